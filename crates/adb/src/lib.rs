@@ -1,0 +1,1 @@
+//! The Android Debug Bridge wire, both ends: packets, streams, shell, sync; to a running adb server, straight to adbd, or in memory.

@@ -1,0 +1,1 @@
+//! What a program can do with a phone, whichever phone it is.

@@ -1,0 +1,1 @@
+//! Puts a program's thumb on any phone.

@@ -1,0 +1,1 @@
+//! A phone made of memory that answers real ADB: apps, layout, pixels, a shell.
