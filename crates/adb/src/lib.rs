@@ -1,1 +1,13 @@
 //! The Android Debug Bridge wire, both ends: packets, streams, shell, sync; to a running adb server, straight to adbd, or in memory.
+//!
+//! The bytes of every message stand in [`wire`], each beside its tests.
+//!
+//! This crate knows bytes and roles. It knows no phones (what a command prints is read elsewhere),
+//! no JSON, XML or images, reads no environment variable and starts no program.
+
+mod error;
+pub mod wire;
+
+pub use error::Error;
+pub use wire::banner::{Banner, Features};
+pub use wire::devices::{Listed, State};

@@ -1,0 +1,399 @@
+//! The sync protocol, version 1: files in and out of a `sync:` stream.
+//!
+//! Every message begins with four letters and a little-endian word.
+//!
+//! ```text
+//!  host                                    phone
+//!  STAT len path                           STAT mode size mtime
+//!  LIST len path                           DENT mode size mtime len name … DONE (16 zero bytes)
+//!  RECV len path                           DATA len bytes … DONE 0      | FAIL len reason
+//!  SEND len "path,mode", DATA len bytes …, DONE mtime
+//!                                          OKAY 0                       | FAIL len reason
+//!  QUIT 0                                  (end)
+//! ```
+//!
+//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. Version 2 (`STA2`, `LST2`, `LIS2`,
+//! `SND2`, `RCV2`) is spoken only to peers that announce it; it is not here yet, and its ids are
+//! refused like any other unknown ones.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+use super::{Malformed, readable};
+
+/// The most bytes that one DATA message may carry.
+pub const MAX_DATA: usize = 64 * 1024;
+/// The longest path that a phone takes, in bytes.
+pub const MAX_PATH: usize = 1024;
+/// The longest reason or name that we read, in bytes.
+const MAX_TEXT: usize = 64 * 1024;
+/// The bits of a file type, and of a regular file, in a mode (`stat.h`).
+const FILE_TYPE: u32 = 0o170_000;
+const DIRECTORY: u32 = 0o040_000;
+
+/// What STAT tells of a path. All zero means that there is nothing, or nothing to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stat {
+    /// File type and permissions, as in `st_mode`.
+    pub mode: u32,
+    /// Bytes, modulo 4 GiB: version 1 has no room for more.
+    pub size: u32,
+    /// Last change, in seconds since 1970.
+    pub mtime: u32,
+}
+
+impl Stat {
+    /// Whether there is anything at that path.
+    pub fn exists(&self) -> bool {
+        self.mode != 0
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.mode & FILE_TYPE == DIRECTORY
+    }
+}
+
+/// One entry of a listed folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name alone, without the folder.
+    pub name: String,
+    /// What STAT would tell.
+    pub stat: Stat,
+}
+
+/// What a host asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Tell about a path.
+    Stat(String),
+    /// List a folder.
+    List(String),
+    /// Take a file: [`Upload`] messages follow.
+    Send {
+        /// Where to.
+        path: String,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// Give a file.
+    Recv(String),
+    /// End the stream.
+    Quit,
+}
+
+impl Request {
+    /// Appends the request to `out`.
+    pub fn emit(&self, out: &mut BytesMut) {
+        match self {
+            Self::Stat(path) => text(out, *b"STAT", path),
+            Self::List(path) => text(out, *b"LIST", path),
+            Self::Send { path, mode } => text(out, *b"SEND", &format!("{path},{mode}")),
+            Self::Recv(path) => text(out, *b"RECV", path),
+            Self::Quit => word(out, *b"QUIT", 0),
+        }
+    }
+
+    /// Takes a request off the front of `bytes`; `None` when it has not all come yet.
+    ///
+    /// # Errors
+    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode.
+    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
+        let Some((id, length)) = head(bytes) else { return Ok(None) };
+        if &id == b"QUIT" {
+            bytes.advance(8);
+            return Ok(Some(Self::Quit));
+        }
+        if !matches!(&id, b"STAT" | b"LIST" | b"SEND" | b"RECV") {
+            return Err(Malformed(format!("unknown sync request {}", readable(id))));
+        }
+        // A mode of up to ten digits and its comma follow the path in SEND.
+        let limit = if &id == b"SEND" { MAX_PATH + 11 } else { MAX_PATH };
+        let Some(path) = tail(bytes, 8, length, limit, "path")? else { return Ok(None) };
+        let path =
+            String::from_utf8(path.to_vec()).map_err(|_| Malformed("path is not UTF-8".into()))?;
+        Ok(Some(match &id {
+            b"STAT" => Self::Stat(path),
+            b"LIST" => Self::List(path),
+            b"RECV" => Self::Recv(path),
+            _ => {
+                // The path itself may hold commas: the mode stands after the last one.
+                let Some((path, mode)) = path.rsplit_once(',') else {
+                    return Err(Malformed(format!("missing mode in {path:?}")));
+                };
+                let mode = mode.parse().map_err(|_| Malformed(format!("bad mode {mode:?}")))?;
+                Self::Send { path: path.to_owned(), mode }
+            }
+        }))
+    }
+}
+
+/// What follows a SEND.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Upload {
+    /// The next bytes of the file, at most [`MAX_DATA`].
+    Data(Bytes),
+    /// That was all.
+    Done {
+        /// The file's last change, in seconds since 1970.
+        mtime: u32,
+    },
+}
+
+impl Upload {
+    /// Takes a message off the front of `bytes`; `None` when it has not all come yet.
+    ///
+    /// # Errors
+    /// An unknown id, or more than [`MAX_DATA`] bytes.
+    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
+        let Some((id, value)) = head(bytes) else { return Ok(None) };
+        match &id {
+            b"DATA" => Ok(tail(bytes, 8, value, MAX_DATA, "data message")?.map(Self::Data)),
+            b"DONE" => {
+                bytes.advance(8);
+                Ok(Some(Self::Done { mtime: value }))
+            }
+            _ => Err(Malformed(format!("{} within an upload", readable(id)))),
+        }
+    }
+}
+
+/// What a phone answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// To STAT.
+    Stat(Stat),
+    /// To LIST, one for each entry.
+    Dent(Entry),
+    /// To RECV, the next bytes.
+    Data(Bytes),
+    /// The end of a listing or of a file.
+    Done,
+    /// A file has been taken.
+    Okay,
+    /// It did not work: the phone's reason.
+    Fail(String),
+}
+
+impl Reply {
+    /// Takes a reply off the front of `bytes`; `None` when it has not all come yet. `listing` tells
+    /// that it answers a LIST, whose DONE is as long as a DENT.
+    ///
+    /// # Errors
+    /// An unknown id, or a length beyond what the protocol allows.
+    pub fn decode(bytes: &mut BytesMut, listing: bool) -> Result<Option<Self>, Malformed> {
+        let Some((id, value)) = head(bytes) else { return Ok(None) };
+        Ok(match &id {
+            b"STAT" => whole(bytes, 16).map(|mut rest| Self::Stat(stat(&mut rest))),
+            b"DENT" => {
+                let Some(mut length) = bytes.get(16..20) else { return Ok(None) };
+                let length = length.get_u32_le();
+                let mut fields = Bytes::copy_from_slice(&bytes[4..16]);
+                tail(bytes, 20, length, MAX_TEXT, "name")?.map(|name| {
+                    let name = String::from_utf8_lossy(&name).into_owned();
+                    Self::Dent(Entry { name, stat: stat(&mut fields) })
+                })
+            }
+            b"DATA" => tail(bytes, 8, value, MAX_DATA, "data message")?.map(Self::Data),
+            b"DONE" => whole(bytes, if listing { 20 } else { 8 }).map(|_| Self::Done),
+            b"OKAY" => whole(bytes, 8).map(|_| Self::Okay),
+            b"FAIL" => tail(bytes, 8, value, MAX_TEXT, "reason")?
+                .map(|reason| Self::Fail(String::from_utf8_lossy(&reason).into_owned())),
+            _ => return Err(Malformed(format!("unknown sync reply {}", readable(id)))),
+        })
+    }
+}
+
+/// Appends the answer to STAT.
+pub fn emit_stat(out: &mut BytesMut, stat: Stat) {
+    word(out, *b"STAT", stat.mode);
+    out.put_u32_le(stat.size);
+    out.put_u32_le(stat.mtime);
+}
+
+/// Appends one entry of a listing.
+pub fn emit_entry(out: &mut BytesMut, entry: &Entry) {
+    word(out, *b"DENT", entry.stat.mode);
+    out.put_u32_le(entry.stat.size);
+    out.put_u32_le(entry.stat.mtime);
+    out.put_u32_le(u32::try_from(entry.name.len()).unwrap_or(u32::MAX));
+    out.put_slice(entry.name.as_bytes());
+}
+
+/// Appends the end of a listing.
+pub fn emit_listing_end(out: &mut BytesMut) {
+    word(out, *b"DONE", 0);
+    out.put_bytes(0, 12);
+}
+
+/// Appends bytes of a file. The caller keeps to [`MAX_DATA`].
+pub fn emit_data(out: &mut BytesMut, data: &[u8]) {
+    word(out, *b"DATA", u32::try_from(data.len()).unwrap_or(u32::MAX));
+    out.put_slice(data);
+}
+
+/// Appends the end of a file: the phone's (with 0), or the host's with the time of the last change.
+pub fn emit_done(out: &mut BytesMut, mtime: u32) {
+    word(out, *b"DONE", mtime);
+}
+
+/// Appends that a file has been taken.
+pub fn emit_okay(out: &mut BytesMut) {
+    word(out, *b"OKAY", 0);
+}
+
+/// Appends a failure and its reason.
+pub fn emit_fail(out: &mut BytesMut, reason: &str) {
+    text(out, *b"FAIL", reason);
+}
+
+fn word(out: &mut BytesMut, id: [u8; 4], value: u32) {
+    out.put_slice(&id);
+    out.put_u32_le(value);
+}
+
+fn text(out: &mut BytesMut, id: [u8; 4], text: &str) {
+    word(out, id, u32::try_from(text.len()).unwrap_or(u32::MAX));
+    out.put_slice(text.as_bytes());
+}
+
+/// The id and the word after it, without taking them.
+fn head(bytes: &BytesMut) -> Option<([u8; 4], u32)> {
+    let (id, mut word) = bytes.get(..8)?.split_at(4);
+    Some(([id[0], id[1], id[2], id[3]], word.get_u32_le()))
+}
+
+/// Takes a message of `length` bytes, giving what follows the id.
+fn whole(bytes: &mut BytesMut, length: usize) -> Option<Bytes> {
+    (bytes.len() >= length).then(|| {
+        let mut message = bytes.split_to(length).freeze();
+        message.advance(4);
+        message
+    })
+}
+
+/// Takes a message whose `length` bytes follow `before` others, giving those.
+fn tail(
+    bytes: &mut BytesMut,
+    before: usize,
+    length: u32,
+    limit: usize,
+    what: &str,
+) -> Result<Option<Bytes>, Malformed> {
+    let length = length as usize;
+    if length > limit {
+        return Err(Malformed(format!("{what} too long ({length} bytes, at most {limit})")));
+    }
+    if bytes.len() < before + length {
+        return Ok(None);
+    }
+    bytes.advance(before);
+    Ok(Some(bytes.split_to(length).freeze()))
+}
+
+/// Three words, as in STAT and DENT. The caller has checked that twelve bytes are there.
+fn stat(fields: &mut Bytes) -> Stat {
+    Stat { mode: fields.get_u32_le(), size: fields.get_u32_le(), mtime: fields.get_u32_le() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn requests_are_these_bytes_and_read_back() {
+        let check = |request: Request, expected: &[u8]| {
+            let mut out = BytesMut::new();
+            request.emit(&mut out);
+            assert_eq!(&out[..], expected);
+            assert_eq!(Request::decode(&mut out), Ok(Some(request)));
+            assert!(out.is_empty());
+        };
+        check(Request::Stat("/sdcard".into()), b"STAT\x07\0\0\0/sdcard");
+        check(Request::List("/".into()), b"LIST\x01\0\0\0/");
+        check(Request::Recv("/a b".into()), b"RECV\x04\0\0\0/a b");
+        // 0644 with the bits of a regular file is 33188 in decimal.
+        check(Request::Send { path: "/a,b".into(), mode: 0o100_644 }, b"SEND\x0a\0\0\0/a,b,33188");
+        check(Request::Quit, b"QUIT\0\0\0\0");
+    }
+
+    #[test]
+    fn replies_are_these_bytes_and_read_back() {
+        let stat = Stat { mode: 0o100_644, size: 5, mtime: 0x0102_0304 };
+        let check = |emit: &dyn Fn(&mut BytesMut), listing, expected: &[u8], reply: Reply| {
+            let mut out = BytesMut::new();
+            emit(&mut out);
+            assert_eq!(&out[..], expected);
+            for cut in 0..expected.len() {
+                let mut part = BytesMut::from(&expected[..cut]);
+                assert_eq!(Reply::decode(&mut part, listing), Ok(None), "cut at {cut}");
+            }
+            assert_eq!(Reply::decode(&mut out, listing), Ok(Some(reply)));
+            assert!(out.is_empty());
+        };
+        check(
+            &|out| emit_stat(out, stat),
+            false,
+            b"STAT\xa4\x81\0\0\x05\0\0\0\x04\x03\x02\x01",
+            Reply::Stat(stat),
+        );
+        let entry = Entry { name: "x.txt".into(), stat };
+        check(
+            &|out| emit_entry(out, &entry),
+            true,
+            b"DENT\xa4\x81\0\0\x05\0\0\0\x04\x03\x02\x01\x05\0\0\0x.txt",
+            Reply::Dent(entry.clone()),
+        );
+        check(&emit_listing_end, true, &[&b"DONE"[..], &[0; 16]].concat(), Reply::Done);
+        check(&|out| emit_done(out, 0), false, b"DONE\0\0\0\0", Reply::Done);
+        check(&emit_okay, false, b"OKAY\0\0\0\0", Reply::Okay);
+        check(
+            &|out| emit_data(out, b"hi"),
+            false,
+            b"DATA\x02\0\0\0hi",
+            Reply::Data(Bytes::from_static(b"hi")),
+        );
+        check(&|out| emit_fail(out, "no"), false, b"FAIL\x02\0\0\0no", Reply::Fail("no".into()));
+    }
+
+    #[test]
+    fn an_upload_ends_with_its_time() {
+        let mut bytes = BytesMut::from(&b"DATA\x01\0\0\0xDONE\x09\0\0\0"[..]);
+        assert_eq!(Upload::decode(&mut bytes), Ok(Some(Upload::Data(Bytes::from_static(b"x")))));
+        assert_eq!(Upload::decode(&mut bytes), Ok(Some(Upload::Done { mtime: 9 })));
+        assert_eq!(Upload::decode(&mut bytes), Ok(None));
+    }
+
+    #[test]
+    fn odd_requests_are_refused_with_a_reason() {
+        let check = |bytes: &[u8], expected: &str| {
+            let refusal = Request::decode(&mut BytesMut::from(bytes)).unwrap_err();
+            assert_eq!(refusal.0, expected);
+        };
+        check(b"STA2\x01\0\0\0/", "unknown sync request STA2");
+        check(b"STAT\0\x10\0\0", "path too long (4096 bytes, at most 1024)");
+        check(b"STAT\xff\xff\xff\xff", "path too long (4294967295 bytes, at most 1024)");
+        check(b"SEND\x02\0\0\0/a", "missing mode in \"/a\"");
+        check(b"SEND\x04\0\0\0/a,x", "bad mode \"x\"");
+        check(b"RECV\x01\0\0\0\xff", "path is not UTF-8");
+        assert!(Upload::decode(&mut BytesMut::from(&b"DATA\x01\0\x01\0"[..])).is_err());
+        assert!(Upload::decode(&mut BytesMut::from(&b"QUIT\0\0\0\0"[..])).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            id in proptest::sample::select(vec![
+                *b"STAT", *b"LIST", *b"DENT", *b"DATA", *b"DONE", *b"FAIL", *b"OKAY", *b"SEND", *b"????",
+            ]),
+            noise in proptest::collection::vec(any::<u8>(), 0..80),
+            listing: bool,
+        ) {
+            let bytes = BytesMut::from(&[&id[..], &noise].concat()[..]);
+            let _ = Request::decode(&mut bytes.clone());
+            let _ = Upload::decode(&mut bytes.clone());
+            let _ = Reply::decode(&mut bytes.clone(), listing);
+        }
+    }
+}
