@@ -5,6 +5,7 @@
 //! This crate knows bytes and roles. It knows no phones (what a command prints is read elsewhere),
 //! no JSON, XML or images, reads no environment variable and starts no program.
 
+pub mod connection;
 mod error;
 pub mod wire;
 

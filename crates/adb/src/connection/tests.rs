@@ -1,0 +1,587 @@
+//! Two state machines back to back, and one of them fed by hand: no sockets, no waiting.
+
+use super::*;
+use crate::wire::banner::Features;
+use crate::wire::packet::emit;
+use proptest::prelude::*;
+
+/// A host and a phone whose bytes are carried by hand.
+struct Pair {
+    host: Connection,
+    phone: Connection,
+    now: Instant,
+    /// How many bytes are carried at once.
+    piece: usize,
+    to_phone: BytesMut,
+    to_host: BytesMut,
+}
+
+impl Pair {
+    fn new() -> Self {
+        Self::with(|_| {}, usize::MAX)
+    }
+
+    fn with(change: impl Fn(&mut Settings), piece: usize) -> Self {
+        let now = Instant::now();
+        let mut host = Settings::host(Banner::host(Features::read("shell_v2")));
+        let mut phone = Settings::phone(Banner::phone("vp", "Model", "vp", Features::read("cmd")));
+        change(&mut host);
+        change(&mut phone);
+        let mut pair = Self {
+            host: Connection::new(Role::Host, host, now),
+            phone: Connection::new(Role::Phone, phone, now),
+            now,
+            piece,
+            to_phone: BytesMut::new(),
+            to_host: BytesMut::new(),
+        };
+        pair.carry();
+        pair
+    }
+
+    /// Carries bytes both ways until neither end has more to say.
+    fn carry(&mut self) {
+        loop {
+            let mut wire = BytesMut::new();
+            self.host.transmit(&mut wire);
+            let mut back = BytesMut::new();
+            self.phone.transmit(&mut back);
+            if wire.is_empty() && back.is_empty() {
+                return;
+            }
+            for piece in wire.chunks(self.piece) {
+                self.to_phone.extend_from_slice(piece);
+                self.phone.receive(&mut self.to_phone, self.now);
+            }
+            for piece in back.chunks(self.piece) {
+                self.to_host.extend_from_slice(piece);
+                self.host.receive(&mut self.to_host, self.now);
+            }
+        }
+    }
+
+    /// Opens a stream and accepts it: the ids at the host and at the phone.
+    fn open(&mut self, service: &str) -> (u32, u32) {
+        let id = self.host.open(service, self.now).unwrap();
+        self.carry();
+        let offered = offered(&mut self.phone).unwrap();
+        assert_eq!(offered.1, service);
+        assert!(self.phone.accept(offered.0));
+        self.carry();
+        assert_eq!(self.host.opened(id, service), Some(Ok(())));
+        (id, offered.0)
+    }
+}
+
+fn offered(connection: &mut Connection) -> Option<(u32, String)> {
+    while let Some(event) = connection.poll_event() {
+        if let Event::Offered { id, service } = event {
+            return Some((id, service));
+        }
+    }
+    None
+}
+
+/// All that can be read now, and how it ended.
+fn read_all(connection: &mut Connection, id: u32) -> (Vec<u8>, Read) {
+    let mut all = Vec::new();
+    loop {
+        match connection.read(id, 1000) {
+            Read::Data(data) => all.extend_from_slice(&data),
+            end => return (all, end),
+        }
+    }
+}
+
+fn packets(bytes: &mut BytesMut) -> Vec<(Command, u32, u32, Vec<u8>)> {
+    let mut all = Vec::new();
+    while let Some(packet) = Packet::decode(bytes, packet::MAX_PAYLOAD).unwrap() {
+        all.push((packet.command, packet.arg0, packet.arg1, packet.payload.to_vec()));
+    }
+    all
+}
+
+/// What an end says next, as packets.
+fn said(connection: &mut Connection) -> Vec<(Command, u32, u32, Vec<u8>)> {
+    let mut out = BytesMut::new();
+    connection.transmit(&mut out);
+    packets(&mut out)
+}
+
+/// Tells an end one packet.
+fn tell(connection: &mut Connection, command: Command, arg0: u32, arg1: u32, payload: &[u8]) {
+    let mut bytes = BytesMut::new();
+    emit(&mut bytes, command, arg0, arg1, payload, true);
+    connection.receive(&mut bytes, Instant::now());
+    assert!(bytes.is_empty());
+}
+
+/// A host that has been greeted, its greeting already taken.
+fn online_host() -> Connection {
+    let mut host = Connection::new(
+        Role::Host,
+        Settings::host(Banner::host(Features::default())),
+        Instant::now(),
+    );
+    tell(&mut host, Command::Cnxn, packet::VERSION, 1 << 20, b"device::features=cmd");
+    assert_eq!(said(&mut host).len(), 1);
+    while host.poll_event().is_some() {}
+    host
+}
+
+#[test]
+fn both_ends_learn_who_the_other_is() {
+    for piece in [1, 7, usize::MAX] {
+        let pair = Pair::with(|_| {}, piece);
+        assert_eq!(pair.host.peer().unwrap().model(), Some("Model"));
+        assert!(pair.host.peer().unwrap().features.has("cmd"));
+        assert!(pair.phone.peer().unwrap().features.has("shell_v2"));
+        assert_eq!(pair.host.deadline(), None);
+    }
+}
+
+#[test]
+fn data_flows_both_ways_in_order_however_the_bytes_are_cut() {
+    for piece in [1, 5, 4096, usize::MAX] {
+        let mut pair = Pair::with(|_| {}, piece);
+        let (at_host, at_phone) = pair.open("shell:cat");
+        for round in 0..3u8 {
+            assert_eq!(pair.host.write(at_host, &[round, 1], pair.now), Write::Took(2));
+            assert_eq!(pair.phone.write(at_phone, &[round, 2, 3], pair.now), Write::Took(3));
+        }
+        pair.carry();
+        let (data, end) = read_all(&mut pair.phone, at_phone);
+        assert_eq!((data, end), (vec![0, 1, 1, 1, 2, 1], Read::Wait));
+        let (data, end) = read_all(&mut pair.host, at_host);
+        assert_eq!((data, end), (vec![0, 2, 3, 1, 2, 3, 2, 2, 3], Read::Wait));
+    }
+}
+
+#[test]
+fn many_streams_share_the_connection() {
+    let mut pair = Pair::new();
+    let streams: Vec<_> = (0..50).map(|n| pair.open(&format!("shell:{n}"))).collect();
+    for (n, (at_host, _)) in streams.iter().enumerate() {
+        pair.host.write(*at_host, format!("to {n}").as_bytes(), pair.now);
+    }
+    pair.carry();
+    for (n, (_, at_phone)) in streams.iter().enumerate().rev() {
+        assert_eq!(read_all(&mut pair.phone, *at_phone).0, format!("to {n}").into_bytes());
+    }
+}
+
+#[test]
+fn a_stream_has_one_unacknowledged_write_at_a_time() {
+    let mut host = online_host();
+    let id = host.open("shell:cat", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 9, id, &[]);
+    said(&mut host);
+    host.write(id, b"one", Instant::now());
+    host.write(id, b"two", Instant::now());
+    host.write(id, b"three", Instant::now());
+    assert_eq!(said(&mut host), [(Command::Wrte, id, 9, b"one".to_vec())]);
+    tell(&mut host, Command::Okay, 9, id, &[]);
+    assert_eq!(said(&mut host), [(Command::Wrte, id, 9, b"twothree".to_vec())]);
+}
+
+#[test]
+fn a_reader_that_does_not_read_stops_the_writer() {
+    let mut pair = Pair::new();
+    let (at_host, at_phone) = pair.open("exec:yes");
+    let block = vec![7; 100_000];
+    let mut written = 0;
+    for _ in 0..100 {
+        if let Write::Took(n) = pair.phone.write(at_phone, &block, pair.now) {
+            written += n;
+        }
+        pair.carry();
+    }
+    assert_eq!(pair.phone.write(at_phone, &block, pair.now), Write::Full);
+    assert!(written <= OUTBOX + 2 * CHUNK + READ_AHEAD, "{written} bytes are on the way");
+
+    let mut read = 0;
+    loop {
+        let (data, _) = read_all(&mut pair.host, at_host);
+        if data.is_empty() {
+            break;
+        }
+        read += data.len();
+        pair.carry();
+    }
+    assert_eq!(read, written);
+    assert!(matches!(pair.phone.write(at_phone, &block, pair.now), Write::Took(_)));
+}
+
+#[test]
+fn a_stream_that_is_not_read_does_not_hold_up_another() {
+    let mut pair = Pair::new();
+    let (_, stuck) = pair.open("exec:yes");
+    let (at_host, lively) = pair.open("exec:date");
+    for _ in 0..20 {
+        pair.phone.write(stuck, &vec![0; CHUNK], pair.now);
+        pair.carry();
+    }
+    pair.phone.write(lively, b"now", pair.now);
+    pair.carry();
+    assert_eq!(read_all(&mut pair.host, at_host).0, b"now");
+}
+
+#[test]
+fn queued_data_arrives_before_the_close() {
+    let mut pair = Pair::new();
+    let (at_host, at_phone) = pair.open("exec:cat big");
+    let big = vec![42; OUTBOX + CHUNK];
+    assert_eq!(pair.phone.write(at_phone, &big, pair.now), Write::Took(big.len()));
+    pair.phone.release(at_phone, pair.now);
+    let mut read = Vec::new();
+    let end = loop {
+        pair.carry();
+        match read_all(&mut pair.host, at_host) {
+            (data, Read::Wait) => read.extend(data),
+            (data, end) => {
+                read.extend(data);
+                break end;
+            }
+        }
+    };
+    assert_eq!(end, Read::End);
+    assert_eq!(read.len(), big.len());
+    assert_eq!(pair.phone.streams(), 0, "a released stream is forgotten once it is sent");
+}
+
+#[test]
+fn data_and_close_in_one_breath_are_both_seen() {
+    // Real adbd sends CLSE right behind the last WRTE, without waiting for the OKAY.
+    let mut host = online_host();
+    let id = host.open("exec:date", Instant::now()).unwrap();
+    said(&mut host);
+    let mut bytes = BytesMut::new();
+    emit(&mut bytes, Command::Okay, 5, id, &[], true);
+    emit(&mut bytes, Command::Wrte, 5, id, b"noon", true);
+    emit(&mut bytes, Command::Clse, 5, id, &[], true);
+    host.receive(&mut bytes, Instant::now());
+    assert_eq!(read_all(&mut host, id), (b"noon".to_vec(), Read::End));
+    assert_eq!(
+        said(&mut host),
+        [(Command::Clse, id, 5, vec![])],
+        "CLSE is answered, WRTE needs none"
+    );
+    assert_eq!(host.write(id, b"late", Instant::now()), Write::Closed);
+}
+
+#[test]
+fn finishing_lets_the_reader_have_what_came_before() {
+    let mut pair = Pair::new();
+    let (at_host, at_phone) = pair.open("shell:cat");
+    pair.phone.write(at_phone, b"kept", pair.now);
+    pair.carry();
+    pair.host.finish(at_host, pair.now);
+    pair.carry();
+    assert_eq!(pair.host.write(at_host, b"x", pair.now), Write::Closed);
+    assert_eq!(read_all(&mut pair.host, at_host), (b"kept".to_vec(), Read::End));
+    assert_eq!(read_all(&mut pair.phone, at_phone), (vec![], Read::End));
+}
+
+#[test]
+fn a_refused_service_says_so() {
+    let mut pair = Pair::new();
+    let id = pair.host.open("nosuch:", pair.now).unwrap();
+    pair.carry();
+    let (at_phone, _) = offered(&mut pair.phone).unwrap();
+    pair.phone.refuse(at_phone);
+    pair.carry();
+    assert!(matches!(pair.host.opened(id, "nosuch:"), Some(Err(Error::Refused { .. }))));
+    pair.host.release(id, pair.now);
+    assert_eq!((pair.host.streams(), pair.phone.streams()), (0, 0));
+}
+
+#[test]
+fn a_stream_given_up_before_it_was_accepted_is_closed_at_the_phone() {
+    let mut pair = Pair::new();
+    let id = pair.host.open("shell:sleep 9", pair.now).unwrap();
+    pair.host.release(id, pair.now);
+    pair.carry();
+    let (at_phone, _) = offered(&mut pair.phone).unwrap();
+    assert!(pair.phone.accept(at_phone));
+    pair.carry();
+    assert!(pair.phone.is_ended(at_phone));
+    assert_eq!(pair.host.streams(), 0);
+}
+
+#[test]
+fn stray_packets_are_answered_as_adb_does() {
+    let check = |command, arg0, arg1, answer: &[(Command, u32, u32, Vec<u8>)]| {
+        let mut host = online_host();
+        tell(&mut host, command, arg0, arg1, b"");
+        assert_eq!(said(&mut host), answer, "{command:?}({arg0}, {arg1})");
+        assert_eq!(host.ended(), None);
+    };
+    check(Command::Okay, 5, 77, &[(Command::Clse, 77, 5, vec![])]);
+    check(Command::Okay, 0, 77, &[]);
+    check(Command::Wrte, 5, 77, &[]);
+    check(Command::Clse, 5, 77, &[]);
+    check(Command::Clse, 5, 0, &[]);
+    check(Command::Sync, 1, 1, &[]);
+    check(Command::Auth, 1, 0, &[]);
+    check(Command::Open, 0, 0, &[]);
+    check(Command::Open, 5, 0, &[(Command::Clse, 0, 5, vec![])]);
+}
+
+#[test]
+fn a_packet_for_anothers_stream_is_passed_over() {
+    let mut host = online_host();
+    let id = host.open("shell:", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    tell(&mut host, Command::Wrte, 6, id, b"not ours");
+    tell(&mut host, Command::Clse, 6, id, &[]);
+    assert_eq!(read_all(&mut host, id), (vec![], Read::Wait));
+    tell(&mut host, Command::Clse, 0, id, &[]);
+    assert_eq!(read_all(&mut host, id), (vec![], Read::End), "0 closes whichever stream it is");
+}
+
+#[test]
+fn a_writer_that_ignores_flow_control_loses_its_stream() {
+    let mut host = online_host();
+    let id = host.open("exec:yes", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    for _ in 0..3 {
+        tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD + 1]);
+    }
+    let (data, end) = read_all(&mut host, id);
+    assert_eq!(data.len(), READ_AHEAD + 1, "no more than one such packet is held");
+    assert!(matches!(end, Read::Broken(Error::Protocol { .. })));
+    assert_eq!(host.ended(), None, "the other streams live on");
+}
+
+#[test]
+fn ids_are_not_reused_while_they_live() {
+    let mut host = online_host();
+    host.next_id = u32::MAX;
+    let first = host.open("a:", Instant::now()).unwrap();
+    let second = host.open("b:", Instant::now()).unwrap();
+    host.next_id = u32::MAX;
+    let third = host.open("c:", Instant::now()).unwrap();
+    assert_eq!((first, second, third), (u32::MAX, 1, 2), "0 names no stream");
+}
+
+#[test]
+fn streams_are_bounded_at_both_ends() {
+    let mut pair = Pair::with(|settings| settings.max_streams = 2, usize::MAX);
+    pair.open("a:");
+    pair.open("b:");
+    assert!(matches!(pair.host.open("c:", pair.now), Err(Error::Refused { .. })));
+    tell(&mut pair.phone, Command::Open, 9, 0, b"c:\0");
+    assert_eq!(said(&mut pair.phone), [(Command::Clse, 0, 9, vec![])]);
+}
+
+#[test]
+fn a_greeting_that_is_not_answered_ends() {
+    let now = Instant::now();
+    let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), now);
+    let deadline = host.deadline().unwrap();
+    host.tick(deadline - Duration::from_millis(1));
+    assert_eq!(host.ended(), None);
+    host.tick(deadline);
+    assert!(matches!(host.ended(), Some(Error::TimedOut { .. })));
+    assert_eq!(host.poll_event(), Some(Event::Ended));
+}
+
+#[test]
+fn a_phone_that_asks_for_a_key_we_do_not_hold_is_unauthorized() {
+    let check = |command, expected: &str| {
+        let mut host =
+            Connection::new(Role::Host, Settings::host(Banner::default()), Instant::now());
+        tell(&mut host, command, packet::AUTH_TOKEN, 0, &[1; 20]);
+        let error = host.ended().unwrap();
+        assert!(matches!(error, Error::Unauthorized { .. }));
+        assert!(error.to_string().contains(expected), "{error}");
+    };
+    check(Command::Auth, "asks for a key");
+    check(Command::Stls, "TLS");
+}
+
+#[test]
+fn an_authenticator_signs_then_offers_its_key() {
+    struct TwoSteps(u8);
+    impl Authenticator for TwoSteps {
+        fn answer(&mut self, token: &[u8]) -> Answer {
+            self.0 += 1;
+            match self.0 {
+                1 => Answer::Signature([b"signed ", token].concat()),
+                2 => Answer::PublicKey(b"QAAA key@host".to_vec()),
+                _ => Answer::GiveUp,
+            }
+        }
+    }
+    let now = Instant::now();
+    let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), now)
+        .with_authenticator(Box::new(TwoSteps(0)));
+    said(&mut host);
+    tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, b"token");
+    assert_eq!(said(&mut host), [(Command::Auth, 2, 0, b"signed token".to_vec())]);
+    tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, b"again");
+    assert_eq!(said(&mut host), [(Command::Auth, 3, 0, b"QAAA key@host\0".to_vec())]);
+
+    let mut patient = host;
+    patient.tick(patient.deadline().unwrap());
+    assert!(matches!(patient.ended(), Some(Error::Unauthorized { .. })), "nobody tapped Allow");
+}
+
+#[test]
+fn an_old_peer_gets_sums_and_damage_is_seen() {
+    let mut pair = Pair::with(|settings| settings.version = packet::VERSION_WITH_SUMS, usize::MAX);
+    let (at_host, at_phone) = pair.open("shell:cat");
+    pair.host.write(at_host, b"sum me", pair.now);
+    let mut wire = BytesMut::new();
+    pair.host.transmit(&mut wire);
+    let mut damaged = wire.clone();
+    pair.phone.receive(&mut wire, pair.now);
+    assert_eq!(read_all(&mut pair.phone, at_phone).0, b"sum me");
+    damaged[packet::HEADER] ^= 1;
+    pair.phone.receive(&mut damaged, pair.now);
+    assert!(pair.phone.ended().unwrap().to_string().contains("damaged"));
+}
+
+#[test]
+fn an_old_peer_gets_small_payloads() {
+    let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), Instant::now());
+    tell(&mut host, Command::Cnxn, packet::VERSION_WITH_SUMS, 4096, b"device::\0");
+    let id = host.open("exec:cat", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    said(&mut host);
+    host.write(id, &[0; 10_000], Instant::now());
+    assert_eq!(said(&mut host)[0].3.len(), 4096);
+    assert!(matches!(host.open(&"x".repeat(4096), Instant::now()), Err(Error::TooLarge { .. })));
+}
+
+#[test]
+fn a_phone_greeted_anew_breaks_its_streams_and_goes_on() {
+    let mut pair = Pair::new();
+    let (_, at_phone) = pair.open("shell:");
+    tell(&mut pair.phone, Command::Cnxn, packet::VERSION, 1 << 20, b"host::");
+    assert!(matches!(read_all(&mut pair.phone, at_phone).1, Read::Broken(Error::Vanished { .. })));
+    assert!(pair.phone.peer().is_some());
+}
+
+#[test]
+fn an_ended_connection_tells_every_stream_why() {
+    let mut pair = Pair::new();
+    let (at_host, at_phone) = pair.open("exec:date");
+    pair.phone.write(at_phone, b"half", pair.now);
+    pair.carry();
+    let why = Error::vanished("cable pulled");
+    pair.host.end(why.clone());
+    assert_eq!(read_all(&mut pair.host, at_host), (b"half".to_vec(), Read::Broken(why.clone())));
+    assert_eq!(pair.host.write(at_host, b"x", pair.now), Write::Broken(why.clone()));
+    assert_eq!(pair.host.open("x:", pair.now), Err(why));
+}
+
+#[test]
+fn silence_after_an_open_is_told_since_when() {
+    let mut host = online_host();
+    assert_eq!(host.unanswered_since(), None);
+    let start = Instant::now();
+    let id = host.open("shell:", start).unwrap();
+    host.open("shell:", start + Duration::from_secs(1)).unwrap();
+    host.release(id, start);
+    assert_eq!(host.unanswered_since(), Some(start), "given up or not, it was never answered");
+    tell(&mut host, Command::Clse, 0, id, &[]);
+    assert_eq!(host.unanswered_since(), None);
+}
+
+#[test]
+fn a_service_name_with_a_nul_is_not_sent_cut_short() {
+    let mut host = online_host();
+    assert!(matches!(host.open("shell:a\0b", Instant::now()), Err(Error::Refused { .. })));
+    assert_eq!(said(&mut host), []);
+}
+
+#[test]
+fn a_peer_that_never_reads_its_answers_is_cut_off() {
+    let mut host = online_host();
+    for _ in 0..=MAX_ANSWERS {
+        tell(&mut host, Command::Okay, 5, 77, &[]);
+    }
+    assert!(matches!(host.ended(), Some(Error::Protocol { .. })));
+}
+
+/// One packet of garbage with a sound header: ids and sizes are small, so that they often meet.
+fn any_packet() -> impl Strategy<Value = (Command, u32, u32, Vec<u8>)> {
+    let command = prop::sample::select(vec![
+        Command::Cnxn,
+        Command::Auth,
+        Command::Open,
+        Command::Okay,
+        Command::Wrte,
+        Command::Clse,
+        Command::Sync,
+    ]);
+    (command, 0u32..6, 0u32..6, prop::collection::vec(any::<u8>(), 0..40))
+}
+
+proptest! {
+    #[test]
+    fn garbage_never_panics(noise in prop::collection::vec(any::<u8>(), 0..400)) {
+        for role in [Role::Host, Role::Phone] {
+            let now = Instant::now();
+            let mut connection = Connection::new(role, Settings::phone(Banner::default()), now);
+            connection.receive(&mut BytesMut::from(&noise[..]), now);
+        }
+    }
+
+    #[test]
+    fn packets_in_any_order_keep_everything_bounded(
+        told in prop::collection::vec(any_packet(), 0..200),
+        phone: bool,
+    ) {
+        let now = Instant::now();
+        let role = if phone { Role::Phone } else { Role::Host };
+        let mut connection = Connection::new(role, Settings::phone(Banner::default()), now);
+        tell(&mut connection, Command::Cnxn, packet::VERSION, 1 << 20, b"x::");
+        for round in 0..3 {
+            let _ = connection.open(&format!("s{round}:"), now);
+        }
+        for (command, arg0, arg1, payload) in told {
+            tell(&mut connection, command, arg0, arg1, &payload);
+            while let Some(event) = connection.poll_event() {
+                match event {
+                    Event::Offered { id, .. } if id % 2 == 0 => drop(connection.accept(id)),
+                    Event::Offered { id, .. } => connection.refuse(id),
+                    Event::Readable(id) if id % 3 == 0 => drop(connection.read(id, 8)),
+                    Event::Writable(id) => drop(connection.write(id, b"abc", now)),
+                    _ => {}
+                }
+            }
+            prop_assert!(connection.streams() <= connection.settings.max_streams);
+        }
+        connection.end(Error::vanished("done"));
+        let ids: Vec<u32> = connection.streams.keys().copied().collect();
+        for id in ids {
+            let (_, end) = read_all(&mut connection, id);
+            prop_assert!(matches!(end, Read::End | Read::Broken(_)));
+            connection.release(id, now);
+        }
+        prop_assert_eq!(connection.streams(), 0);
+    }
+
+    #[test]
+    fn what_is_written_is_read_however_it_is_cut(
+        writes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..20),
+        piece in 1usize..5000,
+    ) {
+        let mut pair = Pair::with(|_| {}, piece);
+        let (at_host, at_phone) = pair.open("exec:cat");
+        let mut read = Vec::new();
+        for data in &writes {
+            prop_assert_eq!(pair.host.write(at_host, data, pair.now), Write::Took(data.len()));
+            pair.carry();
+            read.extend(read_all(&mut pair.phone, at_phone).0);
+        }
+        pair.host.release(at_host, pair.now);
+        pair.carry();
+        let (rest, end) = read_all(&mut pair.phone, at_phone);
+        read.extend(rest);
+        prop_assert_eq!(read, writes.concat());
+        prop_assert_eq!(end, Read::End);
+    }
+}
