@@ -223,6 +223,11 @@ impl Connection {
         self.out.clear();
     }
 
+    /// Whether there is anything to be sent.
+    pub fn has_output(&self) -> bool {
+        !self.out.is_empty()
+    }
+
     /// What happened since it was last asked.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()

@@ -7,8 +7,10 @@
 
 pub mod connection;
 mod error;
+pub mod link;
 pub mod wire;
 
 pub use error::Error;
+pub use link::LinkStream;
 pub use wire::banner::{Banner, Features};
 pub use wire::devices::{Listed, State};

@@ -1,0 +1,716 @@
+//! The one loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles that
+//! callers hold meanwhile.
+//!
+//! Begin with [`Link::start`]. The state machine stands behind one mutex, never held across an
+//! await. A [`LinkStream`] reads and writes it directly and wakes the loop when there is something
+//! to send; the loop wakes the streams that a packet concerned. So a byte crosses one task switch
+//! on each side, and there is no task or channel per stream.
+//!
+//! Connecting, reconnecting and naming places is [`crate::transport`]'s matter.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+
+use crate::Error;
+use crate::connection::{Connection, Event, Read, Role, Settings, Write};
+use crate::wire::banner::Banner;
+
+/// Room that is made for each read.
+const READ: usize = 64 * 1024;
+/// Tasks that may wait for one thing; a further one lets the longest waiting look again.
+const WAITERS: usize = 16;
+
+/// A running connection. It lives as long as this handle or one of its streams.
+pub struct Link {
+    shared: Arc<Shared>,
+}
+
+impl Link {
+    /// Begins a connection over `io`. The future is the loop: it has to be polled, and ends with
+    /// the reason why the connection did.
+    pub fn start<IO>(
+        io: IO,
+        role: Role,
+        settings: Settings,
+    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let shared = Arc::new(Shared(Mutex::new(Inner {
+            connection: Connection::new(role, settings, now()),
+            handles: 1,
+            driver: None,
+            offers: VecDeque::new(),
+            waiting: HashMap::new(),
+            attending: Waiters::default(),
+        })));
+        (Self { shared: shared.clone() }, drive(io, shared))
+    }
+
+    /// Waits for the greeting and tells what the other end said of itself.
+    ///
+    /// # Errors
+    /// Why there was no greeting: too late, unauthorized, vanished.
+    pub async fn online(&self) -> Result<Banner, Error> {
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            if let Some(banner) = inner.connection.peer() {
+                return Poll::Ready(Ok(banner.clone()));
+            }
+            if let Some(error) = inner.connection.ended() {
+                return Poll::Ready(Err(error.clone()));
+            }
+            inner.attending.add(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Opens a service. Dropping the future gives the stream up.
+    ///
+    /// # Errors
+    /// The other end refuses, or the connection is over.
+    pub async fn open(&self, service: &str) -> Result<LinkStream, Error> {
+        self.online().await?;
+        let stream = {
+            let mut inner = self.shared.lock();
+            let id = inner.connection.open(service, now())?;
+            inner.stir();
+            self.stream(&mut inner, id)
+        };
+        poll_fn(|cx| {
+            let mut inner = stream.shared.lock();
+            match inner.connection.opened(stream.id, service) {
+                Some(answer) => Poll::Ready(answer),
+                None => inner.wait_to_read(stream.id, cx),
+            }
+        })
+        .await?;
+        Ok(stream)
+    }
+
+    /// The next stream that the other end wants; `None` when the connection is over.
+    pub async fn offered(&self) -> Option<Offer> {
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            if let Some((id, service)) = inner.offers.pop_front() {
+                let stream = self.stream(&mut inner, id);
+                return Poll::Ready(Some(Offer { service, stream }));
+            }
+            if inner.connection.ended().is_some() {
+                return Poll::Ready(None);
+            }
+            inner.attending.add(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Whether the connection is over.
+    pub fn is_ended(&self) -> bool {
+        self.shared.lock().connection.ended().is_some()
+    }
+
+    /// How long the other end has owed us any sign of life; zero when it owes none.
+    pub fn silence(&self) -> Duration {
+        let since = self.shared.lock().connection.unanswered_since();
+        since.map_or(Duration::ZERO, |since| now().saturating_duration_since(since))
+    }
+
+    fn stream(&self, inner: &mut Inner, id: u32) -> LinkStream {
+        inner.handles += 1;
+        LinkStream { shared: self.shared.clone(), id }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.shared.lock().let_go();
+    }
+}
+
+/// A stream that the other end wants to open. Dropping it refuses.
+pub struct Offer {
+    service: String,
+    stream: LinkStream,
+}
+
+impl Offer {
+    /// What is asked for.
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// Lets the stream begin.
+    pub fn accept(self) -> LinkStream {
+        let mut inner = self.stream.shared.lock();
+        inner.connection.accept(self.stream.id);
+        inner.stir();
+        drop(inner);
+        self.stream
+    }
+}
+
+/// One stream of a [`Link`].
+///
+/// Dropping it sends what was written, then CLSE. ADB has no half-closed streams: after a shutdown,
+/// or once the other end closed, what came before can still be read and nothing can be written.
+/// Reading and writing work through a shared reference too, so that several tasks can share one.
+pub struct LinkStream {
+    shared: Arc<Shared>,
+    id: u32,
+}
+
+impl LinkStream {
+    /// Waits until the other end has closed the stream or vanished, whatever is still unread.
+    pub async fn closed(&self) {
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            if inner.connection.is_ended(self.id) {
+                return Poll::Ready(());
+            }
+            inner.wait_to_read(self.id, cx)
+        })
+        .await;
+    }
+
+    /// Writes `head` and `body` as one piece: several tasks can write frames to one stream. At most
+    /// a few hundred KiB wait at a time; keep a frame below 64 KiB or so.
+    ///
+    /// # Errors
+    /// `BrokenPipe` when the stream was closed, else what broke it.
+    pub async fn write_frame(&self, head: &[u8], body: &[u8]) -> io::Result<()> {
+        poll_fn(|cx| self.poll_write_frame(cx, head, body)).await
+    }
+
+    /// [`Self::write_frame`], polled. Nothing was written while it is pending.
+    pub fn poll_write_frame(
+        &self,
+        cx: &mut Context<'_>,
+        head: &[u8],
+        body: &[u8],
+    ) -> Poll<io::Result<()>> {
+        let mut inner = self.shared.lock();
+        let write = inner.connection.write_frame(self.id, head, body, now());
+        inner.written(self.id, write, cx).map_ok(drop)
+    }
+
+    /// Sends what was written, then CLSE, without waiting for either.
+    pub fn finish(&self) {
+        let mut inner = self.shared.lock();
+        inner.connection.finish(self.id, now());
+        inner.stir();
+    }
+}
+
+impl AsyncRead for &LinkStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if into.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        let data = {
+            let mut inner = self.shared.lock();
+            match inner.connection.read(self.id, into.remaining()) {
+                Read::Data(data) => {
+                    inner.stir();
+                    data
+                }
+                Read::End => return Poll::Ready(Ok(())),
+                Read::Broken(error) => return Poll::Ready(Err(error.into())),
+                Read::Wait => return inner.wait_to_read(self.id, cx),
+            }
+        };
+        into.put_slice(&data);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for &LinkStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if data.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let mut inner = self.shared.lock();
+        let write = inner.connection.write(self.id, data, now());
+        inner.written(self.id, write, cx)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut inner = self.shared.lock();
+        if inner.connection.is_flushed(self.id) {
+            return Poll::Ready(Ok(()));
+        }
+        inner.wait_to_write(self.id, cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut inner = self.shared.lock();
+        inner.connection.finish(self.id, now());
+        inner.stir();
+        if inner.connection.is_ended(self.id) {
+            return Poll::Ready(Ok(()));
+        }
+        inner.wait_to_write(self.id, cx)
+    }
+}
+
+impl AsyncRead for LinkStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self).poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for LinkStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut &*self).poll_write(cx, data)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self).poll_shutdown(cx)
+    }
+}
+
+impl Drop for LinkStream {
+    fn drop(&mut self) {
+        let mut inner = self.shared.lock();
+        inner.connection.release(self.id, now());
+        inner.waiting.remove(&self.id);
+        inner.stir();
+        inner.let_go();
+    }
+}
+
+struct Shared(Mutex<Inner>);
+
+impl Shared {
+    /// A panic elsewhere cannot leave the state machine half changed in a way that matters more
+    /// than a second panic would.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Inner {
+    connection: Connection,
+    /// The link and its streams; at zero the loop ends.
+    handles: usize,
+    driver: Option<Waker>,
+    offers: VecDeque<(u32, String)>,
+    waiting: HashMap<u32, Waiting>,
+    /// Who waits for the greeting or for offers.
+    attending: Waiters,
+}
+
+#[derive(Default)]
+struct Waiting {
+    to_read: Waiters,
+    to_write: Waiters,
+}
+
+#[derive(Default)]
+struct Waiters(VecDeque<Waker>);
+
+impl Waiters {
+    fn add(&mut self, cx: &Context<'_>) {
+        if self.0.iter().any(|waker| waker.will_wake(cx.waker())) {
+            return;
+        }
+        if self.0.len() >= WAITERS
+            && let Some(oldest) = self.0.pop_front()
+        {
+            oldest.wake();
+        }
+        self.0.push_back(cx.waker().clone());
+    }
+
+    fn wake(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
+    }
+}
+
+impl Inner {
+    /// Tells everybody concerned what just happened, the loop included if there is something to
+    /// send. To be called after whatever changes the connection.
+    fn stir(&mut self) {
+        while let Some(event) = self.connection.poll_event() {
+            match event {
+                Event::Online => self.attending.wake(),
+                Event::Offered { id, service } => {
+                    self.offers.push_back((id, service));
+                    self.attending.wake();
+                }
+                Event::Readable(id) => {
+                    if let Some(waiting) = self.waiting.get_mut(&id) {
+                        waiting.to_read.wake();
+                    }
+                }
+                Event::Writable(id) => {
+                    if let Some(waiting) = self.waiting.get_mut(&id) {
+                        waiting.to_write.wake();
+                    }
+                }
+                Event::Ended => {
+                    self.attending.wake();
+                    self.wake_driver();
+                }
+            }
+        }
+        if self.connection.has_output() {
+            self.wake_driver();
+        }
+    }
+
+    fn wake_driver(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+
+    fn let_go(&mut self) {
+        self.handles -= 1;
+        if self.handles == 0 {
+            self.wake_driver();
+        }
+    }
+
+    fn wait_to_read<T>(&mut self, id: u32, cx: &Context<'_>) -> Poll<T> {
+        self.waiting.entry(id).or_default().to_read.add(cx);
+        Poll::Pending
+    }
+
+    fn wait_to_write<T>(&mut self, id: u32, cx: &Context<'_>) -> Poll<T> {
+        self.waiting.entry(id).or_default().to_write.add(cx);
+        Poll::Pending
+    }
+
+    fn written(&mut self, id: u32, write: Write, cx: &Context<'_>) -> Poll<io::Result<usize>> {
+        match write {
+            Write::Took(taken) => {
+                self.stir();
+                Poll::Ready(Ok(taken))
+            }
+            Write::Full => self.wait_to_write(id, cx),
+            Write::Closed => Poll::Ready(Err(io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                Error::vanished("the stream was closed"),
+            ))),
+            Write::Broken(error) => Poll::Ready(Err(error.into())),
+        }
+    }
+}
+
+/// Carries bytes until the connection ends, and tells why it did.
+async fn drive<IO>(mut io: IO, shared: Arc<Shared>) -> Error
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let mut carrier =
+        Carrier { incoming: BytesMut::new(), outgoing: BytesMut::new(), unflushed: false };
+    // Dropped with the loop: a loop that is given up must not leave its streams waiting.
+    let _ending = Ending(&shared);
+    loop {
+        let deadline = shared.lock().connection.deadline();
+        let mut timer = pin!(async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        });
+        let ended = poll_fn(|cx| {
+            if let Poll::Ready(error) = carrier.poll_carry(&mut io, &shared, cx) {
+                return Poll::Ready(Some(error));
+            }
+            // The greeting sets and clears the deadline: look at the new one.
+            if shared.lock().connection.deadline() != deadline {
+                return Poll::Ready(None);
+            }
+            timer.as_mut().poll(cx).map(|()| None)
+        })
+        .await;
+        let mut inner = shared.lock();
+        if let Some(error) = ended {
+            inner.connection.end(error.clone());
+            inner.stir();
+            tracing::debug!(%error, "a connection ended");
+            return error;
+        }
+        inner.connection.tick(now());
+        inner.stir();
+    }
+}
+
+struct Ending<'a>(&'a Shared);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.0.lock();
+        inner.connection.end(Error::vanished("the connection was given up"));
+        inner.stir();
+    }
+}
+
+struct Carrier {
+    incoming: BytesMut,
+    outgoing: BytesMut,
+    unflushed: bool,
+}
+
+impl Carrier {
+    /// Carries what can be carried now. Ready when the connection is over.
+    fn poll_carry<IO>(&mut self, io: &mut IO, shared: &Shared, cx: &mut Context<'_>) -> Poll<Error>
+    where
+        IO: AsyncRead + AsyncWrite + Unpin,
+    {
+        loop {
+            if let Err(error) = ready_or(self.poll_send(io, shared, cx)) {
+                return Poll::Ready(Error::vanished(error.to_string()));
+            }
+            {
+                let mut inner = shared.lock();
+                if let Some(error) = inner.connection.ended() {
+                    return Poll::Ready(error.clone());
+                }
+                if inner.handles == 0 && self.outgoing.is_empty() && !self.unflushed {
+                    return Poll::Ready(Error::vanished("nobody uses it any more"));
+                }
+                // Something may have been queued since `poll_send` looked.
+                if inner.connection.has_output() && self.outgoing.is_empty() {
+                    continue;
+                }
+                inner.driver = Some(cx.waker().clone());
+            }
+            self.incoming.reserve(READ);
+            let read = ready!(pin!(io.read_buf(&mut self.incoming)).poll(cx));
+            match read {
+                Ok(0) => return Poll::Ready(Error::vanished("the far end hung up")),
+                Ok(_) => {
+                    let mut inner = shared.lock();
+                    inner.connection.receive(&mut self.incoming, now());
+                    inner.stir();
+                }
+                Err(error) => return Poll::Ready(Error::vanished(error.to_string())),
+            }
+        }
+    }
+
+    /// Sends until there is nothing more, or no room.
+    fn poll_send<IO>(
+        &mut self,
+        io: &mut IO,
+        shared: &Shared,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>>
+    where
+        IO: AsyncWrite + Unpin,
+    {
+        loop {
+            if self.outgoing.is_empty() {
+                shared.lock().connection.transmit(&mut self.outgoing);
+            }
+            if self.outgoing.is_empty() {
+                break;
+            }
+            let sent = ready!(Pin::new(&mut *io).poll_write(cx, &self.outgoing))?;
+            if sent == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.outgoing.advance(sent);
+            self.unflushed = true;
+        }
+        if self.unflushed {
+            ready!(Pin::new(&mut *io).poll_flush(cx))?;
+            self.unflushed = false;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Pending counts as fine: the other direction goes on.
+fn ready_or(poll: Poll<io::Result<()>>) -> io::Result<()> {
+    match poll {
+        Poll::Ready(result) => result,
+        Poll::Pending => Ok(()),
+    }
+}
+
+/// The runtime's clock, so that a test can hold it.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    /// A host and a phone over a pipe that holds `room` bytes.
+    async fn pair(room: usize) -> (Link, Link) {
+        let (near, far) = tokio::io::duplex(room);
+        let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+        tokio::spawn(carry);
+        let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+        tokio::spawn(carry);
+        host.online().await.unwrap();
+        (host, phone)
+    }
+
+    async fn open(host: &Link, phone: &Link) -> (LinkStream, LinkStream) {
+        let (at_host, at_phone) =
+            tokio::join!(host.open("a:"), async { phone.offered().await.unwrap().accept() });
+        (at_host.unwrap(), at_phone)
+    }
+
+    #[tokio::test]
+    async fn a_stream_carries_bytes_both_ways() {
+        for room in [1, 64, 1 << 20] {
+            let (host, phone) = pair(room).await;
+            let (mut at_host, mut at_phone) = open(&host, &phone).await;
+            at_host.write_all(b"ping").await.unwrap();
+            let mut four = [0; 4];
+            at_phone.read_exact(&mut four).await.unwrap();
+            assert_eq!(&four, b"ping");
+            at_phone.write_all(b"pong").await.unwrap();
+            at_host.read_exact(&mut four).await.unwrap();
+            assert_eq!(&four, b"pong");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_dropped_stream_delivers_what_was_written() {
+        let (host, phone) = pair(4096).await;
+        let (mut at_host, mut at_phone) = open(&host, &phone).await;
+        let sent = vec![9; 3_000_000];
+        let writing = {
+            let sent = sent.clone();
+            tokio::spawn(async move { at_phone.write_all(&sent).await })
+        };
+        let mut read = Vec::new();
+        at_host.read_to_end(&mut read).await.unwrap();
+        writing.await.unwrap().unwrap();
+        assert!(read == sent);
+    }
+
+    #[tokio::test]
+    async fn a_closed_stream_tells_its_reader_and_its_writer() {
+        let (host, phone) = pair(4096).await;
+        let (at_host, mut at_phone) = open(&host, &phone).await;
+        drop(at_host);
+        at_phone.closed().await;
+        assert_eq!(at_phone.read(&mut [0; 8]).await.unwrap(), 0);
+        let error = at_phone.write_all(b"late").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[tokio::test]
+    async fn a_shutdown_ends_both_directions() {
+        let (host, phone) = pair(4096).await;
+        let (mut at_host, mut at_phone) = open(&host, &phone).await;
+        at_host.write_all(b"last words").await.unwrap();
+        at_host.shutdown().await.unwrap();
+        let mut read = String::new();
+        at_phone.read_to_string(&mut read).await.unwrap();
+        assert_eq!(read, "last words");
+    }
+
+    #[tokio::test]
+    async fn an_offer_that_is_dropped_is_refused() {
+        let (host, phone) = pair(4096).await;
+        let (opened, ()) =
+            tokio::join!(host.open("no:"), async { drop(phone.offered().await.unwrap()) });
+        assert!(matches!(opened, Err(Error::Refused { service, .. }) if service == "no:"));
+    }
+
+    #[tokio::test]
+    async fn a_far_end_that_hangs_up_breaks_every_stream() {
+        let (near, far) = tokio::io::duplex(4096);
+        let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+        tokio::spawn(carry);
+        let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+        let carrying = tokio::spawn(carry);
+        let (mut at_host, _at_phone) = open(&host, &phone).await;
+        carrying.abort();
+        let error = at_host.read(&mut [0; 8]).await.unwrap_err();
+        assert!(matches!(Error::from_io(error), Error::Vanished { .. }));
+        assert!(matches!(host.open("b:").await, Err(Error::Vanished { .. })));
+        assert!(phone.offered().await.is_none(), "the given-up end is told as well");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_greeting_that_is_not_answered_is_given_up() {
+        let (near, _far) = tokio::io::duplex(4096);
+        let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+        let (online, ended) = tokio::join!(host.online(), carry);
+        assert!(matches!(&ended, Error::TimedOut { after, .. } if after.as_secs() == 10));
+        assert_eq!(online, Err(ended));
+    }
+
+    #[tokio::test]
+    async fn the_loop_ends_when_nobody_uses_it() {
+        let (near, far) = tokio::io::duplex(4096);
+        let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+        let carrying = tokio::spawn(carry);
+        let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+        tokio::spawn(carry);
+        let (at_host, at_phone) = open(&host, &phone).await;
+        drop(host);
+        let echo = async {
+            (&at_host).write_all(b"x").await.unwrap();
+            (&at_phone).read(&mut [0; 1]).await.unwrap()
+        };
+        assert_eq!(echo.await, 1, "a stream keeps its link alive");
+        drop(at_host);
+        assert!(matches!(carrying.await.unwrap(), Error::Vanished { .. }));
+    }
+
+    #[tokio::test]
+    async fn frames_of_two_writers_are_never_mixed() {
+        let (host, phone) = pair(1000).await;
+        let (mut at_host, at_phone) = open(&host, &phone).await;
+        let at_phone = Arc::new(at_phone);
+        let write = |letter: u8| {
+            let stream = at_phone.clone();
+            tokio::spawn(async move {
+                for _ in 0..200 {
+                    stream.write_frame(&[letter], &[letter; 4999]).await.unwrap();
+                }
+            })
+        };
+        let writers = [write(b'a'), write(b'b')];
+        drop(at_phone);
+        let mut read = Vec::new();
+        at_host.read_to_end(&mut read).await.unwrap();
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        assert_eq!(read.len(), 2 * 200 * 5000);
+        assert!(read.chunks(5000).all(|frame| frame.iter().all(|byte| *byte == frame[0])));
+    }
+}
