@@ -1,6 +1,14 @@
 //! The Android Debug Bridge wire, both ends: packets, streams, shell, sync; to a running adb server, straight to adbd, or in memory.
 //!
-//! The bytes of every message stand in [`wire`], each beside its tests.
+//! ```text
+//!             │    └── through an adb server    │
+//!             └── link   one loop over any AsyncRead + AsyncWrite
+//!                  └── connection   streams, windows, greeting: bytes in, bytes out, `now` given
+//!                       └── wire    parse ⇄ emit
+//! ```
+//!
+//! Begin with [`Transport`]: everything that ADB can do is built on opening a named service. The
+//! bytes of every message stand in [`wire`], each beside its tests.
 //!
 //! This crate knows bytes and roles. It knows no phones (what a command prints is read elsewhere),
 //! no JSON, XML or images, reads no environment variable and starts no program.
@@ -8,9 +16,13 @@
 pub mod connection;
 mod error;
 pub mod link;
+pub mod transport;
 pub mod wire;
 
 pub use error::Error;
 pub use link::LinkStream;
+pub use transport::direct::Direct;
+pub use transport::server::{AdbServer, ThroughServer};
+pub use transport::{Stream, Transport};
 pub use wire::banner::{Banner, Features};
 pub use wire::devices::{Listed, State};

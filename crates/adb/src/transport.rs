@@ -1,0 +1,110 @@
+//! The one primitive: open a named service on a phone.
+//!
+//! Everything that ADB can do is built on [`Transport::open`]. There are two ways to a phone:
+//! [`direct::Direct`] speaks to its adbd, over TCP or over any pipe (an in-memory one included);
+//! [`server::ThroughServer`] asks a running adb server.
+//!
+//! What services mean is [`crate::services`]' matter. How long an answer may take is the caller's:
+//! every future here can be dropped at any time, which closes what it had opened.
+
+pub mod direct;
+pub mod server;
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use async_trait::async_trait;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::Error;
+use crate::link::LinkStream;
+use crate::wire::banner::{Banner, Features};
+
+/// Opens named services on one phone.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Opens a service: `shell:…`, `shell,v2,raw:…`, `exec:…`, `sync:` … Connects if needed.
+    ///
+    /// # Errors
+    /// The phone cannot be reached, or refuses the service.
+    async fn open(&self, service: &str) -> Result<Stream, Error>;
+
+    /// What the phone said it can do. Connects if needed.
+    ///
+    /// # Errors
+    /// The phone cannot be reached.
+    async fn features(&self) -> Result<Features, Error>;
+
+    /// What the phone said of itself: product, model, device. Connects if needed.
+    ///
+    /// # Errors
+    /// The phone cannot be reached.
+    async fn banner(&self) -> Result<Banner, Error>;
+}
+
+/// A pipe that a transport can run over.
+pub trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+/// An opened service. Dropping it closes the service on the phone.
+///
+/// ADB has no half-closed streams: a shutdown flushes and then closes both directions.
+pub struct Stream(Kind);
+
+enum Kind {
+    Direct(LinkStream),
+    ThroughServer(TcpStream),
+}
+
+impl From<LinkStream> for Stream {
+    fn from(stream: LinkStream) -> Self {
+        Self(Kind::Direct(stream))
+    }
+}
+
+impl From<TcpStream> for Stream {
+    /// A socket on which an adb server has begun to pass a service's bytes.
+    fn from(stream: TcpStream) -> Self {
+        Self(Kind::ThroughServer(stream))
+    }
+}
+
+impl Stream {
+    fn pipe(&mut self) -> Pin<&mut dyn Io> {
+        match &mut self.0 {
+            Kind::Direct(stream) => Pin::new(stream),
+            Kind::ThroughServer(stream) => Pin::new(stream),
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.pipe().poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.pipe().poll_write(cx, data)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.pipe().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.pipe().poll_shutdown(cx)
+    }
+}

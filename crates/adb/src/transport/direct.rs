@@ -1,0 +1,172 @@
+//! Straight to a phone's adbd: over TCP, over any pipe, or over whatever a function connects.
+//!
+//! The connection is made when it is first needed and kept; streams share it. When it has died, the
+//! next open connects anew. An open that failed is never repeated from here: the service may have
+//! begun to run.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+
+use super::{Io, Stream, Transport};
+use crate::Error;
+use crate::connection::{Role, Settings};
+use crate::link::Link;
+use crate::wire::banner::{Banner, Features, SHELL_V2};
+
+/// How long connecting may take, the greeting not counted.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// A phone that has said nothing at all for so long, though it owes an answer, is taken for gone
+/// when the next service is opened.
+const SILENCE: Duration = Duration::from_secs(3);
+
+type Connect = dyn Fn() -> BoxFuture<'static, Result<Box<dyn Io>, Error>> + Send + Sync;
+
+/// A phone whose adbd we speak to ourselves. Needs a tokio runtime.
+pub struct Direct {
+    place: String,
+    connect: Box<Connect>,
+    settings: Settings,
+    slot: Mutex<Slot>,
+    /// Attempts to connect that have ended, so that those who waited for one can share it.
+    attempts: AtomicU64,
+}
+
+#[derive(Default)]
+struct Slot {
+    link: Option<(Arc<Link>, Banner)>,
+    failure: Option<Error>,
+}
+
+impl Direct {
+    /// An adbd that listens at `address`, such as `192.168.1.20:5555`.
+    pub fn tcp(address: impl Into<String>) -> Self {
+        let address = address.into();
+        let place = address.clone();
+        Self::with(place, move || {
+            let address = address.clone();
+            async move {
+                let stream = connect_tcp(&address, CONNECTING).await?;
+                Ok(Box::new(stream) as Box<dyn Io>)
+            }
+        })
+    }
+
+    /// An adbd at the other end of `io`. Once that has died there is no way to connect anew.
+    pub fn over(io: impl Io + 'static) -> Self {
+        let once = std::sync::Mutex::new(Some(Box::new(io) as Box<dyn Io>));
+        Self::with("the phone", move || {
+            let io = once.lock().ok().and_then(|mut io| io.take());
+            std::future::ready(io.ok_or_else(|| Error::NotReachable {
+                place: "the phone".into(),
+                reason: "its only connection has ended".into(),
+            }))
+        })
+    }
+
+    /// An adbd that `connect` reaches anew each time it is called. `place` names it in errors.
+    pub fn with<F>(
+        place: impl Into<String>,
+        connect: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Box<dyn Io>, Error>> + Send + 'static,
+    {
+        let features = [SHELL_V2, "cmd"].into_iter().collect();
+        Self {
+            place: place.into(),
+            connect: Box::new(move || Box::pin(connect())),
+            settings: Settings::host(Banner::host(features)),
+            slot: Mutex::default(),
+            attempts: AtomicU64::new(0),
+        }
+    }
+
+    /// The connection, made now if there is none.
+    async fn link(&self) -> Result<(Arc<Link>, Banner), Error> {
+        let attempts = self.attempts.load(Ordering::Acquire);
+        let mut slot = self.slot.lock().await;
+        if let Some((link, banner)) = &slot.link
+            && !link.is_ended()
+            && link.silence() < SILENCE
+        {
+            return Ok((link.clone(), banner.clone()));
+        }
+        if let Some(failure) = &slot.failure
+            && self.attempts.load(Ordering::Acquire) != attempts
+        {
+            return Err(failure.clone());
+        }
+        // Streams of the old connection, if any, go on as long as it lets them.
+        *slot = Slot::default();
+        let connected = self.connect_anew().await;
+        self.attempts.fetch_add(1, Ordering::Release);
+        match connected {
+            Ok(made) => {
+                slot.link = Some(made.clone());
+                Ok(made)
+            }
+            Err(error) => {
+                slot.failure = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    async fn connect_anew(&self) -> Result<(Arc<Link>, Banner), Error> {
+        let io = tokio::time::timeout(CONNECTING, (self.connect)())
+            .await
+            .map_err(|_| too_late(&self.place, CONNECTING))??;
+        let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
+        tokio::spawn(carry);
+        let banner = link.online().await.map_err(|error| match error {
+            // Whoever hangs up before greeting is no phone that was there and vanished.
+            Error::Vanished { how } => {
+                Error::NotReachable { place: self.place.clone(), reason: how }
+            }
+            other => other,
+        })?;
+        tracing::debug!(place = self.place, %banner, "connected");
+        Ok((Arc::new(link), banner))
+    }
+}
+
+#[async_trait]
+impl Transport for Direct {
+    async fn open(&self, service: &str) -> Result<Stream, Error> {
+        let (link, _) = self.link().await?;
+        Ok(link.open(service).await?.into())
+    }
+
+    async fn features(&self) -> Result<Features, Error> {
+        Ok(self.link().await?.1.features)
+    }
+
+    async fn banner(&self) -> Result<Banner, Error> {
+        Ok(self.link().await?.1)
+    }
+}
+
+/// A socket that sends small packets at once, since each waits for its answer.
+pub(super) async fn connect_tcp(address: &str, patience: Duration) -> Result<TcpStream, Error> {
+    let unreachable = |error: std::io::Error| Error::NotReachable {
+        place: address.to_owned(),
+        reason: error.to_string(),
+    };
+    let stream = tokio::time::timeout(patience, TcpStream::connect(address))
+        .await
+        .map_err(|_| too_late(address, patience))?
+        .map_err(unreachable)?;
+    stream.set_nodelay(true).map_err(unreachable)?;
+    Ok(stream)
+}
+
+fn too_late(place: &str, after: Duration) -> Error {
+    Error::NotReachable { place: place.to_owned(), reason: format!("no answer within {after:?}") }
+}
