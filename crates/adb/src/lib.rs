@@ -1,6 +1,7 @@
 //! The Android Debug Bridge wire, both ends: packets, streams, shell, sync; to a running adb server, straight to adbd, or in memory.
 //!
 //! ```text
+//!      └── transport   open(service)            │
 //!             │    └── through an adb server    │
 //!             └── link   one loop over any AsyncRead + AsyncWrite
 //!                  └── connection   streams, windows, greeting: bytes in, bytes out, `now` given
@@ -14,7 +15,9 @@
 //! no JSON, XML or images, reads no environment variable and starts no program.
 
 pub mod connection;
+pub mod daemon;
 mod error;
+mod framed;
 pub mod link;
 pub mod transport;
 pub mod wire;
