@@ -1,6 +1,7 @@
 //! The Android Debug Bridge wire, both ends: packets, streams, shell, sync; to a running adb server, straight to adbd, or in memory.
 //!
 //! ```text
+//!  services   shell, sync                    daemon   the phone's side of the same services
 //!      └── transport   open(service)            │
 //!             │    └── through an adb server    │
 //!             └── link   one loop over any AsyncRead + AsyncWrite
@@ -19,11 +20,13 @@ pub mod daemon;
 mod error;
 mod framed;
 pub mod link;
+pub mod services;
 pub mod transport;
 pub mod wire;
 
 pub use error::Error;
 pub use link::LinkStream;
+pub use services::shell::{Output, exec, run};
 pub use transport::direct::Direct;
 pub use transport::server::{AdbServer, ThroughServer};
 pub use transport::{Stream, Transport};

@@ -1,0 +1,230 @@
+//! Moves files to and from a phone, by sync version 1.
+//!
+//! The functions open a stream each. A [`FileSync`] keeps one for many files.
+
+use std::time::Duration;
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::framed::Framed;
+use crate::wire::sync::{Entry, MAX_DATA, MAX_PATH, Reply, Request, Stat, emit_data, emit_done};
+use crate::{Error, Stream, Transport};
+
+/// How long a phone may take to say why it broke an upload off.
+const REASON: Duration = Duration::from_secs(2);
+
+/// Writes a file on the phone, as [`FileSync::push`] does.
+///
+/// # Errors
+/// The phone cannot be reached, or as [`FileSync::push`].
+pub async fn push(
+    transport: &dyn Transport,
+    path: &str,
+    mode: u32,
+    mtime: u32,
+    from: impl AsyncRead + Unpin,
+) -> Result<u64, Error> {
+    FileSync::open(transport).await?.push(path, mode, mtime, from).await
+}
+
+/// Reads a file of at most `limit` bytes from the phone.
+///
+/// # Errors
+/// The phone cannot be reached, as [`FileSync::pull`], or [`Error::TooLarge`].
+pub async fn pull(transport: &dyn Transport, path: &str, limit: usize) -> Result<Vec<u8>, Error> {
+    let mut all = Vec::new();
+    let mut sync = FileSync::open(transport).await?;
+    sync.ask(&Request::Recv(path.to_owned())).await?;
+    while let Some(data) = sync.next_data(path).await? {
+        all.extend_from_slice(&data);
+        if all.len() > limit {
+            return Err(Error::TooLarge { what: format!("file {path:?}"), limit });
+        }
+    }
+    Ok(all)
+}
+
+/// What the phone tells of a path.
+///
+/// # Errors
+/// The phone cannot be reached.
+pub async fn stat(transport: &dyn Transport, path: &str) -> Result<Stat, Error> {
+    FileSync::open(transport).await?.stat(path).await
+}
+
+/// What a folder of the phone holds. A folder that is missing or may not be read counts as empty.
+///
+/// # Errors
+/// The phone cannot be reached.
+pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, Error> {
+    FileSync::open(transport).await?.list(path).await
+}
+
+/// A `sync:` stream. After [`Error::Phone`] it can be used on; after any other error it cannot.
+pub struct FileSync {
+    framed: Framed<Stream>,
+    out: BytesMut,
+}
+
+impl FileSync {
+    /// Opens a stream.
+    ///
+    /// # Errors
+    /// The phone cannot be reached or refuses.
+    pub async fn open(transport: &dyn Transport) -> Result<Self, Error> {
+        let stream = transport.open("sync:").await?;
+        Ok(Self { framed: Framed::new(stream), out: BytesMut::new() })
+    }
+
+    /// What the phone tells of a path: version 1 says the same (all zero) of a missing path as of
+    /// one that may not be seen.
+    ///
+    /// # Errors
+    /// The stream breaks.
+    pub async fn stat(&mut self, path: &str) -> Result<Stat, Error> {
+        self.ask(&Request::Stat(path.to_owned())).await?;
+        match self.reply(false).await? {
+            Reply::Stat(stat) => Ok(stat),
+            Reply::Fail(said) => Err(failed("look at", path, said)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// What a folder holds, `.` and `..` left out.
+    ///
+    /// # Errors
+    /// The stream breaks.
+    pub async fn list(&mut self, path: &str) -> Result<Vec<Entry>, Error> {
+        self.ask(&Request::List(path.to_owned())).await?;
+        let mut entries = Vec::new();
+        loop {
+            match self.reply(true).await? {
+                Reply::Dent(entry) if entry.name == "." || entry.name == ".." => {}
+                Reply::Dent(entry) => entries.push(entry),
+                Reply::Done => return Ok(entries),
+                Reply::Fail(said) => return Err(failed("list", path, said)),
+                other => return Err(unexpected(&other)),
+            }
+        }
+    }
+
+    /// Reads a file into `into` and tells its length.
+    ///
+    /// # Errors
+    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] when `into` fails, or the stream
+    /// breaks.
+    pub async fn pull(
+        &mut self,
+        path: &str,
+        mut into: impl AsyncWrite + Unpin,
+    ) -> Result<u64, Error> {
+        self.ask(&Request::Recv(path.to_owned())).await?;
+        let mut length = 0;
+        while let Some(data) = self.next_data(path).await? {
+            into.write_all(&data).await.map_err(|error| local("keep", path, &error))?;
+            length += data.len() as u64;
+        }
+        into.flush().await.map_err(|error| local("keep", path, &error))?;
+        Ok(length)
+    }
+
+    /// Writes a file from `from` and tells its length. `mode` are its permissions; `mtime` its last
+    /// change in seconds since 1970. Folders on the way are made by the phone.
+    ///
+    /// # Errors
+    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] when `from` fails, or the stream
+    /// breaks.
+    pub async fn push(
+        &mut self,
+        path: &str,
+        mode: u32,
+        mtime: u32,
+        mut from: impl AsyncRead + Unpin,
+    ) -> Result<u64, Error> {
+        self.ask(&Request::Send { path: path.to_owned(), mode }).await?;
+        let mut chunk = vec![0; MAX_DATA];
+        let mut length = 0;
+        loop {
+            let read = from.read(&mut chunk).await.map_err(|error| local("read", path, &error))?;
+            if read == 0 {
+                break;
+            }
+            emit_data(&mut self.out, &chunk[..read]);
+            if let Err(broken) = self.send().await {
+                return Err(self.reason(path).await.unwrap_or(broken));
+            }
+            length += read as u64;
+        }
+        emit_done(&mut self.out, mtime);
+        if let Err(broken) = self.send().await {
+            return Err(self.reason(path).await.unwrap_or(broken));
+        }
+        match self.reply(false).await? {
+            Reply::Okay => Ok(length),
+            Reply::Fail(said) => Err(failed("push", path, said)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn ask(&mut self, request: &Request) -> Result<(), Error> {
+        if let Request::Stat(path)
+        | Request::List(path)
+        | Request::Recv(path)
+        | Request::Send { path, .. } = request
+            && path.len() > MAX_PATH
+        {
+            return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
+        }
+        request.emit(&mut self.out);
+        self.send().await
+    }
+
+    async fn send(&mut self) -> Result<(), Error> {
+        let sent = self.framed.stream.write_all_buf(&mut self.out).await;
+        self.out.clear();
+        sent.map_err(Error::from_io)
+    }
+
+    async fn reply(&mut self, listing: bool) -> Result<Reply, Error> {
+        let reply = self.framed.next(|bytes| Reply::decode(bytes, listing)).await?;
+        reply.ok_or_else(|| Error::vanished("the phone closed the stream without a reply"))
+    }
+
+    async fn next_data(&mut self, path: &str) -> Result<Option<bytes::Bytes>, Error> {
+        match self.reply(false).await? {
+            Reply::Data(data) => Ok(Some(data)),
+            Reply::Done => Ok(None),
+            Reply::Fail(said) => Err(failed("pull", path, said)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Old phones say FAIL and close while we still send: the reason is then there to be read.
+    async fn reason(&mut self, path: &str) -> Option<Error> {
+        match tokio::time::timeout(REASON, self.reply(false)).await {
+            Ok(Ok(Reply::Fail(said))) => Some(failed("push", path, said)),
+            _ => None,
+        }
+    }
+}
+
+fn failed(verb: &str, path: &str, said: String) -> Error {
+    Error::Phone { what: format!("{verb} {path:?}"), said }
+}
+
+fn local(verb: &str, path: &str, error: &std::io::Error) -> Error {
+    Error::Local { what: format!("{verb} what belongs to {path:?}"), reason: error.to_string() }
+}
+
+fn unexpected(reply: &Reply) -> Error {
+    let name = match reply {
+        Reply::Stat(_) => "STAT",
+        Reply::Dent(_) => "DENT",
+        Reply::Data(_) => "DATA",
+        Reply::Done => "DONE",
+        Reply::Okay => "OKAY",
+        Reply::Fail(_) => "FAIL",
+    };
+    Error::protocol(format!("a sync reply {name} out of turn"))
+}

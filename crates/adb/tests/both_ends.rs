@@ -1,0 +1,354 @@
+//! Our host side against our phone side, in memory and over TCP: services and transports.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use common::{TinyPhone, pattern, text};
+use thumbwire_adb::services::shell::{read_to_end, run_within};
+use thumbwire_adb::services::sync::{FileSync, list, pull, push, stat};
+use thumbwire_adb::transport::Io;
+use thumbwire_adb::{Direct, Error, Output, Transport, exec, run};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+fn in_memory() -> Direct {
+    Direct::over(TinyPhone::modern().pipe())
+}
+
+#[tokio::test]
+async fn output_errors_and_status_are_told_apart() {
+    let said = run(&in_memory(), "both").await.unwrap();
+    let expected = Output { stdout: b"out\n".to_vec(), stderr: b"err\n".to_vec(), status: Some(9) };
+    assert_eq!(said, expected);
+}
+
+#[tokio::test]
+async fn a_phone_without_shell_v2_gives_one_text_and_no_status() {
+    let old = Direct::over(TinyPhone::default().pipe());
+    let said = run(&old, "both").await.unwrap();
+    assert_eq!(said, Output { stdout: b"out\nerr\n".to_vec(), stderr: Vec::new(), status: None });
+}
+
+#[tokio::test]
+async fn a_command_that_reads_sees_an_end_of_its_input() {
+    assert_eq!(run(&in_memory(), "cat").await.unwrap().status, Some(0));
+}
+
+#[tokio::test]
+async fn input_comes_back_from_cat() {
+    let phone = in_memory();
+    let mut stream = phone.open("shell:cat").await.unwrap();
+    stream.write_all(b"there and back").await.unwrap();
+    let mut back = [0; 14];
+    stream.read_exact(&mut back).await.unwrap();
+    assert_eq!(&back, b"there and back");
+}
+
+#[tokio::test]
+async fn a_command_that_says_too_much_is_cut_off() {
+    let phone = in_memory();
+    let error = run_within(&phone, "flood 300000", 200_000).await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { limit: 200_000, .. }));
+    let said = run_within(&phone, "flood 300000", 300_000).await.unwrap();
+    assert_eq!(said.stdout.len(), 300_000);
+    let stream = exec(&phone, "flood 300000").await.unwrap();
+    assert!(matches!(read_to_end(stream, 299_999).await, Err(Error::TooLarge { .. })));
+    let stream = exec(&phone, "flood 300000").await.unwrap();
+    assert_eq!(read_to_end(stream, 300_000).await.unwrap().len(), 300_000);
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_served_is_refused_by_name() {
+    let error = in_memory().open("abb_exec:package").await.err();
+    assert!(matches!(error, Some(Error::Refused { service, .. }) if service == "abb_exec:package"));
+}
+
+#[tokio::test]
+async fn a_phone_tells_who_it_is() {
+    let phone = in_memory();
+    assert_eq!(phone.banner().await.unwrap().model(), Some("Tiny Phone"));
+    assert!(phone.features().await.unwrap().has("shell_v2"));
+}
+
+#[tokio::test]
+async fn a_host_that_gives_up_ends_its_command() {
+    let phone = TinyPhone::modern();
+    let host = Arc::new(Direct::over(phone.pipe()));
+    let hanging = tokio::spawn({
+        let host = host.clone();
+        async move { run(&*host, "hang").await }
+    });
+    // The answer of a later command shows that the first one is running.
+    run(&*host, "say x").await.unwrap();
+    hanging.abort();
+    while phone.left_alone.load(Ordering::SeqCst) == 0 {
+        run(&*host, "say x").await.unwrap();
+    }
+    assert_eq!(run(&*host, "exit 3").await.unwrap().status, Some(3));
+}
+
+#[tokio::test]
+async fn files_come_back_as_they_went() {
+    for address in [None, Some(TinyPhone::modern().listen().await)] {
+        let phone = address.map_or_else(in_memory, Direct::tcp);
+        for length in [0, 1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 5 * 1024 * 1024] {
+            let sent = pattern(length);
+            let pushed = push(&phone, "/sdcard/f", 0o640, 1_700_000_000, &sent[..]).await;
+            assert_eq!(pushed, Ok(length as u64));
+            assert!(pull(&phone, "/sdcard/f", length).await.unwrap() == sent, "{length} bytes");
+            let told = stat(&phone, "/sdcard/f").await.unwrap();
+            assert_eq!((told.mode, told.size as usize), (0o100_640, length));
+            assert_eq!(told.mtime, 1_700_000_000);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_not_taken() {
+    let phone = in_memory();
+    push(&phone, "/sdcard/f", 0o644, 0, &pattern(100_000)[..]).await.unwrap();
+    let error = pull(&phone, "/sdcard/f", 99_999).await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }));
+}
+
+#[tokio::test]
+async fn folders_are_listed() {
+    let phone = in_memory();
+    for name in ["a.txt", "b with spaces", "ü.bin"] {
+        push(&phone, &format!("/sdcard/{name}"), 0o644, 7, name.as_bytes()).await.unwrap();
+    }
+    let listed = list(&phone, "/sdcard").await.unwrap();
+    let names: Vec<&str> = listed.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["a.txt", "b with spaces", "ü.bin"]);
+    assert_eq!(listed[0].stat.size, 5);
+    assert!(stat(&phone, "/sdcard").await.unwrap().is_folder());
+    assert!(!stat(&phone, "/nothing").await.unwrap().exists());
+    assert_eq!(list(&phone, "/nothing").await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_failure_carries_the_phones_words_and_the_stream_goes_on() {
+    let phone = in_memory();
+    let mut sync = FileSync::open(&phone).await.unwrap();
+    let large = pattern(2_000_000);
+    let error = sync.push("/system/x", 0o644, 0, &large[..]).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "push \"/system/x\": couldn't create file: Read-only file system"
+    );
+    let error = sync.pull("/nothing", tokio::io::sink()).await.unwrap_err();
+    assert!(error.to_string().contains("No such file or directory"));
+    sync.push("/sdcard/x", 0o644, 0, &b"fine"[..]).await.unwrap();
+    let mut back = Vec::new();
+    assert_eq!(sync.pull("/sdcard/x", &mut back).await, Ok(4));
+    assert_eq!(back, b"fine");
+}
+
+#[tokio::test]
+async fn a_path_that_is_too_long_is_not_sent() {
+    let long = "/".repeat(1025);
+    assert!(matches!(stat(&in_memory(), &long).await, Err(Error::TooLarge { .. })));
+    assert!(stat(&in_memory(), &long[1..]).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_unknown_sync_request_is_answered_with_a_reason() {
+    let phone = in_memory();
+    let mut stream = phone.open("sync:").await.unwrap();
+    stream.write_all(b"STA2\x01\0\0\0/").await.unwrap();
+    assert!(text(stream).await.ends_with("unknown sync request STA2"));
+}
+
+#[tokio::test]
+async fn many_uploads_at_once_do_not_mix() {
+    let phone = Arc::new(in_memory());
+    let uploads: Vec<_> = (0..20usize)
+        .map(|n| {
+            let phone = phone.clone();
+            tokio::spawn(async move {
+                let sent = pattern(300_000 + n);
+                let path = format!("/sdcard/{n}");
+                push(&*phone, &path, 0o644, 0, &sent[n..]).await.unwrap();
+                assert!(pull(&*phone, &path, 400_000).await.unwrap() == sent[n..]);
+            })
+        })
+        .collect();
+    for upload in uploads {
+        upload.await.unwrap();
+    }
+}
+
+/// A phone on a cable that can be pulled, and how often it was plugged in.
+struct Cable {
+    phone: TinyPhone,
+    plugged: AtomicBool,
+    connected: AtomicUsize,
+    serving: std::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
+}
+
+impl Cable {
+    fn to(phone: TinyPhone) -> Arc<Self> {
+        Arc::new(Self {
+            phone,
+            plugged: AtomicBool::new(true),
+            connected: AtomicUsize::new(0),
+            serving: std::sync::Mutex::new(None),
+        })
+    }
+
+    fn host(self: &Arc<Self>) -> Direct {
+        let cable = self.clone();
+        Direct::with("the cable", move || {
+            let cable = cable.clone();
+            async move {
+                // As slow as real sockets, so that callers do meet.
+                tokio::task::yield_now().await;
+                cable.connected.fetch_add(1, Ordering::SeqCst);
+                if !cable.plugged.load(Ordering::SeqCst) {
+                    return Err(Error::NotReachable {
+                        place: "the cable".into(),
+                        reason: "pulled".into(),
+                    });
+                }
+                let (near, far) = tokio::io::duplex(64 * 1024);
+                let phone = Arc::new(cable.phone.clone());
+                let serving =
+                    tokio::spawn(
+                        async move { drop(thumbwire_adb::daemon::serve(far, phone).await) },
+                    );
+                *cable.serving.lock().unwrap() = Some(serving);
+                Ok(Box::new(near) as Box<dyn Io>)
+            }
+        })
+    }
+
+    fn pull(&self) {
+        self.plugged.store(false, Ordering::SeqCst);
+        self.serving.lock().unwrap().take().unwrap().abort();
+    }
+
+    fn plug(&self) {
+        self.plugged.store(true, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn a_phone_that_vanishes_breaks_its_call_and_the_next_one_works_once_it_is_back() {
+    let cable = Cable::to(TinyPhone::modern());
+    let host = cable.host();
+    let mut stream = host.open("shell:cat").await.unwrap();
+    cable.pull();
+    let error = stream.read(&mut [0; 8]).await.unwrap_err();
+    assert!(matches!(Error::from_io(error), Error::Vanished { .. }));
+    let error = run(&host, "say x").await.unwrap_err();
+    assert!(matches!(error, Error::NotReachable { .. }), "{error:?}");
+    cable.plug();
+    assert_eq!(run(&host, "say back").await.unwrap().stdout, b"back");
+    assert_eq!(cable.connected.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn callers_at_the_same_time_share_one_connection() {
+    let cable = Cable::to(TinyPhone::modern());
+    let host = Arc::new(cable.host());
+    let calls = (0..10).map(|_| run(&*host, "exit 4"));
+    for said in futures::future::join_all(calls).await {
+        assert_eq!(said.unwrap().status, Some(4));
+    }
+    assert_eq!(cable.connected.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn callers_at_the_same_time_share_one_failure() {
+    let cable = Cable::to(TinyPhone::modern());
+    cable.plugged.store(false, Ordering::SeqCst);
+    let host = Arc::new(cable.host());
+    let calls = (0..10).map(|_| run(&*host, "exit 4"));
+    for said in futures::future::join_all(calls).await {
+        assert!(matches!(said, Err(Error::NotReachable { .. })));
+    }
+    assert_eq!(cable.connected.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_fell_silent_is_connected_anew() {
+    // The first connection greets and then says nothing more; the second is well.
+    let connected = Arc::new(AtomicUsize::new(0));
+    let host = Direct::with("a sleeper", {
+        let connected = connected.clone();
+        move || {
+            let first = connected.fetch_add(1, Ordering::SeqCst) == 0;
+            async move {
+                if !first {
+                    return Ok(Box::new(TinyPhone::modern().pipe()) as Box<dyn Io>);
+                }
+                let (near, mut far) = tokio::io::duplex(4096);
+                tokio::spawn(async move {
+                    let mut greeting = bytes::BytesMut::new();
+                    thumbwire_adb::wire::packet::emit(
+                        &mut greeting,
+                        thumbwire_adb::wire::packet::Command::Cnxn,
+                        thumbwire_adb::wire::packet::VERSION,
+                        4096,
+                        b"device::features=shell_v2",
+                        true,
+                    );
+                    far.write_all(&greeting).await.unwrap();
+                    std::future::pending::<()>().await;
+                });
+                Ok(Box::new(near) as Box<dyn Io>)
+            }
+        }
+    });
+    let answer = tokio::time::timeout(Duration::from_secs(5), run(&host, "say x")).await;
+    assert!(answer.is_err(), "the caller's deadline ended it");
+    assert_eq!(run(&host, "say x").await.unwrap().stdout, b"x");
+    assert_eq!(connected.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_phone_whose_only_pipe_has_ended_is_not_reachable() {
+    let (near, far) = tokio::io::duplex(64);
+    drop(far);
+    let host = Direct::over(near);
+    for _ in 0..2 {
+        assert!(matches!(host.features().await, Err(Error::NotReachable { .. })));
+    }
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_is_not_reachable() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let error = Direct::tcp(&address).features().await.unwrap_err();
+    assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
+}
+
+#[tokio::test]
+async fn a_service_that_panics_leaves_the_phone_well() {
+    struct Fragile;
+    impl thumbwire_adb::daemon::Services for Fragile {
+        fn banner(&self) -> thumbwire_adb::Banner {
+            thumbwire_adb::Banner::default()
+        }
+        fn open(
+            &self,
+            service: &str,
+        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::Refused> {
+            let breaks = service == "break:";
+            Ok(thumbwire_adb::daemon::handler(async move |mut stream| {
+                assert!(!breaks, "a broken program (this panic is part of the test)");
+                stream.write_all(b"well").await.unwrap();
+            }))
+        }
+    }
+    let (near, far) = tokio::io::duplex(4096);
+    tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(Fragile)));
+    let host = Direct::over(near);
+    let broken = host.open("break:").await.unwrap();
+    assert_eq!(text(broken).await, "");
+    assert_eq!(text(host.open("whole:").await.unwrap()).await, "well");
+}

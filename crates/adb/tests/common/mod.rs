@@ -1,0 +1,199 @@
+//! A phone small enough to read at once: five commands and files in memory.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
+use thumbwire_adb::daemon::sync::{self, Files, Upcoming};
+use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::wire::sync::{Entry, Stat};
+use thumbwire_adb::{Banner, Features};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// The phone. Cloning gives another handle on the same one.
+#[derive(Clone, Default)]
+pub(crate) struct TinyPhone {
+    pub(crate) features: Features,
+    pub(crate) store: Store,
+    /// `hang` commands whose host has gone.
+    pub(crate) left_alone: Arc<AtomicUsize>,
+}
+
+impl TinyPhone {
+    pub(crate) fn modern() -> Self {
+        Self { features: Features::read("shell_v2,cmd"), ..Self::default() }
+    }
+
+    /// Serves on a port of this computer that the system chooses.
+    pub(crate) async fn listen(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let phone = self.clone();
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                socket.set_nodelay(true).unwrap();
+                tokio::spawn(daemon::serve(socket, Arc::new(phone.clone())));
+            }
+        });
+        address
+    }
+
+    /// The host's end of a pipe whose other end is served.
+    pub(crate) fn pipe(&self) -> tokio::io::DuplexStream {
+        let (near, far) = tokio::io::duplex(256 * 1024);
+        tokio::spawn(daemon::serve(far, Arc::new(self.clone())));
+        near
+    }
+
+    /// Runs a command: `say TEXT`, `both`, `exit N`, `cat`, `flood BYTES`, `hang`.
+    async fn run(
+        &self,
+        command: &str,
+        mut stdin: impl AsyncRead + Unpin,
+        mut stdout: impl AsyncWrite + Unpin,
+        mut stderr: Option<impl AsyncWrite + Unpin>,
+        control: Option<&ShellControl>,
+    ) -> std::io::Result<u8> {
+        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+        match verb {
+            "say" => stdout.write_all(rest.as_bytes()).await?,
+            "both" => {
+                stdout.write_all(b"out\n").await?;
+                match &mut stderr {
+                    Some(stderr) => stderr.write_all(b"err\n").await?,
+                    None => stdout.write_all(b"err\n").await?,
+                }
+                return Ok(9);
+            }
+            "exit" => return Ok(rest.parse().unwrap_or(255)),
+            "cat" => drop(tokio::io::copy(&mut stdin, &mut stdout).await?),
+            "flood" => {
+                let mut left: usize = rest.parse().unwrap_or(0);
+                while left > 0 {
+                    let piece = left.min(10_000);
+                    stdout.write_all(&vec![b'x'; piece]).await?;
+                    left -= piece;
+                }
+            }
+            "hang" => {
+                if let Some(control) = control {
+                    control.gone().await;
+                    self.left_alone.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            _ => return Ok(127),
+        }
+        Ok(0)
+    }
+}
+
+impl Services for TinyPhone {
+    fn banner(&self) -> Banner {
+        Banner::phone("tiny", "Tiny Phone", "tiny", self.features.clone())
+    }
+
+    fn open(&self, service: &str) -> Result<Handler, Refused> {
+        let phone = self.clone();
+        let (name, rest) = service.split_once(':').ok_or(Refused)?;
+        let command = rest.to_owned();
+        let mut parts = name.split(',');
+        match (parts.next(), parts.any(|part| part == "v2")) {
+            (Some("sync"), _) => Ok(handler(async move |stream| {
+                let _ = sync::serve(stream, &phone.store).await;
+            })),
+            (Some("shell"), true) => Ok(handler(async move |stream| {
+                let ShellIo { stdin, stdout, stderr, control } = ShellIo::new(stream);
+                let ran = phone.run(&command, stdin, stdout, Some(stderr), Some(&control));
+                let status = ran.await.unwrap_or(1);
+                control.exit(status).await;
+            })),
+            (Some("shell" | "exec"), false) => Ok(handler(async move |stream| {
+                let none = None::<tokio::io::Sink>;
+                let _ = phone.run(&command, &stream, &stream, none, None).await;
+            })),
+            _ => Err(Refused),
+        }
+    }
+}
+
+/// Files by their full path: mode, time, bytes.
+#[derive(Clone, Default)]
+pub(crate) struct Store(pub(crate) Arc<Mutex<BTreeMap<String, (Stat, Bytes)>>>);
+
+#[async_trait]
+impl Files for Store {
+    async fn stat(&self, path: &str) -> Option<Stat> {
+        if path == "/" || path == "/sdcard" {
+            return Some(Stat { mode: 0o040_755, size: 4096, mtime: 1 });
+        }
+        self.0.lock().unwrap().get(path).map(|(stat, _)| *stat)
+    }
+
+    async fn list(&self, path: &str) -> Vec<Entry> {
+        let files = self.0.lock().unwrap();
+        let within = |(name, (stat, _)): (&String, &(Stat, Bytes))| {
+            let name = name.strip_prefix(path)?.strip_prefix('/')?;
+            (!name.contains('/')).then(|| Entry { name: name.to_owned(), stat: *stat })
+        };
+        files.iter().filter_map(within).collect()
+    }
+
+    async fn read(&self, path: &str) -> Result<Box<dyn AsyncRead + Send + Unpin>, String> {
+        match self.0.lock().unwrap().get(path) {
+            Some((_, data)) => Ok(Box::new(Cursor::new(data.clone()))),
+            None => Err(format!("open failed: No such file or directory ({path})")),
+        }
+    }
+
+    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn Upcoming>, String> {
+        if path.starts_with("/system") {
+            return Err("couldn't create file: Read-only file system".into());
+        }
+        let (store, path) = (self.clone(), path.to_owned());
+        Ok(Box::new(Growing { store, path, mode, data: Vec::new() }))
+    }
+}
+
+struct Growing {
+    store: Store,
+    path: String,
+    mode: u32,
+    data: Vec<u8>,
+}
+
+#[async_trait]
+impl Upcoming for Growing {
+    async fn chunk(&mut self, data: Bytes) -> Result<(), String> {
+        self.data.extend_from_slice(&data);
+        Ok(())
+    }
+
+    async fn done(self: Box<Self>, mtime: u32) -> Result<(), String> {
+        let stat = Stat { mode: 0o100_000 | self.mode, size: self.data.len() as u32, mtime };
+        self.store.0.lock().unwrap().insert(self.path, (stat, self.data.into()));
+        Ok(())
+    }
+}
+
+/// Bytes in which a lost, doubled or swapped piece shows.
+pub(crate) fn pattern(length: usize) -> Vec<u8> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Reads a stream to its end as text.
+pub(crate) async fn text(mut stream: impl AsyncRead + Unpin) -> String {
+    let mut all = String::new();
+    stream.read_to_string(&mut all).await.unwrap();
+    all
+}
