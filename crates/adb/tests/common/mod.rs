@@ -1,5 +1,6 @@
 //! A phone small enough to read at once: five commands and files in memory.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -21,6 +22,8 @@ use tokio::net::TcpListener;
 pub(crate) struct TinyPhone {
     pub(crate) features: Features,
     pub(crate) store: Store,
+    /// Streams that were opened.
+    pub(crate) opened: Arc<AtomicUsize>,
     /// `hang` commands whose host has gone.
     pub(crate) left_alone: Arc<AtomicUsize>,
 }
@@ -99,6 +102,7 @@ impl Services for TinyPhone {
     }
 
     fn open(&self, service: &str) -> Result<Handler, Refused> {
+        self.opened.fetch_add(1, Ordering::SeqCst);
         let phone = self.clone();
         let (name, rest) = service.split_once(':').ok_or(Refused)?;
         let command = rest.to_owned();

@@ -1,0 +1,181 @@
+//! A stock `adb` against our phone side, and our way through its server back to our phone.
+//!
+//! Each test has a private adb server, which it ends. Without an `adb` program they are skipped,
+//! unless `THUMBWIRE_REQUIRE_REAL=1`.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod common;
+
+use std::net::TcpListener;
+use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use common::{TinyPhone, pattern, text};
+use tempfile::TempDir;
+use thumbwire_adb::services::sync::{list, pull, push, stat};
+use thumbwire_adb::wire::devices::State;
+use thumbwire_adb::{AdbServer, Error, Transport, exec, run};
+use tokio::process::Command;
+
+/// Generous: a busy machine is no failure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A private adb server, and a phone of ours that is connected to it.
+struct Stock {
+    home: TempDir,
+    port: u16,
+    phone: TinyPhone,
+    serial: String,
+}
+
+impl Stock {
+    /// `None` when there is no adb here.
+    async fn start() -> Option<Self> {
+        if std::process::Command::new("adb").arg("version").output().is_err() {
+            assert!(
+                std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
+                "adb is required here and cannot be run"
+            );
+            println!("skipped: no adb");
+            return None;
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let phone = TinyPhone::modern();
+        let serial = phone.listen().await;
+        let stock = Self { home: TempDir::new().unwrap(), port, phone, serial };
+        stock.adb(&["start-server"]).await;
+        let said = stock.adb(&["connect", &stock.serial]).await;
+        assert!(stdout(&said).contains("connected to"), "{said:?}");
+        Some(stock)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("adb");
+        command
+            .env("HOME", self.home.path())
+            .env("TMPDIR", self.home.path())
+            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
+            .env("ADB_MDNS", "0")
+            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
+            .env_remove("ADB_SERVER_SOCKET")
+            .env_remove("ANDROID_SERIAL")
+            .stdin(std::process::Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    async fn adb(&self, arguments: &[&str]) -> Output {
+        let output = self.command().args(arguments).output();
+        tokio::time::timeout(PATIENCE, output).await.expect("adb hangs").unwrap()
+    }
+
+    fn server(&self) -> AdbServer {
+        AdbServer::new(format!("127.0.0.1:{}", self.port))
+    }
+}
+
+impl Drop for Stock {
+    fn drop(&mut self) {
+        let _ = self.command().into_std().arg("kill-server").output();
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_adb_runs_commands() {
+    let Some(stock) = Stock::start().await else { return };
+
+    let listed = stdout(&stock.adb(&["devices", "-l"]).await);
+    assert!(listed.contains(&stock.serial), "{listed}");
+    assert!(listed.contains("product:tiny model:Tiny_Phone device:tiny"), "{listed}");
+
+    let both = stock.adb(&["shell", "both"]).await;
+    assert_eq!(both.status.code(), Some(9));
+    assert_eq!((&both.stdout[..], &both.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
+
+    assert_eq!(stock.adb(&["shell", "exit 3"]).await.status.code(), Some(3));
+    assert_eq!(stock.adb(&["shell", "-x", "say old"]).await.stdout, b"old", "without shell v2");
+    assert_eq!(stock.adb(&["exec-out", "flood 300000"]).await.stdout.len(), 300_000);
+
+    let (one, two) =
+        tokio::join!(stock.adb(&["shell", "say one"]), stock.adb(&["shell", "flood 100000"]));
+    assert_eq!(one.stdout, b"one");
+    assert_eq!(two.stdout.len(), 100_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_client_of_a_stock_adb_ends_its_command() {
+    let Some(stock) = Stock::start().await else { return };
+    let mut client = stock.command().args(["shell", "hang"]).spawn().unwrap();
+    // A later command of the same connection is answered: by then the first has been sent.
+    while stock.phone.opened.load(Ordering::SeqCst) == 0 {
+        stock.adb(&["get-state"]).await;
+    }
+    client.kill().await.unwrap();
+    while stock.phone.left_alone.load(Ordering::SeqCst) == 0 {
+        stock.adb(&["get-state"]).await;
+    }
+    assert_eq!(stock.adb(&["shell", "say well"]).await.stdout, b"well");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_adb_moves_files() {
+    let Some(stock) = Stock::start().await else { return };
+    let near = |name: &str| stock.home.path().join(name);
+    for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
+        let sent = pattern(length);
+        std::fs::write(near("sent"), &sent).unwrap();
+        let pushed = stock.adb(&["push", near("sent").to_str().unwrap(), "/sdcard/f"]).await;
+        assert!(pushed.status.success(), "{pushed:?}");
+        let pulled = stock.adb(&["pull", "/sdcard/f", near("back").to_str().unwrap()]).await;
+        assert!(pulled.status.success(), "{pulled:?}");
+        assert!(std::fs::read(near("back")).unwrap() == sent, "{length} bytes");
+    }
+    let refused = stock.adb(&["push", near("sent").to_str().unwrap(), "/system/f"]).await;
+    assert!(!refused.status.success());
+    let said = [stdout(&refused), String::from_utf8_lossy(&refused.stderr).into()].concat();
+    assert!(said.contains("Read-only file system"), "{said}");
+    let listed = stdout(&stock.adb(&["shell", "say still well"]).await);
+    assert_eq!(listed, "still well");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_services_work_through_a_stock_server() {
+    let Some(stock) = Stock::start().await else { return };
+    let server = stock.server();
+    assert!(server.version().await.unwrap() >= 31);
+
+    let devices = server.devices().await.unwrap();
+    assert_eq!(devices.len(), 1);
+    assert_eq!((&devices[0].serial, &devices[0].state), (&stock.serial, &State::Device));
+    assert_eq!(devices[0].property("model"), Some("Tiny_Phone"));
+
+    let phone = Arc::new(server.device(&stock.serial));
+    assert!(phone.features().await.unwrap().has("shell_v2"));
+    assert_eq!(phone.banner().await.unwrap().product(), Some("tiny"));
+
+    let said = run(&*phone, "both").await.unwrap();
+    assert_eq!((&said.stdout[..], &said.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
+    assert_eq!(said.status, Some(9));
+    assert_eq!(run(&*phone, "cat").await.unwrap().status, Some(0));
+    assert_eq!(text(exec(&*phone, "say raw").await.unwrap()).await, "raw");
+
+    for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
+        let sent = pattern(length);
+        push(&*phone, "/sdcard/f", 0o644, 1, &sent[..]).await.unwrap();
+        assert!(pull(&*phone, "/sdcard/f", length).await.unwrap() == sent, "{length} bytes");
+    }
+    assert_eq!(stat(&*phone, "/sdcard/f").await.unwrap().size, 5 * 1024 * 1024);
+    assert_eq!(list(&*phone, "/sdcard").await.unwrap()[0].name, "f");
+
+    let error = phone.open("nosuch:").await.err();
+    assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
+    let error = server.device("nobody").open("shell:x").await.err();
+    assert!(matches!(error, Some(Error::NoSuchDevice { .. })), "{error:?}");
+}
