@@ -133,7 +133,10 @@ fn read_property(word: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
+    use proptest::prelude::*;
 
     /// One line a device: `serial|state|properties`.
     fn check(text: &str, expected: &[&str]) {
@@ -174,46 +177,67 @@ mod tests {
         check("\t\t\n \n device\n", &[]);
     }
 
-    /// Captures of real adb, one file a form. Read in place: not all may be copied.
+    fn check_file(folder: &Path, name: &str, expected: &[&str]) {
+        check(&std::fs::read_to_string(folder.join(name)).unwrap(), expected);
+    }
+
+    #[test]
+    fn forms_kept_by_scrcpy_are_read() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/adb-devices");
+        let usb = "0123456789abcdef|device|\
+                   usb=2-1,product=MyProduct,model=MyModel,device=MyDevice,transport_id=1";
+        // "trandport_id" is scrcpy's own: a name that nobody knows is kept.
+        let wifi = "192.168.1.1:5555|device|product=MyWifiProduct,model=MyWifiModel,\
+                    device=MyWifiDevice,trandport_id=2";
+        let form = |name: &str, expected: &[&str]| {
+            check_file(&folder, &format!("scrcpy_devices-l_{name}.txt"), expected);
+        };
+        form("plain", &[usb, wifi]);
+        form("cr", &[usb, wifi]);
+        form("daemon_start", &[usb]);
+        form("without_eol", &[usb]);
+        form("corrupted", &[]);
+        form("spaces", &["0123456789abcdef|unauthorized|usb=1-4,transport_id=3"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_passed_over(text in "([a-z:_\\t \\n\\r(ü]|device|offline|transport_id:1){0,60}") {
+            for listed in read_devices(&text) {
+                prop_assert!(!listed.serial.is_empty());
+            }
+        }
+    }
+
+    /// Captures that may not be copied are read where they lie.
     #[test]
     fn captures_of_real_lists_are_read() {
         let captures = std::env::var_os("THUMBWIRE_DATA").map_or_else(
-            || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-            std::path::PathBuf::from,
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+            PathBuf::from,
         );
         let folder = captures.join("shell/devices");
         if !folder.is_dir() {
             println!("skipped: no captures");
             return;
         }
-        let capture = |name: &str, expected: &[&str]| {
-            check(&std::fs::read_to_string(folder.join(name)).unwrap(), expected);
-        };
-        let usb = "0123456789abcdef|device|usb=2-1,product=MyProduct,model=MyModel,device=MyDevice,transport_id=1";
-        let wifi = "192.168.1.1:5555|device|product=MyWifiProduct,model=MyWifiModel,device=MyWifiDevice,trandport_id=2";
-        capture("scrcpy_devices-l_plain.txt", &[usb, wifi]);
-        capture("scrcpy_devices-l_cr.txt", &[usb, wifi]);
-        capture("scrcpy_devices-l_daemon_start.txt", &[usb]);
-        capture("scrcpy_devices-l_without_eol.txt", &[usb]);
-        capture("scrcpy_devices-l_corrupted.txt", &[]);
-        capture(
-            "scrcpy_devices-l_spaces.txt",
-            &["0123456789abcdef|unauthorized|usb=1-4,transport_id=3"],
-        );
-        capture(
+        check_file(
+            &folder,
             "no-permissions_udev.txt",
             &["eb9f484b|no permissions (missing udev rules? user is in the plugdev group); \
                see [http://developer.android.com/tools/device.html]|"],
         );
-        capture(
+        check_file(
+            &folder,
             "offline-emulator_and_phone.txt",
             &[
                 "emulator-5554|offline|",
                 "dc954d2d|device|product=jfltexx,model=GT_I9505,device=jflte",
             ],
         );
-        capture("windows_powershell_transcript.txt", &["DEFNW18B29003825|device|"]);
-        capture(
+        check_file(&folder, "windows_powershell_transcript.txt", &["DEFNW18B29003825|device|"]);
+        check_file(
+            &folder,
             "wireless-tls_foldable.txt",
             &["adb-272dda1f-qSVOhb._adb-tls-connect._tcp|device|\
                product=bixi,model=2505APX7BC,device=bixi,transport_id=11"],
