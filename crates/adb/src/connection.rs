@@ -276,8 +276,8 @@ impl Connection {
         (self.stage == Stage::Online).then_some(&self.peer)
     }
 
-    /// Since when the other end owes us any sign of life: it has been sent an OPEN or data then,
-    /// and nothing at all has come since.
+    /// Since when the other end owes us any sign of life: it was sent an OPEN then, and nothing at
+    /// all has come since. Data does not count, since a reader may take its time.
     pub fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
     }
@@ -354,7 +354,7 @@ impl Connection {
     }
 
     /// Queues as much of `data` as there is room for.
-    pub fn write(&mut self, id: u32, data: &[u8], now: Instant) -> Write {
+    pub fn write(&mut self, id: u32, data: &[u8]) -> Write {
         let Some(stream) = self.streams.get_mut(&id) else { return Write::Closed };
         if let Some(refusal) = stream.unwritable(OUTBOX) {
             return refusal;
@@ -370,21 +370,20 @@ impl Connection {
         if direct > 0 {
             let remote = stream.remote;
             self.emit(Command::Wrte, id, remote, sent);
-            self.unanswered_since.get_or_insert(now);
         }
         Write::Took(direct + queued)
     }
 
     /// Queues `head` and `body` together or not at all, so that two writers of one stream cannot
     /// mix their frames. The queue may grow beyond its bound by one such frame.
-    pub fn write_frame(&mut self, id: u32, head: &[u8], body: &[u8], now: Instant) -> Write {
+    pub fn write_frame(&mut self, id: u32, head: &[u8], body: &[u8]) -> Write {
         let Some(stream) = self.streams.get_mut(&id) else { return Write::Closed };
         if let Some(refusal) = stream.unwritable(OUTBOX) {
             return refusal;
         }
         stream.outbox.extend_from_slice(head);
         stream.outbox.extend_from_slice(body);
-        self.pump(id, now);
+        self.pump(id);
         Write::Took(body.len())
     }
 
@@ -415,15 +414,15 @@ impl Connection {
     }
 
     /// Closes a stream once its queue is sent. Reading goes on until [`Self::release`].
-    pub fn finish(&mut self, id: u32, now: Instant) {
+    pub fn finish(&mut self, id: u32) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.finishing = true;
-            self.pump(id, now);
+            self.pump(id);
         }
     }
 
     /// Closes a stream once its queue is sent, and forgets it then: nobody will read it any more.
-    pub fn release(&mut self, id: u32, now: Instant) {
+    pub fn release(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         match stream.phase {
             // If the other end accepts it later, its OKAY names an unknown id and is told CLSE.
@@ -432,7 +431,7 @@ impl Connection {
             Phase::Open => {
                 stream.released = true;
                 stream.drop_inbox();
-                self.finish(id, now);
+                self.finish(id);
                 self.settle(id);
             }
         }
@@ -458,7 +457,7 @@ impl Connection {
                 });
             }
             Command::Open if online => self.offered(&packet),
-            Command::Okay if online => self.okayed(&packet, now),
+            Command::Okay if online => self.okayed(&packet),
             Command::Wrte if online => self.wrote(packet),
             Command::Clse if online => self.closed(&packet),
             // As adb does: what comes out of turn is passed over.
@@ -538,7 +537,7 @@ impl Connection {
     }
 
     /// OKAY(their id, our id): a stream was accepted, or our last WRTE was taken.
-    fn okayed(&mut self, packet: &Packet, now: Instant) {
+    fn okayed(&mut self, packet: &Packet) {
         let (remote, id) = (packet.arg0, packet.arg1);
         if remote == 0 || id == 0 {
             return;
@@ -559,7 +558,7 @@ impl Connection {
             }
             _ => return,
         }
-        self.pump(id, now);
+        self.pump(id);
     }
 
     /// WRTE(their id, our id, data).
@@ -614,14 +613,13 @@ impl Connection {
     }
 
     /// Sends what a stream may send, and its CLSE when that was all of a finished one.
-    fn pump(&mut self, id: u32, now: Instant) {
+    fn pump(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let remote = stream.remote;
         if stream.may_send() && !stream.outbox.is_empty() {
             let data: Bytes = stream.outbox.split_to(stream.outbox.len().min(self.chunk)).freeze();
             stream.in_flight = true;
             self.emit(Command::Wrte, id, remote, &data);
-            self.unanswered_since.get_or_insert(now);
         }
         let Some(stream) = self.streams.get(&id) else { return };
         if stream.finishing && stream.phase == Phase::Open && stream.outbox.is_empty() {

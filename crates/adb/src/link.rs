@@ -199,14 +199,14 @@ impl LinkStream {
         body: &[u8],
     ) -> Poll<io::Result<()>> {
         let mut inner = self.shared.lock();
-        let write = inner.connection.write_frame(self.id, head, body, now());
+        let write = inner.connection.write_frame(self.id, head, body);
         inner.written(self.id, write, cx).map_ok(drop)
     }
 
     /// Sends what was written, then CLSE, without waiting for either.
     pub fn finish(&self) {
         let mut inner = self.shared.lock();
-        inner.connection.finish(self.id, now());
+        inner.connection.finish(self.id);
         inner.stir();
     }
 }
@@ -247,7 +247,7 @@ impl AsyncWrite for &LinkStream {
             return Poll::Ready(Ok(0));
         }
         let mut inner = self.shared.lock();
-        let write = inner.connection.write(self.id, data, now());
+        let write = inner.connection.write(self.id, data);
         inner.written(self.id, write, cx)
     }
 
@@ -261,7 +261,7 @@ impl AsyncWrite for &LinkStream {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut inner = self.shared.lock();
-        inner.connection.finish(self.id, now());
+        inner.connection.finish(self.id);
         inner.stir();
         if inner.connection.is_ended(self.id) {
             return Poll::Ready(Ok(()));
@@ -301,7 +301,7 @@ impl AsyncWrite for LinkStream {
 impl Drop for LinkStream {
     fn drop(&mut self) {
         let mut inner = self.shared.lock();
-        inner.connection.release(self.id, now());
+        inner.connection.release(self.id);
         inner.waiting.remove(&self.id);
         inner.stir();
         inner.let_go();

@@ -310,6 +310,59 @@ async fn a_phone_that_fell_silent_is_connected_anew() {
 }
 
 #[tokio::test]
+async fn a_host_that_talks_nonsense_is_hung_up_on() {
+    let mut host = TinyPhone::modern().pipe();
+    host.write_all(b"GET / HTTP/1.1\r\nHost: phone\r\n\r\n").await.unwrap();
+    let mut said = Vec::new();
+    host.read_to_end(&mut said).await.unwrap();
+    assert_eq!(said, b"");
+}
+
+#[tokio::test]
+async fn a_phone_that_talks_nonsense_is_reported_with_what_it_said() {
+    let (near, mut far) = tokio::io::duplex(4096);
+    tokio::spawn(async move {
+        far.write_all(b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n").await.unwrap();
+        far.read_to_end(&mut Vec::new()).await.unwrap();
+    });
+    let error = Direct::over(near).features().await.unwrap_err();
+    assert!(matches!(error, Error::Protocol { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_shell_that_ends_without_a_status_is_no_success() {
+    struct Abrupt;
+    impl thumbwire_adb::daemon::Services for Abrupt {
+        fn banner(&self) -> thumbwire_adb::Banner {
+            TinyPhone::modern().banner()
+        }
+        fn open(
+            &self,
+            _service: &str,
+        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::Refused> {
+            Ok(thumbwire_adb::daemon::handler(async |stream| {
+                stream.write_frame(b"\x01\x04\0\0\0", b"half").await.unwrap();
+            }))
+        }
+    }
+    let (near, far) = tokio::io::duplex(4096);
+    tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(Abrupt)));
+    let error = run(&Direct::over(near), "say x").await.unwrap_err();
+    assert!(matches!(error, Error::Vanished { .. }));
+    assert!(error.may_have_happened());
+}
+
+#[tokio::test]
+async fn a_host_that_leaves_during_an_upload_leaves_no_file() {
+    let phone = TinyPhone::modern();
+    let host = Direct::over(phone.pipe());
+    let mut stream = host.open("sync:").await.unwrap();
+    stream.write_all(b"SEND\x0f\0\0\0/sdcard/f,33188DATA\x04\0\0\0half").await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert_eq!(list(&host, "/sdcard").await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn a_phone_whose_only_pipe_has_ended_is_not_reachable() {
     let (near, far) = tokio::io::duplex(64);
     drop(far);

@@ -146,8 +146,8 @@ fn data_flows_both_ways_in_order_however_the_bytes_are_cut() {
         let mut pair = Pair::with(|_| {}, piece);
         let (at_host, at_phone) = pair.open("shell:cat");
         for round in 0..3u8 {
-            assert_eq!(pair.host.write(at_host, &[round, 1], pair.now), Write::Took(2));
-            assert_eq!(pair.phone.write(at_phone, &[round, 2, 3], pair.now), Write::Took(3));
+            assert_eq!(pair.host.write(at_host, &[round, 1]), Write::Took(2));
+            assert_eq!(pair.phone.write(at_phone, &[round, 2, 3]), Write::Took(3));
         }
         pair.carry();
         let (data, end) = read_all(&mut pair.phone, at_phone);
@@ -162,7 +162,7 @@ fn many_streams_share_the_connection() {
     let mut pair = Pair::new();
     let streams: Vec<_> = (0..50).map(|n| pair.open(&format!("shell:{n}"))).collect();
     for (n, (at_host, _)) in streams.iter().enumerate() {
-        pair.host.write(*at_host, format!("to {n}").as_bytes(), pair.now);
+        pair.host.write(*at_host, format!("to {n}").as_bytes());
     }
     pair.carry();
     for (n, (_, at_phone)) in streams.iter().enumerate().rev() {
@@ -176,9 +176,9 @@ fn a_stream_has_one_unacknowledged_write_at_a_time() {
     let id = host.open("shell:cat", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 9, id, &[]);
     said(&mut host);
-    host.write(id, b"one", Instant::now());
-    host.write(id, b"two", Instant::now());
-    host.write(id, b"three", Instant::now());
+    host.write(id, b"one");
+    host.write(id, b"two");
+    host.write(id, b"three");
     assert_eq!(said(&mut host), [(Command::Wrte, id, 9, b"one".to_vec())]);
     tell(&mut host, Command::Okay, 9, id, &[]);
     assert_eq!(said(&mut host), [(Command::Wrte, id, 9, b"twothree".to_vec())]);
@@ -191,12 +191,12 @@ fn a_reader_that_does_not_read_stops_the_writer() {
     let block = vec![7; 100_000];
     let mut written = 0;
     for _ in 0..100 {
-        if let Write::Took(n) = pair.phone.write(at_phone, &block, pair.now) {
+        if let Write::Took(n) = pair.phone.write(at_phone, &block) {
             written += n;
         }
         pair.carry();
     }
-    assert_eq!(pair.phone.write(at_phone, &block, pair.now), Write::Full);
+    assert_eq!(pair.phone.write(at_phone, &block), Write::Full);
     assert!(written <= OUTBOX + 2 * CHUNK + READ_AHEAD, "{written} bytes are on the way");
 
     let mut read = 0;
@@ -209,7 +209,7 @@ fn a_reader_that_does_not_read_stops_the_writer() {
         pair.carry();
     }
     assert_eq!(read, written);
-    assert!(matches!(pair.phone.write(at_phone, &block, pair.now), Write::Took(_)));
+    assert!(matches!(pair.phone.write(at_phone, &block), Write::Took(_)));
 }
 
 #[test]
@@ -218,10 +218,10 @@ fn a_stream_that_is_not_read_does_not_hold_up_another() {
     let (_, stuck) = pair.open("exec:yes");
     let (at_host, lively) = pair.open("exec:date");
     for _ in 0..20 {
-        pair.phone.write(stuck, &vec![0; CHUNK], pair.now);
+        pair.phone.write(stuck, &vec![0; CHUNK]);
         pair.carry();
     }
-    pair.phone.write(lively, b"now", pair.now);
+    pair.phone.write(lively, b"now");
     pair.carry();
     assert_eq!(read_all(&mut pair.host, at_host).0, b"now");
 }
@@ -231,8 +231,8 @@ fn queued_data_arrives_before_the_close() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:cat big");
     let big = vec![42; OUTBOX + CHUNK];
-    assert_eq!(pair.phone.write(at_phone, &big, pair.now), Write::Took(big.len()));
-    pair.phone.release(at_phone, pair.now);
+    assert_eq!(pair.phone.write(at_phone, &big), Write::Took(big.len()));
+    pair.phone.release(at_phone);
     let mut read = Vec::new();
     let end = loop {
         pair.carry();
@@ -266,18 +266,18 @@ fn data_and_close_in_one_breath_are_both_seen() {
         [(Command::Clse, id, 5, vec![])],
         "CLSE is answered, WRTE needs none"
     );
-    assert_eq!(host.write(id, b"late", Instant::now()), Write::Closed);
+    assert_eq!(host.write(id, b"late"), Write::Closed);
 }
 
 #[test]
 fn finishing_lets_the_reader_have_what_came_before() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("shell:cat");
-    pair.phone.write(at_phone, b"kept", pair.now);
+    pair.phone.write(at_phone, b"kept");
     pair.carry();
-    pair.host.finish(at_host, pair.now);
+    pair.host.finish(at_host);
     pair.carry();
-    assert_eq!(pair.host.write(at_host, b"x", pair.now), Write::Closed);
+    assert_eq!(pair.host.write(at_host, b"x"), Write::Closed);
     assert_eq!(read_all(&mut pair.host, at_host), (b"kept".to_vec(), Read::End));
     assert_eq!(read_all(&mut pair.phone, at_phone), (vec![], Read::End));
 }
@@ -291,7 +291,7 @@ fn a_refused_service_says_so() {
     pair.phone.refuse(at_phone);
     pair.carry();
     assert!(matches!(pair.host.opened(id, "nosuch:"), Some(Err(Error::Refused { .. }))));
-    pair.host.release(id, pair.now);
+    pair.host.release(id);
     assert_eq!((pair.host.streams(), pair.phone.streams()), (0, 0));
 }
 
@@ -299,7 +299,7 @@ fn a_refused_service_says_so() {
 fn a_stream_given_up_before_it_was_accepted_is_closed_at_the_phone() {
     let mut pair = Pair::new();
     let id = pair.host.open("shell:sleep 9", pair.now).unwrap();
-    pair.host.release(id, pair.now);
+    pair.host.release(id);
     pair.carry();
     let (at_phone, _) = offered(&mut pair.phone).unwrap();
     assert!(pair.phone.accept(at_phone));
@@ -431,7 +431,7 @@ fn an_authenticator_signs_then_offers_its_key() {
 fn an_old_peer_gets_sums_and_damage_is_seen() {
     let mut pair = Pair::with(|settings| settings.version = packet::VERSION_WITH_SUMS, usize::MAX);
     let (at_host, at_phone) = pair.open("shell:cat");
-    pair.host.write(at_host, b"sum me", pair.now);
+    pair.host.write(at_host, b"sum me");
     let mut wire = BytesMut::new();
     pair.host.transmit(&mut wire);
     let mut damaged = wire.clone();
@@ -449,7 +449,7 @@ fn an_old_peer_gets_small_payloads() {
     let id = host.open("exec:cat", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
     said(&mut host);
-    host.write(id, &[0; 10_000], Instant::now());
+    host.write(id, &[0; 10_000]);
     assert_eq!(said(&mut host)[0].3.len(), 4096);
     assert!(matches!(host.open(&"x".repeat(4096), Instant::now()), Err(Error::TooLarge { .. })));
 }
@@ -467,12 +467,12 @@ fn a_phone_greeted_anew_breaks_its_streams_and_goes_on() {
 fn an_ended_connection_tells_every_stream_why() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:date");
-    pair.phone.write(at_phone, b"half", pair.now);
+    pair.phone.write(at_phone, b"half");
     pair.carry();
     let why = Error::vanished("cable pulled");
     pair.host.end(why.clone());
     assert_eq!(read_all(&mut pair.host, at_host), (b"half".to_vec(), Read::Broken(why.clone())));
-    assert_eq!(pair.host.write(at_host, b"x", pair.now), Write::Broken(why.clone()));
+    assert_eq!(pair.host.write(at_host, b"x"), Write::Broken(why.clone()));
     assert_eq!(pair.host.open("x:", pair.now), Err(why));
 }
 
@@ -483,7 +483,7 @@ fn silence_after_an_open_is_told_since_when() {
     let start = Instant::now();
     let id = host.open("shell:", start).unwrap();
     host.open("shell:", start + Duration::from_secs(1)).unwrap();
-    host.release(id, start);
+    host.release(id);
     assert_eq!(host.unanswered_since(), Some(start), "given up or not, it was never answered");
     tell(&mut host, Command::Clse, 0, id, &[]);
     assert_eq!(host.unanswered_since(), None);
@@ -548,7 +548,7 @@ proptest! {
                     Event::Offered { id, .. } if id % 2 == 0 => drop(connection.accept(id)),
                     Event::Offered { id, .. } => connection.refuse(id),
                     Event::Readable(id) if id % 3 == 0 => drop(connection.read(id, 8)),
-                    Event::Writable(id) => drop(connection.write(id, b"abc", now)),
+                    Event::Writable(id) => drop(connection.write(id, b"abc")),
                     _ => {}
                 }
             }
@@ -559,7 +559,7 @@ proptest! {
         for id in ids {
             let (_, end) = read_all(&mut connection, id);
             prop_assert!(matches!(end, Read::End | Read::Broken(_)));
-            connection.release(id, now);
+            connection.release(id);
         }
         prop_assert_eq!(connection.streams(), 0);
     }
@@ -573,11 +573,11 @@ proptest! {
         let (at_host, at_phone) = pair.open("exec:cat");
         let mut read = Vec::new();
         for data in &writes {
-            prop_assert_eq!(pair.host.write(at_host, data, pair.now), Write::Took(data.len()));
+            prop_assert_eq!(pair.host.write(at_host, data), Write::Took(data.len()));
             pair.carry();
             read.extend(read_all(&mut pair.phone, at_phone).0);
         }
-        pair.host.release(at_host, pair.now);
+        pair.host.release(at_host);
         pair.carry();
         let (rest, end) = read_all(&mut pair.phone, at_phone);
         read.extend(rest);
