@@ -305,7 +305,8 @@ async fn a_phone_that_fell_silent_is_connected_anew() {
     });
     let answer = tokio::time::timeout(Duration::from_secs(5), run(&host, "say x")).await;
     assert!(answer.is_err(), "the caller's deadline ended it");
-    assert_eq!(run(&host, "say x").await.unwrap().stdout, b"x");
+    let again = tokio::time::timeout(Duration::from_secs(5), run(&host, "say x")).await;
+    assert_eq!(again.expect("the silent connection is used again").unwrap().stdout, b"x");
     assert_eq!(connected.load(Ordering::SeqCst), 2);
 }
 
@@ -350,6 +351,32 @@ async fn a_shell_that_ends_without_a_status_is_no_success() {
     let error = run(&Direct::over(near), "say x").await.unwrap_err();
     assert!(matches!(error, Error::Vanished { .. }));
     assert!(error.may_have_happened());
+}
+
+#[tokio::test]
+async fn an_exit_ends_the_stream_even_if_an_output_is_still_held() {
+    use thumbwire_adb::daemon::{Handler, Refused, Services, handler, serve, shell::ShellIo};
+    struct Holding;
+    impl Services for Holding {
+        fn banner(&self) -> thumbwire_adb::Banner {
+            TinyPhone::modern().banner()
+        }
+        fn open(&self, _service: &str) -> Result<Handler, Refused> {
+            Ok(handler(async |stream| {
+                let ShellIo { stdout, control, .. } = ShellIo::new(stream);
+                control.exit(5).await;
+                std::future::pending::<()>().await;
+                drop(stdout);
+            }))
+        }
+    }
+    let (near, far) = tokio::io::duplex(4096);
+    tokio::spawn(serve(far, Arc::new(Holding)));
+    let mut stream = Direct::over(near).open("shell,v2,raw:x").await.unwrap();
+    let mut said = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut said)).await;
+    read.expect("the stream stays open").unwrap();
+    assert_eq!(said, [3, 1, 0, 0, 0, 5]);
 }
 
 #[tokio::test]
