@@ -1,0 +1,147 @@
+//! Two links over a pipe: what the loop and its handles add to the state machine.
+
+use super::*;
+use tokio::io::AsyncWriteExt;
+
+/// A host and a phone over a pipe that holds `room` bytes.
+async fn pair(room: usize) -> (Link, Link) {
+    let (near, far) = tokio::io::duplex(room);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    tokio::spawn(carry);
+    let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+    tokio::spawn(carry);
+    host.online().await.unwrap();
+    (host, phone)
+}
+
+async fn open(host: &Link, phone: &Link) -> (LinkStream, LinkStream) {
+    let (at_host, at_phone) =
+        tokio::join!(host.open("a:"), async { phone.offered().await.unwrap().accept() });
+    (at_host.unwrap(), at_phone)
+}
+
+#[tokio::test]
+async fn a_stream_carries_bytes_both_ways() {
+    for room in [1, 64, 1 << 20] {
+        let (host, phone) = pair(room).await;
+        let (mut at_host, mut at_phone) = open(&host, &phone).await;
+        at_host.write_all(b"ping").await.unwrap();
+        let mut four = [0; 4];
+        at_phone.read_exact(&mut four).await.unwrap();
+        assert_eq!(&four, b"ping");
+        at_phone.write_all(b"pong").await.unwrap();
+        at_host.read_exact(&mut four).await.unwrap();
+        assert_eq!(&four, b"pong");
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_stream_delivers_what_was_written() {
+    let (host, phone) = pair(4096).await;
+    let (mut at_host, mut at_phone) = open(&host, &phone).await;
+    let sent = vec![9; 3_000_000];
+    let writing = {
+        let sent = sent.clone();
+        tokio::spawn(async move { at_phone.write_all(&sent).await })
+    };
+    let mut read = Vec::new();
+    at_host.read_to_end(&mut read).await.unwrap();
+    writing.await.unwrap().unwrap();
+    assert!(read == sent);
+}
+
+#[tokio::test]
+async fn a_closed_stream_tells_its_reader_and_its_writer() {
+    let (host, phone) = pair(4096).await;
+    let (at_host, mut at_phone) = open(&host, &phone).await;
+    drop(at_host);
+    at_phone.closed().await;
+    assert_eq!(at_phone.read(&mut [0; 8]).await.unwrap(), 0);
+    let error = at_phone.write_all(b"late").await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_both_directions() {
+    let (host, phone) = pair(4096).await;
+    let (mut at_host, mut at_phone) = open(&host, &phone).await;
+    at_host.write_all(b"last words").await.unwrap();
+    at_host.shutdown().await.unwrap();
+    let mut read = String::new();
+    at_phone.read_to_string(&mut read).await.unwrap();
+    assert_eq!(read, "last words");
+}
+
+#[tokio::test]
+async fn an_offer_that_is_dropped_is_refused() {
+    let (host, phone) = pair(4096).await;
+    let (opened, ()) =
+        tokio::join!(host.open("no:"), async { drop(phone.offered().await.unwrap()) });
+    assert!(matches!(opened, Err(Error::Refused { service, .. }) if service == "no:"));
+}
+
+#[tokio::test]
+async fn a_far_end_that_hangs_up_breaks_every_stream() {
+    let (near, far) = tokio::io::duplex(4096);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    tokio::spawn(carry);
+    let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+    let carrying = tokio::spawn(carry);
+    let (mut at_host, _at_phone) = open(&host, &phone).await;
+    carrying.abort();
+    let error = at_host.read(&mut [0; 8]).await.unwrap_err();
+    assert!(matches!(Error::from_io(error), Error::Vanished { .. }));
+    assert!(matches!(host.open("b:").await, Err(Error::Vanished { .. })));
+    assert!(phone.offered().await.is_none(), "the given-up end is told as well");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_greeting_that_is_not_answered_is_given_up() {
+    let (near, _far) = tokio::io::duplex(4096);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let (online, ended) = tokio::join!(host.online(), carry);
+    assert!(matches!(&ended, Error::TimedOut { after, .. } if after.as_secs() == 10));
+    assert_eq!(online, Err(ended));
+}
+
+#[tokio::test]
+async fn the_loop_ends_when_nobody_uses_it() {
+    let (near, far) = tokio::io::duplex(4096);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let carrying = tokio::spawn(carry);
+    let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+    tokio::spawn(carry);
+    let (at_host, at_phone) = open(&host, &phone).await;
+    drop(host);
+    let echo = async {
+        (&at_host).write_all(b"x").await.unwrap();
+        (&at_phone).read(&mut [0; 1]).await.unwrap()
+    };
+    assert_eq!(echo.await, 1, "a stream keeps its link alive");
+    drop(at_host);
+    assert!(matches!(carrying.await.unwrap(), Error::Vanished { .. }));
+}
+
+#[tokio::test]
+async fn frames_of_two_writers_are_never_mixed() {
+    let (host, phone) = pair(1000).await;
+    let (mut at_host, at_phone) = open(&host, &phone).await;
+    let at_phone = Arc::new(at_phone);
+    let write = |letter: u8| {
+        let stream = at_phone.clone();
+        tokio::spawn(async move {
+            for _ in 0..200 {
+                stream.write_frame(&[letter], &[letter; 4999]).await.unwrap();
+            }
+        })
+    };
+    let writers = [write(b'a'), write(b'b')];
+    drop(at_phone);
+    let mut read = Vec::new();
+    at_host.read_to_end(&mut read).await.unwrap();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert_eq!(read.len(), 2 * 200 * 5000);
+    assert!(read.chunks(5000).all(|frame| frame.iter().all(|byte| *byte == frame[0])));
+}
