@@ -1,1 +1,84 @@
-//! What a program can do with a phone, whichever phone it is.
+//! What a phone can do, whichever phone it is.
+//!
+//! [`Device`] is the handle that everything above holds. It is small on purpose: a driver says how its platform
+//! looks, touches, types and starts apps, and leaves the rest at "not possible here". Begin with the trait, then
+//! [`android`] for how one platform does it; [`find`] turns a platform's node tree into elements to aim at.
+//!
+//! Coordinates are pixels of the screenshot everywhere; a driver converts. Waiting, retrying, caching and the
+//! search for an element live above. This crate knows no tool dialect, no MCP and no JSON.
+
+pub mod android;
+mod error;
+pub mod find;
+mod values;
+
+use async_trait::async_trait;
+
+pub use error::{Acted, Error, Remedy};
+pub use values::*;
+
+/// A handle on one phone.
+///
+/// Every method may be dropped at any time: whoever holds a deadline drops the future, and the driver gives up
+/// whatever it had opened. Methods that act say in their error whether the act may have happened ([`Error::acted`]).
+#[async_trait]
+pub trait Device: Send + Sync {
+    /// Who this is, as far as it was learnt when the handle was made.
+    fn identity(&self) -> &Identity;
+
+    /// What this device can be asked for beyond looking, touching, typing and apps. Readable before acting.
+    fn abilities(&self) -> Abilities {
+        Abilities::default()
+    }
+
+    /// Whether the phone answers at all; the cheapest question there is.
+    async fn probe(&self) -> Result<(), Error>;
+
+    /// The size of the screen as it is turned now, in screenshot pixels.
+    async fn screen_size(&self) -> Result<Size, Error>;
+
+    /// A picture of the screen, straight from the phone.
+    async fn screenshot(&self) -> Result<Screenshot, Error>;
+
+    /// The platform's node tree of what is on the screen now; never an older one.
+    async fn tree(&self) -> Result<Tree, Error>;
+
+    /// Carries out one gesture.
+    async fn touch(&self, gesture: Gesture) -> Result<(), Error>;
+
+    /// Types text into whatever has the focus. Text that this phone cannot type is refused before the first key.
+    async fn type_text(&self, text: &str) -> Result<(), Error>;
+
+    /// Presses and releases a key.
+    async fn press(&self, key: Key) -> Result<(), Error>;
+
+    /// The installed apps, in the phone's order.
+    async fn apps(&self) -> Result<Vec<App>, Error>;
+
+    /// Starts an app at its launcher entry, or brings it to the front.
+    async fn launch(&self, app: &AppId) -> Result<(), Error>;
+
+    /// Ends an app and everything it runs.
+    async fn stop(&self, app: &AppId) -> Result<(), Error>;
+
+    /// The app whose window has the focus; `None` while no window has it.
+    async fn foreground(&self) -> Result<Option<Foreground>, Error>;
+
+    /// The platform's own properties, name and value, sorted by name.
+    async fn properties(&self) -> Result<Vec<(String, String)>, Error>;
+
+    /// How the screen is turned.
+    async fn orientation(&self) -> Result<Orientation, Error> {
+        Err(self.unsupported("reading the orientation"))
+    }
+
+    /// Turns the screen.
+    async fn set_orientation(&self, _orientation: Orientation) -> Result<(), Error> {
+        Err(self.unsupported("setting the orientation"))
+    }
+
+    /// The refusal for something that this device cannot do.
+    fn unsupported(&self, what: &'static str) -> Error {
+        Error::Unsupported { what, platform: self.identity().platform }
+    }
+}

@@ -1,0 +1,135 @@
+//! Apps: which there are, starting and ending them, and which one has the focus.
+
+use super::{Android, Line, Said};
+use crate::error::excerpt;
+use crate::{App, AppId, Error, Foreground};
+
+/// Starts an app at its launcher entry. `monkey` finds that entry on every Android; `am start` needs its name.
+pub(super) fn launch_command(app: &AppId) -> Result<Line, Error> {
+    // Without `--pct-syskeys 0`, Android 4.4's monkey gives up on a phone that has no hardware keys.
+    Ok(Line::new("monkey --pct-syskeys 0 -p")
+        .word(&app.0)?
+        .then("-c android.intent.category.LAUNCHER 1"))
+}
+
+/// Reads what `monkey` said: it tells of success by "Events injected: 1" and ends with status 0 on old phones
+/// whatever happened.
+pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<(), Error> {
+    let all = format!("{}\n{}", said.out, said.err);
+    if all.contains("No activities found to run") {
+        return Err(Error::NoSuchApp { app: app.0.clone() });
+    }
+    match all.lines().any(|line| line.trim() == "Events injected: 1") {
+        true => Ok(()),
+        false => Err(Error::Failed { what: "start the app", said: excerpt(all) }),
+    }
+}
+
+/// Ends an app. Android says nothing, whether it ran or not.
+pub(super) fn stop_command(app: &AppId) -> Result<Line, Error> {
+    Line::new("am force-stop").word(&app.0)
+}
+
+impl Android {
+    pub(super) async fn read_apps(&self) -> Result<Vec<App>, Error> {
+        let (user, system) =
+            tokio::try_join!(self.ask(list_command(false)), self.ask(list_command(true)))?;
+        let mut apps = read_list(&user, false)?;
+        apps.extend(read_list(&system, true)?);
+        Ok(apps)
+    }
+}
+
+fn list_command(system: bool) -> Line {
+    Line::new(if system { "pm list packages -s" } else { "pm list packages -3" })
+}
+
+/// Reads `pm list packages`: a line `package:NAME` each.
+fn read_list(said: &Said, system: bool) -> Result<Vec<App>, Error> {
+    let apps: Vec<App> = said
+        .out
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("package:"))
+        .map(|name| App { id: AppId(name.into()), system })
+        .collect();
+    match said.complaint() {
+        Some(said) if apps.is_empty() => Err(Error::Failed { what: "list its apps", said }),
+        _ => Ok(apps),
+    }
+}
+
+/// The window that has the focus.
+pub(super) fn focus_command() -> Line {
+    // Not filtered on the phone: old ones have no `grep`.
+    Line::new("dumpsys window")
+}
+
+/// Reads the focus: `mCurrentFocus=Window{hash u0 PACKAGE/ACTIVITY}`, or `null` while windows change; then the
+/// focused app's record says who it will be.
+pub(super) fn read_focus(said: &str) -> Result<Option<Foreground>, Error> {
+    let component = |marker: &str| {
+        said.lines().filter(|line| line.contains(marker)).find_map(|line| {
+            line.split([' ', '{', '}'])
+                .find_map(|word| word.split_once('/').filter(|(package, _)| package.contains('.')))
+        })
+    };
+    if !said.contains("mCurrentFocus") && !said.contains("mFocusedApp") {
+        let command = focus_command().as_str().to_owned();
+        return Err(Error::Unreadable { command, said: excerpt(said) });
+    }
+    let focus = component("mCurrentFocus=").or_else(|| component("mFocusedApp="));
+    Ok(focus.map(|(package, activity)| {
+        let screen = match activity.strip_prefix('.') {
+            Some(_) => format!("{package}{activity}"),
+            None => activity.to_owned(),
+        };
+        Foreground { app: AppId(package.into()), screen }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(out: &str, status: i32) -> Said {
+        Said { out: out.into(), err: String::new(), status: Some(status) }
+    }
+
+    #[test]
+    fn an_app_name_is_one_argument_whatever_it_holds() {
+        let line = launch_command(&AppId("com.x; reboot".into())).unwrap();
+        let expected =
+            "monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1";
+        assert_eq!(line.as_str(), expected);
+    }
+
+    #[test]
+    fn monkeys_words_are_told_apart() {
+        let app = AppId("com.x".into());
+        let started = "  bash arg: -p\n  bash arg: com.x\nEvents injected: 1\n## Network stats: elapsed time=14ms\n";
+        assert!(read_launch(&app, &said(started, 0)).is_ok());
+        let missing = "** No activities found to run, monkey aborted.\n";
+        let error = read_launch(&app, &said(missing, 252)).unwrap_err();
+        assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
+        let error = read_launch(&app, &said("** SYSTEM_SERVER has crashed.", 1)).unwrap_err();
+        assert!(error.to_string().contains("SYSTEM_SERVER"), "{error}");
+    }
+
+    fn focus(said: &str) -> Option<(String, String)> {
+        read_focus(said).unwrap().map(|focus| (focus.app.0, focus.screen))
+    }
+
+    #[test]
+    fn the_focus_is_read_as_phones_print_it() {
+        let plain = "  mCurrentFocus=Window{41b3 u0 com.android.calculator2/com.android.calculator2.Calculator}\n  mFocusedApp=AppWindowToken{41 token=Token{41 ActivityRecord{41 u0 com.android.calculator2/.Calculator t3}}}\n";
+        let calculator =
+            ("com.android.calculator2".into(), "com.android.calculator2.Calculator".into());
+        assert_eq!(focus(plain), Some(calculator));
+        let changing =
+            "  mCurrentFocus=null\r\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main t12}\r\n";
+        assert_eq!(focus(changing), Some(("com.x".into(), "com.x.Main".into())));
+        assert_eq!(focus("  mCurrentFocus=null\n  mFocusedApp=null\n"), None);
+        assert_eq!(focus("  mCurrentFocus=Window{7 u0 NotificationShade}\n"), None);
+        assert!(read_focus("dumpsys: not found").is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! Android over ADB: one file a subject, each command beside the reader of what it prints.
+//!
+//! Begin with [`Android`], which asks the phone's shell and sorts the wire's errors; then [`ui`](mod@ui) for trees,
+//! `screen` for pictures, `input` for touches and text, `apps`. Only [`line`](mod@line) puts words into a shell
+//! command, and it quotes them. Nothing here waits, retries or remembers a screen.
+
+mod apps;
+mod input;
+mod line;
+mod screen;
+pub mod ui;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use thumbwire_adb::{self as adb, Transport};
+
+use crate::error::excerpt;
+use crate::{
+    Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Key, Platform, Screenshot,
+    Size, Tree,
+};
+use line::Line;
+
+/// The longest answer that is taken: a raw picture of a large screen has some 20 MB.
+const LONGEST: usize = 64 << 20;
+
+/// An Android phone behind a transport.
+pub struct Android {
+    transport: Arc<dyn Transport>,
+    identity: Identity,
+}
+
+impl Android {
+    /// A handle on the phone at the far end of `transport`, which is connected if it is not yet.
+    ///
+    /// `id` is the name by which callers choose this phone.
+    pub async fn attach(id: &str, transport: Arc<dyn Transport>) -> Result<Self, Error> {
+        let banner = transport.banner().await.map_err(|error| unreached(error, Acted::No))?;
+        let model = banner.model().unwrap_or_default().replace('_', " ");
+        let identity = Identity { id: id.to_owned(), platform: Platform::Android, model };
+        Ok(Self { transport, identity })
+    }
+
+    /// Runs a command in the phone's shell and gives what it printed.
+    async fn ask(&self, line: Line) -> Result<Said, Error> {
+        let output = adb::services::shell::run(&*self.transport, line.as_str())
+            .await
+            .map_err(|error| unreached(error, Acted::Maybe))?;
+        Ok(Said {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            status: output.status,
+        })
+    }
+
+    /// Runs a command whose output is bytes: no line end is changed on the way.
+    async fn fetch(&self, line: Line) -> Result<Bytes, Error> {
+        let fetched = async {
+            let stream = adb::services::shell::exec(&*self.transport, line.as_str()).await?;
+            adb::services::shell::read_to_end(stream, LONGEST).await
+        };
+        fetched.await.map(Bytes::from).map_err(|error| unreached(error, Acted::No))
+    }
+
+    /// Runs a command that prints nothing when all went well.
+    async fn order(&self, what: &'static str, line: Line) -> Result<(), Error> {
+        let said = self.ask(line).await?;
+        match said.complaint() {
+            None => Ok(()),
+            Some(complaint) => Err(Error::Failed { what, said: complaint }),
+        }
+    }
+}
+
+/// What a command printed. Phones without shell v2 give no status and mix both streams into `out`.
+struct Said {
+    out: String,
+    err: String,
+    status: Option<i32>,
+}
+
+impl Said {
+    /// The phone's words if it says that something went wrong. Old phones answer status 0 to everything, and
+    /// `input` prints its exceptions with status 0 on some: so the words count too.
+    fn complaint(&self) -> Option<String> {
+        let words = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        let failed = self.status.is_some_and(|status| status != 0);
+        let marked = ["Exception", "Error:", "error:", "usage:", "Usage:"];
+        (failed || marked.iter().any(|mark| words.contains(mark))).then(|| match self.status {
+            Some(status) if status != 0 => format!("{} (exit status {status})", excerpt(words)),
+            _ => excerpt(words),
+        })
+    }
+}
+
+/// Sorts an error of the wire. `acted` tells what a loss during the call would mean.
+fn unreached(error: adb::Error, acted: Acted) -> Error {
+    use adb::Error as Wire;
+    let acted = if error.may_have_happened() { acted } else { Acted::No };
+    let why = format!("failed to {error}");
+    match error {
+        Wire::NotReachable { .. }
+        | Wire::Vanished { .. }
+        | Wire::Offline { .. }
+        | Wire::NoSuchDevice { .. }
+        | Wire::TimedOut { .. } => Error::NotConnected { why, acted },
+        Wire::Unauthorized { .. } => Error::Unauthorized { why },
+        Wire::Refused { .. } => Error::Failed { what: "open a service", said: why },
+        Wire::TooLarge { .. } => Error::Failed { what: "keep its answer short", said: why },
+        Wire::Phone { .. } | Wire::Local { .. } => Error::Failed { what: "answer", said: why },
+        // What is not known is a gap of ours.
+        _ => Error::Unreadable { command: "adb".into(), said: why },
+    }
+}
+
+#[async_trait]
+impl Device for Android {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    async fn probe(&self) -> Result<(), Error> {
+        self.ask(Line::new("true")).await.map(drop)
+    }
+
+    async fn screen_size(&self) -> Result<Size, Error> {
+        self.read_screen_size().await
+    }
+
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        let said = self.fetch(screen::png_command()).await?;
+        screen::read_png(said)
+    }
+
+    async fn tree(&self) -> Result<Tree, Error> {
+        let said = self.fetch(ui::dump_command()).await?;
+        ui::read_dump(&said)
+    }
+
+    async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
+        self.order("touch the screen", input::touch_command(gesture)).await
+    }
+
+    async fn type_text(&self, text: &str) -> Result<(), Error> {
+        for line in input::text_commands(text)? {
+            self.order("type", line).await?;
+        }
+        Ok(())
+    }
+
+    async fn press(&self, key: Key) -> Result<(), Error> {
+        self.order("press the key", input::key_command(key)).await
+    }
+
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        self.read_apps().await
+    }
+
+    async fn launch(&self, app: &AppId) -> Result<(), Error> {
+        let said = self.ask(apps::launch_command(app)?).await?;
+        apps::read_launch(app, &said)
+    }
+
+    async fn stop(&self, app: &AppId) -> Result<(), Error> {
+        self.order("stop the app", apps::stop_command(app)?).await
+    }
+
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        let said = self.ask(apps::focus_command()).await?;
+        apps::read_focus(&said.out)
+    }
+
+    async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
+        let said = self.ask(Line::new("getprop")).await?;
+        Ok(screen::read_properties(&said.out))
+    }
+}

@@ -1,0 +1,64 @@
+//! Dumps of real phones are read: every node of every file, whatever stands around the XML.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use thumbwire_device::android::ui::read_dump;
+
+/// The captures that may not be copied into this project lie beside it.
+fn data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
+    data.is_dir().then_some(data)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_dump_of_a_real_phone_is_read_whole_or_refused_with_the_phones_words() {
+    let Some(data) = data() else {
+        println!("skipped: no captures beside the project");
+        return;
+    };
+    let mut read = 0;
+    let mut refused = Vec::new();
+    for file in files(&data.join("uiautomator")) {
+        let said = fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&said);
+        let tags = text.matches("<node").count();
+        match read_dump(&said) {
+            Ok(tree) => {
+                // A vendor's own element names count as nodes too.
+                assert!(
+                    tree.nodes.len() >= tags,
+                    "{}: {tags} tags, {} nodes",
+                    file.display(),
+                    tree.nodes.len()
+                );
+                read += 1;
+            }
+            Err(error) => refused.push(format!("{}: {error}", file.file_name().unwrap().display())),
+        }
+    }
+    println!("{read} dumps read; refused: {refused:#?}");
+    assert!(read >= 65, "{read} read; {refused:#?}");
+}
+
+#[test]
+fn the_dumps_of_android_4_4_are_read_line_ends_and_all() {
+    let Some(data) = data() else {
+        println!("skipped: no captures beside the project");
+        return;
+    };
+    let said = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
+    let tree = read_dump(&said).unwrap();
+    assert_eq!(tree.nodes[0].package, "com.android.keyguard");
+    assert_eq!(tree.nodes.len(), String::from_utf8_lossy(&said).matches("<node").count());
+}
