@@ -1,0 +1,122 @@
+//! Writes a picture of every screen into a folder: `cargo run --example screens -- /tmp/screens`.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use thumbwire_virtual_phone::world::{Display, Key, Node, Phase, Point, Setup, World};
+
+type Done = Result<(), Box<dyn std::error::Error>>;
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+struct Shooting {
+    folder: PathBuf,
+    world: World,
+}
+
+fn main() -> Done {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("name a folder for the pictures")?);
+    std::fs::create_dir_all(&folder)?;
+    let mut shooting = Shooting { folder, world: World::new(Setup::default()) };
+    shooting.portrait()?;
+    for (name, display) in [
+        ("landscape", Display { width: 2400, height: 1080, density: 420, rotation: 1 }),
+        ("small", Display { width: 480, height: 800, density: 240, rotation: 0 }),
+    ] {
+        shooting.world = World::new(Setup { display, ..Setup::default() });
+        shooting.tour(name)?;
+    }
+    Ok(())
+}
+
+impl Shooting {
+    fn portrait(&mut self) -> Done {
+        self.shoot("01-home")?;
+        self.swipe((540, 1700), (540, 900));
+        self.shoot("02-drawer")?;
+        self.world.key(Key::HOME);
+        self.world.start(MAPS, None)?;
+        self.shoot("03-maps")?;
+        self.tap("search_omnibox_text_box");
+        self.shoot("04-search")?;
+        self.type_text("rest");
+        self.shoot("05-suggestions")?;
+        self.type_text("aurants");
+        self.world.key(Key::ENTER);
+        self.shoot("06-results")?;
+        self.swipe((540, 2000), (540, 900));
+        self.shoot("07-results-scrolled")?;
+        self.tap("search_result_row");
+        self.shoot("08-detail")?;
+        self.tap("save_button");
+        self.swipe((540, 2000), (540, 500));
+        self.shoot("09-detail-saved")?;
+        self.world.advance(self.world.uptime() + Duration::from_secs(5));
+        self.swipe((540, 500), (540, 2000));
+        self.tap("directions_button");
+        self.shoot("10-directions")?;
+        for _ in 0..3 {
+            self.world.key(Key::BACK);
+        }
+        self.tap("saved_tab_strip_button");
+        self.shoot("11-saved")?;
+        self.tap("contribute_tab_strip_button");
+        self.shoot("12-contribute")?;
+        self.tap("explore_tab_strip_button");
+        self.tap("search_omnibox_text_box");
+        self.type_text("zzz");
+        self.world.key(Key::ENTER);
+        self.shoot("13-nothing")
+    }
+
+    fn tour(&mut self, name: &str) -> Done {
+        self.shoot(&format!("{name}-1-home"))?;
+        self.world.start(MAPS, None)?;
+        self.shoot(&format!("{name}-2-maps"))?;
+        self.tap("search_omnibox_text_box");
+        self.shoot(&format!("{name}-3-search"))?;
+        self.type_text("restaurants");
+        self.world.key(Key::ENTER);
+        self.shoot(&format!("{name}-4-results"))?;
+        self.tap("search_result_row");
+        self.shoot(&format!("{name}-5-detail"))
+    }
+
+    fn type_text(&mut self, text: &str) {
+        for ch in text.chars() {
+            self.world.type_char(ch);
+        }
+    }
+
+    fn tap(&mut self, id: &str) {
+        let found = self.world.scene().focused().and_then(|window| window.root.find(id));
+        let Some(at) = found.map(|node: &Node| node.bounds.center()) else {
+            eprintln!("no {id} on the screen");
+            return;
+        };
+        self.world.pointer(Phase::Down, at);
+        self.world.pointer(Phase::Up, at);
+    }
+
+    fn swipe(&mut self, from: (i32, i32), to: (i32, i32)) {
+        let point = |(x, y): (i32, i32)| Point { x, y };
+        self.world.pointer(Phase::Down, point(from));
+        self.world.pointer(Phase::Move, point(to));
+        self.world.pointer(Phase::Up, point(to));
+    }
+
+    fn shoot(&mut self, name: &str) -> Done {
+        let start = Instant::now();
+        let frame = self.world.frame();
+        let took = start.elapsed();
+        let file = File::create(self.folder.join(format!("{name}.png")))?;
+        let mut encoder = png::Encoder::new(BufWriter::new(file), frame.width, frame.height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.write_header()?.write_image_data(&frame.rgba)?;
+        eprintln!("{name}: layout and frame {took:?}");
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! The home screen and the drawer with all apps.
+//!
+//! Swipe up for the drawer, down or back to leave it. It shows whatever is installed and has an icon;
+//! it knows no app by name except the order of its dock.
+
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach};
+use crate::world::icons::Icon;
+use crate::world::picture::{Mark, Picture};
+use crate::world::tasks::HOME;
+use crate::world::theme::{self, Colour, Type};
+use crate::world::view::{
+    FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spring, text,
+};
+use crate::world::widgets::{badge, field};
+
+/// The launcher's state: which of its two faces shows.
+#[derive(Default)]
+pub(crate) struct Launcher {
+    drawer: bool,
+    query: String,
+}
+
+/// Apps that stand in the dock where they are installed, in this order.
+const DOCK: [&str; 5] = [
+    "com.google.android.dialer",
+    "com.google.android.apps.messaging",
+    "com.google.android.apps.maps",
+    "com.android.chrome",
+    "com.android.settings",
+];
+/// Icons on the home screen beside the dock.
+const ON_HOME: usize = 8;
+const ON_WALLPAPER: Type = theme::BODY_LARGE.colour(theme::WHITE);
+
+impl App for Launcher {
+    fn manifest() -> Manifest {
+        Manifest {
+            package: HOME.into(),
+            label: "Launcher".into(),
+            version_name: "14".into(),
+            version_code: 34,
+            activities: vec!["com.android.launcher3.uioverrides.QuickstepLauncher".into()],
+            launcher: None,
+            system: true,
+            uid: 0,
+            icon: AppIcon { symbol: Icon::Home, fill: theme::PRIMARY, ink: theme::WHITE },
+        }
+    }
+
+    fn new(_seed: u64) -> Self {
+        Self::default()
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        let (width, height) = env.size;
+        let front = if self.drawer { self.all_apps(env) } else { home(env) };
+        let view = frame([picture(wallpaper(width, height)).cover().unlisted(), front.cover()]);
+        view.edge_to_edge().id("launcher").gradient(Colour::hex(0x16325C), Colour::hex(0x3E7CB1))
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Tap(tag) => match tag.name {
+                "launch" => reach.launch(tag.value),
+                "open drawer" => self.drawer = true,
+                "close drawer" => self.close(reach),
+                "search" => {
+                    self.drawer = true;
+                    reach.focus("fallback_search_view");
+                }
+                _ => {}
+            },
+            Event::Text { text, .. } => self.query = text,
+            Event::Action { .. } => reach.unfocus(),
+            // Home was pressed, or the back key: both end at the home screen.
+            Event::Intent(_) | Event::Back => self.close(reach),
+            Event::Hold(_) | Event::Drag(..) => {}
+        }
+    }
+}
+
+impl Launcher {
+    fn close(&mut self, reach: &mut Reach<'_>) {
+        self.drawer = false;
+        self.query.clear();
+        reach.unfocus();
+        reach.scroll_to_top("apps_list_view");
+    }
+
+    fn all_apps(&self, env: &Env<'_>) -> View {
+        let wanted = self.query.trim().to_lowercase();
+        let found =
+            launchable(env).into_iter().filter(|app| app.label.to_lowercase().contains(&wanted));
+        let cells: Vec<View> = found.map(|app| app_icon(app, env, theme::ON_SURFACE)).collect();
+        let nothing = cells.is_empty();
+        let traits = FieldTraits { action: ImeAction::Search, ..FieldTraits::default() };
+        let input =
+            field("fallback_search_view", &self.query, "Search apps", theme::BODY_LARGE, traits);
+        let bar = row([icon(Icon::Search, 22.0, theme::ON_SURFACE_VARIANT), input.grow()])
+            .gap(14.0)
+            .pad_xy(18.0, 0.0)
+            .height(52.0)
+            .wide()
+            .fill(theme::SURFACE_HIGH)
+            .radius(26.0)
+            .id("search_container_all_apps");
+        let mut list = vec![row(cells).wraps().align_start().wide()];
+        if nothing {
+            let words = format!("No apps found matching \u{201c}{}\u{201d}", self.query.trim());
+            list.push(text(words, theme::BODY.quiet()).pad(16.0).id("empty_text"));
+        }
+        let list = column(list)
+            .scrolls()
+            .class(class::LIST)
+            .id("apps_list_view")
+            .pad_each(0.0, 12.0, 0.0, env.insets.1 + 16.0)
+            .grow();
+        let handle =
+            View::new(class::VIEW, []).size(36.0, 4.0).radius(2.0).fill(theme::OUTLINE_VARIANT);
+        column([handle.self_center().unlisted(), bar, list])
+            .gap(14.0)
+            .pad_each(16.0, env.insets.0 + 12.0, 16.0, 0.0)
+            .fill(theme::SURFACE_LOW)
+            .id("apps_view")
+            .on_swipe_down("close drawer")
+    }
+}
+
+fn home(env: &Env<'_>) -> View {
+    let (docked, others): (Vec<_>, Vec<_>) =
+        launchable(env).into_iter().partition(|app| DOCK.contains(&app.package.as_str()));
+    let place = |app: &Manifest| DOCK.iter().position(|package| *package == app.package);
+    let mut docked = docked;
+    docked.sort_by_key(|app| place(app));
+    let grid = others.into_iter().take(ON_HOME).map(|app| app_icon(app, env, theme::WHITE));
+    let grid = row(grid).wraps().align_start().wide().id("workspace_grid");
+    let dock = docked.into_iter().map(|app| app_icon(app, env, theme::WHITE));
+    let dock = row(dock).pack_center().wide().id("hotseat");
+    let search = row([
+        icon(Icon::Search, 24.0, theme::PRIMARY).unlisted(),
+        text("Search your phone", theme::BODY_LARGE.quiet().lines(1)).grow().unlisted(),
+        icon(Icon::Mic, 24.0, theme::ON_SURFACE_VARIANT).unlisted(),
+    ])
+    .class(class::FRAME)
+    .gap(14.0)
+    .pad_xy(18.0, 0.0)
+    .height(56.0)
+    .wide()
+    .fill(theme::SURFACE)
+    .radius(28.0)
+    .raise(2.0)
+    .id("search_container_hotseat")
+    .says("Search your phone")
+    .on_tap("search");
+    let bottom = column([dock, search]).gap(18.0).wide();
+    let mut parts = vec![glance(env)];
+    if !env.wide() || env.size.1 > 500.0 {
+        parts.push(spring());
+        parts.push(grid);
+    } else {
+        parts.push(spring());
+    }
+    parts.push(bottom);
+    column(parts)
+        .gap(16.0)
+        .pad_each(16.0, env.insets.0 + 20.0, 16.0, env.insets.1 + 16.0)
+        .id("workspace")
+        .on_swipe_up("open drawer")
+}
+
+/// Date, weather and a large clock.
+fn glance(env: &Env<'_>) -> View {
+    let clock = env.clock;
+    let date = format!("{}, {} {}", clock.weekday, clock.month, clock.day);
+    let time = format!("{}:{:02}", clock.hour, clock.minute);
+    let weather = row([
+        icon(Icon::WbSunny, 20.0, Colour::hex(0xFFD667)).unlisted(),
+        text("18°C", ON_WALLPAPER).id("weather"),
+    ]);
+    let line =
+        row([text(date, ON_WALLPAPER).id("date"), weather.gap(6.0).describe("Sunny, 18 degrees")]);
+    let big = Type { size: 64.0, line: 72.0, ..theme::DISPLAY_LARGE.colour(theme::WHITE) };
+    let big = if env.wide() { Type { size: 44.0, line: 50.0, ..big } } else { big };
+    column([text(time.clone(), big).id("clock_view").describe(time), line.gap(14.0)])
+        .pad_xy(8.0, 0.0)
+        .id("smartspace")
+}
+
+fn launchable<'a>(env: &Env<'a>) -> Vec<&'a Manifest> {
+    let mut apps: Vec<&Manifest> =
+        env.packages.iter().copied().filter(|app| app.launcher.is_some()).collect();
+    apps.sort_by(|a, b| a.label.cmp(&b.label));
+    apps
+}
+
+fn app_icon(app: &Manifest, env: &Env<'_>, ink: Colour) -> View {
+    let columns = if env.wide() { 7.0 } else { 4.0 };
+    let width = ((env.size.0 - 32.0) / columns).floor().max(theme::TOUCH);
+    let AppIcon { symbol, fill, ink: symbol_ink } = app.icon;
+    let label = text(&app.label, theme::LABEL.colour(ink).centered().lines(1));
+    column([badge(symbol, 58.0, fill, symbol_ink).unlisted(), label.unlisted()])
+        .class(class::TEXT)
+        .width(width)
+        .align_center()
+        .gap(8.0)
+        .pad_xy(2.0, 8.0)
+        .says(&*app.label)
+        .describe(&*app.label)
+        .id("icon")
+        .on_tap(("launch", &app.package))
+}
+
+/// Hills at dawn.
+fn wallpaper(width: f32, height: f32) -> Picture {
+    let hill = |top: f32, swing: f32, phase: f32, colour: u32| {
+        let mut points = vec![(-60.0, height + 80.0), (-60.0, height * top)];
+        for step in 0..=6 {
+            let x = width * step as f32 / 6.0;
+            let wave = [0.0, 0.9, 0.3, -0.7, -0.2, 0.8, 0.1][(step + phase as usize) % 7];
+            points.push((x, height * (top - swing * wave)));
+        }
+        points.push((width + 60.0, height * top));
+        points.push((width + 60.0, height + 80.0));
+        Mark::Area { points, colour: Colour::hex(colour), smooth: true }
+    };
+    let halo = |radius: f32, alpha: u8| Mark::Dot {
+        at: (width * 0.74, height * 0.42),
+        radius,
+        colour: Colour::hex(0xFFE2B0).alpha(alpha),
+    };
+    Picture {
+        marks: vec![
+            halo(150.0, 14),
+            halo(108.0, 22),
+            halo(74.0, 40),
+            Mark::Dot {
+                at: (width * 0.74, height * 0.42),
+                radius: 46.0,
+                colour: Colour::hex(0xFFE9C4),
+            },
+            hill(0.56, 0.060, 0.0, 0x3C6E9F),
+            hill(0.66, 0.050, 2.0, 0x2C5785),
+            hill(0.76, 0.055, 4.0, 0x1F4269),
+            hill(0.87, 0.040, 1.0, 0x15304F),
+        ],
+    }
+}

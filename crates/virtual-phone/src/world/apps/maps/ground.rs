@@ -1,0 +1,179 @@
+//! The drawn map: streets, parks, a river, houses and pins. Paint only; nothing here can be touched.
+
+use super::places::Place;
+use crate::world::chance::Chance;
+use crate::world::icons::Icon;
+use crate::world::picture::{Mark, Picture};
+use crate::world::theme::Colour;
+
+const LAND: Colour = Colour::hex(0xF3F1EC);
+const BLOCK: Colour = Colour::hex(0xE7E5DF);
+const PARK: Colour = Colour::hex(0xC8E6C2);
+const WATER: Colour = Colour::hex(0xA5D3F0);
+const STREET: Colour = Colour::hex(0xFFFFFF);
+const STREET_EDGE: Colour = Colour::hex(0xDCD9D2);
+const AVENUE: Colour = Colour::hex(0xFCE29A);
+const AVENUE_EDGE: Colour = Colour::hex(0xE9C46A);
+const NAME: Colour = Colour::hex(0x6B6F76);
+
+/// How far from the middle the map can be moved, in dp.
+pub(crate) const REACH: f32 = 260.0;
+/// Streets stand this far apart, in dp.
+const STEP: f32 = 74.0;
+
+/// The map in a box of `width` × `height` dp with the city's point `centre` in its middle.
+pub(crate) fn map(
+    seed: u64,
+    (width, height): (f32, f32),
+    centre: (f32, f32),
+    pins: &[&Place],
+    route: Option<&Place>,
+) -> Picture {
+    let mut chance = Chance::new(seed, "maps ground");
+    let (ox, oy) = (width / 2.0 - centre.0, height / 2.0 - centre.1);
+    let at = |x: f32, y: f32| (ox + x, oy + y);
+    let far = 760.0;
+    let mut marks = vec![Mark::Ground(LAND)];
+    let lines = (far / STEP) as i32;
+    houses(&mut chance, lines, (ox, oy), (width, height), &mut marks);
+    let mut blob = |x: f32, y: f32, size: f32, colour: Colour| {
+        let points = (0..8).map(|corner| {
+            let angle = corner as f32 / 8.0 * std::f32::consts::TAU;
+            let reach = size * chance.between(0.75, 1.2);
+            at(x + reach * angle.cos(), y + reach * 0.8 * angle.sin())
+        });
+        marks.push(Mark::Area { points: points.collect(), colour, smooth: true });
+    };
+    blob(-120.0, -130.0, 105.0, PARK);
+    blob(230.0, 120.0, 85.0, PARK);
+    blob(-210.0, 330.0, 120.0, PARK);
+    blob(170.0, -380.0, 120.0, PARK);
+    blob(-95.0, -125.0, 26.0, WATER);
+    let mut bends = Vec::new();
+    for step in -5..=5 {
+        let x = step as f32 * 150.0;
+        bends.push(at(x, 215.0 - x * 0.28 + chance.between(-46.0, 46.0)));
+    }
+    marks.push(Mark::Line { points: bends, width: 52.0, colour: WATER, smooth: true });
+    let mut streets = Vec::new();
+    for line in -lines..=lines {
+        let main = line.rem_euclid(4) == 1;
+        let (along, lean) = (line as f32 * STEP, chance.between(-16.0, 16.0));
+        streets.push((at(along + lean - 40.0, -far), at(along - lean + 40.0, far), main));
+        streets.push((at(-far, along + lean + 30.0), at(far, along - lean - 30.0), main));
+    }
+    streets.sort_by_key(|(_, _, main)| *main);
+    for layer in 0..4 {
+        for &(from, to, main) in &streets {
+            let (width, colour) = match (layer, main) {
+                (0, false) => (9.0, STREET_EDGE),
+                (1, false) => (7.4, STREET),
+                (2, true) => (12.5, AVENUE_EDGE),
+                (3, true) => (10.5, AVENUE),
+                _ => continue,
+            };
+            marks.push(Mark::Line { points: vec![from, to], width, colour, smooth: false });
+        }
+    }
+    let label = |x: f32, y: f32, text: &str, colour: u32| Mark::Label {
+        at: at(x, y),
+        text: text.to_owned(),
+        size: 12.0,
+        colour: Colour::hex(colour),
+    };
+    marks.extend([
+        label(-120.0, -165.0, "Alder Park", 0x2E7D32),
+        label(228.0, 135.0, "Rose Garden", 0x2E7D32),
+        label(-205.0, 345.0, "Mill Green", 0x2E7D32),
+        label(20.0, 214.0, "Willow River", 0x2F6D9E),
+        Mark::Label { at: at(20.0, -34.0), text: "Harbor City".into(), size: 17.0, colour: NAME },
+    ]);
+    for place in pins {
+        pin(at(place.at.0, place.at.1), place, &mut marks);
+    }
+    if let Some(place) = route {
+        let (x, y) = place.at;
+        let points =
+            vec![at(0.0, 0.0), at(x * 0.45, 0.0), at(x * 0.45, y * 0.7), at(x, y * 0.7), at(x, y)];
+        for (width, colour) in [(9.0, 0x0842A0), (6.5, 0x4285F4)] {
+            let colour = Colour::hex(colour);
+            marks.push(Mark::Line { points: points.clone(), width, colour, smooth: false });
+        }
+        pin(at(x, y), place, &mut marks);
+    }
+    let here = at(0.0, 0.0);
+    for (radius, colour) in
+        [(26.0, Colour::hex(0x4285F4).alpha(46)), (9.0, STREET), (6.5, Colour::hex(0x1A73E8))]
+    {
+        marks.push(Mark::Dot { at: here, radius, colour });
+    }
+    Picture { marks }
+}
+
+/// Small houses between the streets, only where they can be seen.
+fn houses(
+    chance: &mut Chance,
+    lines: i32,
+    origin: (f32, f32),
+    size: (f32, f32),
+    marks: &mut Vec<Mark>,
+) {
+    for row in -lines..lines {
+        for column in -lines..lines {
+            for _ in 0..3 {
+                let (dx, dy) = (chance.between(14.0, 42.0), chance.between(14.0, 42.0));
+                let (w, h) = (chance.between(9.0, 20.0), chance.between(9.0, 20.0));
+                let at = (origin.0 + column as f32 * STEP + dx, origin.1 + row as f32 * STEP + dy);
+                let seen = at.0 > -20.0 && at.1 > -20.0 && at.0 < size.0 && at.1 < size.1;
+                if seen {
+                    marks.push(Mark::Slab { at, size: (w, h), radius: 1.5, colour: BLOCK });
+                }
+            }
+        }
+    }
+}
+
+/// A drop-shaped pin whose tip stands at `tip`.
+fn pin(tip: (f32, f32), place: &Place, marks: &mut Vec<Mark>) {
+    let [colour, ..] = place.category.colours();
+    let (x, y) = tip;
+    let head = (x, y - 21.0);
+    marks.push(Mark::Dot {
+        at: (x, y + 1.0),
+        radius: 3.5,
+        colour: Colour::hex(0x000000).alpha(50),
+    });
+    for (grow, colour) in [(1.6, STREET), (0.0, colour)] {
+        let tip = (x, y + grow);
+        let points = vec![(x - 10.5 - grow, y - 16.0), (x + 10.5 + grow, y - 16.0), tip];
+        marks.push(Mark::Area { points, colour, smooth: false });
+        marks.push(Mark::Dot { at: head, radius: 13.0 + grow, colour });
+    }
+    let icon = place.category.icon();
+    marks.push(Mark::Icon { at: head, icon, size: 15.0, colour: STREET });
+}
+
+/// A stand-in for a photograph of the place: its colours and its sign.
+pub(crate) fn photo(place: &Place, (width, height): (f32, f32)) -> Picture {
+    let mut chance = Chance::new(place.id as u64, "photo");
+    let [pin, light, dark] = place.category.colours();
+    let mut marks = vec![Mark::Ground(light)];
+    for layer in 0..3 {
+        let top = height * (0.45 + 0.17 * layer as f32);
+        let mut points = vec![(-30.0, height + 40.0), (-30.0, top)];
+        for step in 0..=4 {
+            let wave = chance.between(-0.14, 0.10) * height;
+            points.push((width * step as f32 / 4.0, top + wave));
+        }
+        points.extend([(width + 30.0, top), (width + 30.0, height + 40.0)]);
+        let colour = dark.alpha(90 + layer * 45);
+        marks.push(Mark::Area { points, colour, smooth: true });
+    }
+    let centre = (width / 2.0, height / 2.0);
+    let radius = (height * 0.26).min(44.0);
+    marks.push(Mark::Dot { at: centre, radius: radius + 3.0, colour: STREET });
+    marks.push(Mark::Dot { at: centre, radius, colour: pin });
+    let icon: Icon = place.category.icon();
+    marks.push(Mark::Icon { at: centre, icon, size: radius * 1.15, colour: STREET });
+    Picture { marks }
+}

@@ -1,0 +1,347 @@
+//! Maps: a map to look around, a search with suggestions, results, a place's page, saved places.
+//!
+//! Here is the state and what changes it; `pages` and `detail` draw it, `places` is the city, `ground`
+//! the drawn map.
+//!
+//! ```text
+//!  Home ──search bar──► Search ──enter / suggestion──► Results ──row──► Detail ──► Directions
+//!   │ └──chip──────────────────────────────────────────► Results          ▲
+//!   └──Saved tab────────────────row───────────────────────────────────────┘       (back: one step)
+//! ```
+
+mod detail;
+mod ground;
+mod pages;
+mod places;
+
+use self::places::{Category, Place};
+use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store};
+use crate::world::icons::Icon;
+use crate::world::theme::{self, Colour};
+use crate::world::view::{Tag, View};
+
+/// The state of Maps.
+pub(crate) struct Maps {
+    seed: u64,
+    places: Vec<Place>,
+    /// Pages above the home page, the last one shows.
+    pages: Vec<Page>,
+    tab: Tab,
+    /// The city's point in the middle of the home page's map.
+    centre: (f32, f32),
+    /// What stands in the search field.
+    query: String,
+    open_only: bool,
+    best_first: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Search,
+    Results(String),
+    Detail(usize),
+    Directions(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    Explore,
+    Saved,
+    Contribute,
+}
+
+/// Keys of the store: places that were saved, searches that were made.
+const SAVED: &str = "saved/";
+const RECENT: &str = "recent";
+const FIELD: &str = "search_omnibox_edit_text";
+
+impl App for Maps {
+    fn manifest() -> Manifest {
+        Manifest {
+            package: "com.google.android.apps.maps".into(),
+            label: "Maps".into(),
+            version_name: "11.117.0".into(),
+            version_code: 1_067_700_000,
+            activities: vec!["com.google.android.maps.MapsActivity".into()],
+            launcher: Some("com.google.android.maps.MapsActivity".into()),
+            system: true,
+            uid: 0,
+            icon: AppIcon { symbol: Icon::Place, fill: theme::WHITE, ink: Colour::hex(0x1E8E3E) },
+        }
+    }
+
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            places: places::city(seed),
+            pages: Vec::new(),
+            tab: Tab::Explore,
+            centre: (0.0, 0.0),
+            query: String::new(),
+            open_only: false,
+            best_first: false,
+        }
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        match self.pages.last() {
+            None => self.home(env),
+            Some(Page::Search) => self.search_page(env),
+            Some(Page::Results(query)) => self.results(env, query),
+            Some(Page::Detail(id)) => self.on_place(*id, |place| self.detail(env, place)),
+            Some(Page::Directions(id)) => self.on_place(*id, |place| self.directions(env, place)),
+        }
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Intent(intent) => self.take(&intent, reach),
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Hold(_) => reach.toast("Dropped pins are not available offline"),
+            Event::Drag(_, dx, dy) => {
+                let inside = |value: f32| value.clamp(-ground::REACH, ground::REACH);
+                self.centre = (inside(self.centre.0 - dx), inside(self.centre.1 - dy));
+            }
+            Event::Text { text, .. } => self.query = text,
+            Event::Action { .. } => {
+                let query = self.query.clone();
+                self.search_for(&query, reach);
+            }
+            Event::Back => self.back(reach),
+        }
+    }
+}
+
+impl Maps {
+    /// `geo:0,0?q=pizza` searches; `geo:lat,lng` just shows the map.
+    fn take(&mut self, intent: &Intent, reach: &mut Reach<'_>) {
+        let Some(data) = &intent.data else { return };
+        let query = data.split_once('?').map_or("", |(_, rest)| rest);
+        let wanted = query.split('&').find_map(|pair| pair.strip_prefix("q="));
+        self.pages.clear();
+        self.tab = Tab::Explore;
+        if let Some(wanted) = wanted {
+            self.search_for(&decode(wanted), reach);
+        }
+    }
+
+    fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {
+        let id = tag.value.parse::<usize>().unwrap_or(usize::MAX);
+        match tag.name {
+            "search" => {
+                self.query = match self.pages.last() {
+                    Some(Page::Results(query)) => query.clone(),
+                    _ => String::new(),
+                };
+                self.pages.retain(|page| *page != Page::Search);
+                self.pages.push(Page::Search);
+                reach.focus(FIELD);
+            }
+            "find" => self.search_for(&tag.value, reach),
+            "clear" => {
+                self.query.clear();
+                if matches!(self.pages.last(), Some(Page::Results(_))) {
+                    self.pages.clear();
+                } else {
+                    reach.focus(FIELD);
+                }
+            }
+            "open only" => {
+                self.open_only = !self.open_only;
+                reach.scroll_to_top("search_list");
+            }
+            "best first" => {
+                self.best_first = !self.best_first;
+                reach.scroll_to_top("search_list");
+            }
+            "place" => {
+                self.pages.push(Page::Detail(id));
+                reach.unfocus();
+                reach.scroll_to_top("place_page");
+            }
+            "directions" => self.pages.push(Page::Directions(id)),
+            "save" => self.toggle_saved(id, reach),
+            "share" => self.with(id, |place| {
+                reach.copy(format!("https://maps.example/place/{}", place.id));
+                reach.toast("Link copied");
+            }),
+            "call" => self.with(id, |place| reach.toast(format!("Calling {}", place.phone))),
+            "website" => self.with(id, |place| reach.toast(format!("Opening {}", place.website))),
+            "start" => reach.toast("Navigation needs a location fix"),
+            "tab" => {
+                self.tab = match tag.value.as_str() {
+                    "Saved" => Tab::Saved,
+                    "Contribute" => Tab::Contribute,
+                    _ => Tab::Explore,
+                }
+            }
+            "locate" => self.centre = (0.0, 0.0),
+            "account" => reach.toast("Signed in as Alex"),
+            "contribute" => reach.toast("Thanks for helping others"),
+            "back" => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn back(&mut self, reach: &mut Reach<'_>) {
+        reach.unfocus();
+        if self.pages.pop().is_some() {
+            return;
+        }
+        if self.tab == Tab::Explore {
+            reach.finish();
+        } else {
+            self.tab = Tab::Explore;
+        }
+    }
+
+    /// Shows the results for a query instead of the search page and any results before.
+    fn search_for(&mut self, query: &str, reach: &mut Reach<'_>) {
+        let query = query.trim();
+        if query.is_empty() {
+            return;
+        }
+        remember(reach.store, query);
+        self.pages.retain(|page| !matches!(page, Page::Search | Page::Results(_)));
+        self.pages.push(Page::Results(query.to_owned()));
+        self.open_only = false;
+        self.best_first = false;
+        reach.unfocus();
+        reach.scroll_to_top("search_list");
+    }
+
+    fn toggle_saved(&mut self, id: usize, reach: &mut Reach<'_>) {
+        let key = format!("{SAVED}{id:04}");
+        if reach.store.get(&key).is_some() {
+            reach.store.remove(&key);
+            reach.toast("Removed from Saved");
+        } else {
+            reach.store.set(&key, "yes");
+            reach.toast("Saved to your places");
+        }
+    }
+
+    /// The saved places, in the order of their ids.
+    fn saved<'a>(&'a self, store: &Store) -> Vec<&'a Place> {
+        let ids =
+            store.keys(SAVED).filter_map(|key| key.strip_prefix(SAVED)?.parse::<usize>().ok());
+        ids.filter_map(|id| self.place(id)).collect()
+    }
+
+    fn is_saved(store: &Store, id: usize) -> bool {
+        store.get(&format!("{SAVED}{id:04}")).is_some()
+    }
+
+    fn place(&self, id: usize) -> Option<&Place> {
+        self.places.iter().find(|place| place.id == id)
+    }
+
+    fn with(&self, id: usize, act: impl FnOnce(&Place)) {
+        if let Some(place) = self.place(id) {
+            act(place);
+        }
+    }
+
+    fn on_place(&self, id: usize, draw: impl FnOnce(&Place) -> View) -> View {
+        self.place(id).map_or_else(|| crate::world::view::frame([]), draw)
+    }
+
+    /// What the results page lists, filters applied.
+    fn found(&self, query: &str, hour: u32) -> Vec<&Place> {
+        let mut found = places::search(&self.places, query);
+        if self.open_only {
+            found.retain(|place| place.open(hour));
+        }
+        if self.best_first {
+            found.sort_by_key(|place| std::cmp::Reverse(place.rating));
+        }
+        found
+    }
+
+    /// Rows below the search field: an icon, words, quieter words, and what a tap does.
+    fn suggestions(&self, store: &Store) -> Vec<(Icon, String, String, Tag)> {
+        let typed = self.query.trim().to_lowercase();
+        let mut rows = Vec::new();
+        if typed.is_empty() {
+            for query in store.get(RECENT).unwrap_or_default().lines() {
+                rows.push((Icon::History, query.to_owned(), String::new(), ("find", query).into()));
+            }
+            for category in Category::ALL {
+                let label = category.label();
+                rows.push((
+                    category.icon(),
+                    label.to_owned(),
+                    String::new(),
+                    ("find", label).into(),
+                ));
+            }
+            return rows;
+        }
+        for category in Category::ALL {
+            let label = category.label().to_lowercase();
+            if label.starts_with(&typed) && label != typed {
+                let below = format!("{} nearby", category.label());
+                rows.push((category.icon(), label.clone(), below, ("find", label).into()));
+            }
+        }
+        let query = self.query.trim().to_owned();
+        rows.insert(
+            0,
+            (Icon::Search, query.clone(), "Search nearby".into(), ("find", query).into()),
+        );
+        let named = self.places.iter().filter(|place| place.name.to_lowercase().contains(&typed));
+        for place in named.take(5) {
+            let below = format!("{} · {}", place.kind, place.address);
+            rows.push((Icon::Place, place.name.to_owned(), below, ("place", place.id).into()));
+        }
+        rows
+    }
+}
+
+/// Keeps the last five searches, the newest first.
+fn remember(store: &mut Store, query: &str) {
+    let before = store.get(RECENT).unwrap_or_default().to_owned();
+    let older = before.lines().filter(|old| *old != query).take(4);
+    let flat = query.replace('\n', " ");
+    let all: Vec<&str> = std::iter::once(flat.as_str()).chain(older).collect();
+    store.set(RECENT, all.join("\n"));
+}
+
+/// Undoes the percent and plus signs of a URI's query.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (first, tail) {
+            (b'+', _) => bytes.push(b' '),
+            (b'%', [a, b, after @ ..]) if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+                let digit = |c: &u8| char::from(*c).to_digit(16).unwrap_or(0) as u8;
+                bytes.push(digit(a) * 16 + digit(b));
+                rest = after;
+            }
+            (other, _) => bytes.push(*other),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_in_a_geo_address_is_decoded() {
+        assert_eq!(decode("pizza+near%20me%2"), "pizza near me%2");
+        assert_eq!(decode("caf%C3%A9"), "café");
+    }
+
+    #[test]
+    fn the_last_five_searches_are_remembered_once_each() {
+        let mut store = Store::default();
+        for query in ["a", "b", "c", "a", "d", "e", "f"] {
+            remember(&mut store, query);
+        }
+        assert_eq!(store.get(RECENT), Some("f\ne\nd\na\nc"));
+    }
+}

@@ -1,0 +1,365 @@
+//! The pages of Maps that list things: home with its tabs, the search page, the results.
+
+use super::ground;
+use super::places::{Category, Place};
+use super::{FIELD, Maps, Tab};
+use crate::world::app::Env;
+use crate::world::icons::Icon;
+use crate::world::theme::{self, Colour};
+use crate::world::view::{
+    FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spring, text,
+};
+use crate::world::widgets::{badge, chip, divider, field, icon_button, list_row};
+
+impl Maps {
+    pub(super) fn home(&self, env: &Env<'_>) -> View {
+        let body = match self.tab {
+            Tab::Explore => self.explore(env),
+            Tab::Saved => self.saved_tab(env),
+            Tab::Contribute => contribute(env),
+        };
+        column([body.grow(), self.tabs(env)]).edge_to_edge().id("mainmap_container")
+    }
+
+    fn explore(&self, env: &Env<'_>) -> View {
+        let (width, height) = env.size;
+        let shown = (width, height);
+        let pins: Vec<&Place> = self.places.iter().take(14).collect();
+        let map = picture(ground::map(self.seed, shown, self.centre, &pins, None))
+            .class(class::VIEW)
+            .describe("Map of Harbor City")
+            .id("map_view")
+            .on_drag("pan")
+            .on_hold("drop pin")
+            .cover();
+        let bar = row([
+            icon(Icon::Place, 24.0, Colour::hex(0x1E8E3E)).unlisted(),
+            text("Search here", theme::BODY_LARGE.quiet().lines(1))
+                .id("search_omnibox_text_box")
+                .tall(52.0)
+                .grow()
+                .on_tap("search"),
+            icon_button(Icon::Mic, "Voice search", "search").id("search_omnibox_voice_search"),
+            row([badge(Icon::Person, 32.0, theme::PRIMARY_CONTAINER, theme::ON_PRIMARY_CONTAINER)
+                .unlisted()])
+            .class(class::FRAME)
+            .size(theme::TOUCH, theme::TOUCH)
+            .pack_center()
+            .describe("Signed in as Alex. Account and settings.")
+            .id("selected_account_disc")
+            .on_tap("account"),
+        ])
+        .gap(8.0)
+        .pad_each(16.0, 0.0, 6.0, 0.0)
+        .height(54.0)
+        .fill(theme::SURFACE)
+        .radius(27.0)
+        .raise(4.0)
+        .margin(16.0, 0.0, 16.0, 0.0)
+        .id("search_omnibox_container");
+        let chips = Category::ALL.map(|category| {
+            let label = category.label();
+            floating_chip(category, label)
+        });
+        let chips = row(chips)
+            .gap(8.0)
+            .pad_xy(16.0, 0.0)
+            .wide()
+            .scrolls_across()
+            .class(class::LIST)
+            .id("category_chips");
+        let top = column([bar, chips]).gap(4.0).pin([
+            Some(0.0),
+            Some(env.insets.0 + 8.0),
+            Some(0.0),
+            None,
+        ]);
+        let locate = row([icon(Icon::MyLocation, 24.0, theme::PRIMARY).unlisted()])
+            .class(class::IMAGE_BUTTON)
+            .size(56.0, 56.0)
+            .pack_center()
+            .fill(theme::SURFACE)
+            .radius(16.0)
+            .raise(4.0)
+            .describe("Re-center map to your location")
+            .id("mylocation_button")
+            .on_tap("locate")
+            .pin([None, None, Some(16.0), Some(20.0)]);
+        frame([map, top, locate])
+    }
+
+    fn tabs(&self, env: &Env<'_>) -> View {
+        let tab = |tab: Tab, symbol: Icon, label: &'static str| {
+            let on = self.tab == tab;
+            let ink = if on { theme::ON_SECONDARY_CONTAINER } else { theme::ON_SURFACE_VARIANT };
+            let mut face =
+                row([icon(symbol, 24.0, ink)]).size(60.0, 32.0).pack_center().radius(16.0);
+            if on {
+                face = face.fill(theme::SECONDARY_CONTAINER);
+            }
+            let words = if on { theme::LABEL } else { theme::LABEL.quiet() };
+            column([face.unlisted(), text(label, words.centered().lines(1)).unlisted()])
+                .class(class::FRAME)
+                .align_center()
+                .pack_center()
+                .gap(4.0)
+                .height(72.0)
+                .grow()
+                .says(label)
+                .describe(label)
+                .selected(on)
+                .on_tap(("tab", label))
+        };
+        row([
+            tab(Tab::Explore, Icon::Explore, "Explore").id("explore_tab_strip_button"),
+            tab(Tab::Saved, Icon::BookmarkBorder, "Saved").id("saved_tab_strip_button"),
+            tab(Tab::Contribute, Icon::AddCircleOutline, "Contribute")
+                .id("contribute_tab_strip_button"),
+        ])
+        .wide()
+        .fill(theme::SURFACE_CONTAINER)
+        .pad_each(8.0, 0.0, 8.0, env.insets.1)
+        .id("bottom_navigation")
+    }
+
+    fn saved_tab(&self, env: &Env<'_>) -> View {
+        let saved = self.saved(env.store);
+        let title = text("Saved places", theme::HEADLINE).pad_xy(20.0, 8.0).id("saved_title");
+        let body = if saved.is_empty() {
+            nothing(Icon::BookmarkBorder, "Nothing saved yet", "Places that you save show up here")
+        } else {
+            let rows = saved.iter().map(|place| place_row(place, env));
+            column(rows).scrolls().class(class::LIST).id("saved_list").grow()
+        };
+        page([title, body], env)
+    }
+
+    pub(super) fn search_page(&self, env: &Env<'_>) -> View {
+        let traits = FieldTraits { action: ImeAction::Search, ..FieldTraits::default() };
+        let input = field(FIELD, &self.query, "Search here", theme::BODY_LARGE, traits).grow();
+        let mut parts = vec![icon_button(Icon::ArrowBack, "Back", "back"), input];
+        if !self.query.is_empty() {
+            parts
+                .push(icon_button(Icon::Close, "Clear", "clear").id("search_omnibox_clear_button"));
+        }
+        let bar = row(parts)
+            .gap(4.0)
+            .pad_xy(4.0, 0.0)
+            .height(56.0)
+            .fill(theme::SURFACE_CONTAINER)
+            .radius(28.0)
+            .margin(12.0, 8.0, 12.0, 8.0)
+            .id("search_omnibox_container");
+        let rows = self.suggestions(env.store).into_iter().map(|(symbol, title, below, tag)| {
+            list_row(symbol, &title, &below)
+                .class(class::GROUP)
+                .id("typed_suggest_container")
+                .on_tap(tag)
+        });
+        let list = column(rows).scrolls().class(class::LIST).id("typed_suggest_list").grow();
+        page([bar, list], env)
+    }
+
+    pub(super) fn results(&self, env: &Env<'_>, query: &str) -> View {
+        let found = self.found(query, env.clock.hour);
+        let bar = row([
+            icon_button(Icon::ArrowBack, "Back", "back"),
+            text(query, theme::BODY_LARGE.lines(1))
+                .id("search_omnibox_text_box")
+                .tall(52.0)
+                .grow()
+                .on_tap("search"),
+            icon_button(Icon::Close, "Clear", "clear").id("search_omnibox_clear_button"),
+        ])
+        .gap(4.0)
+        .pad_xy(4.0, 0.0)
+        .height(54.0)
+        .fill(theme::SURFACE)
+        .radius(27.0)
+        .raise(4.0)
+        .id("search_omnibox_container");
+        let chips = row([
+            chip(Some(Icon::Schedule), "Open now", self.open_only, "open only"),
+            chip(Some(Icon::StarBorder), "Top rated", self.best_first, "best first"),
+        ])
+        .gap(8.0)
+        .pad_xy(20.0, 0.0)
+        .id("filter_chips");
+        let count = match found.len() {
+            1 => "1 result".to_owned(),
+            many => format!("{many} results"),
+        };
+        let heading = row([
+            text("Results", theme::TITLE_LARGE).id("results_title"),
+            text(count, theme::BODY.quiet()).id("results_count"),
+        ])
+        .gap(10.0)
+        .pad_xy(20.0, 0.0);
+        let list = if found.is_empty() {
+            let advice = "Check the spelling, or try something else";
+            let words = format!("No results for \u{201c}{query}\u{201d}");
+            nothing(Icon::Search, &words, advice)
+        } else {
+            let mut rows = Vec::new();
+            for place in &found {
+                rows.push(place_row(place, env));
+                rows.push(divider().margin(20.0, 0.0, 20.0, 0.0));
+            }
+            column(rows)
+                .scrolls()
+                .class(class::LIST)
+                .id("search_list")
+                .pad_each(0.0, 0.0, 0.0, env.insets.1 + 8.0)
+                .grow()
+        };
+        // A low window has no room for the map above the list.
+        let above = if env.size.1 > 600.0 { 250.0 } else { env.insets.0 + 8.0 + 54.0 };
+        let map = ground::map(self.seed, (env.size.0, above + 24.0), (0.0, -10.0), &found, None);
+        let map = picture(map)
+            .class(class::VIEW)
+            .describe("Map of the results")
+            .height(above + 24.0)
+            .pin([Some(0.0), Some(0.0), Some(0.0), None]);
+        let handle =
+            View::new(class::VIEW, []).size(32.0, 4.0).radius(2.0).fill(theme::OUTLINE_VARIANT);
+        let sheet = column([handle.self_center().unlisted(), heading, chips, list])
+            .gap(8.0)
+            .pad_each(0.0, 10.0, 0.0, 0.0)
+            .fill(theme::SURFACE)
+            .radius(24.0)
+            .id("results_sheet");
+        // The ground reaches below the sheet's lower edge, so that only its upper corners are round.
+        let ground = View::new(class::VIEW, []).fill(theme::SURFACE).unlisted();
+        let ground = ground.pin([Some(0.0), Some(above + 40.0), Some(0.0), Some(0.0)]);
+        frame([
+            map,
+            ground,
+            sheet.pin([Some(0.0), Some(above), Some(0.0), Some(0.0)]),
+            bar.pin([Some(16.0), Some(env.insets.0 + 8.0), Some(16.0), None]),
+        ])
+        .edge_to_edge()
+        .id("search_results_page")
+    }
+}
+
+/// A page below the status bar, down to the edge of the screen.
+fn page(parts: impl IntoIterator<Item = View>, env: &Env<'_>) -> View {
+    column(parts).edge_to_edge().fill(theme::SURFACE).pad_each(0.0, env.insets.0, 0.0, 0.0)
+}
+
+fn contribute(env: &Env<'_>) -> View {
+    let entry = |symbol: Icon, title: &str, below: &str| {
+        list_row(symbol, title, below).class(class::GROUP).tall(72.0).on_tap("contribute")
+    };
+    page(
+        [
+            text("Contribute", theme::HEADLINE).pad_xy(20.0, 8.0).id("contribute_title"),
+            entry(Icon::Place, "Add place", "Tell others about a missing place"),
+            entry(Icon::StarBorder, "Write review", "Share what you liked"),
+            entry(Icon::CameraAlt, "Add photo", "Show what it looks like"),
+            entry(Icon::Edit, "Edit map", "Correct a street or an address"),
+        ],
+        env,
+    )
+}
+
+/// A chip that floats above the map.
+fn floating_chip(category: Category, label: &str) -> View {
+    let [colour, ..] = category.colours();
+    let face = row([icon(category.icon(), 18.0, colour), text(label, theme::LABEL_LARGE.lines(1))])
+        .pad_xy(14.0, 0.0)
+        .gap(8.0)
+        .height(36.0)
+        .fill(theme::SURFACE)
+        .radius(18.0)
+        .raise(2.5);
+    row([face.unlisted()])
+        .class(class::BUTTON)
+        .height(theme::TOUCH)
+        .says(label)
+        .on_tap(("find", label))
+}
+
+/// A page with nothing to list: a symbol, what is so, and what to do.
+fn nothing(symbol: Icon, title: &str, advice: &str) -> View {
+    let disc = badge(symbol, 88.0, theme::SURFACE_CONTAINER, theme::ON_SURFACE_VARIANT).unlisted();
+    column([
+        disc.self_center().margin(0.0, 0.0, 0.0, 8.0),
+        text(title, theme::TITLE.centered()).id("empty_title"),
+        text(advice, theme::BODY.quiet().centered()).id("empty_advice"),
+        spring(),
+    ])
+    .gap(8.0)
+    .pad_each(32.0, 56.0, 32.0, 32.0)
+    .grow()
+    .id("empty_page")
+}
+
+/// The stars of a rating, five across.
+pub(super) fn stars(rating: u32, size: f32) -> View {
+    let star = |index: u32| {
+        let rest = rating.saturating_sub(index * 10);
+        let symbol = match rest {
+            0..=2 => Icon::StarBorder,
+            3..=7 => Icon::StarHalf,
+            _ => Icon::Star,
+        };
+        icon(symbol, size, theme::GOLD).unlisted()
+    };
+    row((0..5).map(star)).describe(format!("{}.{} stars", rating / 10, rating % 10))
+}
+
+/// "4.6 ★★★★★ (1,234)".
+pub(super) fn rating_line(place: &Place) -> View {
+    row([
+        text(place.stars(), theme::BODY).id("rating"),
+        stars(place.rating, 15.0).id("rating_bar"),
+        text(format!("({})", thousands(place.reviews)), theme::BODY.quiet()).id("review_count"),
+    ])
+    .gap(5.0)
+}
+
+/// "Open · Closes 10 PM", in green or red.
+pub(super) fn state_line(place: &Place, env: &Env<'_>) -> View {
+    let (state, until) = place.state(env.clock.hour);
+    let colour = if state == "Open" { theme::GREEN } else { theme::RED };
+    let mut parts = Vec::new();
+    if until != "Open 24 hours" {
+        parts.push(text(state, theme::LABEL_LARGE.colour(colour)).id("open_state"));
+        parts.push(text(format!("· {until}"), theme::BODY.quiet()).id("open_until"));
+    } else {
+        parts.push(text(until, theme::LABEL_LARGE.colour(colour)).id("open_state"));
+    }
+    row(parts).gap(5.0)
+}
+
+/// One place in a list.
+fn place_row(place: &Place, env: &Env<'_>) -> View {
+    let facts = match place.dollars() {
+        "" => format!("{} · {}", place.kind, place.miles()),
+        dollars => format!("{} · {dollars} · {}", place.kind, place.miles()),
+    };
+    let words = column([
+        text(place.name, theme::TITLE.lines(1)).id("title"),
+        rating_line(place),
+        text(facts, theme::BODY.quiet().lines(1)).id("facts"),
+        state_line(place, env),
+    ]);
+    let photo =
+        picture(ground::photo(place, (84.0, 84.0))).size(84.0, 84.0).radius(16.0).unlisted();
+    row([words.gap(2.0).grow(), photo])
+        .class(class::GROUP)
+        .gap(16.0)
+        .pad_xy(20.0, 14.0)
+        .wide()
+        .id("search_result_row")
+        .describe(format!("{}, {} stars, {}", place.name, place.stars(), place.kind))
+        .on_tap(("place", place.id))
+}
+
+fn thousands(number: u32) -> String {
+    if number < 1000 {
+        return number.to_string();
+    }
+    format!("{},{:03}", number / 1000, number % 1000)
+}

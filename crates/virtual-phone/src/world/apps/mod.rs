@@ -1,0 +1,24 @@
+//! The apps of the phone. To add one: its file (or folder) here, its `mod` line, and its line in
+//! [`APPS`].
+
+mod launcher;
+mod maps;
+
+use super::tasks::Installed;
+
+/// Every app, by package name.
+const APPS: &[fn() -> fn(u64) -> Installed] =
+    &[Installed::of::<launcher::Launcher>, Installed::of::<maps::Maps>];
+
+/// User ids of apps begin here on Android (`Process.FIRST_APPLICATION_UID`).
+const FIRST_UID: u32 = 10_000;
+
+/// All apps as installed on a phone with this seed.
+pub(crate) fn installed(seed: u64) -> Vec<Installed> {
+    let mut apps: Vec<Installed> = APPS.iter().map(|of| of()(seed)).collect();
+    apps.sort_by(|a, b| a.manifest.package.cmp(&b.manifest.package));
+    for (app, uid) in apps.iter_mut().zip(FIRST_UID + 101..) {
+        app.manifest.uid = uid;
+    }
+    apps
+}

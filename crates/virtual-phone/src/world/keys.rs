@@ -1,0 +1,334 @@
+//! Keys and typing: what a key does, the caret, and moving the focus without a finger.
+//!
+//! The focused field's text is edited here and told to the app, which draws it back; the app has the
+//! last word. What no field takes is lost, as on a real phone.
+
+use super::World;
+use super::app::Event;
+use super::geometry::{Point, Rect};
+use super::scene::Node;
+use super::view::FieldTraits;
+
+/// An Android key code (`KeyEvent.KEYCODE_…`, android/keycodes.h).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key(pub u32);
+
+#[allow(missing_docs, reason = "the names are Android's")]
+impl Key {
+    pub const HOME: Key = Key(3);
+    pub const BACK: Key = Key(4);
+    pub const DPAD_UP: Key = Key(19);
+    pub const DPAD_DOWN: Key = Key(20);
+    pub const DPAD_LEFT: Key = Key(21);
+    pub const DPAD_RIGHT: Key = Key(22);
+    pub const DPAD_CENTER: Key = Key(23);
+    pub const VOLUME_UP: Key = Key(24);
+    pub const VOLUME_DOWN: Key = Key(25);
+    pub const POWER: Key = Key(26);
+    pub const TAB: Key = Key(61);
+    pub const SPACE: Key = Key(62);
+    pub const ENTER: Key = Key(66);
+    pub const DEL: Key = Key(67);
+    pub const MENU: Key = Key(82);
+    pub const ESCAPE: Key = Key(111);
+    pub const FORWARD_DEL: Key = Key(112);
+    pub const MOVE_HOME: Key = Key(122);
+    pub const MOVE_END: Key = Key(123);
+    pub const NUMPAD_ENTER: Key = Key(160);
+    pub const APP_SWITCH: Key = Key(187);
+    pub const SLEEP: Key = Key(223);
+    pub const WAKEUP: Key = Key(224);
+    pub const COPY: Key = Key(278);
+    pub const PASTE: Key = Key(279);
+
+    /// The character that the key types on a US keyboard without shift, if any.
+    pub fn character(self) -> Option<char> {
+        Some(match self.0 {
+            7..=16 => char::from(b'0' + (self.0 - 7) as u8),
+            29..=54 => char::from(b'a' + (self.0 - 29) as u8),
+            17 => '*',
+            18 => '#',
+            55 => ',',
+            56 => '.',
+            62 => ' ',
+            68 => '`',
+            69 => '-',
+            70 => '=',
+            71 => '[',
+            72 => ']',
+            73 => '\\',
+            74 => ';',
+            75 => '\'',
+            76 => '/',
+            77 => '@',
+            81 => '+',
+            _ => return None,
+        })
+    }
+}
+
+/// What has the focus.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Focus {
+    pub(crate) address: String,
+    /// Short resource id; fields must have one.
+    pub(crate) id: String,
+    pub(crate) text: String,
+    /// Where the caret stands, in bytes.
+    pub(crate) caret: usize,
+    /// How the field takes text; `None` for something that is no field.
+    pub(crate) field: Option<FieldTraits>,
+    /// Whether the focus came by key and shows.
+    pub(crate) ring: bool,
+    /// Whether it shall be scrolled into view.
+    pub(crate) reveal: bool,
+}
+
+/// Characters that a field takes at most; more are not taken.
+const LONGEST: usize = 16_384;
+
+impl World {
+    /// Presses and releases a key.
+    pub fn key(&mut self, key: Key) {
+        if !self.screen_on && !matches!(key, Key::POWER | Key::WAKEUP) {
+            return;
+        }
+        match key {
+            Key::POWER => self.light(!self.screen_on),
+            Key::WAKEUP => self.light(true),
+            Key::SLEEP => self.light(false),
+            Key::HOME => self.go_home(),
+            Key::APP_SWITCH => self.switch_to_last(),
+            Key::BACK | Key::ESCAPE => self.back(),
+            Key::VOLUME_UP => self.volume = (self.volume + 1).min(15),
+            Key::VOLUME_DOWN => self.volume = self.volume.saturating_sub(1),
+            Key::ENTER | Key::NUMPAD_ENTER => self.enter(),
+            Key::DPAD_CENTER => self.click_focus(),
+            Key::TAB => self.move_focus(None),
+            Key::DPAD_UP => self.move_focus(Some((0, -1))),
+            Key::DPAD_DOWN => self.move_focus(Some((0, 1))),
+            Key::DPAD_LEFT if self.in_field() => self.edit(left),
+            Key::DPAD_RIGHT if self.in_field() => self.edit(right),
+            Key::DPAD_LEFT => self.move_focus(Some((-1, 0))),
+            Key::DPAD_RIGHT => self.move_focus(Some((1, 0))),
+            Key::DEL => self.edit(delete_before),
+            Key::FORWARD_DEL => self.edit(delete_after),
+            Key::MOVE_HOME => self.edit(|_, caret| *caret = 0),
+            Key::MOVE_END => self.edit(|text, caret| *caret = text.len()),
+            Key::COPY => {
+                if let Some(text) = self.focused_text() {
+                    self.set_clipboard(text);
+                }
+            }
+            Key::PASTE => {
+                let text = self.clipboard().unwrap_or_default().to_owned();
+                self.insert(&text);
+            }
+            other => {
+                if let Some(ch) = other.character() {
+                    self.type_char(ch);
+                }
+            }
+        }
+    }
+
+    /// Types a character into the focused field, as a hardware keyboard would; a line feed is the
+    /// enter key. `false` if nothing took it.
+    pub fn type_char(&mut self, ch: char) -> bool {
+        if !self.screen_on || !self.in_field() {
+            return false;
+        }
+        if ch == '\n' {
+            self.enter();
+            return true;
+        }
+        if ch.is_control() {
+            return false;
+        }
+        self.insert(ch.encode_utf8(&mut [0; 4]))
+    }
+
+    /// The text of the focused field; `None` when no field has the focus.
+    pub fn focused_text(&self) -> Option<String> {
+        let focus = self.focus.as_ref().filter(|focus| focus.field.is_some())?;
+        Some(focus.text.clone())
+    }
+
+    /// Puts the focus into the field with this resource id and shows the keyboard.
+    pub(crate) fn focus_field(&mut self, id: &str) {
+        let Some((address, text, field)) = self.find_field(id) else { return };
+        let caret = text.len();
+        let (id, field) = (id.to_owned(), Some(field.traits));
+        self.focus = Some(Focus { address, id, text, caret, field, ring: false, reveal: true });
+        self.keyboard.shown = true;
+        self.settle();
+    }
+
+    /// Puts the focus on a node: a field gets the keyboard, anything else a ring.
+    pub(crate) fn focus_node(&mut self, node: &Node, caret: Option<usize>, ring: bool) {
+        let id = node.id.as_deref().and_then(|id| id.rsplit_once('/')).map_or("", |(_, id)| id);
+        let known = self.focus.take().filter(|focus| focus.address == node.address);
+        let text = match (known, node.flags.password) {
+            (Some(focus), _) => focus.text,
+            // A secret's node shows dots; the field itself knows better.
+            (None, true) => self.find_field(id).map(|(_, text, _)| text).unwrap_or_default(),
+            (None, false) => node.text.clone(),
+        };
+        let caret = caret.unwrap_or(text.len()).min(text.len());
+        self.focus = Some(Focus {
+            address: node.address.clone(),
+            id: id.to_owned(),
+            text,
+            caret,
+            field: node.touch.field,
+            ring,
+            reveal: true,
+        });
+        self.keyboard.shown = node.touch.field.is_some();
+        self.settle();
+    }
+
+    /// What the back key and the back gesture do.
+    pub(crate) fn back(&mut self) {
+        if self.keyboard_shown() {
+            self.keyboard.shown = false;
+            self.settle();
+        } else {
+            self.tell_front(Event::Back);
+        }
+    }
+
+    /// What the enter key does, of a real or of the soft keyboard.
+    pub(crate) fn enter(&mut self) {
+        let Some(focus) = &self.focus else { return };
+        match focus.field {
+            Some(traits) if traits.multi_line => {
+                self.insert("\n");
+            }
+            Some(_) => {
+                let field = focus.id.clone();
+                self.keyboard.shown = false;
+                self.tell_front(Event::Action { field });
+            }
+            None => self.click_focus(),
+        }
+    }
+
+    /// Takes the character before the caret away.
+    pub(crate) fn delete(&mut self) {
+        self.edit(delete_before);
+    }
+
+    /// Inserts text at the caret. `false` if no field has the focus or the field is full.
+    pub(crate) fn insert(&mut self, piece: &str) -> bool {
+        let Some(focus) = self.focus.as_ref().filter(|focus| focus.field.is_some()) else {
+            return false;
+        };
+        let one_line = focus.field.is_some_and(|traits| !traits.multi_line);
+        if focus.text.chars().count() + piece.chars().count() > LONGEST {
+            return false;
+        }
+        let piece = if one_line { piece.replace('\n', " ") } else { piece.to_owned() };
+        self.edit(|text, caret| {
+            text.insert_str(*caret, &piece);
+            *caret += piece.len();
+        });
+        true
+    }
+
+    fn in_field(&self) -> bool {
+        self.focus.as_ref().is_some_and(|focus| focus.field.is_some())
+    }
+
+    /// Changes the focused field's text or caret and tells the app about a new text.
+    fn edit(&mut self, change: impl FnOnce(&mut String, &mut usize)) {
+        let Some(focus) = self.focus.as_mut().filter(|focus| focus.field.is_some()) else { return };
+        let before = focus.text.clone();
+        change(&mut focus.text, &mut focus.caret);
+        focus.reveal = true;
+        let (field, text) = (focus.id.clone(), focus.text.clone());
+        if text == before {
+            self.scene = None;
+        } else {
+            self.tell_front(Event::Text { field, text });
+        }
+    }
+
+    fn light(&mut self, on: bool) {
+        if self.screen_on != on {
+            self.screen_on = on;
+            self.gesture = None;
+            let text =
+                if on { "Waking up from Awake" } else { "Going to sleep due to power button" };
+            self.write_log('I', "PowerManagerService", 1432, text);
+        }
+    }
+
+    fn click_focus(&mut self) {
+        let Some(address) = self.focus.as_ref().map(|focus| focus.address.clone()) else { return };
+        let Some(window) = self.scene().focused() else { return };
+        let tag = window.root.walk().find(|node| node.address == address);
+        let tag = tag.filter(|node| node.flags.enabled).and_then(|node| node.touch.tap.clone());
+        if let Some(tag) = tag {
+            self.tell_front(Event::Tap(tag));
+        }
+    }
+
+    /// Moves the focus to the next focusable node: in reading order, or the nearest in a direction.
+    fn move_focus(&mut self, towards: Option<(i32, i32)>) {
+        let now = self.focus.as_ref().map(|focus| focus.address.clone());
+        let Some(window) = self.scene().focused() else { return };
+        let nodes: Vec<&Node> = window
+            .root
+            .walk()
+            .filter(|node| node.flags.clickable && node.flags.enabled && node.flags.focusable)
+            .collect();
+        let at = nodes.iter().position(|node| Some(&node.address) == now.as_ref());
+        let next = match (at, towards) {
+            (None, _) => nodes.first().copied(),
+            (Some(at), None) => nodes.get((at + 1) % nodes.len().max(1)).copied(),
+            (Some(at), Some(way)) => {
+                let from = nodes[at].bounds;
+                nodes
+                    .iter()
+                    .filter_map(|node| Some((distance(&from, &node.bounds, way)?, *node)))
+                    .min_by_key(|(far, _)| *far)
+                    .map(|(_, node)| node)
+            }
+        };
+        if let Some(node) = next.cloned() {
+            self.focus_node(&node, None, true);
+        }
+    }
+}
+
+/// How far `to` lies from `from` in a direction; `None` when it does not lie there. What is off to
+/// the side counts double, roughly as in Android's `FocusFinder`.
+fn distance(from: &Rect, to: &Rect, way: (i32, i32)) -> Option<i64> {
+    let (a, b): (Point, Point) = (from.center(), to.center());
+    let (dx, dy) = (i64::from(b.x - a.x), i64::from(b.y - a.y));
+    let along = dx * i64::from(way.0) + dy * i64::from(way.1);
+    let aside = (dx * i64::from(way.1)).abs() + (dy * i64::from(way.0)).abs();
+    (along > 0 && aside <= along * 3 && from != to).then_some(along + 2 * aside)
+}
+
+fn left(text: &mut String, caret: &mut usize) {
+    *caret = text[..*caret].char_indices().next_back().map_or(0, |(at, _)| at);
+}
+
+fn right(text: &mut String, caret: &mut usize) {
+    *caret += text[*caret..].chars().next().map_or(0, char::len_utf8);
+}
+
+fn delete_before(text: &mut String, caret: &mut usize) {
+    if let Some((at, _)) = text[..*caret].char_indices().next_back() {
+        text.remove(at);
+        *caret = at;
+    }
+}
+
+fn delete_after(text: &mut String, caret: &mut usize) {
+    if *caret < text.len() {
+        text.remove(*caret);
+    }
+}

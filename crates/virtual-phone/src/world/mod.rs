@@ -1,0 +1,307 @@
+//! The inside of the phone: apps, screens, focus, keyboard, clipboard and log, as one plain value.
+//!
+//! Begin with [`World`]: calls go in (`pointer`, `key`, `start`, `advance`), a [`Scene`] or a frame
+//! comes out. Same seed and same calls give the same bytes.
+//!
+//! ```text
+//!  touch.rs, keys.rs ──► tasks.rs (which app) ──► App::on ──► App::view ──► layout.rs ──► Scene ──► render.rs
+//!                                                     apps/     view.rs      stage.rs (windows)
+//! ```
+//!
+//! Not here: time (it is handed in), threads, files, the shell, ADB.
+
+mod app;
+mod apps;
+mod chance;
+pub(crate) mod geometry;
+mod icons;
+mod keyboard;
+mod keys;
+mod layout;
+mod log;
+pub(crate) mod picture;
+pub(crate) mod scene;
+mod stage;
+mod system_ui;
+mod tasks;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text;
+pub(crate) mod theme;
+mod touch;
+mod view;
+mod widgets;
+
+use std::time::Duration;
+
+pub use self::app::{Component, Intent, Manifest, StartError, Started};
+pub use self::geometry::{Display, Phase, Point, Rect};
+pub use self::keys::Key;
+pub use self::log::{Log, LogLine};
+pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
+pub use crate::render::Frame;
+
+use self::keyboard::Keyboard;
+use self::keys::Focus;
+use self::layout::Scrolls;
+use self::tasks::{Installed, Task};
+use self::text::Typesetter;
+use self::touch::Gesture;
+use self::view::View;
+use crate::render::Renderer;
+
+/// What a phone is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Decides everything that looks random.
+    pub seed: u64,
+    /// The screen. Values beyond what a phone can have are drawn in.
+    pub display: Display,
+    /// Major Android release, e.g. 14.
+    pub android: u32,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { seed: 1, display: Display::default(), android: 14 }
+    }
+}
+
+/// How the battery stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Battery {
+    /// Percent.
+    pub level: u8,
+    /// Whether a charger is attached.
+    pub charging: bool,
+    /// Tenths of a degree Celsius.
+    pub temperature: i32,
+    /// Millivolts.
+    pub voltage: i32,
+}
+
+/// The phone's inside. See the module for how to begin.
+pub struct World {
+    seed: u64,
+    android: u32,
+    uptime: Duration,
+    /// Size in the natural orientation and density, as built.
+    physical: (i32, i32, i32),
+    size_override: Option<(i32, i32)>,
+    density_override: Option<i32>,
+    display: Display,
+    screen_on: bool,
+    battery: Battery,
+    volume: u8,
+    clipboard: Option<String>,
+    log: Log,
+    apps: Vec<Installed>,
+    /// From the back to the front; the launcher's is always there.
+    tasks: Vec<Task>,
+    next_pid: u32,
+    focus: Option<Focus>,
+    keyboard: Keyboard,
+    gesture: Option<Gesture>,
+    /// Text and the uptime at which it goes.
+    toast: Option<(String, Duration)>,
+    scrolls: Scrolls,
+    types: Typesetter,
+    renderer: Renderer,
+    view: Option<View>,
+    scene: Option<Scene>,
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (seed, uptime, display) = (&self.seed, &self.uptime, &self.display);
+        f.debug_struct("World")
+            .field("seed", seed)
+            .field("uptime", uptime)
+            .field("display", display)
+            .field("foreground", &self.foreground())
+            .finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// A phone just switched on, showing its home screen.
+    pub fn new(setup: Setup) -> World {
+        let display = setup.display.sane();
+        let natural = match display.rotation % 2 {
+            0 => (display.width, display.height),
+            _ => (display.height, display.width),
+        };
+        let level = 62 + (chance::Chance::new(setup.seed, "battery").below(34) as u8);
+        let mut world = World {
+            seed: setup.seed,
+            android: setup.android,
+            uptime: Duration::ZERO,
+            physical: (natural.0, natural.1, display.density),
+            size_override: None,
+            density_override: None,
+            display,
+            screen_on: true,
+            battery: Battery { level, charging: true, temperature: 270, voltage: 4210 },
+            volume: 7,
+            clipboard: None,
+            log: Log::default(),
+            apps: apps::installed(setup.seed),
+            tasks: Vec::new(),
+            next_pid: 2400,
+            focus: None,
+            keyboard: Keyboard::default(),
+            gesture: None,
+            toast: None,
+            scrolls: Scrolls::new(),
+            types: Typesetter::new(),
+            renderer: Renderer::default(),
+            view: None,
+            scene: None,
+        };
+        world.go_home();
+        world
+    }
+
+    /// Lets time pass until `uptime`; an earlier time than now changes nothing. A finger that rests
+    /// becomes a long press here, messages go away, the clock moves on.
+    pub fn advance(&mut self, uptime: Duration) {
+        if uptime <= self.uptime {
+            return;
+        }
+        let minute = self.uptime.as_secs() / 60;
+        self.uptime = uptime;
+        if self.toast.as_ref().is_some_and(|(_, gone)| *gone <= uptime) {
+            self.toast = None;
+            self.scene = None;
+        }
+        if uptime.as_secs() / 60 != minute {
+            self.settle();
+        }
+        self.hold_if_long_enough();
+    }
+
+    /// Time since the phone was switched on.
+    pub fn uptime(&self) -> Duration {
+        self.uptime
+    }
+
+    /// Seconds since 1970 by the phone's clock (UTC): it was switched on on 5 March 2024 at 10:00.
+    pub fn unix_time(&self) -> u64 {
+        app::SWITCHED_ON + self.uptime.as_secs()
+    }
+
+    /// The seed it was made from.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Major Android release.
+    pub fn android(&self) -> u32 {
+        self.android
+    }
+
+    /// Everything on the screen, laid out. Kept until something changes.
+    pub fn scene(&mut self) -> &Scene {
+        let scene = match self.scene.take() {
+            Some(scene) => scene,
+            None => self.lay_out(),
+        };
+        self.scene.insert(scene)
+    }
+
+    /// The pixels of exactly the scene that [`World::scene`] gives; black while the screen is off.
+    pub fn frame(&mut self) -> Frame {
+        if !self.screen_on {
+            return Frame::blank(self.display.width, self.display.height);
+        }
+        let scene = match self.scene.take() {
+            Some(scene) => scene,
+            None => self.lay_out(),
+        };
+        let frame = self.renderer.frame(&scene);
+        self.scene = Some(scene);
+        frame
+    }
+
+    /// The screen as held now, overrides included.
+    pub fn display(&self) -> &Display {
+        &self.display
+    }
+
+    /// Width and height in the natural orientation, without overrides.
+    pub fn physical_size(&self) -> (i32, i32) {
+        (self.physical.0, self.physical.1)
+    }
+
+    /// Density without overrides.
+    pub fn physical_density(&self) -> i32 {
+        self.physical.2
+    }
+
+    /// Makes the phone pretend another size (natural orientation); `None` takes that back.
+    pub fn set_size_override(&mut self, size: Option<(i32, i32)>) {
+        self.size_override = size;
+        self.turn_screen(self.display.rotation);
+    }
+
+    /// Makes the phone pretend another density; `None` takes that back.
+    pub fn set_density_override(&mut self, density: Option<i32>) {
+        self.density_override = density;
+        self.turn_screen(self.display.rotation);
+    }
+
+    /// Turns the phone: quarter turns from the natural orientation, counted modulo 4.
+    pub fn set_rotation(&mut self, rotation: u8) {
+        self.turn_screen(rotation % 4);
+    }
+
+    fn turn_screen(&mut self, rotation: u8) {
+        let (width, height) = self.size_override.unwrap_or((self.physical.0, self.physical.1));
+        let density = self.density_override.unwrap_or(self.physical.2);
+        let (width, height) = if rotation % 2 == 0 { (width, height) } else { (height, width) };
+        self.display = Display { width, height, density, rotation }.sane();
+        self.gesture = None;
+        self.settle();
+    }
+
+    /// Whether the soft keyboard is on the screen.
+    pub fn keyboard_shown(&self) -> bool {
+        self.keyboard.shown && self.focus.is_some()
+    }
+
+    /// Whether the screen is lit.
+    pub fn screen_on(&self) -> bool {
+        self.screen_on
+    }
+
+    /// How the battery stands.
+    pub fn battery(&self) -> Battery {
+        self.battery
+    }
+
+    /// Media volume, 0 to 15.
+    pub fn volume(&self) -> u8 {
+        self.volume
+    }
+
+    /// What was copied last.
+    pub fn clipboard(&self) -> Option<&str> {
+        self.clipboard.as_deref()
+    }
+
+    /// Puts text on the clipboard.
+    pub fn set_clipboard(&mut self, text: impl Into<String>) {
+        self.clipboard = Some(text.into());
+    }
+
+    /// What the phone wrote down.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Writes a line into the log, as the shell's `log` does.
+    pub fn write_log(&mut self, priority: char, tag: &str, pid: u32, text: &str) {
+        let (at, tag, text) = (self.uptime, tag.to_owned(), text.replace('\n', " "));
+        self.log.push(LogLine { at, priority, tag, pid, text });
+    }
+}

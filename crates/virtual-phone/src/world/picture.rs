@@ -1,0 +1,31 @@
+//! Drawings that apps make themselves: the ground of a map, a photograph's stand-in.
+//!
+//! A picture is a list of strokes in dp from its own top left corner. It is painted and never listed
+//! in a dump, as with a real app's canvas.
+
+use super::theme::Colour;
+
+/// A drawing; two are the same when every stroke is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Picture {
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// One mark of a drawing, in dp.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Mark {
+    /// The whole picture in one colour.
+    Ground(Colour),
+    /// A closed shape.
+    Area { points: Vec<(f32, f32)>, colour: Colour, smooth: bool },
+    /// An open line with round ends.
+    Line { points: Vec<(f32, f32)>, width: f32, colour: Colour, smooth: bool },
+    /// A filled circle.
+    Dot { at: (f32, f32), radius: f32, colour: Colour },
+    /// A filled rectangle with round corners: left, top, width, height.
+    Slab { at: (f32, f32), size: (f32, f32), radius: f32, colour: Colour },
+    /// An icon centred at a place.
+    Icon { at: (f32, f32), icon: super::icons::Icon, size: f32, colour: Colour },
+    /// A short text centred at a place; without kerning, for a map's labels.
+    Label { at: (f32, f32), text: String, size: f32, colour: Colour },
+}

@@ -1,0 +1,190 @@
+//! Puts the windows together: the app in front, keyboard, status bar, gesture bar, toast.
+//!
+//! [`World::settle`] asks the app for its view after anything changed and brings the focus in line with
+//! it; [`World::lay_out`] turns the view into a scene, only when somebody looks.
+
+use super::World;
+use super::app::{Clock, Env, Manifest};
+use super::geometry::Rect;
+use super::keyboard;
+use super::layout::{Addresses, FocusMark, Layout};
+use super::scene::{Node, Scene, Window, WindowKind};
+use super::system_ui;
+use super::theme;
+use super::view::{Content, Field, View, column, frame};
+
+impl World {
+    /// Asks the app for its view and keeps the focus only if its field is still there. To be called
+    /// after every change.
+    pub(crate) fn settle(&mut self) {
+        self.scene = None;
+        let view = self.draw_app();
+        let shown = self.keyboard_shown();
+        self.sync_focus(&view);
+        // The keyboard changes the app's insets, so its going away means a second drawing.
+        let view = if shown == self.keyboard_shown() { view } else { self.draw_app() };
+        self.view = Some(view);
+    }
+
+    /// The name under which scroll offsets of the activity in front are kept.
+    pub(crate) fn scroll_owner(&self) -> String {
+        let front = self.foreground();
+        format!("{}/{}", front.package, front.activity)
+    }
+
+    /// The bounds of the soft keyboard, down to the edge of the screen.
+    fn keyboard_bounds(&self) -> Rect {
+        let display = self.display;
+        let height = keyboard::height(&display) + system_ui::NAVIGATION;
+        let top = display.height - (height * display.scale()).round() as i32;
+        Rect::new(0, top.max(display.height / 3), display.width, display.height)
+    }
+
+    /// The bounds of the app's window: the screen without the keyboard.
+    fn app_bounds(&self) -> Rect {
+        let mut bounds = self.display.bounds();
+        if self.keyboard_shown() {
+            bounds.bottom = self.keyboard_bounds().top;
+        }
+        bounds
+    }
+
+    fn draw_app(&self) -> View {
+        let front = self.foreground();
+        let bounds = self.app_bounds();
+        let scale = self.display.scale();
+        let bottom = if self.keyboard_shown() { 0.0 } else { system_ui::NAVIGATION };
+        let insets = (system_ui::STATUS, bottom);
+        let packages: Vec<&Manifest> = self.packages();
+        let Some(at) = self.app_index(&front.package) else { return frame([]) };
+        let env = Env {
+            size: (bounds.width() as f32 / scale, bounds.height() as f32 / scale),
+            insets,
+            activity: &front.activity,
+            store: &self.apps[at].store,
+            packages: &packages,
+            clock: Clock::at(self.uptime),
+        };
+        let view = self.apps[at].app.view(&env);
+        let (top, bottom) = if view.edge_to_edge { (0.0, 0.0) } else { insets };
+        let content = column([view.grow()])
+            .class(super::layout::DECOR)
+            .id("android:id/content")
+            .pin([Some(0.0), Some(top), Some(0.0), Some(bottom)]);
+        frame([content]).fill(theme::SURFACE)
+    }
+
+    /// Reads the focused field from the view; loses the focus if it is gone.
+    fn sync_focus(&mut self, view: &View) {
+        let Some(focus) = &mut self.focus else { return };
+        match find(view, |_, address| address == focus.address) {
+            Some((found, _)) => {
+                if found.text != focus.text {
+                    focus.text.clone_from(&found.text);
+                    focus.caret = focus.text.len();
+                }
+                focus.field = match &found.content {
+                    Content::Field(field) => Some(field.traits),
+                    _ => None,
+                };
+            }
+            None => self.focus = None,
+        }
+    }
+
+    /// The address, text and traits of the field with a short resource id in the app's view.
+    pub(crate) fn find_field(&self, id: &str) -> Option<(String, String, Field)> {
+        let (view, address) = find(self.view.as_ref()?, |view, _| {
+            view.id.as_deref() == Some(id) && matches!(view.content, Content::Field(_))
+        })?;
+        let Content::Field(field) = &view.content else { return None };
+        Some((address, view.text.clone(), (**field).clone()))
+    }
+
+    /// Lays out every window, from the back to the front.
+    pub(crate) fn lay_out(&mut self) -> Scene {
+        if self.view.is_none() {
+            self.settle();
+        }
+        let display = self.display;
+        let front = self.foreground();
+        let view = self.view.take().unwrap_or_else(|| frame([]));
+        let mark = self.focus.as_ref().map(|focus| FocusMark {
+            address: focus.address.clone(),
+            caret: focus.caret,
+            ring: focus.ring,
+            reveal: focus.reveal,
+        });
+        let owner = self.scroll_owner();
+        let title = format!("{}/{}", front.package, front.activity);
+        let bounds = self.app_bounds();
+        let root = self.place(&view, bounds, &front.package, &owner, mark.as_ref());
+        self.view = Some(view);
+        if let Some(focus) = &mut self.focus {
+            focus.reveal = false;
+        }
+        let window = |kind, title: &str, package: &str, root: Node| Window {
+            kind,
+            title: title.to_owned(),
+            package: package.to_owned(),
+            bounds: root.bounds,
+            focused: kind == WindowKind::Application,
+            root,
+        };
+        let mut windows = vec![window(WindowKind::Application, &title, &front.package, root)];
+        if self.keyboard_shown() {
+            let action = self.focus.as_ref().and_then(|focus| focus.field).unwrap_or_default();
+            let view = keyboard::view(&self.keyboard, &display, action);
+            let root = self.place(&view, self.keyboard_bounds(), keyboard::PACKAGE, "", None);
+            windows.push(window(WindowKind::InputMethod, "InputMethod", keyboard::PACKAGE, root));
+        }
+        if let Some((text, _)) = self.toast.clone() {
+            let view = system_ui::toast(&text);
+            let mut area = self.app_bounds();
+            area.top = area.bottom - (display.scale() * 130.0) as i32;
+            let root = self.place(&view, area, &front.package, "", None);
+            windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
+        }
+        let light = windows.first().is_some_and(|_| front.package == super::tasks::HOME);
+        let status = system_ui::status(&Clock::at(self.uptime), &self.battery, light);
+        let navigation = system_ui::navigation(light && !self.keyboard_shown());
+        let scale = display.scale();
+        let mut area = display.bounds();
+        area.bottom = (system_ui::STATUS * scale).round() as i32;
+        let root = self.place(&status, area, system_ui::PACKAGE, "", None);
+        windows.push(window(WindowKind::StatusBar, "StatusBar", system_ui::PACKAGE, root));
+        let mut area = display.bounds();
+        area.top = area.bottom - (system_ui::NAVIGATION * scale).round() as i32;
+        let root = self.place(&navigation, area, system_ui::PACKAGE, "", None);
+        windows.push(window(WindowKind::NavigationBar, "NavigationBar0", system_ui::PACKAGE, root));
+        Scene { display, windows }
+    }
+
+    fn place(
+        &mut self,
+        view: &View,
+        area: Rect,
+        package: &str,
+        owner: &str,
+        focus: Option<&FocusMark>,
+    ) -> Node {
+        let scale = self.display.scale();
+        let (types, scrolls) = (&mut self.types, &mut self.scrolls);
+        Layout { types, scale, package, owner, scrolls, focus }.place(view, area)
+    }
+}
+
+/// The first view (parents first) that is `wanted`, and its address.
+fn find(root: &View, wanted: impl Fn(&View, &str) -> bool) -> Option<(&View, String)> {
+    let mut names = Addresses::default();
+    let mut open = vec![(root, String::new(), 0)];
+    while let Some((view, parent, index)) = open.pop() {
+        let address = names.of(view, &parent, index);
+        if wanted(view, &address) {
+            return Some((view, address));
+        }
+        let children = view.children.iter().enumerate().rev();
+        open.extend(children.map(|(index, child)| (child, address.clone(), index)));
+    }
+    None
+}

@@ -1,0 +1,289 @@
+//! Which app is in front: installed packages, tasks, their back stacks, starting and stopping.
+//!
+//! A task is an app's stack of activities; the last task in the list is on the screen. The launcher's
+//! task always exists. An app's value is its process: it is made anew after a forced stop, while what
+//! it stored stays.
+
+use std::time::Duration;
+
+use super::World;
+use super::app::{
+    App, Component, Event, Intent, Manifest, Reach, Request, StartError, Started, Store,
+};
+
+/// An installed package.
+pub(crate) struct Installed {
+    pub(crate) manifest: Manifest,
+    pub(crate) app: Box<dyn App>,
+    pub(crate) make: fn(u64) -> Box<dyn App>,
+    pub(crate) store: Store,
+    /// The process, while it runs.
+    pub(crate) pid: Option<u32>,
+}
+
+impl Installed {
+    /// The package of app `A`.
+    pub(crate) fn of<A: App + 'static>() -> fn(u64) -> Installed {
+        |seed| Installed {
+            manifest: A::manifest(),
+            app: Box::new(A::new(seed)),
+            make: |seed| Box::new(A::new(seed)),
+            store: Store::default(),
+            pid: None,
+        }
+    }
+}
+
+/// An app's activities, full class names, from the bottom to the top.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Task {
+    pub(crate) package: String,
+    pub(crate) activities: Vec<String>,
+}
+
+/// The package of the home screen.
+pub(crate) const HOME: &str = "com.android.launcher3";
+/// The process that speaks for the system in the log.
+const SYSTEM_PID: u32 = 1432;
+/// How long a toast stays; Android's `LENGTH_SHORT`.
+const TOAST: Duration = Duration::from_secs(2);
+const MAIN: &str = "android.intent.action.MAIN";
+const MAPS: &str = "com.google.android.apps.maps";
+
+impl World {
+    /// Starts an app by its icon, or a named activity of it (`full.Class` or `.Class`). An app that
+    /// runs comes to the front as it was.
+    ///
+    /// # Errors
+    /// See [`StartError`]; nothing has changed then.
+    pub fn start(&mut self, package: &str, activity: Option<&str>) -> Result<Started, StartError> {
+        self.start_with(package, activity, &Intent::default())
+    }
+
+    /// Starts what an intent asks for: its component, home for `MAIN` with category `HOME`, a
+    /// package's icon for `MAIN`, Maps for `geo:` addresses.
+    ///
+    /// # Errors
+    /// [`StartError::NotLaunchable`] when nothing handles it, else as [`World::start`].
+    pub fn start_intent(&mut self, intent: &Intent) -> Result<Started, StartError> {
+        if let Some(component) = &intent.component {
+            let activity = (!component.activity.is_empty()).then_some(component.activity.as_str());
+            return self.start_with(&component.package, activity, intent);
+        }
+        let home =
+            intent.categories.iter().any(|category| category == "android.intent.category.HOME");
+        if home && intent.action.as_deref() == Some(MAIN) {
+            self.go_home();
+            return Ok(Started::BroughtToFront);
+        }
+        if intent.data.as_deref().is_some_and(|data| data.starts_with("geo:")) {
+            return self.start_with(MAPS, None, intent);
+        }
+        Err(StartError::NotLaunchable)
+    }
+
+    fn start_with(
+        &mut self,
+        package: &str,
+        activity: Option<&str>,
+        intent: &Intent,
+    ) -> Result<Started, StartError> {
+        let at = self.app_index(package).ok_or(StartError::NoSuchPackage)?;
+        let manifest = &self.apps[at].manifest;
+        let class = match activity {
+            Some(activity) => {
+                manifest.resolve(activity).ok_or(StartError::NoSuchActivity)?.to_owned()
+            }
+            None if package == HOME => manifest.activities.first().cloned().unwrap_or_default(),
+            None => manifest.launcher.clone().ok_or(StartError::NotLaunchable)?,
+        };
+        let component = Component { package: package.to_owned(), activity: class.clone() };
+        let task = self.tasks.iter().position(|task| task.package == package);
+        let (task, started) = match task {
+            Some(task) => (self.tasks.remove(task), Started::BroughtToFront),
+            None => (Task { package: package.to_owned(), activities: Vec::new() }, Started::New),
+        };
+        self.tasks.push(task);
+        let mut began = started == Started::New;
+        if let Some(task) = self.tasks.last_mut()
+            && !task.activities.contains(&class)
+        {
+            task.activities.push(class);
+            began = true;
+        }
+        self.write_start(&component, intent);
+        if self.apps[at].pid.is_none() {
+            self.next_pid += 17;
+            let (pid, uid) = (self.next_pid, self.apps[at].manifest.uid);
+            self.apps[at].pid = Some(pid);
+            let line = format!(
+                "Start proc {pid}:{package}/u0a{} for next-top-activity {{{}}}",
+                uid % 10_000,
+                component.short()
+            );
+            self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+        }
+        self.leave_screen();
+        if intent.data.is_some() || !intent.extras.is_empty() {
+            self.tell(package, Event::Intent(intent.clone()));
+        }
+        self.settle();
+        if began {
+            let line = format!("Displayed {} for user 0: +212ms", component.short());
+            self.write_log('I', "ActivityTaskManager", SYSTEM_PID, &line);
+        }
+        Ok(if began { Started::New } else { started })
+    }
+
+    /// Stops an app: its task and what it had in mind are gone, what it stored stays. `false` when no
+    /// such package is installed.
+    pub fn force_stop(&mut self, package: &str) -> bool {
+        let Some(at) = self.app_index(package) else { return false };
+        let installed = &mut self.apps[at];
+        installed.app = (installed.make)(self.seed);
+        if let Some(pid) = installed.pid.take() {
+            let line = format!(
+                "Force stopping {package} appid={} user=0: from pid {pid}",
+                installed.manifest.uid
+            );
+            self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+        }
+        let in_front = self.foreground().package == package;
+        self.tasks.retain(|task| task.package != package);
+        self.scrolls.retain(|(owner, _), _| !owner.starts_with(&format!("{package}/")));
+        if in_front {
+            self.leave_screen();
+        }
+        if in_front || self.tasks.is_empty() {
+            self.go_home();
+        }
+        true
+    }
+
+    /// Stops an app and forgets what it stored. `false` when no such package is installed.
+    pub fn clear_data(&mut self, package: &str) -> bool {
+        let Some(at) = self.app_index(package) else { return false };
+        self.apps[at].store.clear();
+        self.force_stop(package)
+    }
+
+    /// The activity on the screen.
+    pub fn foreground(&self) -> Component {
+        let task = self.tasks.last();
+        Component {
+            package: task.map(|task| task.package.clone()).unwrap_or_default(),
+            activity: task.and_then(|task| task.activities.last().cloned()).unwrap_or_default(),
+        }
+    }
+
+    /// All installed packages, by name.
+    pub fn packages(&self) -> Vec<&Manifest> {
+        self.apps.iter().map(|app| &app.manifest).collect()
+    }
+
+    /// The process of a running app.
+    pub fn pid_of(&self, package: &str) -> Option<u32> {
+        self.apps[self.app_index(package)?].pid
+    }
+
+    pub(crate) fn app_index(&self, package: &str) -> Option<usize> {
+        self.apps.iter().position(|app| app.manifest.package == package)
+    }
+
+    /// Shows the home screen.
+    pub(crate) fn go_home(&mut self) {
+        let intent = Intent {
+            action: Some(MAIN.to_owned()),
+            categories: vec!["android.intent.category.HOME".to_owned()],
+            data: Some("home:".to_owned()),
+            ..Intent::default()
+        };
+        // The launcher is always installed and always has its activity.
+        let _ = self.start_with(HOME, None, &intent);
+    }
+
+    /// Shows the app that was in front before this one.
+    pub(crate) fn switch_to_last(&mut self) {
+        let Some(before) = self.tasks.len().checked_sub(2) else { return };
+        let task = self.tasks.remove(before);
+        self.tasks.push(task);
+        self.leave_screen();
+        self.settle();
+    }
+
+    /// Tells the app on the screen that something happened, and does what it asks for.
+    pub(crate) fn tell_front(&mut self, event: Event) {
+        let package = self.foreground().package;
+        self.tell(&package, event);
+        self.settle();
+    }
+
+    fn tell(&mut self, package: &str, event: Event) {
+        let Some(at) = self.app_index(package) else { return };
+        let Installed { app, store, .. } = &mut self.apps[at];
+        let mut reach = Reach { store, asked: Vec::new() };
+        app.on(event, &mut reach);
+        for request in reach.asked {
+            self.grant(package, request);
+        }
+    }
+
+    fn grant(&mut self, package: &str, request: Request) {
+        match request {
+            Request::Finish => self.finish(package),
+            Request::Open(activity) => {
+                let _ = self.start_with(package, Some(activity), &Intent::default());
+            }
+            Request::Launch(other) => {
+                let _ = self.start(&other, None);
+            }
+            Request::Focus(field) => {
+                self.settle();
+                self.focus_field(field);
+            }
+            Request::Unfocus => self.focus = None,
+            Request::Toast(text) => self.toast = Some((text, self.uptime + TOAST)),
+            Request::ScrollToTop(id) => {
+                let owner = self.scroll_owner();
+                self.scrolls.remove(&(owner, format!("#{id}")));
+            }
+            Request::Copy(text) => self.set_clipboard(text),
+        }
+    }
+
+    /// Ends the activity on top. The last one of a task does not end: since Android 12 the task goes
+    /// to the back as it is (developer.android.com, "Behavior changes: Android 12", back button).
+    fn finish(&mut self, package: &str) {
+        let Some(at) = self.tasks.iter().position(|task| task.package == package) else { return };
+        if self.tasks[at].activities.len() > 1 {
+            self.tasks[at].activities.pop();
+        } else if package != HOME {
+            let task = self.tasks.remove(at);
+            self.tasks.insert(0, task);
+        }
+        self.leave_screen();
+    }
+
+    /// Forgets what belongs to the screen that is left.
+    fn leave_screen(&mut self) {
+        self.focus = None;
+        self.gesture = None;
+        self.keyboard = super::keyboard::Keyboard::default();
+    }
+
+    fn write_start(&mut self, component: &Component, intent: &Intent) {
+        let action = intent.action.as_deref().unwrap_or(MAIN);
+        let data = intent.data.as_deref().filter(|data| *data != "home:");
+        let data = data.map(|data| format!("dat={data} ")).unwrap_or_default();
+        let categories = match intent.categories.as_slice() {
+            [] if intent.action.is_none() => "cat=[android.intent.category.LAUNCHER] ".to_owned(),
+            [] => String::new(),
+            some => format!("cat=[{}] ", some.join(",")),
+        };
+        let line = format!(
+            "START u0 {{act={action} {data}{categories}flg=0x10000000 cmp={}}} with LAUNCH_MULTIPLE from uid 2000 result code=0",
+            component.short()
+        );
+        self.write_log('I', "ActivityTaskManager", SYSTEM_PID, &line);
+    }
+}

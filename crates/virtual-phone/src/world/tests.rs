@@ -1,0 +1,1 @@
+//! Stories told on the whole world.

@@ -1,0 +1,309 @@
+//! From raw touches to taps, long presses, scrolling, drags and swipes.
+//!
+//! ```text
+//!  Down ──► resting ──(moves further than the slop)──► scrolling | dragging | swiping ──Up──► (swipe)
+//!             │  └──(500 ms)──► held ──Up──► nothing more
+//!             └──Up──► tap
+//! ```
+//!
+//! A touch goes to the frontmost window under it and there, as on Android, to the frontmost node that
+//! takes touches, else to the one behind it. There is no fling: content stops with the finger.
+
+use std::time::Duration;
+
+use super::World;
+use super::app::Event;
+use super::geometry::{Phase, Point};
+use super::keyboard;
+use super::scene::{Axis, Node, WindowKind};
+use super::view::Tag;
+
+/// A finger on the glass.
+#[derive(Debug, Clone)]
+pub(crate) struct Gesture {
+    start: Point,
+    last: Point,
+    since: Duration,
+    window: WindowKind,
+    /// Nodes from the root to the innermost that takes touches.
+    chain: Vec<Target>,
+    moved: bool,
+    held: bool,
+    /// What a moving finger moves.
+    grip: Option<Grip>,
+}
+
+/// The part of a node that matters for a touch.
+#[derive(Debug, Clone)]
+struct Target {
+    address: String,
+    node: Node,
+}
+
+#[derive(Debug, Clone)]
+enum Grip {
+    Scroll { address: String, axis: Axis, from: i32, furthest: i32 },
+    Drag(Tag),
+}
+
+/// How long a finger rests before it is a long press; Android's default.
+const LONG_PRESS: Duration = Duration::from_millis(500);
+/// How far a finger may stray and still rest, in dp; Android's touch slop.
+const SLOP: f32 = 8.0;
+/// How far a swipe goes at least, in dp.
+const SWIPE: f32 = 48.0;
+/// How close to the side a back gesture begins, in dp.
+const EDGE: f32 = 12.0;
+
+impl World {
+    /// A raw touch at a place on the screen. Its time is that of the last [`World::advance`].
+    pub fn pointer(&mut self, phase: Phase, at: Point) {
+        if !self.screen_on {
+            return;
+        }
+        // Far beyond any screen: keeps the arithmetic below from overflowing.
+        let at = Point { x: at.x.clamp(-100_000, 100_000), y: at.y.clamp(-100_000, 100_000) };
+        match phase {
+            Phase::Down => self.touch_down(at),
+            Phase::Move => self.touch_move(at),
+            Phase::Up => {
+                self.touch_move(at);
+                self.hold_if_long_enough();
+                self.touch_up(at);
+            }
+            Phase::Cancel => self.gesture = None,
+        }
+    }
+
+    fn touch_down(&mut self, at: Point) {
+        let since = self.uptime;
+        let scene = self.scene();
+        let takes = |kind| !matches!(kind, WindowKind::Toast | WindowKind::StatusBar);
+        let window = scene
+            .windows
+            .iter()
+            .rev()
+            .find(|window| takes(window.kind) && window.bounds.contains(at));
+        let Some(window) = window else { return };
+        let mut chain = Vec::new();
+        hit(&window.root, at, &mut chain);
+        chain.reverse();
+        let bare = |node: &Node| Node { children: Vec::new(), inks: Vec::new(), ..node.clone() };
+        let chain = chain
+            .into_iter()
+            .map(|node| Target { address: node.address.clone(), node: bare(node) })
+            .collect();
+        let window = window.kind;
+        self.gesture = Some(Gesture {
+            start: at,
+            last: at,
+            since,
+            window,
+            chain,
+            moved: false,
+            held: false,
+            grip: None,
+        });
+    }
+
+    fn touch_move(&mut self, at: Point) {
+        let scale = self.display.scale();
+        let Some(gesture) = &mut self.gesture else { return };
+        let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
+        if !gesture.moved && !gesture.held && dx.abs().max(dy.abs()) as f32 > SLOP * scale {
+            gesture.moved = true;
+            let axis = if dx.abs() > dy.abs() { Axis::Across } else { Axis::Down };
+            let mut grip = None;
+            for target in gesture.chain.iter().rev() {
+                if let Some((along, furthest)) = target.node.touch.scroll
+                    && along == axis
+                {
+                    let address = target.address.clone();
+                    grip = Some(Grip::Scroll { address, axis, from: 0, furthest });
+                } else if let Some(tag) = &target.node.touch.drag {
+                    grip = Some(Grip::Drag(tag.clone()));
+                }
+                if grip.is_some() {
+                    break;
+                }
+            }
+            if let Some(Grip::Scroll { address, from, .. }) = &mut grip {
+                let key = (self.scroll_owner(), address.clone());
+                *from = self.scrolls.get(&key).copied().unwrap_or(0);
+            }
+            if let Some(gesture) = &mut self.gesture {
+                gesture.grip = grip;
+            }
+        }
+        let Some(gesture) = &mut self.gesture else { return };
+        let step = (at.x - gesture.last.x, at.y - gesture.last.y);
+        gesture.last = at;
+        match gesture.grip.clone() {
+            Some(Grip::Scroll { address, axis, from, furthest }) => {
+                let by = if axis == Axis::Down { dy } else { dx };
+                let key = (self.scroll_owner(), address);
+                self.scrolls.insert(key, (from - by).clamp(0, furthest));
+                self.scene = None;
+            }
+            Some(Grip::Drag(tag)) if step != (0, 0) => {
+                let event = Event::Drag(tag, step.0 as f32 / scale, step.1 as f32 / scale);
+                self.tell_front(event);
+            }
+            _ => {}
+        }
+    }
+
+    /// Turns a resting finger into a long press once it rested long enough.
+    pub(crate) fn hold_if_long_enough(&mut self) {
+        let Some(gesture) = &mut self.gesture else { return };
+        if gesture.moved || gesture.held || self.uptime - gesture.since < LONG_PRESS {
+            return;
+        }
+        let hold = gesture.chain.iter().rev().find_map(|target| target.node.touch.hold.clone());
+        if let (Some(tag), WindowKind::Application) = (hold, gesture.window) {
+            gesture.held = true;
+            self.tell_front(Event::Hold(tag));
+        }
+    }
+
+    fn touch_up(&mut self, at: Point) {
+        let Some(gesture) = self.gesture.take() else { return };
+        if gesture.held {
+            return;
+        }
+        if gesture.moved {
+            self.end_swipe(&gesture, at);
+            return;
+        }
+        let target = gesture.chain.iter().rev().find(|target| target.node.flags.clickable);
+        let Some(target) = target.filter(|target| target.node.flags.enabled) else { return };
+        match (gesture.window, &target.node.touch.tap) {
+            (WindowKind::Application, _) if target.node.touch.field.is_some() => {
+                let caret = self.caret_at(&target.node, gesture.start);
+                let node = target.node.clone();
+                self.focus_node(&node, Some(caret), false);
+            }
+            (WindowKind::Application, Some(tag)) => {
+                let tag = tag.clone();
+                self.tell_front(Event::Tap(tag));
+            }
+            (WindowKind::InputMethod, Some(tag)) => {
+                let tag = tag.clone();
+                self.keyboard_key(&tag);
+            }
+            _ => {}
+        }
+    }
+
+    fn end_swipe(&mut self, gesture: &Gesture, at: Point) {
+        let scale = self.display.scale();
+        let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
+        let far = (SWIPE * scale) as i32;
+        if gesture.window == WindowKind::NavigationBar {
+            if -dy >= far {
+                self.go_home();
+            }
+            return;
+        }
+        let edge = (EDGE * scale) as i32;
+        let inward = (gesture.start.x < edge && dx >= far)
+            || (gesture.start.x >= self.display.width - edge && -dx >= far);
+        if inward && dx.abs() > dy.abs() && !matches!(gesture.grip, Some(Grip::Drag(_))) {
+            self.back();
+            return;
+        }
+        // A list that was not at its beginning keeps the finger to itself.
+        let scrolled = |way: i32| match &gesture.grip {
+            Some(Grip::Scroll { axis: Axis::Down, from, furthest, .. }) => {
+                if way < 0 {
+                    from < furthest
+                } else {
+                    *from > 0
+                }
+            }
+            Some(_) => true,
+            None => false,
+        };
+        if dy.abs() < far || dy.abs() <= dx.abs() || scrolled(dy) {
+            return;
+        }
+        let tag = gesture.chain.iter().rev().find_map(|target| {
+            let touch = &target.node.touch;
+            if dy < 0 { touch.swipe_up.clone() } else { touch.swipe_down.clone() }
+        });
+        if let (Some(tag), WindowKind::Application) = (tag, gesture.window) {
+            self.tell_front(Event::Tap(tag));
+        }
+    }
+
+    /// A key of the soft keyboard.
+    fn keyboard_key(&mut self, tag: &Tag) {
+        match self.keyboard.press(tag) {
+            keyboard::Pressed::Type(ch) => {
+                self.insert(ch.encode_utf8(&mut [0; 4]));
+            }
+            keyboard::Pressed::Delete => self.delete(),
+            keyboard::Pressed::Enter => self.enter(),
+            keyboard::Pressed::Hide => {
+                self.keyboard.shown = false;
+                self.settle();
+            }
+            keyboard::Pressed::Nothing => self.scene = None,
+        }
+    }
+
+    /// The byte of the field's text before which a finger at `at` puts the caret: the end, unless the
+    /// touch lies on the text of a field of one line that is not scrolled.
+    fn caret_at(&mut self, node: &Node, at: Point) -> usize {
+        let Some((_, text, field)) = node
+            .id
+            .as_deref()
+            .and_then(|id| id.rsplit_once('/'))
+            .and_then(|(_, id)| self.find_field(id))
+        else {
+            return node.text.len();
+        };
+        if field.traits.multi_line || field.traits.password {
+            return text.len();
+        }
+        let scale = self.display.scale();
+        let setting = super::text::Setting {
+            size: field.style.size * scale,
+            line: (field.style.line * scale).round(),
+            medium: field.style.medium,
+            lines: 0,
+            wrap: None,
+        };
+        let along = (at.x - node.full.left) as f32;
+        let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
+        let mut before = 0;
+        for end in ends.take(200) {
+            let middle = self.types.advance(text.get(..end).unwrap_or_default(), setting);
+            if middle > along {
+                return before;
+            }
+            before = end;
+        }
+        text.len()
+    }
+}
+
+/// The chain of nodes under `at` down to the innermost that takes touches, innermost first. Later
+/// siblings lie in front; one that takes no touch lets it through to those behind.
+fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> bool {
+    if !node.bounds.contains(at) {
+        return false;
+    }
+    let below = node.children.iter().rev().any(|child| hit(child, at, chain));
+    let touch = &node.touch;
+    let takes = node.flags.clickable
+        || touch.hold.is_some()
+        || touch.drag.is_some()
+        || touch.scroll.is_some()
+        || touch.swipe_up.is_some()
+        || touch.swipe_down.is_some();
+    if below || takes {
+        chain.push(node);
+    }
+    below || takes
+}

@@ -1,0 +1,446 @@
+//! What an app says it wants on the screen: a tree of views, made afresh whenever something changed.
+//!
+//! Begin with the constructors [`column`], [`row`], [`frame`], [`text`] and the builder methods of
+//! [`View`]; ready-made buttons, fields and rows are in `widgets`. Lengths are dp. A view holds no
+//! state: the app keeps its own, the world keeps focus and scroll offsets.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use taffy::prelude::*;
+
+use super::icons::Icon;
+use super::picture::Picture;
+pub(crate) use super::scene::Axis;
+use super::theme::{Colour, Type};
+
+/// A message that comes back to the app when something is touched: a name and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tag {
+    pub(crate) name: &'static str,
+    pub(crate) value: String,
+}
+
+impl From<&'static str> for Tag {
+    fn from(name: &'static str) -> Self {
+        Self { name, value: String::new() }
+    }
+}
+
+impl<T: ToString> From<(&'static str, T)> for Tag {
+    fn from((name, value): (&'static str, T)) -> Self {
+        Self { name, value: value.to_string() }
+    }
+}
+
+/// One view and all below it.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) class: &'static str,
+    /// Short resource name (the package is added), or a full one when it has a colon.
+    pub(crate) id: Option<Cow<'static, str>>,
+    pub(crate) text: String,
+    pub(crate) description: String,
+    pub(crate) style: Style,
+    pub(crate) look: Look,
+    pub(crate) content: Content,
+    pub(crate) checked: Option<bool>,
+    pub(crate) selected: bool,
+    pub(crate) enabled: bool,
+    /// Whether dumps list it; unlisted views are paint of their parent.
+    pub(crate) listed: bool,
+    pub(crate) tap: Option<Tag>,
+    pub(crate) hold: Option<Tag>,
+    pub(crate) drag: Option<Tag>,
+    pub(crate) swipe_up: Option<Tag>,
+    pub(crate) swipe_down: Option<Tag>,
+    pub(crate) scroll: Option<Axis>,
+    /// Draws below the status and gesture bars; said by the root of an app's view.
+    pub(crate) edge_to_edge: bool,
+    pub(crate) children: Vec<View>,
+}
+
+/// How a view's box is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Look {
+    pub(crate) fill: Option<Colour>,
+    /// The lower colour, when the fill runs from one to another.
+    pub(crate) fill_to: Option<Colour>,
+    pub(crate) radius: f32,
+    pub(crate) border: Option<(f32, Colour)>,
+    /// How far it floats above what lies below, in dp; drawn as a shadow.
+    pub(crate) depth: f32,
+}
+
+/// What stands in a view's box.
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    Nothing,
+    Text(Type),
+    Icon(Icon, f32, Colour),
+    Picture(Arc<Picture>),
+    Field(Box<Field>),
+}
+
+/// A text field.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub(crate) hint: String,
+    pub(crate) style: Type,
+    pub(crate) traits: FieldTraits,
+}
+
+/// How a field takes its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct FieldTraits {
+    /// Enter begins a new line, and the field grows.
+    pub(crate) multi_line: bool,
+    /// Shown as dots.
+    pub(crate) password: bool,
+    /// What the keyboard's enter key does.
+    pub(crate) action: ImeAction,
+}
+
+/// What the enter key of the keyboard means in a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ImeAction {
+    #[default]
+    Done,
+    Search,
+}
+
+pub(crate) mod class {
+    //! Android's class names, as they stand in dumps.
+    pub(crate) const VIEW: &str = "android.view.View";
+    pub(crate) const GROUP: &str = "android.view.ViewGroup";
+    pub(crate) const LINEAR: &str = "android.widget.LinearLayout";
+    pub(crate) const FRAME: &str = "android.widget.FrameLayout";
+    pub(crate) const TEXT: &str = "android.widget.TextView";
+    pub(crate) const IMAGE: &str = "android.widget.ImageView";
+    pub(crate) const BUTTON: &str = "android.widget.Button";
+    pub(crate) const IMAGE_BUTTON: &str = "android.widget.ImageButton";
+    pub(crate) const EDIT: &str = "android.widget.EditText";
+    pub(crate) const SCROLL: &str = "android.widget.ScrollView";
+    pub(crate) const SCROLL_ACROSS: &str = "android.widget.HorizontalScrollView";
+    pub(crate) const LIST: &str = "androidx.recyclerview.widget.RecyclerView";
+}
+
+/// Children one below the other.
+pub(crate) fn column(children: impl IntoIterator<Item = View>) -> View {
+    let mut view = View::new(class::LINEAR, children);
+    view.style.flex_direction = FlexDirection::Column;
+    view
+}
+
+/// Children side by side, in the middle of the row's height.
+pub(crate) fn row(children: impl IntoIterator<Item = View>) -> View {
+    let mut view = View::new(class::LINEAR, children);
+    view.style.align_items = AlignItems::CENTER;
+    view
+}
+
+/// Children one upon the other; say where each goes with [`View::pin`] or [`View::cover`].
+pub(crate) fn frame(children: impl IntoIterator<Item = View>) -> View {
+    View::new(class::FRAME, children)
+}
+
+/// A label.
+pub(crate) fn text(text: impl Into<String>, style: Type) -> View {
+    let mut view = View::new(class::TEXT, []);
+    view.text = text.into();
+    view.content = Content::Text(style);
+    view.style.flex_shrink = 1.0;
+    view
+}
+
+/// A picture from the icon font, `size` dp across.
+pub(crate) fn icon(icon: Icon, size: f32, colour: Colour) -> View {
+    let mut view = View::new(class::IMAGE, []).size(size, size);
+    view.content = Content::Icon(icon, size, colour);
+    view
+}
+
+/// A drawing.
+pub(crate) fn picture(picture: Picture) -> View {
+    let mut view = View::new(class::IMAGE, []);
+    view.content = Content::Picture(Arc::new(picture));
+    view
+}
+
+/// An empty view that takes what is left between its siblings.
+pub(crate) fn spring() -> View {
+    View::new(class::VIEW, []).grow().unlisted()
+}
+
+impl View {
+    pub(crate) fn new(class: &'static str, children: impl IntoIterator<Item = View>) -> Self {
+        Self {
+            class,
+            id: None,
+            text: String::new(),
+            description: String::new(),
+            style: Style { flex_shrink: 0.0, ..Style::default() },
+            look: Look::default(),
+            content: Content::Nothing,
+            checked: None,
+            selected: false,
+            enabled: true,
+            listed: true,
+            tap: None,
+            hold: None,
+            drag: None,
+            swipe_up: None,
+            swipe_down: None,
+            scroll: None,
+            edge_to_edge: false,
+            children: children.into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn class(mut self, class: &'static str) -> Self {
+        self.class = class;
+        self
+    }
+
+    pub(crate) fn id(mut self, id: impl Into<Cow<'static, str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Text that a dump shows for a view whose writing is painted by unlisted children.
+    pub(crate) fn says(mut self, text: impl Into<String>) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    pub(crate) fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Leaves the view and all below it out of dumps; it becomes paint of its parent.
+    pub(crate) fn unlisted(mut self) -> Self {
+        self.listed = false;
+        self
+    }
+
+    pub(crate) fn selected(mut self, selected: bool) -> Self {
+        self.selected = selected;
+        self
+    }
+
+    pub(crate) fn checked(mut self, checked: bool) -> Self {
+        self.checked = Some(checked);
+        self
+    }
+
+    pub(crate) fn enabled(mut self, enabled: bool) -> Self {
+        self.enabled = enabled;
+        self
+    }
+
+    pub(crate) fn on_tap(mut self, tag: impl Into<Tag>) -> Self {
+        self.tap = Some(tag.into());
+        self
+    }
+
+    pub(crate) fn on_hold(mut self, tag: impl Into<Tag>) -> Self {
+        self.hold = Some(tag.into());
+        self
+    }
+
+    /// Tells the app how far a finger moved, in dp, whenever it moves here.
+    pub(crate) fn on_drag(mut self, tag: impl Into<Tag>) -> Self {
+        self.drag = Some(tag.into());
+        self
+    }
+
+    pub(crate) fn on_swipe_up(mut self, tag: impl Into<Tag>) -> Self {
+        self.swipe_up = Some(tag.into());
+        self
+    }
+
+    pub(crate) fn on_swipe_down(mut self, tag: impl Into<Tag>) -> Self {
+        self.swipe_down = Some(tag.into());
+        self
+    }
+
+    /// Lets the content be longer than the view and scroll downwards.
+    pub(crate) fn scrolls(mut self) -> Self {
+        self.scroll = Some(Axis::Down);
+        self.class = class::SCROLL;
+        self.style.overflow.y = taffy::Overflow::Scroll;
+        self
+    }
+
+    /// Lets the content be wider than the view and scroll sideways.
+    pub(crate) fn scrolls_across(mut self) -> Self {
+        self.scroll = Some(Axis::Across);
+        self.class = class::SCROLL_ACROSS;
+        self.style.overflow.x = taffy::Overflow::Scroll;
+        self
+    }
+
+    pub(crate) fn edge_to_edge(mut self) -> Self {
+        self.edge_to_edge = true;
+        self
+    }
+
+    /// The same space on all four sides inside.
+    pub(crate) fn pad(self, all: f32) -> Self {
+        self.pad_each(all, all, all, all)
+    }
+
+    /// Space inside: left and right, then top and bottom.
+    pub(crate) fn pad_xy(self, x: f32, y: f32) -> Self {
+        self.pad_each(x, y, x, y)
+    }
+
+    /// Space inside: left, top, right, bottom.
+    pub(crate) fn pad_each(mut self, left: f32, top: f32, right: f32, bottom: f32) -> Self {
+        self.style.padding = taffy::Rect {
+            left: length(left),
+            top: length(top),
+            right: length(right),
+            bottom: length(bottom),
+        };
+        self
+    }
+
+    /// Space outside: left, top, right, bottom.
+    pub(crate) fn margin(mut self, left: f32, top: f32, right: f32, bottom: f32) -> Self {
+        self.style.margin = taffy::Rect {
+            left: length(left),
+            top: length(top),
+            right: length(right),
+            bottom: length(bottom),
+        };
+        self
+    }
+
+    /// Space between children.
+    pub(crate) fn gap(mut self, gap: f32) -> Self {
+        self.style.gap = taffy::Size { width: length(gap), height: length(gap) };
+        self
+    }
+
+    /// Takes its share of the room that is left along the parent's direction.
+    pub(crate) fn grow(mut self) -> Self {
+        self.style.flex_grow = 1.0;
+        self.style.flex_shrink = 1.0;
+        self.style.flex_basis = length(0.0);
+        self.style.min_size = taffy::Size { width: length(0.0), height: length(0.0) };
+        self
+    }
+
+    pub(crate) fn size(self, width: f32, height: f32) -> Self {
+        self.width(width).height(height)
+    }
+
+    pub(crate) fn width(mut self, width: f32) -> Self {
+        self.style.size.width = length(width);
+        self
+    }
+
+    pub(crate) fn height(mut self, height: f32) -> Self {
+        self.style.size.height = length(height);
+        self
+    }
+
+    /// As wide as the parent.
+    pub(crate) fn wide(mut self) -> Self {
+        self.style.size.width = percent(1.0);
+        self
+    }
+
+    /// Never lower than `height`.
+    pub(crate) fn tall(mut self, height: f32) -> Self {
+        self.style.min_size.height = length(height);
+        self
+    }
+
+    /// Never narrower than `width`.
+    pub(crate) fn min_width(mut self, width: f32) -> Self {
+        self.style.min_size.width = length(width);
+        self
+    }
+
+    /// Never wider than `width`.
+    pub(crate) fn max_width(mut self, width: f32) -> Self {
+        self.style.max_size.width = length(width);
+        self
+    }
+
+    /// Lines up children in the middle across the direction in which they follow each other.
+    pub(crate) fn align_center(mut self) -> Self {
+        self.style.align_items = AlignItems::CENTER;
+        self
+    }
+
+    /// Lines up children at the start across their direction.
+    pub(crate) fn align_start(mut self) -> Self {
+        self.style.align_items = AlignItems::START;
+        self
+    }
+
+    /// Packs children in the middle along their direction.
+    pub(crate) fn pack_center(mut self) -> Self {
+        self.style.justify_content = JustifyContent::CENTER;
+        self
+    }
+
+    /// Stands in the middle of the parent, across its direction.
+    pub(crate) fn self_center(mut self) -> Self {
+        self.style.align_self = Some(AlignSelf::CENTER);
+        self
+    }
+
+    /// Children that do not fit go on in a new row.
+    pub(crate) fn wraps(mut self) -> Self {
+        self.style.flex_wrap = FlexWrap::Wrap;
+        self
+    }
+
+    /// Stands at these distances from the parent's edges (left, top, right, bottom), apart from its
+    /// siblings; `None` leaves an edge free.
+    pub(crate) fn pin(mut self, edges: [Option<f32>; 4]) -> Self {
+        let [left, top, right, bottom] =
+            edges.map(|edge| edge.map_or(auto(), LengthPercentageAuto::length));
+        self.style.position = Position::Absolute;
+        self.style.inset = taffy::Rect { left, top, right, bottom };
+        self
+    }
+
+    /// Covers the whole parent.
+    pub(crate) fn cover(self) -> Self {
+        self.pin([Some(0.0); 4])
+    }
+
+    pub(crate) fn fill(mut self, colour: Colour) -> Self {
+        self.look.fill = Some(colour);
+        self
+    }
+
+    /// A fill that runs from one colour at the top to another at the bottom.
+    pub(crate) fn gradient(mut self, from: Colour, to: Colour) -> Self {
+        self.look.fill = Some(from);
+        self.look.fill_to = Some(to);
+        self
+    }
+
+    pub(crate) fn radius(mut self, radius: f32) -> Self {
+        self.look.radius = radius;
+        self
+    }
+
+    pub(crate) fn border(mut self, width: f32, colour: Colour) -> Self {
+        self.look.border = Some((width, colour));
+        self
+    }
+
+    /// Floats `depth` dp above what lies below.
+    pub(crate) fn raise(mut self, depth: f32) -> Self {
+        self.look.depth = depth;
+        self
+    }
+}
