@@ -163,6 +163,7 @@ pub(crate) struct Env<'a> {
     /// What the status bar covers at the top and the gesture bar at the bottom, in dp.
     pub(crate) insets: (f32, f32),
     /// Full class name of the activity to draw.
+    #[expect(dead_code, reason = "for apps with several activities")]
     pub(crate) activity: &'a str,
     /// What it stored.
     pub(crate) store: &'a Store,

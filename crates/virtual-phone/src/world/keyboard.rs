@@ -6,7 +6,7 @@
 use super::geometry::Display;
 use super::icons::Icon;
 use super::theme::{self, Colour, Type};
-use super::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, text};
+use super::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spring, text};
 
 /// The package that owns the window.
 pub(crate) const PACKAGE: &str = "com.google.android.inputmethod.latin";
@@ -96,7 +96,16 @@ fn row_height(display: &Display) -> f32 {
 
 /// Height of the keyboard in dp, without the gesture bar below it.
 pub(crate) fn height(display: &Display) -> f32 {
-    row_height(display) * 4.0 + 40.0 + 12.0
+    let strip = if has_strip(display) { STRIP } else { 6.0 };
+    row_height(display) * 4.0 + strip + 12.0
+}
+
+/// Height of the strip above the keys, in dp.
+const STRIP: f32 = 40.0;
+
+/// Whether there is room for the strip; the back key hides the keyboard as well.
+fn has_strip(display: &Display) -> bool {
+    row_height(display) >= 48.0
 }
 
 const GROUND: Colour = Colour::hex(0xE9EDF5);
@@ -163,7 +172,11 @@ pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) 
         .pack_center()
         .describe("Hide keyboard")
         .on_tap("hide");
-    let strip = row([super::view::spring(), hide]).height(40.0).wide();
+    let strip = if has_strip(display) {
+        row([spring(), hide]).height(STRIP).wide()
+    } else {
+        spring().height(6.0)
+    };
     column([
         strip,
         line(first.chars().map(typing).collect()),

@@ -107,8 +107,12 @@ impl World {
             Key::TAB => self.move_focus(None),
             Key::DPAD_UP => self.move_focus(Some((0, -1))),
             Key::DPAD_DOWN => self.move_focus(Some((0, 1))),
-            Key::DPAD_LEFT if self.in_field() => self.edit(left),
-            Key::DPAD_RIGHT if self.in_field() => self.edit(right),
+            Key::DPAD_LEFT if self.in_field() => {
+                self.edit(|text, caret| *caret = before(text, *caret))
+            }
+            Key::DPAD_RIGHT if self.in_field() => {
+                self.edit(|text, caret| *caret = after(text, *caret))
+            }
             Key::DPAD_LEFT => self.move_focus(Some((-1, 0))),
             Key::DPAD_RIGHT => self.move_focus(Some((1, 0))),
             Key::DEL => self.edit(delete_before),
@@ -312,18 +316,20 @@ fn distance(from: &Rect, to: &Rect, way: (i32, i32)) -> Option<i64> {
     (along > 0 && aside <= along * 3 && from != to).then_some(along + 2 * aside)
 }
 
-fn left(text: &mut String, caret: &mut usize) {
-    *caret = text[..*caret].char_indices().next_back().map_or(0, |(at, _)| at);
+/// The place of the character before `caret`.
+fn before(text: &str, caret: usize) -> usize {
+    text[..caret].char_indices().next_back().map_or(0, |(at, _)| at)
 }
 
-fn right(text: &mut String, caret: &mut usize) {
-    *caret += text[*caret..].chars().next().map_or(0, char::len_utf8);
+/// The place after the character at `caret`.
+fn after(text: &str, caret: usize) -> usize {
+    caret + text[caret..].chars().next().map_or(0, char::len_utf8)
 }
 
 fn delete_before(text: &mut String, caret: &mut usize) {
-    if let Some((at, _)) = text[..*caret].char_indices().next_back() {
-        text.remove(at);
-        *caret = at;
+    if *caret > 0 {
+        *caret = before(text, *caret);
+        text.remove(*caret);
     }
 }
 

@@ -442,6 +442,7 @@ impl Placing<'_, '_, '_> {
     ) {
         let scale = self.cx.scale;
         let across = inner.width().max(0) as f32;
+        let screen = clip;
         let clip = clip.intersect(&inner);
         let hidden = field.traits.password.then(|| dots(&view.text));
         let words = hidden.as_deref().unwrap_or(&view.text);
@@ -473,11 +474,13 @@ impl Placing<'_, '_, '_> {
             let x = self.cx.types.advance(words.get(from..caret).unwrap_or_default(), loose);
             let width = (2.0 * scale).round().max(1.0);
             if one_line {
-                slide = (x + width - across).max(0.0);
+                slide = (x - across).max(0.0);
             }
-            let left = inner.left + (x - slide) as i32;
+            // It stands just before the letter that it points at.
+            let left = inner.left + (x - slide - width) as i32;
             let top = top + (line as f32 * shaped.line) as i32;
             let rect = Rect::new(left, top, left + width as i32, top + shaped.line as i32);
+            let clip = clip.grown(width as i32).intersect(&screen);
             inks.push(Inked { clip, ink: Ink::Fill { rect, radius: 0.0, colour: theme::PRIMARY } });
         }
         let x = inner.left as f32 - slide.round();

@@ -258,7 +258,8 @@ impl World {
     fn turn_screen(&mut self, rotation: u8) {
         let (width, height) = self.size_override.unwrap_or((self.physical.0, self.physical.1));
         let density = self.density_override.unwrap_or(self.physical.2);
-        let (width, height) = if rotation % 2 == 0 { (width, height) } else { (height, width) };
+        let (width, height) =
+            if rotation.is_multiple_of(2) { (width, height) } else { (height, width) };
         self.display = Display { width, height, density, rotation }.sane();
         self.gesture = None;
         self.settle();

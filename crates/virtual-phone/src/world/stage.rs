@@ -67,11 +67,14 @@ impl World {
         };
         let view = self.apps[at].app.view(&env);
         let (top, bottom) = if view.edge_to_edge { (0.0, 0.0) } else { insets };
+        let light_bars = view.light_bars;
         let content = column([view.grow()])
             .class(super::layout::DECOR)
             .id("android:id/content")
             .pin([Some(0.0), Some(top), Some(0.0), Some(bottom)]);
-        frame([content]).fill(theme::SURFACE)
+        let mut root = frame([content]).fill(theme::SURFACE);
+        root.light_bars = light_bars;
+        root
     }
 
     /// Reads the focused field from the view; loses the focus if it is gone.
@@ -119,6 +122,7 @@ impl World {
         let title = format!("{}/{}", front.package, front.activity);
         let bounds = self.app_bounds();
         let root = self.place(&view, bounds, &front.package, &owner, mark.as_ref());
+        let light = view.light_bars;
         self.view = Some(view);
         if let Some(focus) = &mut self.focus {
             focus.reveal = false;
@@ -145,7 +149,6 @@ impl World {
             let root = self.place(&view, area, &front.package, "", None);
             windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
         }
-        let light = windows.first().is_some_and(|_| front.package == super::tasks::HOME);
         let status = system_ui::status(&Clock::at(self.uptime), &self.battery, light);
         let navigation = system_ui::navigation(light && !self.keyboard_shown());
         let scale = display.scale();

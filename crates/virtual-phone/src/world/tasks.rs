@@ -22,9 +22,9 @@ pub(crate) struct Installed {
 }
 
 impl Installed {
-    /// The package of app `A`.
-    pub(crate) fn of<A: App + 'static>() -> fn(u64) -> Installed {
-        |seed| Installed {
+    /// The package of app `A`, as installed on a phone with this seed.
+    pub(crate) fn of<A: App + 'static>(seed: u64) -> Installed {
+        Installed {
             manifest: A::manifest(),
             app: Box::new(A::new(seed)),
             make: |seed| Box::new(A::new(seed)),

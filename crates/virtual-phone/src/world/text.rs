@@ -232,7 +232,7 @@ impl Typesetter {
                 let face = if medium { Face::Medium } else { Face::Regular };
                 glyphs.extend(run.positioned_glyphs().map(|glyph| Glyph {
                     face,
-                    id: glyph.id.into(),
+                    id: glyph.id,
                     x: glyph.x,
                     y: glyph.y,
                 }));

@@ -57,6 +57,8 @@ pub(crate) struct View {
     pub(crate) scroll: Option<Axis>,
     /// Draws below the status and gesture bars; said by the root of an app's view.
     pub(crate) edge_to_edge: bool,
+    /// Wants the system bars painted for a dark ground; said by the root of an app's view.
+    pub(crate) light_bars: bool,
     pub(crate) children: Vec<View>,
 }
 
@@ -193,6 +195,7 @@ impl View {
             swipe_down: None,
             scroll: None,
             edge_to_edge: false,
+            light_bars: false,
             children: children.into_iter().collect(),
         }
     }
@@ -229,11 +232,13 @@ impl View {
         self
     }
 
+    #[expect(dead_code, reason = "for apps with switches")]
     pub(crate) fn checked(mut self, checked: bool) -> Self {
         self.checked = Some(checked);
         self
     }
 
+    #[expect(dead_code, reason = "for apps with forms")]
     pub(crate) fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
         self
@@ -283,6 +288,11 @@ impl View {
 
     pub(crate) fn edge_to_edge(mut self) -> Self {
         self.edge_to_edge = true;
+        self
+    }
+
+    pub(crate) fn light_bars(mut self) -> Self {
+        self.light_bars = true;
         self
     }
 

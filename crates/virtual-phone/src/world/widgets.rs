@@ -94,7 +94,7 @@ pub(crate) fn list_row(symbol: Icon, title: &str, below: &str) -> View {
 
 /// A hair line between things.
 pub(crate) fn divider() -> View {
-    View::new(class::VIEW, []).height(1.0).wide().fill(theme::OUTLINE_VARIANT).unlisted()
+    View::new(class::VIEW, []).height(1.0).fill(theme::OUTLINE_VARIANT).unlisted()
 }
 
 /// A round picture of an app: its icon on its colour.

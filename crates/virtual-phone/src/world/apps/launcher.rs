@@ -55,6 +55,7 @@ impl App for Launcher {
         let (width, height) = env.size;
         let front = if self.drawer { self.all_apps(env) } else { home(env) };
         let view = frame([picture(wallpaper(width, height)).cover().unlisted(), front.cover()]);
+        let view = if self.drawer { view } else { view.light_bars() };
         view.edge_to_edge().id("launcher").gradient(Colour::hex(0x16325C), Colour::hex(0x3E7CB1))
     }
 

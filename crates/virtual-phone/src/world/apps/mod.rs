@@ -7,7 +7,7 @@ mod maps;
 use super::tasks::Installed;
 
 /// Every app, by package name.
-const APPS: &[fn() -> fn(u64) -> Installed] =
+const APPS: &[fn(u64) -> Installed] =
     &[Installed::of::<launcher::Launcher>, Installed::of::<maps::Maps>];
 
 /// User ids of apps begin here on Android (`Process.FIRST_APPLICATION_UID`).
@@ -15,7 +15,7 @@ const FIRST_UID: u32 = 10_000;
 
 /// All apps as installed on a phone with this seed.
 pub(crate) fn installed(seed: u64) -> Vec<Installed> {
-    let mut apps: Vec<Installed> = APPS.iter().map(|of| of()(seed)).collect();
+    let mut apps: Vec<Installed> = APPS.iter().map(|install| install(seed)).collect();
     apps.sort_by(|a, b| a.manifest.package.cmp(&b.manifest.package));
     for (app, uid) in apps.iter_mut().zip(FIRST_UID + 101..) {
         app.manifest.uid = uid;

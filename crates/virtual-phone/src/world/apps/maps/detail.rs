@@ -8,15 +8,16 @@ use crate::world::app::Env;
 use crate::world::chance::Chance;
 use crate::world::icons::Icon;
 use crate::world::theme;
-use crate::world::view::{View, class, column, frame, icon, picture, row, text};
+use crate::world::view::{View, class, column, frame, icon, picture, row, spring, text};
 use crate::world::widgets::{badge, divider, icon_button, list_row, pill};
 
 impl Maps {
     pub(super) fn detail(&self, env: &Env<'_>, place: &Place) -> View {
-        let high = if env.wide() { 150.0 } else { 236.0 };
-        let photo = picture(ground::photo(place, (env.size.0, high)))
+        let high = if env.wide() { 120.0 } else { 200.0 };
+        let photo = picture(ground::photo(place, (env.size.0 - 32.0, high)))
             .height(high)
-            .wide()
+            .radius(24.0)
+            .margin(16.0, 4.0, 16.0, 0.0)
             .describe(format!("Photo of {}", place.name))
             .id("place_photo");
         let kind = match place.dollars() {
@@ -71,22 +72,15 @@ impl Maps {
             .scrolls()
             .id("place_page")
             .pad_each(0.0, 0.0, 0.0, env.insets.1 + 24.0);
-        let round = |button: View, left: Option<f32>, right: Option<f32>| {
-            button.fill(theme::SURFACE).radius(24.0).raise(2.0).pin([
-                left,
-                Some(env.insets.0 + 6.0),
-                right,
-                None,
-            ])
-        };
-        frame([
-            content.cover(),
-            round(icon_button(Icon::ArrowBack, "Back", "back"), Some(14.0), None),
-            round(icon_button(Icon::Search, "Search", "search"), None, Some(14.0)),
+        let bar = row([
+            icon_button(Icon::ArrowBack, "Back", "back"),
+            spring(),
+            icon_button(Icon::Search, "Search", "search").id("toolbar_search"),
         ])
-        .edge_to_edge()
-        .fill(theme::SURFACE)
-        .id("place_page_container")
+        .pad_each(4.0, env.insets.0, 4.0, 0.0)
+        .wide()
+        .id("toolbar");
+        column([bar, content.grow()]).edge_to_edge().fill(theme::SURFACE).id("place_page_container")
     }
 
     pub(super) fn directions(&self, env: &Env<'_>, place: &Place) -> View {

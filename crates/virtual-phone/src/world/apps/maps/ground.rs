@@ -2,7 +2,6 @@
 
 use super::places::Place;
 use crate::world::chance::Chance;
-use crate::world::icons::Icon;
 use crate::world::picture::{Mark, Picture};
 use crate::world::theme::Colour;
 
@@ -135,7 +134,7 @@ fn houses(
 
 /// A drop-shaped pin whose tip stands at `tip`.
 fn pin(tip: (f32, f32), place: &Place, marks: &mut Vec<Mark>) {
-    let [colour, ..] = place.category.colours();
+    let colour = place.category.colour();
     let (x, y) = tip;
     let head = (x, y - 21.0);
     marks.push(Mark::Dot {
@@ -153,27 +152,40 @@ fn pin(tip: (f32, f32), place: &Place, marks: &mut Vec<Mark>) {
     marks.push(Mark::Icon { at: head, icon, size: 15.0, colour: STREET });
 }
 
-/// A stand-in for a photograph of the place: its colours and its sign.
+/// A stand-in for a photograph of the place: hills in its own colours, and its sign.
 pub(crate) fn photo(place: &Place, (width, height): (f32, f32)) -> Picture {
     let mut chance = Chance::new(place.id as u64, "photo");
-    let [pin, light, dark] = place.category.colours();
-    let mut marks = vec![Mark::Ground(light)];
-    for layer in 0..3 {
-        let top = height * (0.45 + 0.17 * layer as f32);
+    let [sky, far, near, sun] = SCENES[place.id % SCENES.len()].map(Colour::hex);
+    let mut marks = vec![Mark::Ground(sky)];
+    let at = (width * chance.between(0.15, 0.85), height * chance.between(0.2, 0.4));
+    marks.push(Mark::Dot { at, radius: height * 0.16, colour: sun });
+    for (layer, colour) in [(0, far.alpha(150)), (1, far), (2, near)] {
+        let top = height * (0.5 + 0.16 * layer as f32);
         let mut points = vec![(-30.0, height + 40.0), (-30.0, top)];
         for step in 0..=4 {
-            let wave = chance.between(-0.14, 0.10) * height;
+            let wave = chance.between(-0.16, 0.12) * height;
             points.push((width * step as f32 / 4.0, top + wave));
         }
         points.extend([(width + 30.0, top), (width + 30.0, height + 40.0)]);
-        let colour = dark.alpha(90 + layer * 45);
         marks.push(Mark::Area { points, colour, smooth: true });
     }
+    let pin = place.category.colour();
     let centre = (width / 2.0, height / 2.0);
-    let radius = (height * 0.26).min(44.0);
-    marks.push(Mark::Dot { at: centre, radius: radius + 3.0, colour: STREET });
+    let radius = (height * 0.24).min(40.0);
+    marks.push(Mark::Dot { at: centre, radius: radius + height * 0.02 + 1.0, colour: STREET });
     marks.push(Mark::Dot { at: centre, radius, colour: pin });
-    let icon: Icon = place.category.icon();
+    let icon = place.category.icon();
     marks.push(Mark::Icon { at: centre, icon, size: radius * 1.15, colour: STREET });
     Picture { marks }
 }
+
+/// Sky, far hills, near hills and sun of the pictures.
+const SCENES: [[u32; 4]; 7] = [
+    [0xFDEBD8, 0xF3C39A, 0xE29A63, 0xFFF6E5],
+    [0xD8EEF7, 0x9CCFE3, 0x5AA7C7, 0xFFF3C9],
+    [0xE2F2DF, 0xA9D6A0, 0x6BB06B, 0xFFF4C2],
+    [0xF9E1E6, 0xEBACBB, 0xD17791, 0xFFF0E6],
+    [0xE8E4F6, 0xBDB2E2, 0x8F80C9, 0xFFE9C7],
+    [0xFFF2CC, 0xF5D27A, 0xDDAA3B, 0xFFFFFF],
+    [0xDFF3EE, 0x98D2C3, 0x4FA694, 0xFDF0D0],
+];

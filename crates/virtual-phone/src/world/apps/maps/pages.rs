@@ -186,8 +186,8 @@ impl Maps {
         .pad_xy(20.0, 0.0)
         .id("filter_chips");
         let count = match found.len() {
-            1 => "1 result".to_owned(),
-            many => format!("{many} results"),
+            1 => "1 place".to_owned(),
+            many => format!("{many} places"),
         };
         let heading = row([
             text("Results", theme::TITLE_LARGE).id("results_title"),
@@ -213,7 +213,7 @@ impl Maps {
                 .grow()
         };
         // A low window has no room for the map above the list.
-        let above = if env.size.1 > 600.0 { 250.0 } else { env.insets.0 + 8.0 + 54.0 };
+        let above = if env.size.1 > 600.0 { 250.0 } else { env.insets.0 + 8.0 + 54.0 + 16.0 };
         let map = ground::map(self.seed, (env.size.0, above + 24.0), (0.0, -10.0), &found, None);
         let map = picture(map)
             .class(class::VIEW)
@@ -265,7 +265,7 @@ fn contribute(env: &Env<'_>) -> View {
 
 /// A chip that floats above the map.
 fn floating_chip(category: Category, label: &str) -> View {
-    let [colour, ..] = category.colours();
+    let colour = category.colour();
     let face = row([icon(category.icon(), 18.0, colour), text(label, theme::LABEL_LARGE.lines(1))])
         .pad_xy(14.0, 0.0)
         .gap(8.0)

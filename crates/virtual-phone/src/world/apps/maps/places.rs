@@ -36,15 +36,14 @@ impl Category {
         }
     }
 
-    /// The colour of its pins, and two for its pictures.
-    pub(crate) fn colours(self) -> [Colour; 3] {
-        let [pin, light, dark] = match self {
-            Self::Restaurant => [0xE8710A, 0xFBE3CF, 0xEDB183],
-            Self::Coffee => [0x8D5B3A, 0xEFE2D6, 0xC9A387],
-            Self::Hotel => [0xC2185B, 0xF8DCE7, 0xE3A0BE],
-            Self::Gas => [0x1A73E8, 0xDCE9FC, 0x9DC0F2],
-        };
-        [Colour::hex(pin), Colour::hex(light), Colour::hex(dark)]
+    /// The colour of its pins.
+    pub(crate) fn colour(self) -> Colour {
+        Colour::hex(match self {
+            Self::Restaurant => 0xE8710A,
+            Self::Coffee => 0x8D5B3A,
+            Self::Hotel => 0xC2185B,
+            Self::Gas => 0x1A73E8,
+        })
     }
 
     fn words(self) -> &'static [&'static str] {
@@ -127,7 +126,7 @@ pub(crate) fn city(seed: u64) -> Vec<Place> {
             let slug: String =
                 name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
             let hours = match category {
-                Category::Restaurant => (9 + chance.below(3) as u32, 21 + chance.below(3) as u32),
+                Category::Restaurant => (8 + chance.below(4) as u32, 21 + chance.below(3) as u32),
                 Category::Coffee => (6 + chance.below(2) as u32, 17 + chance.below(4) as u32),
                 Category::Hotel => (0, 0),
                 Category::Gas if chance.below(2) == 0 => (0, 0),
@@ -143,7 +142,8 @@ pub(crate) fn city(seed: u64) -> Vec<Place> {
                 price,
                 distance: 1 + chance.below(28) as u32,
                 address: format!("{} {street}, Harbor City", 10 + chance.below(880)),
-                phone: format!("(555) 01{:02}-{:04}", chance.below(100), chance.below(10_000)),
+                // 555-0100 to 555-0199 belong to nobody.
+                phone: format!("(415) 555-01{:02}", chance.below(100)),
                 website: format!("{slug}.example"),
                 hours,
                 at: (chance.between(-300.0, 300.0), chance.between(-300.0, 300.0)),
