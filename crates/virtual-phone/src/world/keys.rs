@@ -160,9 +160,9 @@ impl World {
 
     /// Puts the focus into the field with this resource id and shows the keyboard.
     pub(crate) fn focus_field(&mut self, id: &str) {
-        let Some((address, text, field)) = self.find_field(id) else { return };
-        let caret = text.len();
-        let (id, field) = (id.to_owned(), Some(field.traits));
+        let Some(known) = self.find_field(id).cloned() else { return };
+        let (address, text, field) = (known.address, known.text, Some(known.traits));
+        let (id, caret) = (known.id, text.len());
         self.focus = Some(Focus { address, id, text, caret, field, ring: false, reveal: true });
         self.keyboard.shown = true;
         self.settle();
@@ -175,7 +175,7 @@ impl World {
         let text = match (known, node.flags.password) {
             (Some(focus), _) => focus.text,
             // A secret's node shows dots; the field itself knows better.
-            (None, true) => self.find_field(id).map(|(_, text, _)| text).unwrap_or_default(),
+            (None, true) => self.find_field(id).map(|field| field.text.clone()).unwrap_or_default(),
             (None, false) => node.text.clone(),
         };
         let caret = caret.unwrap_or(text.len()).min(text.len());

@@ -141,7 +141,8 @@ impl<'v> Flex<'v> {
     }
 }
 
-fn setting(style: &Type, scale: f32, wrap: Option<f32>) -> Setting {
+/// How to shape text of a type at a scale.
+pub(crate) fn setting(style: &Type, scale: f32, wrap: Option<f32>) -> Setting {
     Setting {
         size: style.size * scale,
         line: (style.line * scale).round(),

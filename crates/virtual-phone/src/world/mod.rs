@@ -44,10 +44,10 @@ pub use crate::render::Frame;
 use self::keyboard::Keyboard;
 use self::keys::Focus;
 use self::layout::Scrolls;
+use self::stage::KnownField;
 use self::tasks::{Installed, Task};
 use self::text::Typesetter;
 use self::touch::Gesture;
-use self::view::View;
 use crate::render::Renderer;
 
 /// What a phone is made from.
@@ -107,7 +107,9 @@ pub struct World {
     scrolls: Scrolls,
     types: Typesetter,
     renderer: Renderer,
-    view: Option<View>,
+    /// The fields of the view on the screen. The view itself is drawn anew when somebody looks:
+    /// `taffy`'s lengths would tie the world to one thread.
+    fields: Vec<KnownField>,
     scene: Option<Scene>,
 }
 
@@ -155,7 +157,7 @@ impl World {
             scrolls: Scrolls::new(),
             types: Typesetter::new(),
             renderer: Renderer::default(),
-            view: None,
+            fields: Vec::new(),
             scene: None,
         };
         world.go_home();

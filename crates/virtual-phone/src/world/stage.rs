@@ -10,8 +10,8 @@ use super::keyboard;
 use super::layout::{Addresses, FocusMark, Layout};
 use super::scene::{Node, Scene, Window, WindowKind};
 use super::system_ui;
-use super::theme;
-use super::view::{Content, Field, View, column, frame};
+use super::theme::{self, Type};
+use super::view::{Content, FieldTraits, View, column, frame};
 
 impl World {
     /// Asks the app for its view and keeps the focus only if its field is still there. To be called
@@ -23,7 +23,7 @@ impl World {
         self.sync_focus(&view);
         // The keyboard changes the app's insets, so its going away means a second drawing.
         let view = if shown == self.keyboard_shown() { view } else { self.draw_app() };
-        self.view = Some(view);
+        self.fields = fields(&view);
     }
 
     /// The name under which scroll offsets of the activity in front are kept.
@@ -80,38 +80,36 @@ impl World {
     /// Reads the focused field from the view; loses the focus if it is gone.
     fn sync_focus(&mut self, view: &View) {
         let Some(focus) = &mut self.focus else { return };
-        match find(view, |_, address| address == focus.address) {
-            Some((found, _)) => {
-                if found.text != focus.text {
-                    focus.text.clone_from(&found.text);
-                    focus.caret = focus.text.len();
-                }
-                focus.field = match &found.content {
-                    Content::Field(field) => Some(field.traits),
-                    _ => None,
-                };
+        let mut there = false;
+        visit(view, |view, address| {
+            if *address != focus.address {
+                return;
             }
-            None => self.focus = None,
+            there = true;
+            if view.text != focus.text {
+                focus.text.clone_from(&view.text);
+                focus.caret = focus.text.len();
+            }
+            focus.field = match &view.content {
+                Content::Field(field) => Some(field.traits),
+                _ => None,
+            };
+        });
+        if !there {
+            self.focus = None;
         }
     }
 
-    /// The address, text and traits of the field with a short resource id in the app's view.
-    pub(crate) fn find_field(&self, id: &str) -> Option<(String, String, Field)> {
-        let (view, address) = find(self.view.as_ref()?, |view, _| {
-            view.id.as_deref() == Some(id) && matches!(view.content, Content::Field(_))
-        })?;
-        let Content::Field(field) = &view.content else { return None };
-        Some((address, view.text.clone(), (**field).clone()))
+    /// The field with a short resource id in the app's view.
+    pub(crate) fn find_field(&self, id: &str) -> Option<&KnownField> {
+        self.fields.iter().find(|field| field.id == id)
     }
 
     /// Lays out every window, from the back to the front.
     pub(crate) fn lay_out(&mut self) -> Scene {
-        if self.view.is_none() {
-            self.settle();
-        }
         let display = self.display;
         let front = self.foreground();
-        let view = self.view.take().unwrap_or_else(|| frame([]));
+        let view = self.draw_app();
         let mark = self.focus.as_ref().map(|focus| FocusMark {
             address: focus.address.clone(),
             caret: focus.caret,
@@ -123,7 +121,6 @@ impl World {
         let bounds = self.app_bounds();
         let root = self.place(&view, bounds, &front.package, &owner, mark.as_ref());
         let light = view.light_bars;
-        self.view = Some(view);
         if let Some(focus) = &mut self.focus {
             focus.reveal = false;
         }
@@ -177,17 +174,41 @@ impl World {
     }
 }
 
-/// The first view (parents first) that is `wanted`, and its address.
-fn find(root: &View, wanted: impl Fn(&View, &str) -> bool) -> Option<(&View, String)> {
+/// A text field as the app drew it last.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownField {
+    pub(crate) address: String,
+    /// Short resource id.
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) style: Type,
+    pub(crate) traits: FieldTraits,
+}
+
+fn fields(root: &View) -> Vec<KnownField> {
+    let mut fields = Vec::new();
+    visit(root, |view, address| {
+        if let Content::Field(field) = &view.content {
+            fields.push(KnownField {
+                address: address.clone(),
+                id: view.id.as_deref().unwrap_or_default().to_owned(),
+                text: view.text.clone(),
+                style: field.style,
+                traits: field.traits,
+            });
+        }
+    });
+    fields
+}
+
+/// Visits all views, parents first, with their addresses.
+fn visit(root: &View, mut see: impl FnMut(&View, &String)) {
     let mut names = Addresses::default();
     let mut open = vec![(root, String::new(), 0)];
     while let Some((view, parent, index)) = open.pop() {
         let address = names.of(view, &parent, index);
-        if wanted(view, &address) {
-            return Some((view, address));
-        }
+        see(view, &address);
         let children = view.children.iter().enumerate().rev();
         open.extend(children.map(|(index, child)| (child, address.clone(), index)));
     }
-    None
 }

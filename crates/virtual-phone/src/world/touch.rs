@@ -16,6 +16,7 @@ use super::app::Event;
 use super::geometry::{Phase, Point};
 use super::keyboard;
 use super::scene::{Axis, Node, WindowKind};
+use super::stage::KnownField;
 use super::view::Tag;
 
 /// A finger on the glass.
@@ -255,25 +256,13 @@ impl World {
     /// The byte of the field's text before which a finger at `at` puts the caret: the end, unless the
     /// touch lies on the text of a field of one line that is not scrolled.
     fn caret_at(&mut self, node: &Node, at: Point) -> usize {
-        let Some((_, text, field)) = node
-            .id
-            .as_deref()
-            .and_then(|id| id.rsplit_once('/'))
-            .and_then(|(_, id)| self.find_field(id))
-        else {
-            return node.text.len();
-        };
-        if field.traits.multi_line || field.traits.password {
+        let id = node.id.as_deref().and_then(|id| id.rsplit_once('/'));
+        let field = id.and_then(|(_, id)| self.find_field(id)).cloned();
+        let Some(KnownField { text, style, traits, .. }) = field else { return node.text.len() };
+        if traits.multi_line || traits.password {
             return text.len();
         }
-        let scale = self.display.scale();
-        let setting = super::text::Setting {
-            size: field.style.size * scale,
-            line: (field.style.line * scale).round(),
-            medium: field.style.medium,
-            lines: 0,
-            wrap: None,
-        };
+        let setting = super::layout::setting(&style, self.display.scale(), None);
         let along = (at.x - node.full.left) as f32;
         let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
         let mut before = 0;
@@ -290,7 +279,7 @@ impl World {
 
 /// The chain of nodes under `at` down to the innermost that takes touches, innermost first. Later
 /// siblings lie in front; one that takes no touch lets it through to those behind.
-fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> bool {
+pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> bool {
     if !node.bounds.contains(at) {
         return false;
     }

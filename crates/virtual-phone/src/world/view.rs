@@ -181,7 +181,8 @@ impl View {
             id: None,
             text: String::new(),
             description: String::new(),
-            style: Style { flex_shrink: 0.0, ..Style::default() },
+            // Relative, so that pinned children measure from their own parent's edges.
+            style: Style { flex_shrink: 0.0, position: Position::Relative, ..Style::default() },
             look: Look::default(),
             content: Content::Nothing,
             checked: None,
@@ -339,7 +340,12 @@ impl View {
         self.style.flex_grow = 1.0;
         self.style.flex_shrink = 1.0;
         self.style.flex_basis = length(0.0);
-        self.style.min_size = taffy::Size { width: length(0.0), height: length(0.0) };
+        let least = &mut self.style.min_size;
+        for side in [&mut least.width, &mut least.height] {
+            if side.is_auto() {
+                *side = length(0.0);
+            }
+        }
         self
     }
 

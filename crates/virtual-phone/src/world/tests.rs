@@ -1,1 +1,0 @@
-//! Stories told on the whole world.

@@ -1,0 +1,273 @@
+//! What the tree says is what is painted and what can be touched.
+
+use super::*;
+use crate::render::{Frame, Renderer};
+use crate::world::geometry::Rect;
+use crate::world::scene::{Scene, Window};
+use crate::world::touch::hit;
+use crate::world::{Key, Setup};
+
+/// A name for each page, and a phone that shows it.
+fn pages(display: Display) -> Vec<(&'static str, World)> {
+    let fresh = || World::new(Setup { display, ..Setup::default() });
+    let in_maps = || {
+        let mut world = fresh();
+        world.start(MAPS, None).unwrap();
+        world
+    };
+    let searching = |text: &str| {
+        let mut world = in_maps();
+        tap(&mut world, "search_omnibox_text_box");
+        type_text(&mut world, text);
+        world
+    };
+    let mut drawer = fresh();
+    tap(&mut drawer, "search_container_hotseat");
+    let mut saved = searching("restaurants\n");
+    tap(&mut saved, "search_result_row");
+    let detail = searching("sushi\n");
+    let mut detail_of_one = detail;
+    tap(&mut detail_of_one, "search_result_row");
+    let mut way = searching("sushi\n");
+    tap(&mut way, "search_result_row");
+    tap(&mut way, "directions_button");
+    tap(&mut saved, "save_button");
+    saved.key(Key::BACK);
+    saved.key(Key::BACK);
+    tap(&mut saved, "saved_tab_strip_button");
+    let mut contribute = in_maps();
+    tap(&mut contribute, "contribute_tab_strip_button");
+    vec![
+        ("home", fresh()),
+        ("drawer", drawer),
+        ("map", in_maps()),
+        ("search", searching("")),
+        ("suggestions", searching("re")),
+        ("results", searching("restaurants\n")),
+        ("nothing", searching("qqq\n")),
+        ("detail", detail_of_one),
+        ("directions", way),
+        ("saved", saved),
+        ("contribute", contribute),
+    ]
+}
+
+fn app_window(world: &mut World) -> Window {
+    world.scene().focused().unwrap().clone()
+}
+
+#[test]
+fn the_middle_of_every_clickable_node_hits_that_node() {
+    for (page, mut world) in pages(SMALL) {
+        for window in &world.scene().windows {
+            for node in window.root.walk().filter(|node| node.flags.clickable) {
+                let mut chain = Vec::new();
+                hit(&window.root, node.bounds.center(), &mut chain);
+                let struck =
+                    chain.iter().find(|node| node.flags.clickable).map(|node| &node.address);
+                let inside = node.walk().any(|below| Some(&below.address) == struck);
+                assert!(inside, "{page}: {} is covered by {struck:?}", node.address);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_target_of_an_app_is_at_least_48_dp_high_and_wide() {
+    for (page, mut world) in pages(SMALL) {
+        let least = (48.0 * SMALL.scale()) as i32 - 1;
+        for node in app_window(&mut world).root.walk().filter(|node| node.flags.clickable) {
+            let size = (node.full.width(), node.full.height());
+            assert!(size.0 >= least && size.1 >= least, "{page}: {} {size:?}", node.address);
+        }
+    }
+}
+
+#[test]
+fn every_button_has_words_for_those_who_cannot_see_it() {
+    for (page, mut world) in pages(SMALL) {
+        for node in app_window(&mut world).root.walk().filter(|node| node.flags.clickable) {
+            let words = node.walk().any(|below| {
+                !(below.text.is_empty() && below.description.is_empty() && below.hint.is_empty())
+            });
+            assert!(words, "{page}: {} is mute", node.address);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_listed_lies_within_its_parent_its_window_and_the_screen() {
+    fn check(node: &Node, within: &Rect) {
+        assert!(!node.bounds.is_empty(), "{}", node.address);
+        assert!(within.encloses(&node.bounds), "{} {:?}", node.address, node.bounds);
+        for child in &node.children {
+            check(child, &node.bounds);
+        }
+    }
+    let wide = Display { width: 900, height: 480, rotation: 1, ..SMALL };
+    let dense = Display { width: 320, height: 480, density: 320, rotation: 0 };
+    for display in [SMALL, wide, dense] {
+        for (_, mut world) in pages_that_fit(display) {
+            let screen = world.display().bounds();
+            for window in &world.scene().windows {
+                assert!(screen.encloses(&window.bounds));
+                check(&window.root, &window.bounds);
+            }
+        }
+    }
+}
+
+/// On a screen too small for some buttons only the pages that need none.
+fn pages_that_fit(display: Display) -> Vec<(&'static str, World)> {
+    if (display.height as f32) / display.scale() > 300.0 {
+        return pages(display);
+    }
+    let mut world = World::new(Setup { display, ..Setup::default() });
+    let home = World::new(Setup { display, ..Setup::default() });
+    world.start(MAPS, None).unwrap();
+    vec![("home", home), ("map", world)]
+}
+
+#[test]
+fn texts_side_by_side_do_not_overlap() {
+    for (page, mut world) in pages(SMALL) {
+        let window = app_window(&mut world);
+        let texts: Vec<&Node> = window
+            .root
+            .walk()
+            .filter(|node| !node.text.is_empty() && node.children.is_empty())
+            .collect();
+        for (index, a) in texts.iter().enumerate() {
+            for b in &texts[index + 1..] {
+                let over = a.bounds.intersect(&b.bounds);
+                assert!(over.is_empty(), "{page}: {} over {}", a.address, b.address);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_leaves_its_ink_inside_its_bounds_and_nowhere_else() {
+    for (page, mut world) in pages(SMALL) {
+        if !["detail", "suggestions"].contains(&page) {
+            continue;
+        }
+        let scene = world.scene().clone();
+        let mut renderer = Renderer::default();
+        let whole = renderer.frame(&scene);
+        let window = app_window(&mut world);
+        let texts = window.root.walk().filter(|node| !node.text.is_empty());
+        for node in texts.filter(|node| node.children.is_empty()).take(14) {
+            let mut without = scene.clone();
+            let root = &mut without.windows[0].root;
+            wipe(root, &node.address);
+            let changed = difference(&whole, &renderer.frame(&without));
+            assert!(!changed.is_empty(), "{page}: nothing is painted for {}", node.address);
+            assert!(node.bounds.encloses(&changed), "{page}: {} inked {changed:?}", node.address);
+        }
+    }
+}
+
+fn wipe(node: &mut Node, address: &str) {
+    if node.address == address {
+        node.inks.clear();
+    }
+    for child in &mut node.children {
+        wipe(child, address);
+    }
+}
+
+/// The smallest rectangle around all pixels that differ.
+fn difference(a: &Frame, b: &Frame) -> Rect {
+    let mut around = Rect::new(i32::MAX, i32::MAX, i32::MIN, i32::MIN);
+    let width = a.width as usize;
+    for (at, (a, b)) in a.rgba.chunks(4).zip(b.rgba.chunks(4)).enumerate() {
+        if a != b {
+            let (x, y) = ((at % width) as i32, (at / width) as i32);
+            around.left = around.left.min(x);
+            around.top = around.top.min(y);
+            around.right = around.right.max(x + 1);
+            around.bottom = around.bottom.max(y + 1);
+        }
+    }
+    around
+}
+
+#[test]
+fn an_app_paints_nothing_below_its_window() {
+    let mut world = maps();
+    tap(&mut world, "search_omnibox_text_box");
+    let scene: Scene = world.scene().clone();
+    let bottom = scene.windows[0].bounds.bottom;
+    assert!(bottom < SMALL.height, "the keyboard takes its part");
+    let only = Scene { windows: scene.windows[..1].to_vec(), ..scene };
+    let frame = Renderer::default().frame(&only);
+    let below = &frame.rgba[(bottom * SMALL.width * 4) as usize..];
+    assert!(below.chunks(4).all(|pixel| pixel == [0, 0, 0, 255]));
+}
+
+#[test]
+fn nothing_of_the_app_lies_under_the_keyboard() {
+    let mut world = maps();
+    tap(&mut world, "search_omnibox_text_box");
+    let scene = world.scene();
+    let keys = scene.windows.iter().find(|window| window.kind == WindowKind::InputMethod).unwrap();
+    let app = scene.focused().unwrap();
+    assert!(app.bounds.intersect(&keys.bounds).is_empty());
+    assert!(keys.root.walk().filter(|node| node.flags.clickable).count() > 30);
+}
+
+#[test]
+fn same_seed_and_same_calls_give_the_same_pixels_and_the_same_tree() {
+    let story = || {
+        let mut world = restaurants();
+        drag(&mut world, (200, 800), (200, 500));
+        tap(&mut world, "search_result_row");
+        wait(&mut world, std::time::Duration::from_secs(70));
+        world
+    };
+    let (mut one, mut other) = (story(), story());
+    assert_eq!(one.scene(), other.scene());
+    assert!(one.frame() == other.frame());
+    assert_eq!(one.log(), other.log());
+}
+
+#[test]
+fn another_seed_gives_another_order_of_results() {
+    let titles = |seed| {
+        let mut world = World::new(Setup { seed, display: SMALL, ..Setup::default() });
+        world.start(MAPS, None).unwrap();
+        tap(&mut world, "Restaurants");
+        texts(&mut world, "id/title")
+    };
+    assert_eq!(titles(5), titles(5));
+    assert_ne!(titles(5), titles(6));
+}
+
+#[test]
+fn a_turned_phone_lays_out_anew_and_turns_back_to_the_same() {
+    let mut world = restaurants();
+    let before = world.frame();
+    world.set_rotation(1);
+    assert_eq!((world.display().width, world.display().height), (900, 480));
+    let turned = world.frame();
+    assert_eq!((turned.width, turned.height), (900, 480));
+    assert!(shows(&mut world, "18 places"));
+    world.set_rotation(0);
+    assert!(world.frame() == before);
+}
+
+#[test]
+fn size_and_density_can_be_overridden_and_given_back() {
+    let mut world = maps();
+    let before = world.scene().clone();
+    world.set_size_override(Some((720, 1280)));
+    world.set_density_override(Some(320));
+    assert_eq!((world.display().width, world.display().density), (720, 320));
+    assert_eq!(world.physical_size(), (480, 900));
+    world.set_size_override(None);
+    world.set_density_override(None);
+    assert_eq!(*world.scene(), before);
+    world.set_size_override(Some((0, i32::MAX)));
+    assert_eq!((world.display().width, world.display().height), (200, 4096));
+}

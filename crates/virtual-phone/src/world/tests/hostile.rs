@@ -1,0 +1,106 @@
+//! Whatever comes in, nothing breaks.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::world::{Intent, Key};
+
+/// Something that can be done to a phone.
+#[derive(Debug, Clone)]
+enum Deed {
+    Touch(u8, i32, i32),
+    Key(u32),
+    Type(char),
+    Wait(u64),
+    Turn(u8),
+    Size(i32, i32),
+    Density(i32),
+    Start(bool),
+    Geo(String),
+    Stop,
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        8 => (0_u8..4, -50..600_i32, -50..1000_i32).prop_map(|(phase, x, y)| Deed::Touch(phase, x, y)),
+        1 => (0_u8..4, any::<i32>(), any::<i32>()).prop_map(|(phase, x, y)| Deed::Touch(phase, x, y)),
+        3 => (0_u32..300).prop_map(Deed::Key),
+        3 => any::<char>().prop_map(Deed::Type),
+        2 => (0_u64..5000).prop_map(Deed::Wait),
+        1 => any::<u8>().prop_map(Deed::Turn),
+        1 => (-10..1500_i32, -10..1500_i32).prop_map(|(width, height)| Deed::Size(width, height)),
+        1 => (-10..2000_i32).prop_map(Deed::Density),
+        2 => any::<bool>().prop_map(Deed::Start),
+        1 => ".{0,20}".prop_map(Deed::Geo),
+        1 => Just(Deed::Stop),
+    ]
+}
+
+fn perform(world: &mut World, deed: &Deed) {
+    match deed {
+        Deed::Touch(phase, x, y) => {
+            let phases = [Phase::Down, Phase::Move, Phase::Up, Phase::Cancel];
+            world.pointer(phases[usize::from(*phase) % 4], Point { x: *x, y: *y });
+        }
+        Deed::Key(code) => world.key(Key(*code)),
+        Deed::Type(ch) => {
+            world.type_char(*ch);
+        }
+        Deed::Wait(ms) => wait(world, Duration::from_millis(*ms)),
+        Deed::Turn(rotation) => world.set_rotation(*rotation),
+        Deed::Size(width, height) => world.set_size_override(Some((*width, *height))),
+        Deed::Density(density) => world.set_density_override(Some(*density)),
+        Deed::Start(maps) => {
+            let package = if *maps { MAPS } else { "com.android.launcher3" };
+            world.start(package, None).unwrap();
+        }
+        Deed::Geo(query) => {
+            let data = Some(format!("geo:{query}?q={query}"));
+            let _ = world.start_intent(&Intent { data, ..Intent::default() });
+        }
+        Deed::Stop => {
+            world.force_stop(MAPS);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_deed_of_any_kind_breaks_the_phone(deeds in prop::collection::vec(deed(), 1..60)) {
+        let mut world = maps();
+        for deed in &deeds {
+            perform(&mut world, deed);
+            let screen = world.display().bounds();
+            for window in &world.scene().windows {
+                for node in window.root.walk().skip(1) {
+                    prop_assert!(!node.bounds.is_empty() && screen.encloses(&node.bounds));
+                }
+            }
+        }
+        let (width, height) = (world.display().width, world.display().height);
+        if width * height < 1_000_000 {
+            let frame = world.frame();
+            prop_assert_eq!(frame.rgba.len(), (width * height * 4) as usize);
+        }
+    }
+}
+
+#[test]
+fn touches_far_outside_the_screen_do_nothing() {
+    let mut world = maps();
+    let before = world.scene().clone();
+    for x in [i32::MIN, -1, 480, i32::MAX] {
+        for y in [i32::MIN, -1, 900, i32::MAX] {
+            tap_at(&mut world, Point { x, y });
+        }
+    }
+    assert_eq!(*world.scene(), before);
+}
+
+#[test]
+fn a_world_can_be_handed_to_another_thread() {
+    fn send<T: Send>(_: &T) {}
+    send(&phone());
+}

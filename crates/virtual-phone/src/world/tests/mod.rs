@@ -1,0 +1,92 @@
+//! Stories told on the whole world: what a finger and a keyboard can do, and that pictures and trees
+//! agree. The small screen keeps them quick.
+
+mod agreement;
+mod hostile;
+mod stories;
+
+use std::time::Duration;
+
+use super::scene::{Node, WindowKind};
+use super::{Display, Phase, Point, Setup, World};
+
+pub(super) const MAPS: &str = "com.google.android.apps.maps";
+pub(super) const SMALL: Display = Display { width: 480, height: 900, density: 192, rotation: 0 };
+
+pub(super) fn phone() -> World {
+    World::new(Setup { display: SMALL, ..Setup::default() })
+}
+
+/// A phone that shows Maps.
+pub(super) fn maps() -> World {
+    let mut world = phone();
+    world.start(MAPS, None).unwrap();
+    world
+}
+
+/// A phone that shows the restaurants.
+pub(super) fn restaurants() -> World {
+    let mut world = maps();
+    tap(&mut world, "search_omnibox_text_box");
+    type_text(&mut world, "restaurants\n");
+    world
+}
+
+pub(super) fn node(world: &mut World, id: &str) -> Option<Node> {
+    world.scene().focused().unwrap().root.find(id).cloned()
+}
+
+pub(super) fn shows(world: &mut World, text: &str) -> bool {
+    let root = &world.scene().focused().unwrap().root;
+    root.walk().any(|node| node.text == text || node.description == text)
+}
+
+/// The texts of all nodes with this id, from the top to the bottom.
+pub(super) fn texts(world: &mut World, id: &str) -> Vec<String> {
+    let root = &world.scene().focused().unwrap().root;
+    let ends = |node: &&Node| node.id.as_deref().is_some_and(|full| full.ends_with(id));
+    root.walk().filter(ends).map(|node| node.text.clone()).collect()
+}
+
+pub(super) fn tap_at(world: &mut World, at: Point) {
+    world.pointer(Phase::Down, at);
+    world.pointer(Phase::Up, at);
+}
+
+/// Taps the node with this id, or else with this text or description.
+pub(super) fn tap(world: &mut World, what: &str) {
+    let root = &world.scene().focused().unwrap().root;
+    let named = |node: &&Node| node.text == what || node.description == what;
+    let found = root.find(what).or_else(|| root.walk().find(named));
+    let at = found.unwrap_or_else(|| panic!("no {what} on the screen")).bounds.center();
+    tap_at(world, at);
+}
+
+/// Taps a key of the soft keyboard by its name.
+pub(super) fn press(world: &mut World, name: &str) {
+    let scene = world.scene();
+    let keys = scene.windows.iter().find(|window| window.kind == WindowKind::InputMethod);
+    let key = keys.expect("no keyboard").root.walk().find(|node| node.description == name);
+    let at = key.unwrap_or_else(|| panic!("no key {name}")).bounds.center();
+    tap_at(world, at);
+}
+
+pub(super) fn type_text(world: &mut World, text: &str) {
+    for ch in text.chars() {
+        assert!(world.type_char(ch), "nothing took {ch:?}");
+    }
+}
+
+pub(super) fn drag(world: &mut World, from: (i32, i32), to: (i32, i32)) {
+    let point = |(x, y)| Point { x, y };
+    world.pointer(Phase::Down, point(from));
+    for step in 1..=4 {
+        let along = |from: i32, to: i32| from + (to - from) * step / 4;
+        world.pointer(Phase::Move, point((along(from.0, to.0), along(from.1, to.1))));
+    }
+    world.pointer(Phase::Up, point(to));
+}
+
+pub(super) fn wait(world: &mut World, time: Duration) {
+    world.advance(world.uptime() + time);
+}
