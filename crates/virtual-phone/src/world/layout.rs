@@ -6,15 +6,15 @@
 //! No state is kept here: scroll offsets and focus come from the world and go back to it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use taffy::prelude::*;
 
 use super::geometry::Rect;
+use super::inks::dots;
 use super::scene::{Flags, Ink, Inked, Node, Touch};
-use super::text::{Setting, Shaped, Typesetter};
-use super::theme::{self, Align, Colour, Type};
-use super::view::{Axis, Content, Field, View, class};
+use super::text::{Setting, Typesetter};
+use super::theme::{self, Type};
+use super::view::{Axis, Content, View, class};
 
 /// How far each scrolling container was scrolled, in pixels, by owner and address.
 pub(crate) type Scrolls = BTreeMap<(String, String), i32>;
@@ -193,8 +193,8 @@ struct Spot {
     clip: Rect,
 }
 
-struct Placing<'p, 'a, 'v> {
-    cx: &'p mut Layout<'a>,
+pub(super) struct Placing<'p, 'a, 'v> {
+    pub(super) cx: &'p mut Layout<'a>,
     flex: &'p Flex<'v>,
     seen: Addresses,
     /// Scrolling ancestors: address, viewport, offset, furthest offset.
@@ -375,145 +375,6 @@ impl Placing<'_, '_, '_> {
             self.reveal = Some((address.clone(), wanted));
         }
     }
-
-    fn box_inks(&self, view: &View, rect: Rect, clip: Rect, inks: &mut Vec<Inked>) {
-        let scale = self.cx.scale;
-        let radius = view.look.radius * scale;
-        let mut push = |ink| inks.push(Inked { clip, ink });
-        if view.look.depth > 0.0 {
-            push(Ink::Shadow { rect, radius, depth: view.look.depth * scale });
-        }
-        match (view.look.fill, view.look.fill_to) {
-            (Some(from), Some(to)) => push(Ink::Gradient { rect, radius, from, to }),
-            (Some(colour), None) => push(Ink::Fill { rect, radius, colour }),
-            _ => {}
-        }
-        if let Some((width, colour)) = view.look.border {
-            push(Ink::Stroke { rect, radius, width: width * scale, colour });
-        }
-    }
-
-    fn content_inks(
-        &mut self,
-        view: &View,
-        inner: Rect,
-        clip: Rect,
-        focus: Option<&FocusMark>,
-        inks: &mut Vec<Inked>,
-    ) {
-        let scale = self.cx.scale;
-        let fade = |colour: Colour| if view.enabled { colour } else { colour.alpha(97) };
-        match &view.content {
-            Content::Nothing => {}
-            Content::Text(style) => {
-                let wrap = Some(inner.width() as f32 + 1.0);
-                let shaped = self.cx.types.shape(&view.text, setting(style, scale, wrap));
-                inks.push(Inked {
-                    clip,
-                    ink: standing(shaped, inner, fade(style.colour), style.align),
-                });
-            }
-            Content::Icon(icon, size, colour) => {
-                let shaped = self.cx.types.icon(*icon, (size * scale).round());
-                inks.push(Inked {
-                    clip,
-                    ink: standing(shaped, inner, fade(*colour), Align::Center),
-                });
-            }
-            Content::Picture(picture) => {
-                let radius = view.look.radius * scale;
-                let picture = Arc::clone(picture);
-                inks.push(Inked {
-                    clip,
-                    ink: Ink::Picture { rect: inner, radius, scale, picture },
-                });
-            }
-            Content::Field(field) => self.field_inks(view, field, inner, clip, focus, inks),
-        }
-    }
-
-    fn field_inks(
-        &mut self,
-        view: &View,
-        field: &Field,
-        inner: Rect,
-        clip: Rect,
-        focus: Option<&FocusMark>,
-        inks: &mut Vec<Inked>,
-    ) {
-        let scale = self.cx.scale;
-        let across = inner.width().max(0) as f32;
-        let screen = clip;
-        let clip = clip.intersect(&inner);
-        let hidden = field.traits.password.then(|| dots(&view.text));
-        let words = hidden.as_deref().unwrap_or(&view.text);
-        let one_line = !field.traits.multi_line;
-        let (shown, colour) = if words.is_empty() {
-            (field.hint.as_str(), theme::OUTLINE)
-        } else {
-            (words, field.style.colour)
-        };
-        let loose = setting(&field.style.lines(0), scale, None);
-        let shaped = match (one_line, focus.is_some() && !words.is_empty()) {
-            (true, true) => self.cx.types.shape(shown, loose),
-            (true, false) => {
-                let style = field.style.lines(1);
-                self.cx.types.shape(shown, setting(&style, scale, Some(across)))
-            }
-            (false, _) => self.cx.types.shape(shown, Setting { wrap: Some(across + 1.0), ..loose }),
-        };
-        let top = if one_line {
-            inner.top + (inner.height() - shaped.height as i32) / 2
-        } else {
-            inner.top
-        };
-        let mut slide = 0.0;
-        if let Some(focus) = focus {
-            let caret = caret_bytes(&view.text, words, focus.caret);
-            let line = if words.is_empty() { 0 } else { line_of(&shaped, caret) };
-            let from = shaped.lines.get(line).map_or(0, |line| line.range.start).min(caret);
-            let x = self.cx.types.advance(words.get(from..caret).unwrap_or_default(), loose);
-            let width = (2.0 * scale).round().max(1.0);
-            if one_line {
-                slide = (x - across).max(0.0);
-            }
-            // It stands just before the letter that it points at.
-            let left = inner.left + (x - slide - width) as i32;
-            let top = top + (line as f32 * shaped.line) as i32;
-            let rect = Rect::new(left, top, left + width as i32, top + shaped.line as i32);
-            let clip = clip.grown(width as i32).intersect(&screen);
-            inks.push(Inked { clip, ink: Ink::Fill { rect, radius: 0.0, colour: theme::PRIMARY } });
-        }
-        let x = inner.left as f32 - slide.round();
-        inks.push(Inked {
-            clip,
-            ink: Ink::Text { x, y: top as f32, shaped, colour, across, align: 0.0 },
-        });
-    }
-}
-
-/// The line on which the byte `caret` stands; a caret at a break stands on the later line.
-fn line_of(shaped: &Shaped, caret: usize) -> usize {
-    shaped.lines.iter().rposition(|line| line.range.start <= caret).unwrap_or(0)
-}
-
-/// The caret's place in `shown`, which has one dot for each character of a password.
-fn caret_bytes(text: &str, shown: &str, caret: usize) -> usize {
-    if text == shown {
-        return caret.min(text.len());
-    }
-    let before = text.get(..caret).unwrap_or(text).chars().count();
-    shown.char_indices().nth(before).map_or(shown.len(), |(at, _)| at)
-}
-
-fn dots(text: &str) -> String {
-    "•".repeat(text.chars().count())
-}
-
-fn standing(shaped: Arc<Shaped>, inner: Rect, colour: Colour, align: Align) -> Ink {
-    let align = if align == Align::Center { 0.5 } else { 0.0 };
-    let y = inner.top as f32 + ((inner.height() as f32 - shaped.height) / 2.0).round().max(0.0);
-    Ink::Text { x: inner.left as f32, y, shaped, colour, across: inner.width() as f32, align }
 }
 
 fn take_inks(node: Node, inks: &mut Vec<Inked>) {
@@ -530,3 +391,101 @@ fn pixels(x: f32, y: f32, width: f32, height: f32, scale: f32) -> Rect {
 
 /// The class that a plain container takes in dumps.
 pub(crate) const DECOR: &str = class::FRAME;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::view::{FieldTraits, column, frame, text};
+    use crate::world::widgets::field;
+
+    const AREA: Rect = Rect { left: 0, top: 0, right: 200, bottom: 300 };
+
+    fn place(view: &View, scrolls: &mut Scrolls, focus: Option<&FocusMark>) -> Node {
+        let types = &mut Typesetter::new();
+        let (package, owner) = ("com.x", "com.x/Main");
+        Layout { types, scale: 1.0, package, owner, scrolls, focus }.place(view, AREA)
+    }
+
+    fn focus(address: &str, caret: usize) -> FocusMark {
+        FocusMark { address: address.to_owned(), caret, ring: false, reveal: true }
+    }
+
+    #[test]
+    fn a_field_of_many_lines_grows_and_one_of_one_line_does_not() {
+        let many = FieldTraits { multi_line: true, ..FieldTraits::default() };
+        let words = "one two three four five six seven eight nine ten\neleven\n";
+        let height = |traits| {
+            let view = column([field("note", words, "Note", theme::BODY, traits)]);
+            place(&view, &mut Scrolls::new(), None).find("note").unwrap().bounds.height()
+        };
+        assert_eq!(height(FieldTraits::default()), 48);
+        assert!(height(many) >= 4 * 20);
+    }
+
+    #[test]
+    fn a_caret_can_stand_at_every_place_of_any_text() {
+        for multi_line in [false, true] {
+            for password in [false, true] {
+                let traits = FieldTraits { multi_line, password, ..FieldTraits::default() };
+                let words = "añb\n\n👩‍👩‍👧 שלום\n";
+                let view = column([field("note", words, "Note", theme::BODY, traits)]);
+                for caret in (0..=words.len()).filter(|at| words.is_char_boundary(*at)) {
+                    place(&view, &mut Scrolls::new(), Some(&focus("#note", caret)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_password_shows_dots_in_its_node() {
+        let traits = FieldTraits { password: true, ..FieldTraits::default() };
+        let view = column([field("pin", "1é3", "PIN", theme::BODY, traits)]);
+        let root = place(&view, &mut Scrolls::new(), None);
+        let node = root.find("pin").unwrap();
+        assert_eq!((node.text.as_str(), node.flags.password), ("•••", true));
+    }
+
+    #[test]
+    fn a_focused_field_below_the_edge_is_scrolled_into_view() {
+        let filler = (0..20).map(|number| text(format!("{number}"), theme::BODY).tall(40.0));
+        let last = field("last", "", "Last", theme::BODY, FieldTraits::default());
+        let view = column(filler.chain([last])).scrolls().id("list");
+        let mut scrolls = Scrolls::new();
+        assert!(place(&view, &mut scrolls, None).find("last").is_none());
+        let root = place(&view, &mut scrolls, Some(&focus("#last", 0)));
+        assert_eq!(root.find("last").unwrap().bounds.height(), 48);
+        assert!(root.flags.scrollable);
+    }
+
+    #[test]
+    fn an_offset_beyond_the_content_is_drawn_in() {
+        let rows = (0..20).map(|number| text(format!("{number}"), theme::BODY).tall(40.0));
+        let view = column(rows).scrolls().id("list");
+        let key = ("com.x/Main".to_owned(), "#list".to_owned());
+        let mut scrolls = Scrolls::from([(key.clone(), 100_000)]);
+        let root = place(&view, &mut scrolls, None);
+        assert_eq!(scrolls[&key], 20 * 40 - 300);
+        assert_eq!(root.children.last().unwrap().text, "19");
+        assert_eq!(root.children.last().unwrap().bounds.bottom, 300);
+    }
+
+    #[test]
+    fn pinned_views_measure_from_their_own_parent() {
+        let pinned = text("here", theme::BODY).id("pinned");
+        let pinned = pinned.pin([None, None, Some(10.0), Some(10.0)]);
+        let view = column([frame([pinned]).height(100.0), text("below", theme::BODY)]);
+        let root = place(&view, &mut Scrolls::new(), None);
+        let bounds = root.find("pinned").unwrap().bounds;
+        assert_eq!((bounds.right, bounds.bottom), (190, 90));
+    }
+
+    #[test]
+    fn views_keep_their_names_when_siblings_come_and_go() {
+        let (a, b) = (text("a", theme::BODY).id("row"), text("b", theme::BODY).id("row"));
+        let with =
+            place(&column([text("x", theme::BODY), a.clone(), b]), &mut Scrolls::new(), None);
+        let without = place(&column([a]), &mut Scrolls::new(), None);
+        assert_eq!(with.find("row").unwrap().address, without.find("row").unwrap().address);
+        assert_eq!(with.children[2].address, "#row:2");
+    }
+}

@@ -15,6 +15,7 @@ mod apps;
 mod chance;
 pub(crate) mod geometry;
 mod icons;
+mod inks;
 mod keyboard;
 mod keys;
 mod layout;

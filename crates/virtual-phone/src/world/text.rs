@@ -143,8 +143,11 @@ impl Typesetter {
 
     /// The advance of `text` on one line, trailing spaces included, in pixels.
     pub(crate) fn advance(&mut self, text: &str, setting: Setting) -> f32 {
-        let layout = self.run(&printable(text), setting, None);
-        layout.full_width()
+        if text.is_empty() {
+            // An empty layout is as wide as a blank.
+            return 0.0;
+        }
+        self.run(&printable(text), setting, None).full_width()
     }
 
     /// The width of the longest word, in pixels.

@@ -20,7 +20,7 @@ fn a_restaurant_is_found_opened_saved_and_found_again_among_the_saved() {
     assert!(shows(&mut world, "18 places"));
     let first = texts(&mut world, "id/title")[0].clone();
     tap(&mut world, &first);
-    assert_eq!(texts(&mut world, "id/title"), [first.clone()]);
+    assert_eq!(texts(&mut world, "id/title"), std::slice::from_ref(&first));
     for id in ["rating", "address", "hours", "phone", "website", "directions_button"] {
         assert!(node(&mut world, id).is_some(), "no {id}");
     }

@@ -4,16 +4,19 @@
 //! once, kept, and blended. Nothing is decided here: where things stand, how they are clipped and what
 //! colour they have is written in the scene.
 
+mod glyphs;
+mod paths;
+
 use std::collections::HashMap;
 
 use skrifa::instance::{LocationRef, Size};
-use skrifa::outline::{DrawSettings, OutlinePen};
-use skrifa::{FontRef, GlyphId, MetadataProvider};
+use skrifa::{FontRef, MetadataProvider};
 use tiny_skia::{
-    Color, FillRule, GradientStop, LineCap, LineJoin, LinearGradient, Mask, Paint, Path,
-    PathBuilder, Pixmap, Point as SkPoint, SpreadMode, Stroke, Transform,
+    Color, FillRule, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pixmap, Stroke, Transform,
 };
 
+use self::glyphs::{GlyphKey, Raster, blend, glyph_id, rasterise};
+use self::paths::{gradient, rounded, solid, through};
 use crate::world::geometry::Rect;
 use crate::world::picture::{Mark, Picture};
 use crate::world::scene::{Ink, Inked, Node, Scene};
@@ -58,18 +61,6 @@ const GLYPHS: usize = 4096;
 pub(crate) struct Renderer {
     // Only looked up, never iterated: its random order cannot show.
     glyphs: HashMap<GlyphKey, Raster>,
-}
-
-/// Face, glyph, size in 64ths of a pixel, quarter of a pixel to the right.
-type GlyphKey = (Face, u32, u32, u8);
-
-/// Coverage of one glyph around its origin.
-struct Raster {
-    left: i32,
-    top: i32,
-    width: i32,
-    height: i32,
-    coverage: Vec<u8>,
 }
 
 impl Renderer {
@@ -375,136 +366,4 @@ impl Canvas<'_> {
             }
         }
     }
-}
-
-/// Source-over of `colour` at `cover`/255 onto an opaque pixel, in integers so that every machine
-/// paints the same.
-fn blend(pixel: &mut [u8], colour: Colour, cover: u8) {
-    let alpha = u32::from(colour.alpha) * u32::from(cover) / 255;
-    for (old, new) in pixel.iter_mut().zip([colour.red, colour.green, colour.blue]) {
-        *old = ((u32::from(*old) * (255 - alpha) + u32::from(new) * alpha + 127) / 255) as u8;
-    }
-}
-
-fn glyph_id(face: Face, ch: char) -> Option<u32> {
-    Some(FontRef::new(face.bytes()).ok()?.charmap().map(ch)?.to_u32())
-}
-
-fn rasterise(face: Face, id: u32, size: f32, shift: f32) -> Raster {
-    let empty = Raster { left: 0, top: 0, width: 0, height: 0, coverage: Vec::new() };
-    let mut pen = Outline { path: PathBuilder::new(), shift };
-    let drawn = FontRef::new(face.bytes()).ok().and_then(|font| {
-        let outline = font.outline_glyphs().get(GlyphId::new(id))?;
-        outline.draw(DrawSettings::unhinted(Size::new(size), LocationRef::default()), &mut pen).ok()
-    });
-    let (Some(_), Some(path)) = (drawn, pen.path.finish()) else { return empty };
-    let bounds = path.bounds();
-    let (left, top) = (bounds.left().floor() as i32, bounds.top().floor() as i32);
-    let width = bounds.right().ceil() as i32 - left + 1;
-    let height = bounds.bottom().ceil() as i32 - top + 1;
-    let Some(mut mask) = Mask::new(width as u32, height as u32) else { return empty };
-    let to_corner = Transform::from_translate(-left as f32, -top as f32);
-    mask.fill_path(&path, FillRule::Winding, true, to_corner);
-    Raster { left, top, width, height, coverage: mask.take() }
-}
-
-/// Takes a glyph's outline with the y axis turned downwards.
-struct Outline {
-    path: PathBuilder,
-    shift: f32,
-}
-
-impl OutlinePen for Outline {
-    fn move_to(&mut self, x: f32, y: f32) {
-        self.path.move_to(x + self.shift, -y);
-    }
-
-    fn line_to(&mut self, x: f32, y: f32) {
-        self.path.line_to(x + self.shift, -y);
-    }
-
-    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        self.path.quad_to(cx + self.shift, -cy, x + self.shift, -y);
-    }
-
-    fn curve_to(&mut self, ax: f32, ay: f32, bx: f32, by: f32, x: f32, y: f32) {
-        let shift = self.shift;
-        self.path.cubic_to(ax + shift, -ay, bx + shift, -by, x + shift, -y);
-    }
-
-    fn close(&mut self) {
-        self.path.close();
-    }
-}
-
-fn solid(colour: Colour) -> Paint<'static> {
-    let mut paint = Paint::default();
-    paint.set_color_rgba8(colour.red, colour.green, colour.blue, colour.alpha);
-    paint
-}
-
-fn gradient(rect: Rect, from: Colour, to: Colour) -> Paint<'static> {
-    let stop =
-        |at, c: Colour| GradientStop::new(at, Color::from_rgba8(c.red, c.green, c.blue, c.alpha));
-    let shader = LinearGradient::new(
-        SkPoint::from_xy(0.0, rect.top as f32),
-        SkPoint::from_xy(0.0, rect.bottom as f32),
-        vec![stop(0.0, from), stop(1.0, to)],
-        SpreadMode::Pad,
-        Transform::identity(),
-    );
-    let fallback = solid(from);
-    Paint { shader: shader.unwrap_or(fallback.shader), ..Paint::default() }
-}
-
-/// A rectangle (left, top, right, bottom) with round corners.
-fn rounded(edges: [f32; 4], radius: f32) -> Option<Path> {
-    let [left, top, right, bottom] = edges;
-    if right <= left || bottom <= top {
-        return None;
-    }
-    let radius = radius.min((right - left) / 2.0).min((bottom - top) / 2.0);
-    if radius < 0.5 {
-        return Some(PathBuilder::from_rect(tiny_skia::Rect::from_ltrb(left, top, right, bottom)?));
-    }
-    // The control distance with which a cubic comes closest to a quarter circle.
-    let soft = radius * (1.0 - 0.552_284_8);
-    let mut path = PathBuilder::new();
-    path.move_to(left + radius, top);
-    path.line_to(right - radius, top);
-    path.cubic_to(right - soft, top, right, top + soft, right, top + radius);
-    path.line_to(right, bottom - radius);
-    path.cubic_to(right, bottom - soft, right - soft, bottom, right - radius, bottom);
-    path.line_to(left + radius, bottom);
-    path.cubic_to(left + soft, bottom, left, bottom - soft, left, bottom - radius);
-    path.line_to(left, top + radius);
-    path.cubic_to(left, top + soft, left + soft, top, left + radius, top);
-    path.close();
-    path.finish()
-}
-
-/// A path through the points; `smooth` rounds it by running through the middles between them.
-fn through(points: impl Iterator<Item = (f32, f32)>, smooth: bool, closed: bool) -> Option<Path> {
-    let points: Vec<(f32, f32)> = points.collect();
-    let (&first, &last) = (points.first()?, points.last()?);
-    let middle = |a: (f32, f32), b: (f32, f32)| (f32::midpoint(a.0, b.0), f32::midpoint(a.1, b.1));
-    let mut path = PathBuilder::new();
-    let start = if smooth && closed { middle(last, first) } else { first };
-    path.move_to(start.0, start.1);
-    for (index, &point) in points.iter().enumerate() {
-        if !smooth {
-            path.line_to(point.0, point.1);
-            continue;
-        }
-        let next = match points.get(index + 1) {
-            Some(&next) => middle(point, next),
-            None if closed => middle(point, first),
-            None => point,
-        };
-        path.quad_to(point.0, point.1, next.0, next.1);
-    }
-    if closed {
-        path.close();
-    }
-    path.finish()
 }

@@ -1,0 +1,154 @@
+//! What a view paints into its box: fills and borders, text, icons, and a field with its caret.
+//!
+//! The part of the layout that turns a placed view into ink. Where boxes stand is decided in `layout`.
+
+use std::sync::Arc;
+
+use super::geometry::Rect;
+use super::layout::{FocusMark, Placing, setting};
+use super::scene::{Ink, Inked};
+use super::text::{Setting, Shaped};
+use super::theme::{self, Align, Colour};
+use super::view::{Content, Field, View};
+
+impl Placing<'_, '_, '_> {
+    pub(super) fn box_inks(&self, view: &View, rect: Rect, clip: Rect, inks: &mut Vec<Inked>) {
+        let scale = self.cx.scale;
+        let radius = view.look.radius * scale;
+        let mut push = |ink| inks.push(Inked { clip, ink });
+        if view.look.depth > 0.0 {
+            push(Ink::Shadow { rect, radius, depth: view.look.depth * scale });
+        }
+        match (view.look.fill, view.look.fill_to) {
+            (Some(from), Some(to)) => push(Ink::Gradient { rect, radius, from, to }),
+            (Some(colour), None) => push(Ink::Fill { rect, radius, colour }),
+            _ => {}
+        }
+        if let Some((width, colour)) = view.look.border {
+            push(Ink::Stroke { rect, radius, width: width * scale, colour });
+        }
+    }
+
+    pub(super) fn content_inks(
+        &mut self,
+        view: &View,
+        inner: Rect,
+        clip: Rect,
+        focus: Option<&FocusMark>,
+        inks: &mut Vec<Inked>,
+    ) {
+        let scale = self.cx.scale;
+        let fade = |colour: Colour| if view.enabled { colour } else { colour.alpha(97) };
+        match &view.content {
+            Content::Nothing => {}
+            Content::Text(style) => {
+                let wrap = Some(inner.width() as f32 + 1.0);
+                let shaped = self.cx.types.shape(&view.text, setting(style, scale, wrap));
+                inks.push(Inked {
+                    clip,
+                    ink: standing(shaped, inner, fade(style.colour), style.align),
+                });
+            }
+            Content::Icon(icon, size, colour) => {
+                let shaped = self.cx.types.icon(*icon, (size * scale).round());
+                inks.push(Inked {
+                    clip,
+                    ink: standing(shaped, inner, fade(*colour), Align::Center),
+                });
+            }
+            Content::Picture(picture) => {
+                let radius = view.look.radius * scale;
+                let picture = Arc::clone(picture);
+                inks.push(Inked {
+                    clip,
+                    ink: Ink::Picture { rect: inner, radius, scale, picture },
+                });
+            }
+            Content::Field(field) => self.field_inks(view, field, inner, clip, focus, inks),
+        }
+    }
+
+    fn field_inks(
+        &mut self,
+        view: &View,
+        field: &Field,
+        inner: Rect,
+        clip: Rect,
+        focus: Option<&FocusMark>,
+        inks: &mut Vec<Inked>,
+    ) {
+        let scale = self.cx.scale;
+        let across = inner.width().max(0) as f32;
+        let screen = clip;
+        let clip = clip.intersect(&inner);
+        let hidden = field.traits.password.then(|| dots(&view.text));
+        let words = hidden.as_deref().unwrap_or(&view.text);
+        let one_line = !field.traits.multi_line;
+        let (shown, colour) = if words.is_empty() {
+            (field.hint.as_str(), theme::OUTLINE)
+        } else {
+            (words, field.style.colour)
+        };
+        let loose = setting(&field.style.lines(0), scale, None);
+        let shaped = match (one_line, focus.is_some() && !words.is_empty()) {
+            (true, true) => self.cx.types.shape(shown, loose),
+            (true, false) => {
+                let style = field.style.lines(1);
+                self.cx.types.shape(shown, setting(&style, scale, Some(across)))
+            }
+            (false, _) => self.cx.types.shape(shown, Setting { wrap: Some(across + 1.0), ..loose }),
+        };
+        let top = if one_line {
+            inner.top + (inner.height() - shaped.height as i32) / 2
+        } else {
+            inner.top
+        };
+        let mut slide = 0.0;
+        if let Some(focus) = focus {
+            let caret = caret_bytes(&view.text, words, focus.caret);
+            let line = if words.is_empty() { 0 } else { line_of(&shaped, caret) };
+            let from = shaped.lines.get(line).map_or(0, |line| line.range.start).min(caret);
+            let x = self.cx.types.advance(words.get(from..caret).unwrap_or_default(), loose);
+            let width = (2.0 * scale).round().max(1.0);
+            if one_line {
+                slide = (x + width - across).max(0.0);
+            }
+            // At the very beginning it stands before the box, so as not to strike through the hint.
+            let back = if caret == 0 { width } else { 0.0 };
+            let left = inner.left + (x - slide - back) as i32;
+            let top = top + (line as f32 * shaped.line) as i32;
+            let rect = Rect::new(left, top, left + width as i32, top + shaped.line as i32);
+            let clip = clip.grown(width as i32).intersect(&screen);
+            inks.push(Inked { clip, ink: Ink::Fill { rect, radius: 0.0, colour: theme::PRIMARY } });
+        }
+        let x = inner.left as f32 - slide.round();
+        inks.push(Inked {
+            clip,
+            ink: Ink::Text { x, y: top as f32, shaped, colour, across, align: 0.0 },
+        });
+    }
+}
+
+/// The line on which the byte `caret` stands; a caret at a break stands on the later line.
+fn line_of(shaped: &Shaped, caret: usize) -> usize {
+    shaped.lines.iter().rposition(|line| line.range.start <= caret).unwrap_or(0)
+}
+
+/// The caret's place in `shown`, which has one dot for each character of a password.
+fn caret_bytes(text: &str, shown: &str, caret: usize) -> usize {
+    if text == shown {
+        return caret.min(text.len());
+    }
+    let before = text.get(..caret).unwrap_or(text).chars().count();
+    shown.char_indices().nth(before).map_or(shown.len(), |(at, _)| at)
+}
+
+pub(super) fn dots(text: &str) -> String {
+    "•".repeat(text.chars().count())
+}
+
+fn standing(shaped: Arc<Shaped>, inner: Rect, colour: Colour, align: Align) -> Ink {
+    let align = if align == Align::Center { 0.5 } else { 0.0 };
+    let y = inner.top as f32 + ((inner.height() as f32 - shaped.height) / 2.0).round().max(0.0);
+    Ink::Text { x: inner.left as f32, y, shaped, colour, across: inner.width() as f32, align }
+}
