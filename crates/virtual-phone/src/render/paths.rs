@@ -84,3 +84,42 @@ pub(super) fn through(
     }
     path.finish()
 }
+
+/// The area between two rectangles with round corners; fill it by the even-odd rule.
+pub(super) fn ring(
+    outer: [f32; 4],
+    outer_radius: f32,
+    inner: [f32; 4],
+    radius: f32,
+) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    path.push_path(&rounded(outer, outer_radius)?);
+    if let Some(inner) = rounded(inner, radius) {
+        path.push_path(&inner);
+    }
+    path.finish()
+}
+
+/// Separate straight lines as one path.
+pub(super) fn segments(lines: impl Iterator<Item = [(f32, f32); 2]>) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    for [from, to] in lines {
+        path.move_to(from.0, from.1);
+        path.line_to(to.0, to.1);
+    }
+    path.finish()
+}
+
+/// The colour `at` steps of `of` on the way from one to another.
+pub(super) fn between(from: Colour, to: Colour, at: i32, of: i32) -> Colour {
+    let mix = |a: u8, b: u8| {
+        let (a, b, of) = (i32::from(a), i32::from(b), of.max(1));
+        (a + (b - a) * at.clamp(0, of) / of) as u8
+    };
+    Colour {
+        red: mix(from.red, to.red),
+        green: mix(from.green, to.green),
+        blue: mix(from.blue, to.blue),
+        alpha: mix(from.alpha, to.alpha),
+    }
+}

@@ -20,9 +20,11 @@ pub(crate) enum Mark {
     Area { points: Vec<(f32, f32)>, colour: Colour, smooth: bool },
     /// An open line with round ends.
     Line { points: Vec<(f32, f32)>, width: f32, colour: Colour, smooth: bool },
+    /// Many straight lines of one kind, painted at once so that their crossings are clean.
+    Lines { lines: Vec<[(f32, f32); 2]>, width: f32, colour: Colour },
     /// A filled circle.
     Dot { at: (f32, f32), radius: f32, colour: Colour },
-    /// A filled rectangle with round corners: left, top, width, height.
+    /// A filled rectangle; without round corners it stands on whole pixels.
     Slab { at: (f32, f32), size: (f32, f32), radius: f32, colour: Colour },
     /// An icon centred at a place.
     Icon { at: (f32, f32), icon: super::icons::Icon, size: f32, colour: Colour },

@@ -54,25 +54,20 @@ pub(crate) fn map(
         bends.push(at(x, 215.0 - x * 0.28 + chance.between(-46.0, 46.0)));
     }
     marks.push(Mark::Line { points: bends, width: 52.0, colour: WATER, smooth: true });
-    let mut streets = Vec::new();
+    let (mut streets, mut avenues) = (Vec::new(), Vec::new());
     for line in -lines..=lines {
-        let main = line.rem_euclid(4) == 1;
         let (along, lean) = (line as f32 * STEP, chance.between(-16.0, 16.0));
-        streets.push((at(along + lean - 40.0, -far), at(along - lean + 40.0, far), main));
-        streets.push((at(-far, along + lean + 30.0), at(far, along - lean - 30.0), main));
+        let kind = if line.rem_euclid(4) == 1 { &mut avenues } else { &mut streets };
+        kind.push([at(along + lean - 40.0, -far), at(along - lean + 40.0, far)]);
+        kind.push([at(-far, along + lean + 30.0), at(far, along - lean - 30.0)]);
     }
-    streets.sort_by_key(|(_, _, main)| *main);
-    for layer in 0..4 {
-        for &(from, to, main) in &streets {
-            let (width, colour) = match (layer, main) {
-                (0, false) => (9.0, STREET_EDGE),
-                (1, false) => (7.4, STREET),
-                (2, true) => (12.5, AVENUE_EDGE),
-                (3, true) => (10.5, AVENUE),
-                _ => continue,
-            };
-            marks.push(Mark::Line { points: vec![from, to], width, colour, smooth: false });
-        }
+    for (lines, width, colour) in [
+        (&streets, 9.0, STREET_EDGE),
+        (&streets, 7.4, STREET),
+        (&avenues, 12.5, AVENUE_EDGE),
+        (&avenues, 10.5, AVENUE),
+    ] {
+        marks.push(Mark::Lines { lines: lines.clone(), width, colour });
     }
     let label = |x: f32, y: f32, text: &str, colour: u32| Mark::Label {
         at: at(x, y),
@@ -125,7 +120,7 @@ fn houses(
                 let at = (origin.0 + column as f32 * STEP + dx, origin.1 + row as f32 * STEP + dy);
                 let seen = at.0 > -20.0 && at.1 > -20.0 && at.0 < size.0 && at.1 < size.1;
                 if seen {
-                    marks.push(Mark::Slab { at, size: (w, h), radius: 1.5, colour: BLOCK });
+                    marks.push(Mark::Slab { at, size: (w, h), radius: 0.0, colour: BLOCK });
                 }
             }
         }
