@@ -7,6 +7,7 @@ use super::World;
 use super::app::Event;
 use super::geometry::{Point, Rect};
 use super::scene::Node;
+use super::tasks::SYSTEM_PID;
 use super::view::FieldTraits;
 
 /// An Android key code (`KeyEvent.KEYCODE_…`, android/keycodes.h).
@@ -93,6 +94,7 @@ impl World {
         if !self.screen_on && !matches!(key, Key::POWER | Key::WAKEUP) {
             return;
         }
+        self.write_log('D', "VirtualInput", SYSTEM_PID, &format!("key {}", key.0));
         match key {
             Key::POWER => self.light(!self.screen_on),
             Key::WAKEUP => self.light(true),
@@ -263,8 +265,8 @@ impl World {
             self.screen_on = on;
             self.gesture = None;
             let text =
-                if on { "Waking up from Awake" } else { "Going to sleep due to power button" };
-            self.write_log('I', "PowerManagerService", 1432, text);
+                if on { "Waking up from Asleep" } else { "Going to sleep due to power_button" };
+            self.write_log('I', "PowerManagerService", SYSTEM_PID, text);
         }
     }
 

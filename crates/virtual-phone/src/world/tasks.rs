@@ -44,7 +44,7 @@ pub(crate) struct Task {
 /// The package of the home screen.
 pub(crate) const HOME: &str = "com.android.launcher3";
 /// The process that speaks for the system in the log.
-const SYSTEM_PID: u32 = 1432;
+pub(crate) const SYSTEM_PID: u32 = 1432;
 /// How long a toast stays; Android's `LENGTH_SHORT`.
 const TOAST: Duration = Duration::from_secs(2);
 const MAIN: &str = "android.intent.action.MAIN";
@@ -124,9 +124,7 @@ impl World {
             self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
         }
         self.leave_screen();
-        if intent.data.is_some() || !intent.extras.is_empty() {
-            self.tell(package, Event::Intent(intent.clone()));
-        }
+        self.tell(package, Event::Intent(intent.clone()));
         self.settle();
         if began {
             let line = format!("Displayed {} for user 0: +212ms", component.short());
@@ -195,7 +193,6 @@ impl World {
         let intent = Intent {
             action: Some(MAIN.to_owned()),
             categories: vec!["android.intent.category.HOME".to_owned()],
-            data: Some("home:".to_owned()),
             ..Intent::default()
         };
         // The launcher is always installed and always has its activity.
@@ -273,7 +270,7 @@ impl World {
 
     fn write_start(&mut self, component: &Component, intent: &Intent) {
         let action = intent.action.as_deref().unwrap_or(MAIN);
-        let data = intent.data.as_deref().filter(|data| *data != "home:");
+        let data = intent.data.as_deref();
         let data = data.map(|data| format!("dat={data} ")).unwrap_or_default();
         let categories = match intent.categories.as_slice() {
             [] if intent.action.is_none() => "cat=[android.intent.category.LAUNCHER] ".to_owned(),

@@ -17,6 +17,7 @@ use super::geometry::{Phase, Point};
 use super::keyboard;
 use super::scene::{Axis, Node, WindowKind};
 use super::stage::KnownField;
+use super::tasks::SYSTEM_PID;
 use super::view::Tag;
 
 /// A finger on the glass.
@@ -178,6 +179,9 @@ impl World {
         }
         let target = gesture.chain.iter().rev().find(|target| target.node.flags.clickable);
         let Some(target) = target.filter(|target| target.node.flags.enabled) else { return };
+        let name = target.node.id.as_deref().unwrap_or(&target.address);
+        let line = format!("tap {},{} on {name}", gesture.start.x, gesture.start.y);
+        self.write_log('D', "VirtualInput", SYSTEM_PID, &line);
         match (gesture.window, &target.node.touch.tap) {
             (WindowKind::Application, _) if target.node.touch.field.is_some() => {
                 let caret = self.caret_at(&target.node, gesture.start);
