@@ -1,4 +1,25 @@
 //! A phone made of memory that answers real ADB: apps, layout, pixels, a shell.
+//!
+//! Begin at [`VirtualPhone`]: make one, hand its host end ([`VirtualPhone::in_memory`]) or a TCP port ([`VirtualPhone::listen`]) to whatever
+//! drives phones, and look at what that did with [`VirtualPhone::commands`] and [`VirtualPhone::world`].
+//!
+//! ```text
+//!  faces/adbd ──► sh ──► programs ──► world (apps, screen) · files      outside: async, bytes      phone.rs holds them all
+//!                                     └► render                         inside: plain values
+//! ```
+//!
+//! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
+//! bytes. It shares only the wire (`thumbwire-adb`) with the product it tests, and learns its manners from captures of real phones.
 
+mod commands;
+mod faces;
+mod files;
+mod phone;
+mod programs;
 mod render;
+mod sh;
 pub mod world;
+
+pub use commands::CommandRecord;
+pub use files::{Error as FileError, Files, Kind, Stat};
+pub use phone::{Setup, VirtualPhone};

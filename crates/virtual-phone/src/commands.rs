@@ -1,0 +1,99 @@
+//! The shell's log: every simple command that ran, with its exact arguments.
+//!
+//! A test of quoting reads it: a string that stayed one argument shows as one, an injected command as a second record. A ring of bounded
+//! length and size; what fell out is counted.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Records kept.
+const KEPT: usize = 4096;
+
+/// Bytes of arguments kept.
+const BYTES: usize = 8 << 20;
+
+/// A command that ran, or was about to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRecord {
+    /// The service it came by, such as `shell,v2,raw` or `exec`.
+    pub service: String,
+    /// Its name and arguments, after all expansion.
+    pub argv: Vec<String>,
+    /// The phone's uptime when it began.
+    pub at: Duration,
+    /// Its exit status; `None` while it runs, or when it was cut short with its client.
+    pub status: Option<i32>,
+}
+
+/// The ring.
+#[derive(Debug, Default)]
+pub(crate) struct CommandLog {
+    records: VecDeque<CommandRecord>,
+    bytes: usize,
+    dropped: u64,
+}
+
+/// A record's place for [`CommandLog::finish`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token(u64);
+
+impl CommandLog {
+    /// Writes down a command that is about to run.
+    pub(crate) fn begin(&mut self, service: &str, argv: &[String], at: Duration) -> Token {
+        let token = Token(self.dropped + self.records.len() as u64);
+        self.bytes += argv.iter().map(String::len).sum::<usize>();
+        self.records.push_back(CommandRecord {
+            service: service.to_owned(),
+            argv: argv.to_vec(),
+            at,
+            status: None,
+        });
+        while self.records.len() > KEPT || (self.bytes > BYTES && self.records.len() > 1) {
+            if let Some(old) = self.records.pop_front() {
+                self.bytes -= old.argv.iter().map(String::len).sum::<usize>();
+                self.dropped += 1;
+            }
+        }
+        token
+    }
+
+    /// Adds how it ended.
+    pub(crate) fn finish(&mut self, token: Token, status: i32) {
+        let place = token.0.checked_sub(self.dropped).and_then(|place| usize::try_from(place).ok());
+        if let Some(record) = place.and_then(|place| self.records.get_mut(place)) {
+            record.status = Some(status);
+        }
+    }
+
+    /// The records that are kept, oldest first.
+    pub(crate) fn records(&self) -> Vec<CommandRecord> {
+        self.records.iter().cloned().collect()
+    }
+
+    /// How many older ones fell out.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_records_fall_out_and_are_counted() {
+        let mut log = CommandLog::default();
+        let tokens: Vec<_> =
+            (0..KEPT + 3).map(|n| log.begin("exec", &[n.to_string()], Duration::ZERO)).collect();
+        log.finish(tokens[0], 1);
+        log.finish(tokens[3], 2);
+        assert_eq!(log.dropped(), 3);
+        let records = log.records();
+        assert_eq!(
+            (records.len(), records[0].argv[0].as_str(), records[0].status),
+            (KEPT, "3", Some(2))
+        );
+        log.begin("exec", &["x".repeat(BYTES + 1)], Duration::ZERO);
+        assert_eq!(log.records().len(), 1);
+    }
+}

@@ -1,0 +1,836 @@
+//! The phone's files: a tree in memory, with owners, modes and Android's layout.
+//!
+//! Begin at [`Files`]. Every path goes through [`Files::find`], which follows links and asks for the permissions of the shell user
+//! (uid 2000), because everything that reads or writes here is that user: the shell, its programs, and `adb push`. `/`, `/system` and
+//! `/vendor` are read-only file systems; `/sdcard` and `/data/local/tmp` can be written.
+//!
+//! Not here: open file descriptors (a reader holds a snapshot, a writer appends to an [`Id`]), hard links, ownership changes. Nothing of
+//! this touches a real disk.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The user that adbd's shells run as. Source: `AID_SHELL` in Android's `android_filesystem_config.h`.
+const SHELL: u32 = 2000;
+
+/// Groups of the shell user that matter for files: shell, log, sdcard_rw, media_rw, sdcard_r, everybody. Source: `id` on a phone.
+const SHELL_GROUPS: [u32; 6] = [SHELL, 1007, 1015, 1023, 1028, 9997];
+
+/// All files together may hold this many bytes.
+const CAPACITY: u64 = 512 << 20;
+
+/// All nodes together; a directory entry costs memory too.
+const NODES: usize = 200_000;
+
+/// Links followed in one lookup, as Linux does (`MAXSYMLINKS`).
+const LINKS: usize = 40;
+
+/// What a failed file operation says; `Display` gives the words of `strerror`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// `ENOENT`
+    NotFound,
+    /// `EEXIST`
+    Exists,
+    /// `ENOTDIR`
+    NotADirectory,
+    /// `EISDIR`
+    IsADirectory,
+    /// `EACCES`
+    Denied,
+    /// `EROFS`
+    ReadOnly,
+    /// `ENOTEMPTY`
+    NotEmpty,
+    /// `ENOSPC`
+    NoSpace,
+    /// `ELOOP`
+    TooManyLinks,
+    /// `ENAMETOOLONG`
+    NameTooLong,
+    /// `EINVAL`
+    Invalid,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotFound => "No such file or directory",
+            Self::Exists => "File exists",
+            Self::NotADirectory => "Not a directory",
+            Self::IsADirectory => "Is a directory",
+            Self::Denied => "Permission denied",
+            Self::ReadOnly => "Read-only file system",
+            Self::NotEmpty => "Directory not empty",
+            Self::NoSpace => "No space left on device",
+            Self::TooManyLinks => "Too many symbolic links encountered",
+            Self::NameTooLong => "File name too long",
+            Self::Invalid => "Invalid argument",
+        })
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A node's number; never used twice, so that a writer of a deleted file cannot hit another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Id(u64);
+
+/// A file's bytes at one moment. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Contents(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Contents {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Nodes that are no stored bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// `/dev/null`: takes everything, gives nothing.
+    Null,
+    /// `/dev/zero`: takes everything; reads as nothing here, since an endless file has no place in memory.
+    Zero,
+    /// `/dev/tty`, `/dev/stdout`, `/proc/self/fd/1`: the standard output of whoever opens it.
+    Stdout,
+    /// `/dev/stderr`, `/proc/self/fd/2`.
+    Stderr,
+    /// `/dev/stdin`, `/proc/self/fd/0`.
+    Stdin,
+}
+
+/// What a path leads to when it is opened.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// A stored file.
+    File(Id),
+    /// A device node.
+    Special(Special),
+}
+
+/// The kind of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A character device.
+    Device,
+}
+
+/// What `stat` tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits, `0o7777`.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Bytes; for a link the length of its target; 3452 (as f2fs says) for a directory.
+    pub size: u64,
+    /// Seconds since 1970.
+    pub modified: u64,
+    /// Where a link points.
+    pub target: Option<String>,
+}
+
+impl Stat {
+    /// `st_mode`: the kind's bits and the permissions, as the sync protocol sends it.
+    pub fn full_mode(&self) -> u32 {
+        self.mode
+            | match self.kind {
+                Kind::File => 0o100_000,
+                Kind::Directory => 0o040_000,
+                Kind::Link => 0o120_000,
+                Kind::Device => 0o020_000,
+            }
+    }
+}
+
+#[derive(Debug)]
+enum Body {
+    File(Contents),
+    Directory(BTreeMap<String, Id>),
+    Link(String),
+    Special(Special),
+}
+
+#[derive(Debug)]
+struct Node {
+    body: Body,
+    mode: u32,
+    uid: u32,
+    gid: u32,
+    modified: u64,
+    /// Part of a read-only file system.
+    read_only: bool,
+}
+
+/// The tree.
+#[derive(Debug)]
+pub struct Files {
+    nodes: BTreeMap<Id, Node>,
+    next: u64,
+    used: u64,
+    capacity: u64,
+    /// Seconds since 1970; given to whatever is written now.
+    pub(crate) now: u64,
+}
+
+const ROOT: Id = Id(0);
+
+impl Files {
+    /// A fresh phone's tree. `now` is in seconds since 1970; `programs` become `/system/bin`.
+    pub fn new<'a>(now: u64, programs: impl IntoIterator<Item = &'a str>) -> Self {
+        let root = Node {
+            body: Body::Directory(BTreeMap::new()),
+            mode: 0o755,
+            uid: 0,
+            gid: 0,
+            modified: now,
+            read_only: true,
+        };
+        let mut files = Self {
+            nodes: BTreeMap::from([(ROOT, root)]),
+            next: 1,
+            used: 0,
+            capacity: CAPACITY,
+            now,
+        };
+        layout::furnish(&mut files, programs);
+        files
+    }
+
+    /// What lies at `path`; the last component's link is followed only if `follow`.
+    pub fn stat(&self, path: &str, follow: bool) -> Result<Stat, Error> {
+        Ok(self.stat_of(self.find(path, follow)?))
+    }
+
+    /// Names and stats in a directory, sorted by name, without `.` and `..`.
+    pub fn list(&self, path: &str) -> Result<Vec<(String, Stat)>, Error> {
+        let id = self.find(path, true)?;
+        self.permit(id, 4)?;
+        let entries = self.entries(id)?;
+        Ok(entries.iter().map(|(name, id)| (name.clone(), self.stat_of(*id))).collect())
+    }
+
+    /// A file's bytes as they are now.
+    pub fn read(&self, path: &str) -> Result<Contents, Error> {
+        match self.open_to_read(path)? {
+            Opened::File(id) => Ok(self.contents(id)),
+            Opened::Special(_) => Ok(Contents::default()),
+        }
+    }
+
+    /// Finds what can be read at `path`.
+    pub fn open_to_read(&self, path: &str) -> Result<Opened, Error> {
+        let id = self.find(path, true)?;
+        self.permit(id, 4)?;
+        match &self.node(id).body {
+            Body::Special(special) => Ok(Opened::Special(*special)),
+            Body::Directory(_) => Err(Error::IsADirectory),
+            Body::File(_) | Body::Link(_) => Ok(Opened::File(id)),
+        }
+    }
+
+    /// The bytes behind an open file; empty when it has been deleted since.
+    pub fn contents(&self, id: Id) -> Contents {
+        match self.nodes.get(&id).map(|node| &node.body) {
+            Some(Body::File(contents)) => contents.clone(),
+            _ => Contents::default(),
+        }
+    }
+
+    /// Opens a file for appending, making it (with `mode`) if absent and emptying it unless `keep`.
+    pub fn open_to_write(&mut self, path: &str, mode: u32, keep: bool) -> Result<Opened, Error> {
+        let id = match self.find(path, true) {
+            Ok(id) => id,
+            Err(Error::NotFound) => {
+                let (parent, name) = self.parent_of(path)?;
+                return Ok(Opened::File(self.add(
+                    parent,
+                    name,
+                    Body::File(Contents::default()),
+                    mode,
+                )?));
+            }
+            Err(error) => return Err(error),
+        };
+        match &self.node(id).body {
+            Body::Directory(_) => return Err(Error::IsADirectory),
+            Body::Special(special) => return Ok(Opened::Special(*special)),
+            Body::File(_) | Body::Link(_) => {}
+        }
+        if self.node(id).read_only {
+            return Err(Error::ReadOnly);
+        }
+        self.permit(id, 2)?;
+        if !keep {
+            self.used -= self.size_of(id);
+            self.change(id, |node| node.body = Body::File(Contents::default()));
+        }
+        Ok(Opened::File(id))
+    }
+
+    /// Adds bytes at a file's end. Bytes for a deleted file vanish, as on a real system.
+    pub fn append(&mut self, id: Id, bytes: &[u8]) -> Result<(), Error> {
+        if self.used + bytes.len() as u64 > self.capacity {
+            return Err(Error::NoSpace);
+        }
+        let now = self.now;
+        if let Some(Node { body: Body::File(contents), modified, .. }) = self.nodes.get_mut(&id) {
+            Arc::make_mut(&mut contents.0).extend_from_slice(bytes);
+            *modified = now;
+            self.used += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Replaces a whole file; a device node swallows the bytes.
+    pub fn write(&mut self, path: &str, bytes: &[u8], mode: u32) -> Result<(), Error> {
+        match self.open_to_write(path, mode, false)? {
+            Opened::File(id) => self.append(id, bytes),
+            Opened::Special(_) => Ok(()),
+        }
+    }
+
+    /// Makes one directory.
+    pub fn make_directory(&mut self, path: &str, mode: u32) -> Result<(), Error> {
+        if self.find(path, false).is_ok() {
+            return Err(Error::Exists);
+        }
+        let (parent, name) = self.parent_of(path)?;
+        self.add(parent, name, Body::Directory(BTreeMap::new()), mode).map(drop)
+    }
+
+    /// Makes a symbolic link.
+    pub fn link(&mut self, path: &str, target: &str) -> Result<(), Error> {
+        if self.find(path, false).is_ok() {
+            return Err(Error::Exists);
+        }
+        let (parent, name) = self.parent_of(path)?;
+        self.add(parent, name, Body::Link(target.to_owned()), 0o777).map(drop)
+    }
+
+    /// Removes a file or link; a directory only when it is empty and `directories` is set.
+    pub fn remove(&mut self, path: &str, directories: bool) -> Result<(), Error> {
+        let id = self.find(path, false)?;
+        if let Body::Directory(entries) = &self.node(id).body {
+            if !directories {
+                return Err(Error::IsADirectory);
+            }
+            if !entries.is_empty() {
+                return Err(Error::NotEmpty);
+            }
+        }
+        let (parent, name) = self.parent_of(path)?;
+        self.writable(parent)?;
+        if id == ROOT {
+            return Err(Error::Invalid);
+        }
+        self.used -= self.size_of(id);
+        self.change(parent, |node| {
+            if let Body::Directory(entries) = &mut node.body {
+                entries.remove(&name);
+            }
+        });
+        self.nodes.remove(&id);
+        Ok(())
+    }
+
+    /// Moves a node; a file or empty directory at the new place is replaced.
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        let id = self.find(from, false)?;
+        let (old_parent, old_name) = self.parent_of(from)?;
+        let (new_parent, new_name) = self.parent_of(to)?;
+        self.writable(old_parent)?;
+        self.writable(new_parent)?;
+        if let Ok(existing) = self.find(to, false) {
+            if existing == id {
+                return Ok(());
+            }
+            self.remove(to, matches!(self.node(id).body, Body::Directory(_)))?;
+        }
+        if matches!(self.node(id).body, Body::Directory(_)) && self.within(new_parent, id) {
+            return Err(Error::Invalid);
+        }
+        for (parent, name, put) in [(old_parent, old_name, false), (new_parent, new_name, true)] {
+            self.change(parent, |node| {
+                if let Body::Directory(entries) = &mut node.body {
+                    if put {
+                        entries.insert(name, id)
+                    } else {
+                        entries.remove(&name)
+                    };
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Changes permission bits; only the owner may.
+    pub fn set_mode(&mut self, path: &str, mode: u32) -> Result<(), Error> {
+        let id = self.find(path, true)?;
+        self.owned(id)?;
+        let modified = self.node(id).modified;
+        self.change(id, |node| {
+            node.mode = mode & 0o7777;
+            node.modified = modified;
+        });
+        Ok(())
+    }
+
+    /// Sets the time of last change, in seconds since 1970.
+    pub fn set_modified(&mut self, path: &str, seconds: u64) -> Result<(), Error> {
+        let id = self.find(path, true)?;
+        if self.node(id).read_only {
+            return Err(Error::ReadOnly);
+        }
+        self.permit(id, 2)?;
+        self.change(id, |node| node.modified = seconds);
+        Ok(())
+    }
+
+    /// Bytes in use and bytes in all.
+    pub fn usage(&self) -> (u64, u64) {
+        (self.used, self.capacity)
+    }
+
+    fn find(&self, path: &str, follow: bool) -> Result<Id, Error> {
+        self.walk(path, follow, &mut 0)
+    }
+
+    fn walk(&self, path: &str, follow: bool, links: &mut usize) -> Result<Id, Error> {
+        if path.is_empty() {
+            return Err(Error::NotFound);
+        }
+        if path.len() > 4096 {
+            return Err(Error::NameTooLong);
+        }
+        let mut stack = vec![ROOT];
+        let mut here = String::new();
+        let parts: Vec<&str> =
+            path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        for (nth, part) in parts.iter().enumerate() {
+            let current = stack.last().copied().unwrap_or(ROOT);
+            if *part == ".." {
+                if stack.len() > 1 {
+                    stack.pop();
+                    here.truncate(here.rfind('/').unwrap_or(0));
+                }
+                continue;
+            }
+            let entries = self.entries(current)?;
+            self.permit(current, 1)?;
+            let id = *entries.get(*part).ok_or(Error::NotFound)?;
+            let last = nth + 1 == parts.len();
+            if let (Body::Link(target), true) =
+                (&self.node(id).body, follow || !last || path.ends_with('/'))
+            {
+                *links += 1;
+                if *links > LINKS {
+                    return Err(Error::TooManyLinks);
+                }
+                let whole = if target.starts_with('/') {
+                    target.clone()
+                } else {
+                    format!("{here}/{target}")
+                };
+                let rest = parts.get(nth + 1..).unwrap_or_default().join("/");
+                return self.walk(&format!("{whole}/{rest}"), follow, links);
+            }
+            stack.push(id);
+            here.push('/');
+            here.push_str(part);
+        }
+        let id = stack.last().copied().unwrap_or(ROOT);
+        if path.ends_with('/') && !matches!(self.node(id).body, Body::Directory(_)) {
+            return Err(Error::NotADirectory);
+        }
+        Ok(id)
+    }
+
+    fn parent_of(&self, path: &str) -> Result<(Id, String), Error> {
+        let trimmed = path.trim_end_matches('/');
+        let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
+        if name.is_empty() || name == "." || name == ".." {
+            return Err(Error::Invalid);
+        }
+        if name.len() > 255 {
+            return Err(Error::NameTooLong);
+        }
+        let parent = self.find(if parent.is_empty() { "/" } else { parent }, true)?;
+        self.entries(parent)?;
+        Ok((parent, name.to_owned()))
+    }
+
+    fn add(&mut self, parent: Id, name: String, body: Body, mode: u32) -> Result<Id, Error> {
+        self.writable(parent)?;
+        if self.nodes.len() >= NODES {
+            return Err(Error::NoSpace);
+        }
+        let above = self.node(parent);
+        // Shared storage forces owner, group and mode on whatever is made there (FUSE; `ls -l /sdcard` on a phone).
+        let (uid, gid, mode) = if above.gid == layout::SHARED {
+            let forced = if matches!(body, Body::Directory(_)) { 0o2770 } else { 0o660 };
+            (above.uid, above.gid, forced)
+        } else {
+            (SHELL, SHELL, mode & 0o7777)
+        };
+        let id = self.put(
+            parent,
+            name,
+            Node { body, mode, uid, gid, modified: self.now, read_only: false },
+        );
+        Ok(id)
+    }
+
+    /// Adds a node with no questions asked.
+    fn put(&mut self, parent: Id, name: String, node: Node) -> Id {
+        let id = Id(self.next);
+        self.next += 1;
+        self.nodes.insert(id, node);
+        self.change(parent, |above| {
+            if let Body::Directory(entries) = &mut above.body {
+                entries.insert(name, id);
+            }
+        });
+        id
+    }
+
+    fn change(&mut self, id: Id, with: impl FnOnce(&mut Node)) {
+        let now = self.now;
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.modified = now;
+            with(node);
+        }
+    }
+
+    fn node(&self, id: Id) -> &Node {
+        // Ids come from the tree under the same lock; the root stands in for one that should not exist.
+        self.nodes.get(&id).unwrap_or_else(|| &self.nodes[&ROOT])
+    }
+
+    fn entries(&self, id: Id) -> Result<&BTreeMap<String, Id>, Error> {
+        match &self.node(id).body {
+            Body::Directory(entries) => Ok(entries),
+            _ => Err(Error::NotADirectory),
+        }
+    }
+
+    fn size_of(&self, id: Id) -> u64 {
+        match &self.node(id).body {
+            Body::File(contents) => contents.0.len() as u64,
+            _ => 0,
+        }
+    }
+
+    fn within(&self, id: Id, ancestor: Id) -> bool {
+        id == ancestor
+            || match &self.node(ancestor).body {
+                Body::Directory(entries) => entries.values().any(|child| self.within(id, *child)),
+                _ => false,
+            }
+    }
+
+    fn permit(&self, id: Id, bit: u32) -> Result<(), Error> {
+        let node = self.node(id);
+        let shift = if node.uid == SHELL {
+            6
+        } else if SHELL_GROUPS.contains(&node.gid) {
+            3
+        } else {
+            0
+        };
+        if (node.mode >> shift) & bit == bit { Ok(()) } else { Err(Error::Denied) }
+    }
+
+    fn writable(&self, id: Id) -> Result<(), Error> {
+        if self.node(id).read_only {
+            return Err(Error::ReadOnly);
+        }
+        self.permit(id, 3)
+    }
+
+    fn owned(&self, id: Id) -> Result<(), Error> {
+        let node = self.node(id);
+        if node.read_only {
+            return Err(Error::ReadOnly);
+        }
+        if node.uid == SHELL || node.gid == layout::SHARED { Ok(()) } else { Err(Error::Denied) }
+    }
+
+    fn stat_of(&self, id: Id) -> Stat {
+        let node = self.node(id);
+        let (kind, size, target) = match &node.body {
+            Body::File(contents) => (Kind::File, contents.0.len() as u64, None),
+            Body::Directory(_) => (Kind::Directory, 3452, None),
+            Body::Link(target) => (Kind::Link, target.len() as u64, Some(target.clone())),
+            Body::Special(_) => (Kind::Device, 0, None),
+        };
+        Stat {
+            kind,
+            mode: node.mode,
+            uid: node.uid,
+            gid: node.gid,
+            size,
+            modified: node.modified,
+            target,
+        }
+    }
+}
+
+/// Joins a path to a working directory and takes out `.`, `..` and doubled slashes, without looking at links.
+pub(crate) fn absolute(cwd: &str, path: &str) -> String {
+    let joined = if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let mut path = String::with_capacity(joined.len());
+    for part in &parts {
+        path.push('/');
+        path.push_str(part);
+    }
+    if path.is_empty() { "/".to_owned() } else { path }
+}
+
+/// The directories of a fresh phone.
+mod layout {
+    use super::{Body, Contents, Files, Id, Node, ROOT, SHELL, Special};
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    /// Group of shared storage (`AID_MEDIA_RW`).
+    pub(super) const SHARED: u32 = 1023;
+
+    /// Path, mode, uid, gid, read-only. Modes as `ls -ld` shows them on Android 14.
+    const DIRECTORIES: &[(&str, u32, u32, u32, bool)] = &[
+        ("/system", 0o755, 0, 0, true),
+        ("/system/bin", 0o751, 0, SHELL, true),
+        ("/system/app", 0o755, 0, 0, true),
+        ("/system/etc", 0o755, 0, 0, true),
+        ("/vendor", 0o755, 0, SHELL, true),
+        ("/product", 0o755, 0, 0, true),
+        ("/apex", 0o755, 0, 0, true),
+        ("/dev", 0o755, 0, 0, true),
+        ("/proc", 0o555, 0, 0, true),
+        ("/proc/self", 0o555, SHELL, SHELL, true),
+        ("/proc/self/fd", 0o500, SHELL, SHELL, true),
+        ("/mnt", 0o755, 0, 1000, true),
+        ("/storage", 0o755, 0, SHARED - 8, true),
+        ("/storage/self", 0o755, 0, 0, true),
+        ("/storage/emulated", 0o755, 0, 0, true),
+        ("/data", 0o771, 1000, 1000, false),
+        ("/data/app", 0o771, 1000, 1000, false),
+        ("/data/data", 0o771, 1000, 1000, false),
+        ("/data/local", 0o751, 0, 0, false),
+        ("/data/local/tmp", 0o771, SHELL, SHELL, false),
+        ("/data/tombstones", 0o771, 1000, 1000, false),
+        ("/storage/emulated/0", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Alarms", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Android", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/DCIM", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Documents", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Download", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Movies", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Music", 0o2770, 10_063, SHARED, false),
+        ("/storage/emulated/0/Pictures", 0o2770, 10_063, SHARED, false),
+    ];
+
+    const LINKS: &[(&str, &str)] = &[
+        ("/sdcard", "/storage/emulated/0"),
+        ("/storage/self/primary", "/storage/emulated/0"),
+        ("/bin", "/system/bin"),
+        ("/etc", "/system/etc"),
+    ];
+
+    const DEVICES: &[(&str, Special)] = &[
+        ("/dev/null", Special::Null),
+        ("/dev/zero", Special::Zero),
+        ("/dev/tty", Special::Stdout),
+        ("/dev/stdin", Special::Stdin),
+        ("/dev/stdout", Special::Stdout),
+        ("/dev/stderr", Special::Stderr),
+        ("/proc/self/fd/0", Special::Stdin),
+        ("/proc/self/fd/1", Special::Stdout),
+        ("/proc/self/fd/2", Special::Stderr),
+    ];
+
+    const TEXTS: &[(&str, &str)] = &[
+        ("/proc/version", "Linux version 6.1.0-virtual (thumbwire@memory) #1 SMP PREEMPT\n"),
+        (
+            "/proc/cpuinfo",
+            "processor\t: 0\nBogoMIPS\t: 48.00\nFeatures\t: fp asimd evtstrm aes\nCPU architecture: 8\n\nHardware\t: Virtual\n",
+        ),
+        (
+            "/proc/meminfo",
+            "MemTotal:        8046640 kB\nMemFree:         4012344 kB\nMemAvailable:    5630212 kB\n",
+        ),
+        ("/system/etc/hosts", "127.0.0.1       localhost\n::1             ip6-localhost\n"),
+    ];
+
+    pub(super) fn furnish<'a>(files: &mut Files, programs: impl IntoIterator<Item = &'a str>) {
+        let node = |body, mode, uid, gid, read_only, modified| Node {
+            body,
+            mode,
+            uid,
+            gid,
+            modified,
+            read_only,
+        };
+        let now = files.now;
+        for &(path, mode, uid, gid, read_only) in DIRECTORIES {
+            place(
+                files,
+                path,
+                node(Body::Directory(BTreeMap::new()), mode, uid, gid, read_only, now),
+            );
+        }
+        for &(path, target) in LINKS {
+            place(files, path, node(Body::Link(target.to_owned()), 0o777, 0, 0, true, now));
+        }
+        for &(path, special) in DEVICES {
+            place(files, path, node(Body::Special(special), 0o666, 0, 0, true, now));
+        }
+        for &(path, text) in TEXTS {
+            let body = Body::File(Contents(Arc::new(text.as_bytes().to_vec())));
+            place(files, path, node(body, 0o444, 0, 0, true, now));
+        }
+        for name in programs {
+            let body = Body::File(Contents(Arc::new(b"\x7fELF\x02\x01\x01".to_vec())));
+            place(files, &format!("/system/bin/{name}"), node(body, 0o755, 0, SHELL, true, now));
+        }
+    }
+
+    fn place(files: &mut Files, path: &str, node: Node) {
+        let mut parent: Id = ROOT;
+        let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let Some(name) = parts.pop() else { return };
+        for part in parts {
+            if let Ok(Some(id)) = files.entries(parent).map(|entries| entries.get(part).copied()) {
+                parent = id;
+            }
+        }
+        files.used += match &node.body {
+            Body::File(contents) => contents.0.len() as u64,
+            _ => 0,
+        };
+        files.put(parent, name.to_owned(), node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phone() -> Files {
+        Files::new(1_000, ["sh", "ls"])
+    }
+
+    #[test]
+    fn what_is_written_on_the_sdcard_is_read_back_by_its_other_names() {
+        let mut files = phone();
+        files.write("/sdcard/a.txt", b"hello", 0o644).expect("written");
+        for path in [
+            "/sdcard/a.txt",
+            "/storage/emulated/0/a.txt",
+            "/storage/self/primary/Music/../a.txt",
+            "//sdcard//./a.txt",
+        ] {
+            assert_eq!(files.read(path).expect(path).as_ref(), b"hello", "{path}");
+        }
+        assert_eq!(files.stat("/sdcard/a.txt", true).expect("stat").full_mode(), 0o100_660);
+        assert_eq!(
+            files.stat("/sdcard", false).expect("stat").target.as_deref(),
+            Some("/storage/emulated/0")
+        );
+    }
+
+    #[test]
+    fn places_that_the_shell_may_not_write_say_why() {
+        let mut files = phone();
+        for (path, why) in [
+            ("/x", Error::ReadOnly),
+            ("/system/bin/ls", Error::ReadOnly),
+            ("/system/new", Error::ReadOnly),
+            ("/data/x", Error::Denied),
+            ("/data/data/com.example/x", Error::NotFound),
+            ("/nope/x", Error::NotFound),
+            ("/sdcard", Error::IsADirectory),
+            ("/system/bin/ls/x", Error::NotADirectory),
+        ] {
+            assert_eq!(files.write(path, b"x", 0o644), Err(why), "{path}");
+        }
+        assert_eq!(files.list("/data").map(drop), Err(Error::Denied));
+        assert_eq!(files.remove("/system/bin/ls", false), Err(Error::ReadOnly));
+        assert_eq!(files.remove("/", true), Err(Error::NotEmpty));
+    }
+
+    #[test]
+    fn a_full_phone_has_no_space_left_and_deleting_makes_room() {
+        let mut files = phone();
+        files.capacity = files.used + 10;
+        files.write("/sdcard/a", b"0123456789", 0o644).expect("fits");
+        assert_eq!(files.write("/sdcard/b", b"x", 0o644), Err(Error::NoSpace));
+        files.remove("/sdcard/a", false).expect("removed");
+        files.write("/sdcard/b", b"x", 0o644).expect("fits again");
+    }
+
+    #[test]
+    fn a_deleted_file_takes_what_its_writer_still_has() {
+        let mut files = phone();
+        let Opened::File(id) = files.open_to_write("/sdcard/a", 0o644, false).expect("made") else {
+            panic!("a file")
+        };
+        files.remove("/sdcard/a", false).expect("removed");
+        files.append(id, b"late").expect("swallowed");
+        assert_eq!(files.read("/sdcard/a").map(drop), Err(Error::NotFound));
+    }
+
+    #[test]
+    fn links_in_a_circle_end() {
+        let mut files = phone();
+        files.link("/sdcard/a", "b").expect("link");
+        files.link("/sdcard/b", "a").expect("link");
+        assert_eq!(files.stat("/sdcard/a", true), Err(Error::TooManyLinks));
+        assert!(files.stat("/sdcard/a", false).is_ok());
+    }
+
+    #[test]
+    fn a_directory_moves_with_its_children_but_not_into_itself() {
+        let mut files = phone();
+        files.make_directory("/sdcard/a", 0o755).expect("made");
+        files.write("/sdcard/a/f", b"1", 0o644).expect("written");
+        assert_eq!(files.rename("/sdcard/a", "/sdcard/a/b"), Err(Error::Invalid));
+        files.rename("/sdcard/a", "/sdcard/c").expect("moved");
+        assert_eq!(files.read("/sdcard/c/f").expect("there").as_ref(), b"1");
+        assert_eq!(files.remove("/sdcard/c", true), Err(Error::NotEmpty));
+    }
+
+    #[test]
+    fn paths_are_joined_and_cleaned() {
+        for (cwd, path, whole) in [
+            ("/", "a", "/a"),
+            ("/sdcard", "../x/./y", "/x/y"),
+            ("/a", "/b//c/", "/b/c"),
+            ("/", "..", "/"),
+            ("/a", "", "/a"),
+        ] {
+            assert_eq!(absolute(cwd, path), whole);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The phone as one thing: its world, files, properties and logs behind one lock, and the ways to reach it.
+//!
+//! Begin at [`VirtualPhone::new`]. Commands never hold the lock while they wait: they take it for one step ([`VirtualPhone::with`]) and let
+//! time pass through [`VirtualPhone::take`], the one place that decides what waiting means.
+
+use crate::commands::{CommandLog, CommandRecord};
+use crate::faces::adbd;
+use crate::files::Files;
+use crate::programs::{self, Properties, Settings};
+use crate::world::{self, Display, World};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio::net::TcpListener;
+use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+
+/// Bytes in flight on a connection in memory, each way; about what a USB or TCP stack holds.
+const IN_FLIGHT: usize = 256 * 1024;
+
+/// What a phone is made from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Decides everything that looks random; the same seed and the same commands give the same bytes.
+    pub seed: u64,
+    /// Major Android release.
+    pub android: u32,
+    /// The screen.
+    pub display: Display,
+    /// `ro.serialno`; by default made from the seed, such as `VP00000001`.
+    pub serial: Option<String>,
+    /// `ro.product.model`.
+    pub model: String,
+    /// `ro.product.name`.
+    pub product: String,
+    /// `ro.product.device`.
+    pub device: String,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let world = world::Setup::default();
+        Self {
+            seed: world.seed,
+            android: world.android,
+            display: world.display,
+            serial: None,
+            model: "Virtual Pixel".to_owned(),
+            product: "virtual".to_owned(),
+            device: "vp".to_owned(),
+        }
+    }
+}
+
+/// A phone made of memory. A clone is another handle on the same phone.
+#[derive(Clone)]
+pub struct VirtualPhone {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    setup: Setup,
+    serial: String,
+    state: Mutex<State>,
+    cable: watch::Sender<Cable>,
+    changed: Notify,
+}
+
+/// Whether hosts can reach the phone, and how often they were cut off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cable {
+    unplugged: bool,
+    cuts: u64,
+}
+
+/// Everything of the phone that changes.
+pub(crate) struct State {
+    pub(crate) world: World,
+    pub(crate) files: Files,
+    pub(crate) properties: Properties,
+    pub(crate) settings: Settings,
+    pub(crate) log: CommandLog,
+    /// Log lines before this one were cleared by `logcat -c`, counted from the first ever written.
+    pub(crate) log_cleared: u64,
+    pids: u32,
+}
+
+impl State {
+    /// A process id for a new shell.
+    pub(crate) fn next_pid(&mut self) -> u32 {
+        self.pids += 1;
+        self.pids
+    }
+}
+
+impl std::fmt::Debug for VirtualPhone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VirtualPhone").field("serial", &self.inner.serial).finish_non_exhaustive()
+    }
+}
+
+impl VirtualPhone {
+    /// A phone that has just been switched on and shows its home screen.
+    pub fn new(setup: Setup) -> Self {
+        let serial = setup.serial.clone().unwrap_or_else(|| format!("VP{:08X}", setup.seed));
+        let world = World::new(world::Setup {
+            seed: setup.seed,
+            display: setup.display,
+            android: setup.android,
+        });
+        let state = State {
+            files: Files::new(world.unix_time(), programs::names()),
+            properties: Properties::new(&setup, &serial),
+            settings: Settings::default(),
+            log: CommandLog::default(),
+            log_cleared: 0,
+            pids: 4_000,
+            world,
+        };
+        let (cable, _) = watch::channel(Cable::default());
+        Self {
+            inner: Arc::new(Inner {
+                setup,
+                serial,
+                state: Mutex::new(state),
+                cable,
+                changed: Notify::new(),
+            }),
+        }
+    }
+
+    /// What it was made from.
+    pub fn setup(&self) -> &Setup {
+        &self.inner.setup
+    }
+
+    /// Its serial number.
+    pub fn serial(&self) -> &str {
+        &self.inner.serial
+    }
+
+    /// Looks into the phone, or changes it behind every driver's back.
+    pub fn world<T>(&self, with: impl FnOnce(&mut World) -> T) -> T {
+        self.with(|phone| with(&mut phone.world))
+    }
+
+    /// Looks at the phone's files, or changes them, as the shell user.
+    pub fn files<T>(&self, with: impl FnOnce(&mut Files) -> T) -> T {
+        self.with(|phone| with(&mut phone.files))
+    }
+
+    /// Every simple command that its shells ran, oldest first; at most some thousands are kept.
+    pub fn commands(&self) -> Vec<CommandRecord> {
+        self.with(|phone| phone.log.records())
+    }
+
+    /// How many older commands are no longer in [`VirtualPhone::commands`].
+    pub fn commands_dropped(&self) -> u64 {
+        self.with(|phone| phone.log.dropped())
+    }
+
+    /// The host's end of a connection whose other end is served by this phone's adbd. Must be called inside a tokio runtime. While the
+    /// phone is unplugged the connection is dead from the start.
+    pub fn in_memory(&self) -> DuplexStream {
+        let (host, phone) = tokio::io::duplex(IN_FLIGHT);
+        let served = self.clone();
+        tokio::spawn(async move { served.serve(phone).await });
+        host
+    }
+
+    /// Serves adbd to everyone who connects, until the returned future is dropped. Connections made while the phone is unplugged are
+    /// closed at once.
+    ///
+    /// # Errors
+    /// When the listener fails for good.
+    pub async fn listen(&self, listener: TcpListener) -> std::io::Result<()> {
+        // Dropping the set ends the connections with it.
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => {
+                    let (stream, _) = accepted?;
+                    // Small packets go back and forth; a socket that cannot be told so still works.
+                    let _ = stream.set_nodelay(true);
+                    let phone = self.clone();
+                    connections.spawn(async move { phone.serve(stream).await });
+                },
+                Some(_) = connections.join_next() => {},
+            }
+        }
+    }
+
+    /// Cuts all connections and takes no new ones until [`VirtualPhone::plug`]: the phone has gone away.
+    pub fn unplug(&self) {
+        self.inner.cable.send_modify(|cable| {
+            cable.unplugged = true;
+            cable.cuts += 1;
+        });
+    }
+
+    /// Lets hosts connect again.
+    pub fn plug(&self) {
+        self.inner.cable.send_modify(|cable| cable.unplugged = false);
+    }
+
+    /// One step on the phone's state. The lock is held meanwhile, so `step` must not wait.
+    pub(crate) fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
+        let done = {
+            let mut state = self.lock();
+            state.files.now = state.world.unix_time();
+            step(&mut state)
+        };
+        self.inner.changed.notify_waiters();
+        done
+    }
+
+    /// A look at the phone's state that wakes nobody up.
+    pub(crate) fn peek<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// Ends after the next step on the phone's state, counted from this call.
+    pub(crate) fn changed(&self) -> Notified<'_> {
+        self.inner.changed.notified()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A step that panicked left the state as it was then; the phone goes on, as Android does after a crash.
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets `cost` pass on the phone. Time is virtual: the world's clock is moved on and nobody waits, so that nothing depends on how
+    /// fast the host is. Profiles that really wait belong here.
+    pub(crate) async fn take(&self, cost: Duration) {
+        if !cost.is_zero() {
+            self.with(|phone| phone.world.advance(phone.world.uptime().saturating_add(cost)));
+        }
+    }
+
+    async fn serve<S>(&self, io: S)
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    {
+        let mut cable = self.inner.cable.subscribe();
+        let plugged = *cable.borrow_and_update();
+        if plugged.unplugged {
+            return;
+        }
+        tokio::select! {
+            () = adbd::serve(self.clone(), io) => {},
+            // The sender lives in `self`, so this ends only by a cut.
+            _ = cable.wait_for(|now| now.cuts != plugged.cuts) => {},
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14; texts as in the captures `113` to `148` and
+//! `shell/am`.
+
+use super::Invocation;
+use super::intent::{self, Parsed};
+use crate::sh::io::Status;
+use crate::world::{StartError, Started};
+use std::time::Duration;
+
+/// `FLAG_ACTIVITY_NEW_TASK`, which `am start` adds.
+const NEW_TASK: u32 = 0x1000_0000;
+/// `FLAG_RECEIVER_FROM_SHELL`, which `am broadcast` adds.
+const FROM_SHELL: u32 = 0x0040_0000;
+
+/// What an app's first picture takes after a start, in virtual milliseconds; the lower end of what `am start -W` reports on phones.
+const COLD_MS: u64 = 300;
+const HOT_MS: u64 = 60;
+
+/// `am COMMAND …`, also `cmd activity COMMAND …`.
+pub(super) async fn am(call: Invocation) -> Status {
+    let rest = call.args.get(1..).unwrap_or_default();
+    let command = call.arg(0).unwrap_or_default();
+    match command {
+        "start" | "start-activity" => start(&call, command, rest).await,
+        "force-stop" | "kill" | "stop-app" => {
+            let Some(package) = rest.iter().rfind(|arg| !arg.starts_with('-')) else {
+                return call.exception(command, &expected(command)).await;
+            };
+            call.phone.with(|phone| phone.world.force_stop(package));
+            Ok(0)
+        }
+        "kill-all" => Ok(0),
+        "broadcast" => match intent::parse(rest) {
+            Err(what) => call.exception(command, &what).await,
+            Ok(parsed) => {
+                let shown = intent::shown(&parsed, parsed.flags | FROM_SHELL);
+                call.out(format!("Broadcasting: {shown}\nBroadcast completed: result=0\n")).await?;
+                Ok(0)
+            }
+        },
+        "startservice"
+        | "start-service"
+        | "startforegroundservice"
+        | "start-foreground-service" => match intent::parse(rest) {
+            Err(what) => call.exception(command, &what).await,
+            Ok(parsed) => {
+                call.out(format!("Starting service: {}\n", intent::shown(&parsed, parsed.flags)))
+                    .await?;
+                call.err("Error: Not found; no service started.\n").await;
+                Ok(255)
+            }
+        },
+        "instrument" => {
+            let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
+            let full = intent::component(&name)
+                .map_or(name, |component| format!("{}/{}", component.package, component.activity));
+            call.out(format!(
+                "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
+                 INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS_CODE: -1\n"
+            ))
+            .await?;
+            call.err(format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n"))
+                .await;
+            Ok(1)
+        }
+        "get-current-user" => call.out("0\n").await.map(|()| 0),
+        "stack" if rest.first().is_some_and(|arg| arg == "list") => {
+            let (top, bounds) =
+                call.phone.with(|phone| (phone.world.foreground(), phone.world.display().bounds()));
+            call.out(format!(
+                "RootTask id=1 bounds=[0,0][{},{}] displayId=0 userId=0\n  taskId=1: {}/{} bounds=[0,0][{},{}] userId=0 visible=true topActivity=ComponentInfo{{{}/{}}}\n",
+                bounds.right, bounds.bottom, top.package, top.activity, bounds.right, bounds.bottom, top.package, top.activity
+            ))
+            .await?;
+            Ok(0)
+        }
+        "" | "help" | "-h" => {
+            call.out(USAGE).await.map(|()| if command.is_empty() { 255 } else { 0 })
+        }
+        other => call.out(format!("Unknown command: {other}\n")).await.map(|()| 255),
+    }
+}
+
+fn expected(after: &str) -> String {
+    format!("java.lang.IllegalArgumentException: Argument expected after \"{after}\"")
+}
+
+async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
+    let (mut wait, mut stop_first) = (false, false);
+    let mut rest = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "-W" => wait = true,
+            "-S" => stop_first = true,
+            "-D" | "-N" | "--track-allocation" | "--streaming" | "--task-overlay"
+            | "--lock-task" => {}
+            "-P" | "-R" | "--user" | "--display" | "--windowingMode" | "--activityType"
+            | "--task" | "--start-profiler" | "--sampling" => {
+                args.next();
+            }
+            _ => rest.push(arg.clone()),
+        }
+    }
+    let parsed = match intent::parse(&rest) {
+        Ok(parsed) => parsed,
+        Err(what) => return call.exception(command, &what).await,
+    };
+    if stop_first
+        && let Some(package) = parsed
+            .intent
+            .component
+            .as_ref()
+            .map(|component| &component.package)
+            .or(parsed.package.as_ref())
+    {
+        call.out(format!("Stopping: {package}\n")).await?;
+        call.phone.with(|phone| phone.world.force_stop(package));
+    }
+    call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
+    let started = launch(call, &parsed);
+    // Without -W the outcome goes to the standard error.
+    let told = match &started {
+        Ok(Started::New) => String::new(),
+        Ok(Started::BroughtToFront) => {
+            "Warning: Activity not started, its current task has been brought to the front\n"
+                .to_owned()
+        }
+        Err(StartError::NotLaunchable) => {
+            let shown = intent::shown(&parsed, parsed.flags | NEW_TASK);
+            format!("Error: Activity not started, unable to resolve {shown}\n")
+        }
+        Err(StartError::NoSuchPackage | StartError::NoSuchActivity) => {
+            match &parsed.intent.component {
+                Some(component) => format!(
+                    "Error type 3\nError: Activity class {{{}/{}}} does not exist.\n",
+                    component.package, component.activity
+                ),
+                None => {
+                    let shown = intent::shown(&parsed, parsed.flags | NEW_TASK);
+                    format!("Error: Activity not started, unable to resolve {shown}\n")
+                }
+            }
+        }
+    };
+    if wait {
+        call.out(told).await?;
+    } else {
+        call.err(told).await;
+    }
+    let Ok(started) = started else { return Ok(0) };
+    let (state, cost) = if started == Started::New { ("COLD", COLD_MS) } else { ("HOT", HOT_MS) };
+    call.phone.take(Duration::from_millis(cost)).await;
+    if wait {
+        let top = call.phone.with(|phone| phone.world.foreground().short());
+        call.out(format!(
+            "Status: ok\nLaunchState: {state}\nActivity: {top}\nTotalTime: {cost}\nWaitTime: {}\nComplete\n",
+            cost + 5
+        ))
+        .await?;
+    }
+    Ok(0)
+}
+
+fn launch(call: &Invocation, parsed: &Parsed) -> Result<Started, StartError> {
+    call.phone.with(|phone| match (&parsed.intent.component, &parsed.package) {
+        (None, Some(package))
+            if parsed.intent.action.as_deref() == Some("android.intent.action.MAIN") =>
+        {
+            phone.world.start(package, None)
+        }
+        _ => phone.world.start_intent(&parsed.intent),
+    })
+}
+
+const USAGE: &str = "\
+Activity manager (activity) commands:
+  help
+      Print this help text.
+  start-activity [-W] [-S] [--user <USER_ID> | current] <INTENT>
+      Start an Activity.
+  force-stop [--user <USER_ID> | all | current] <PACKAGE>
+      Completely stop the given application package.
+  kill [--user <USER_ID> | all | current] <PACKAGE>
+      Kill all background processes associated with the given application.
+  broadcast [--user <USER_ID> | all | current] <INTENT>
+      Send a broadcast Intent.
+  get-current-user
+      Returns id of the current foreground user.
+  stack list
+      List all of the activity stacks and their sizes.
+";

@@ -1,0 +1,368 @@
+//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`. Texts as toybox's.
+
+use super::Invocation;
+use crate::files::{Error, Kind};
+use crate::sh::io::Status;
+
+/// How deep a tree is copied or removed.
+const DEEPEST: u32 = 64;
+
+/// Letters of all options, and the other arguments.
+fn options(call: &Invocation) -> (String, Vec<&str>) {
+    let mut letters = String::new();
+    let mut rest = Vec::new();
+    for arg in &call.args {
+        match arg.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            Some(more) if rest.is_empty() => letters.push_str(more),
+            _ => rest.push(arg.as_str()),
+        }
+    }
+    (letters, rest)
+}
+
+async fn needs(call: &Invocation, arguments: u32) -> Status {
+    let plural = if arguments == 1 { "" } else { "s" };
+    call.err(format!(
+        "{}: Needs {arguments} argument{plural} (see \"{} --help\")\n",
+        call.name, call.name
+    ))
+    .await;
+    Ok(1)
+}
+
+/// `rm [-rf] PATH…`
+pub(super) async fn rm(call: Invocation) -> Status {
+    let (letters, paths) = options(&call);
+    let recursive = letters.contains(['r', 'R']);
+    let force = letters.contains('f');
+    if paths.is_empty() && !force {
+        return needs(&call, 1).await;
+    }
+    let mut status = 0;
+    for path in paths {
+        let full = call.path(path);
+        match call.phone.with(|phone| remove(&mut phone.files, &full, recursive, 0)) {
+            Err(Error::NotFound) if force => {}
+            Err(why) => status = call.failed(path, why).await?,
+            Ok(()) => {}
+        }
+    }
+    Ok(status)
+}
+
+fn remove(
+    files: &mut crate::files::Files,
+    path: &str,
+    recursive: bool,
+    depth: u32,
+) -> Result<(), Error> {
+    let stat = files.stat(path, false)?;
+    if stat.kind == Kind::Directory && recursive {
+        if depth > DEEPEST {
+            return Err(Error::TooManyLinks);
+        }
+        for (name, _) in files.list(path)? {
+            remove(files, &format!("{}/{name}", path.trim_end_matches('/')), true, depth + 1)?;
+        }
+    }
+    files.remove(path, recursive)
+}
+
+/// `rmdir PATH…`
+pub(super) async fn rmdir(call: Invocation) -> Status {
+    let mut status = 0;
+    for path in options(&call).1 {
+        let full = call.path(path);
+        let done = call.phone.with(|phone| match phone.files.stat(&full, false)?.kind {
+            Kind::Directory => phone.files.remove(&full, true),
+            _ => Err(Error::NotADirectory),
+        });
+        if let Err(why) = done {
+            status = call.failed(path, why).await?;
+        }
+    }
+    Ok(status)
+}
+
+/// `mkdir [-p] [-m MODE] PATH…`
+pub(super) async fn mkdir(call: Invocation) -> Status {
+    let (letters, mut paths) = options(&call);
+    let mode = if letters.contains('m') && !paths.is_empty() {
+        u32::from_str_radix(paths.remove(0), 8).unwrap_or(0o777)
+    } else {
+        0o777
+    };
+    if paths.is_empty() {
+        return needs(&call, 1).await;
+    }
+    let mut status = 0;
+    for path in paths {
+        let full = call.path(path);
+        let made = call.phone.with(|phone| {
+            if !letters.contains('p') {
+                return phone.files.make_directory(&full, mode);
+            }
+            let ends = full.match_indices('/').skip(1).map(|(at, _)| at).chain([full.len()]);
+            for end in ends {
+                match phone.files.make_directory(&full[..end], mode) {
+                    Ok(()) | Err(Error::Exists) => {}
+                    Err(why) => return Err(why),
+                }
+            }
+            match phone.files.stat(&full, true)?.kind {
+                Kind::Directory => Ok(()),
+                _ => Err(Error::Exists),
+            }
+        });
+        if let Err(why) = made {
+            call.err(format!("mkdir: '{path}': {why}\n")).await;
+            status = 1;
+        }
+    }
+    Ok(status)
+}
+
+/// `touch [-c] PATH…`
+pub(super) async fn touch(call: Invocation) -> Status {
+    let (letters, paths) = options(&call);
+    if paths.is_empty() {
+        return needs(&call, 1).await;
+    }
+    let mut status = 0;
+    for path in paths {
+        let full = call.path(path);
+        let touched = call.phone.with(|phone| {
+            let now = phone.files.now;
+            match phone.files.set_modified(&full, now) {
+                Err(Error::NotFound) if letters.contains('c') => Ok(()),
+                Err(Error::NotFound) => phone.files.open_to_write(&full, 0o666, true).map(drop),
+                other => other,
+            }
+        });
+        if let Err(why) = touched {
+            call.err(format!("touch: '{path}': {why}\n")).await;
+            status = 1;
+        }
+    }
+    Ok(status)
+}
+
+/// `chmod MODE PATH…`, with an octal mode or `[ugoa]*[+-=][rwx]*`.
+pub(super) async fn chmod(call: Invocation) -> Status {
+    let (_, args) = options(&call);
+    let [mode, paths @ ..] = args.as_slice() else { return needs(&call, 2).await };
+    let mut status = 0;
+    for path in paths {
+        let full = call.path(path);
+        let Ok(before) = call.phone.with(|phone| phone.files.stat(&full, true)) else {
+            status = call.failed(path, Error::NotFound).await?;
+            continue;
+        };
+        let Some(mode) = changed(before.mode, mode) else {
+            call.err(format!("chmod: bad mode '{mode}'\n")).await;
+            return Ok(1);
+        };
+        if let Err(why) = call.phone.with(|phone| phone.files.set_mode(&full, mode)) {
+            call.err(format!("chmod: '{path}' to {mode:o}: {why}\n")).await;
+            status = 1;
+        }
+    }
+    Ok(status)
+}
+
+fn changed(before: u32, change: &str) -> Option<u32> {
+    if let Ok(mode) = u32::from_str_radix(change, 8) {
+        return (mode <= 0o7777).then_some(mode);
+    }
+    let at = change.find(['+', '-', '='])?;
+    let (who, rest) = change.split_at(at);
+    let (operator, what) = rest.split_at(1);
+    let mut bits = 0;
+    for c in what.chars() {
+        bits |= match c {
+            'r' => 0o444,
+            'w' => 0o222,
+            'x' | 'X' => 0o111,
+            _ => return None,
+        };
+    }
+    let mut mask = 0;
+    for c in who.chars() {
+        mask |= match c {
+            'u' => 0o700,
+            'g' => 0o070,
+            'o' => 0o007,
+            'a' => 0o777,
+            _ => return None,
+        };
+    }
+    let mask = if mask == 0 { 0o777 } else { mask };
+    Some(match operator {
+        "+" => before | (bits & mask),
+        "-" => before & !(bits & mask),
+        _ => (before & !mask) | (bits & mask),
+    })
+}
+
+/// `ln -s TARGET PATH`; hard links are not made.
+pub(super) async fn ln(call: Invocation) -> Status {
+    let (letters, args) = options(&call);
+    let ([target, path], true) = (args.as_slice(), letters.contains('s')) else {
+        return needs(&call, 2).await;
+    };
+    let full = call.path(path);
+    let linked = call.phone.with(|phone| {
+        // Shared storage (FUSE over f2fs) has no links.
+        if full.starts_with("/sdcard/") || full.starts_with("/storage/") {
+            Err(Error::Denied)
+        } else {
+            phone.files.link(&full, target)
+        }
+    });
+    match linked {
+        Ok(()) => Ok(0),
+        Err(why) => {
+            call.err(format!(
+                "ln: cannot create symbolic link from '{target}' to '{path}': {why}\n"
+            ))
+            .await;
+            Ok(1)
+        }
+    }
+}
+
+/// `cp [-rf] FROM… TO`
+pub(super) async fn cp(call: Invocation) -> Status {
+    transfer(&call, false).await
+}
+
+/// `mv [-f] FROM… TO`
+pub(super) async fn mv(call: Invocation) -> Status {
+    transfer(&call, true).await
+}
+
+async fn transfer(call: &Invocation, moving: bool) -> Status {
+    let (letters, args) = options(call);
+    let Some((to, from)) = args.split_last().filter(|(_, from)| !from.is_empty()) else {
+        return needs(call, 2).await;
+    };
+    let target = call.path(to);
+    let into = call
+        .phone
+        .with(|phone| phone.files.stat(&target, true))
+        .is_ok_and(|stat| stat.kind == Kind::Directory);
+    if from.len() > 1 && !into {
+        call.err(format!("{}: '{to}' not directory\n", call.name)).await;
+        return Ok(1);
+    }
+    let recursive = moving || letters.contains(['r', 'R', 'a']);
+    let mut status = 0;
+    for path in from {
+        let source = call.path(path);
+        let name = source.rsplit('/').next().unwrap_or_default();
+        let target =
+            if into { format!("{}/{name}", target.trim_end_matches('/')) } else { target.clone() };
+        let done = call.phone.with(|phone| {
+            if source == target {
+                return Err(Error::Invalid);
+            }
+            if moving {
+                phone.files.rename(&source, &target)
+            } else {
+                copy(&mut phone.files, &source, &target, recursive, 0)
+            }
+        });
+        match done {
+            Ok(()) => {}
+            Err(Error::IsADirectory) if !recursive => {
+                call.err(format!("cp: Skipped dir '{path}'\n")).await;
+                status = 1;
+            }
+            Err(why) => {
+                call.err(format!("{}: '{path}': {why}\n", call.name)).await;
+                status = 1;
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn copy(
+    files: &mut crate::files::Files,
+    from: &str,
+    to: &str,
+    recursive: bool,
+    depth: u32,
+) -> Result<(), Error> {
+    let stat = files.stat(from, true)?;
+    if stat.kind != Kind::Directory {
+        let contents = files.read(from)?;
+        return files.write(to, contents.as_ref(), stat.mode);
+    }
+    if !recursive {
+        return Err(Error::IsADirectory);
+    }
+    if depth > DEEPEST || to.starts_with(&format!("{from}/")) {
+        return Err(Error::Invalid);
+    }
+    match files.make_directory(to, stat.mode) {
+        Ok(()) | Err(Error::Exists) => {}
+        Err(why) => return Err(why),
+    }
+    for (name, _) in files.list(from)? {
+        copy(files, &format!("{from}/{name}"), &format!("{to}/{name}"), true, depth + 1)?;
+    }
+    Ok(())
+}
+
+/// `dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N]`, at most 64 MiB.
+pub(super) async fn dd(call: Invocation) -> Status {
+    let (mut from, mut to, mut block, mut count, mut skip) = ("-", None, 512_u64, None, 0_u64);
+    for arg in &call.args {
+        let (name, value) = arg.split_once('=').unwrap_or((arg, ""));
+        let number = || {
+            let (digits, scale) = match value.as_bytes().last() {
+                Some(b'k' | b'K') => (&value[..value.len() - 1], 1 << 10),
+                Some(b'm' | b'M') => (&value[..value.len() - 1], 1 << 20),
+                _ => (value, 1),
+            };
+            digits.parse::<u64>().ok().and_then(|n| n.checked_mul(scale))
+        };
+        match (name, number()) {
+            ("if", _) => from = value,
+            ("of", _) => to = Some(value),
+            ("bs", Some(n)) => block = n,
+            ("count", Some(n)) => count = Some(n),
+            ("skip", Some(n)) => skip = n,
+            ("status" | "conv" | "iflag" | "oflag", _) => {}
+            _ => {
+                call.err(format!("dd: bad arg '{arg}'\n")).await;
+                return Ok(1);
+            }
+        }
+    }
+    let input = match call.open(from) {
+        Ok(input) => input,
+        Err(why) => return call.failed(from, why).await,
+    };
+    let output = match to.map(|path| call.create(path)).transpose() {
+        Ok(output) => output.unwrap_or_else(|| call.io.stdout.clone()),
+        Err(why) => return call.failed(to.unwrap_or_default(), why).await,
+    };
+    let start = skip.saturating_mul(block);
+    let wanted = count.map_or(64 << 20, |count: u64| count.saturating_mul(block)).min(64 << 20);
+    let bytes = input.all(start.saturating_add(wanted)).await;
+    let bytes = bytes.get(usize::try_from(start).unwrap_or(usize::MAX)..).unwrap_or_default();
+    output.write(bytes).await?;
+    let records = format!(
+        "{}+{}",
+        bytes.len() as u64 / block.max(1),
+        u8::from(!(bytes.len() as u64).is_multiple_of(block.max(1)))
+    );
+    call.err(format!(
+        "{records} records in\n{records} records out\n{} bytes copied\n",
+        bytes.len()
+    ))
+    .await;
+    Ok(0)
+}

@@ -1,0 +1,215 @@
+//! `dumpsys`: the parts of system services' reports that tools read.
+//!
+//! Begin at [`SERVICES`]. Each report is a pure function of the phone's state. Shapes: `shell/battery/xiaomi-pad6_android14.txt`,
+//! `shell/window/aad_windows_android12.txt` and `emulator_android16_windows.txt`, `shell/activity`, captures `035` to `047`.
+
+use super::{Invocation, fingerprint, pm};
+use crate::phone::State;
+use crate::sh::io::Status;
+use crate::world::{Window, WindowKind};
+
+type Report = fn(&mut State, &[&str]) -> String;
+
+/// Services in the order of `dumpsys -l`, with what each prints.
+const SERVICES: [(&str, Report); 8] = [
+    ("SurfaceFlinger", surface_flinger),
+    ("activity", activity),
+    ("battery", battery),
+    ("display", display),
+    ("input_method", input_method),
+    ("package", package),
+    ("power", power),
+    ("window", window),
+];
+
+/// `dumpsys [-l | SERVICE [ARG…]]`
+pub(super) async fn dumpsys(call: Invocation) -> Status {
+    let mut args = call.args.iter().map(String::as_str).peekable();
+    while args.next_if(|arg| *arg == "-t" || *arg == "-T").is_some() {
+        args.next();
+    }
+    match args.next() {
+        Some("-l") | None => {
+            let listed: String = SERVICES.iter().map(|(name, _)| format!("  {name}\n")).collect();
+            call.out(format!("Currently running services:\n{listed}")).await?;
+        }
+        Some(name) => match SERVICES.iter().find(|(known, _)| *known == name) {
+            Some((_, report)) => {
+                let rest: Vec<&str> = args.collect();
+                let text = call.phone.with(|phone| report(phone, &rest));
+                call.out(text).await?;
+            }
+            None => call.err(format!("Can't find service: {name}\n")).await,
+        },
+    }
+    Ok(0)
+}
+
+fn battery(phone: &mut State, _: &[&str]) -> String {
+    let battery = phone.world.battery();
+    format!(
+        "Current Battery Service state:\n  AC powered: false\n  USB powered: {}\n  Wireless powered: false\n  Dock powered: false\n  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: {}\n  status: {}\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: {}\n  temperature: {}\n  technology: Li-ion\n",
+        battery.charging,
+        u32::from(battery.level) * 50_000,
+        // BATTERY_STATUS_CHARGING and BATTERY_STATUS_DISCHARGING
+        if battery.charging { 2 } else { 3 },
+        battery.level,
+        battery.voltage,
+        battery.temperature,
+    )
+}
+
+fn window(phone: &mut State, args: &[&str]) -> String {
+    match args.first().copied() {
+        Some("windows" | "w" | "visible-apps") => windows(phone),
+        Some("displays" | "d") => displays(phone),
+        Some("policy" | "p") => policy(phone),
+        Some("-h") => "Window manager dump options:\n".to_owned(),
+        Some(name) if !name.starts_with('-') => {
+            format!("Bad window command, or no windows match: {name}\nUse -h for help.\n")
+        }
+        _ => format!("{}\n{}\n{}", policy(phone), displays(phone), windows(phone)),
+    }
+}
+
+fn policy(phone: &mut State) -> String {
+    let on = phone.world.screen_on();
+    format!(
+        "WINDOW MANAGER POLICY STATE (dumpsys window policy)\n    mSystemReady=true mSystemBooted=true\n    mAwake={on}\n    screenState={}\n    interactiveState={}\n    KeyguardServiceDelegate\n      showing=false\n      inputRestricted=false\n      occluded=false\n      secure=false\n      mIsShowing=false\n    mNavBarVirtualKeyHapticFeedbackEnabled=true\n",
+        if on { "SCREEN_STATE_ON" } else { "SCREEN_STATE_OFF" },
+        if on { "INTERACTIVE_STATE_AWAKE" } else { "INTERACTIVE_STATE_SLEEP" },
+    )
+}
+
+fn displays(phone: &mut State) -> String {
+    let display = *phone.world.display();
+    let (width, height) = phone.world.physical_size();
+    let task = task(phone);
+    let focus = phone.world.scene().focused().map_or("null".to_owned(), window_name);
+    format!(
+        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)\n    init={width}x{height} {}dpi cur={}x{} app={}x{} rng={}x{}-{}x{}\n    deferred=false mLayoutNeeded=false\n\n  mLayoutSeq=1\n  mCurrentFocus={focus}\n  mFocusedApp={task}\n\n  displayId=0\n  DisplayFrames w={} h={} r={}\n  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mRotation={} mDeferredRotationPauseCount=0\n",
+        display.density,
+        display.width,
+        display.height,
+        display.width,
+        display.height,
+        display.width.min(display.height),
+        display.width.min(display.height),
+        display.width.max(display.height),
+        display.width.max(display.height),
+        display.width,
+        display.height,
+        display.rotation,
+        display.rotation,
+    )
+}
+
+fn windows(phone: &mut State) -> String {
+    let rotation = phone.world.display().rotation;
+    let scene = phone.world.scene();
+    let mut text = String::from("WINDOW MANAGER WINDOWS (dumpsys window windows)\n");
+    // Z order from the top down.
+    for (nth, window) in scene.windows.iter().rev().enumerate() {
+        let bounds = window.bounds;
+        let frame = format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom);
+        let kind = match window.kind {
+            WindowKind::Application => "BASE_APPLICATION",
+            WindowKind::InputMethod => "INPUT_METHOD",
+            WindowKind::StatusBar => "STATUS_BAR",
+            WindowKind::NavigationBar => "NAVIGATION_BAR",
+            WindowKind::Toast => "TOAST",
+        };
+        text.push_str(&format!(
+            "  Window #{nth} {}:\n    mDisplayId=0 rootTaskId=1\n    mOwnerUid=10000 showForAllUsers=false package={} appop=NONE\n    mAttrs={{(0,0)(fillxfill) ty={kind} fmt=TRANSLUCENT}}\n    Requested w={} h={} mLayoutSeq=1\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n    Frames: parent={frame} display={frame} frame={frame} last={frame}\n    isOnScreen=true\n    isVisible=true\n",
+            window_name(window),
+            window.package,
+            bounds.right - bounds.left,
+            bounds.bottom - bounds.top,
+        ));
+    }
+    let focus = scene.focused().map_or("null".to_owned(), window_name);
+    let method = scene
+        .windows
+        .iter()
+        .find(|window| window.kind == WindowKind::InputMethod)
+        .map_or("null".to_owned(), window_name);
+    text.push_str(&format!(
+        "\n  mHasPermanentDpad=false\n  mTopFocusedDisplayId=0\n  imeLayeringTarget in display# 0 {focus}\n  imeInputTarget in display# 0 {focus}\n  imeControlTarget in display# 0 {focus}\n  mInTouchMode=true\n  mInputMethodWindow={method}\n  mTraversalScheduled=false\n  mSystemBooted=true mDisplayEnabled=true\n  mTransactionSequence=1\n  mDisplayFrozen=false windows=0 client=false apps=0  mRotation={rotation}  mLastOrientation=-1\n waitingForConfig=false\n  Animation settings: disabled=false window=1.0 transition=1.0 animator=1.0\n"
+    ));
+    text
+}
+
+fn window_name(window: &Window) -> String {
+    format!("Window{{{:07x} u0 {}}}", fingerprint(&window.title) & 0xfff_ffff, window.title)
+}
+
+fn task(phone: &State) -> String {
+    let top = phone.world.foreground().short();
+    format!("ActivityRecord{{{:07x} u0 {top} t1}}", fingerprint(&top) & 0xfff_ffff)
+}
+
+fn activity(phone: &mut State, args: &[&str]) -> String {
+    let task = task(phone);
+    let top = phone.world.foreground();
+    match args.first().copied() {
+        None | Some("activities" | "a" | "top" | "recents" | "r") => format!(
+            "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  * Task{{{:07x} #1 type=standard A=10000:{} U=0 visible=true visibleRequested=true mode=fullscreen translucent=false sz=1}}\n    mLastPausedActivity: null\n    topResumedActivity={task}\n    * Hist  #0: {task}\n        packageName={} processName={}\n        mActivityComponent={}\n\n  ResumedActivity: {task}\n",
+            fingerprint(&top.package) & 0xfff_ffff,
+            top.package,
+            top.package,
+            top.package,
+            top.short(),
+        ),
+        Some(name) => format!(
+            "Unknown command: {name}\nBad activity command, or no activities match: {name}\nUse -h for help.\n"
+        ),
+    }
+}
+
+fn package(phone: &mut State, args: &[&str]) -> String {
+    match args.iter().rfind(|arg| !arg.starts_with('-')) {
+        Some(name) => {
+            match phone.world.packages().into_iter().find(|manifest| manifest.package == *name) {
+                Some(manifest) => pm::dumped(manifest),
+                None => format!("Unable to find package: {name}\n"),
+            }
+        }
+        None => phone.world.packages().into_iter().map(pm::dumped).collect(),
+    }
+}
+
+fn input_method(phone: &mut State, _: &[&str]) -> String {
+    let shown = phone.world.keyboard_shown();
+    format!(
+        "Current Input Method Manager state:\n  mCurMethodId=com.android.inputmethod.latin/.LatinIME\n  mShowRequested={shown} mInputShown={shown}\n  mInputShown={shown}\n"
+    )
+}
+
+fn power(phone: &mut State, _: &[&str]) -> String {
+    let on = phone.world.screen_on();
+    let (wakefulness, state) = if on { ("Awake", "ON") } else { ("Asleep", "OFF") };
+    format!(
+        "POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mWakefulness={wakefulness}\n  mIsPowered=true\n  mPlugType=2\n  mBatteryLevel={}\n\nDisplay Power: state={state}\n",
+        phone.world.battery().level
+    )
+}
+
+fn display(phone: &mut State, _: &[&str]) -> String {
+    let display = *phone.world.display();
+    format!(
+        "DISPLAY MANAGER (dumpsys display)\n  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:0', physicalPort=0, orientation={}, logicalFrame=Rect(0, 0 - {}, {}), deviceWidth={}, deviceHeight={}}}]\n  mGlobalDisplayState={}\n",
+        display.rotation,
+        display.width,
+        display.height,
+        display.width,
+        display.height,
+        if phone.world.screen_on() { "ON" } else { "OFF" },
+    )
+}
+
+fn surface_flinger(phone: &mut State, args: &[&str]) -> String {
+    match args.first().copied() {
+        Some("--display-id") => "Display 4619827259835644672 (HWC display 0): port=0 pnpId=GGL displayName=\"Virtual Display\"\n".to_owned(),
+        _ => format!("Build configuration: [sf]\nDisplay 4619827259835644672: {:?}\n", phone.world.physical_size()),
+    }
+}

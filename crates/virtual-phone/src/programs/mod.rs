@@ -1,0 +1,257 @@
+//! The programs of `/system/bin`: one file a subject, one line in [`PROGRAMS`] each.
+//!
+//! A program is a function from an [`Invocation`] (arguments, descriptors, the phone) to an exit status. It takes the phone's lock for
+//! single steps only, so a long one (`cat` of a pipe) holds nobody up, and it may be dropped at any `await` when its client goes away.
+//!
+//! Texts, usage and errors follow captures of real phones and the public sources of Android 14; where they differ by release the modern
+//! form is used. Services are asked through [`service`], so that `cmd package …` and `pm …` are one program.
+
+mod am;
+mod clock;
+mod cmd;
+mod copying;
+mod dump;
+mod dumpsys;
+mod input;
+mod intent;
+mod keycodes;
+mod listing;
+mod logcat;
+mod md5;
+mod monkey;
+mod pm;
+mod properties;
+mod screen;
+mod settings;
+mod system;
+mod text;
+
+pub(crate) use properties::Properties;
+pub(crate) use settings::Settings;
+
+use crate::files::{Error, absolute};
+use crate::phone::VirtualPhone;
+use crate::sh::io::{Input, Io, Output, Status, Stop};
+use futures::future::{BoxFuture, FutureExt};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A program of the phone.
+pub(crate) struct Program {
+    name: &'static str,
+    /// What starting and running it takes on the phone, in virtual milliseconds; steps that take longer add to it.
+    cost_ms: u64,
+    pub(crate) run: fn(Invocation) -> BoxFuture<'static, Status>,
+}
+
+impl Program {
+    /// The virtual time that one run takes at least.
+    pub(crate) fn cost(&self) -> Duration {
+        Duration::from_millis(self.cost_ms)
+    }
+}
+
+/// Every program, sorted by name. The costs are the lower ends of what phones with Android 12 and later show: a native program some
+/// milliseconds, a script around `cmd` 40, a Java start 300, an accessibility dump 1000 (it waits for a second of quiet).
+static PROGRAMS: &[Program] = &[
+    Program { name: "am", cost_ms: 40, run: |call| am::am(call).boxed() },
+    Program { name: "base64", cost_ms: 2, run: |call| text::base64(call).boxed() },
+    Program { name: "cat", cost_ms: 2, run: |call| text::cat(call).boxed() },
+    Program { name: "chmod", cost_ms: 2, run: |call| copying::chmod(call).boxed() },
+    Program { name: "cmd", cost_ms: 30, run: |call| cmd::cmd(call).boxed() },
+    Program { name: "cp", cost_ms: 2, run: |call| copying::cp(call).boxed() },
+    Program { name: "date", cost_ms: 2, run: |call| clock::date(call).boxed() },
+    Program { name: "dd", cost_ms: 2, run: |call| copying::dd(call).boxed() },
+    Program { name: "df", cost_ms: 2, run: |call| listing::df(call).boxed() },
+    Program { name: "dumpsys", cost_ms: 50, run: |call| dumpsys::dumpsys(call).boxed() },
+    Program { name: "env", cost_ms: 2, run: |call| system::env(call).boxed() },
+    Program { name: "getprop", cost_ms: 5, run: |call| properties::getprop(call).boxed() },
+    Program { name: "grep", cost_ms: 2, run: |call| text::grep(call).boxed() },
+    Program { name: "head", cost_ms: 2, run: |call| text::head(call).boxed() },
+    Program { name: "id", cost_ms: 2, run: |call| system::id(call).boxed() },
+    Program { name: "input", cost_ms: 40, run: |call| input::input(call).boxed() },
+    Program { name: "ln", cost_ms: 2, run: |call| copying::ln(call).boxed() },
+    Program { name: "log", cost_ms: 5, run: |call| logcat::log(call).boxed() },
+    Program { name: "logcat", cost_ms: 20, run: |call| logcat::logcat(call).boxed() },
+    Program { name: "ls", cost_ms: 2, run: |call| listing::ls(call).boxed() },
+    Program { name: "md5sum", cost_ms: 2, run: |call| text::md5sum(call).boxed() },
+    Program { name: "mkdir", cost_ms: 2, run: |call| copying::mkdir(call).boxed() },
+    Program { name: "monkey", cost_ms: 300, run: |call| monkey::monkey(call).boxed() },
+    Program { name: "mv", cost_ms: 2, run: |call| copying::mv(call).boxed() },
+    Program { name: "pidof", cost_ms: 2, run: |call| system::pidof(call).boxed() },
+    Program { name: "pm", cost_ms: 40, run: |call| pm::pm(call).boxed() },
+    Program { name: "printenv", cost_ms: 2, run: |call| system::env(call).boxed() },
+    Program { name: "ps", cost_ms: 10, run: |call| system::ps(call).boxed() },
+    Program { name: "readlink", cost_ms: 2, run: |call| listing::readlink(call).boxed() },
+    Program { name: "reboot", cost_ms: 10, run: |call| system::reboot(call).boxed() },
+    Program { name: "rm", cost_ms: 2, run: |call| copying::rm(call).boxed() },
+    Program { name: "rmdir", cost_ms: 2, run: |call| copying::rmdir(call).boxed() },
+    Program { name: "screencap", cost_ms: 300, run: |call| screen::screencap(call).boxed() },
+    Program { name: "setprop", cost_ms: 5, run: |call| properties::setprop(call).boxed() },
+    Program { name: "settings", cost_ms: 40, run: |call| settings::settings(call).boxed() },
+    Program { name: "sh", cost_ms: 5, run: |call| sh(call).boxed() },
+    Program { name: "stat", cost_ms: 2, run: |call| listing::stat(call).boxed() },
+    Program { name: "tail", cost_ms: 2, run: |call| text::tail(call).boxed() },
+    Program { name: "touch", cost_ms: 2, run: |call| copying::touch(call).boxed() },
+    Program { name: "uiautomator", cost_ms: 1_000, run: |call| dump::uiautomator(call).boxed() },
+    Program { name: "uname", cost_ms: 2, run: |call| system::uname(call).boxed() },
+    Program { name: "uptime", cost_ms: 2, run: |call| clock::uptime(call).boxed() },
+    Program { name: "wc", cost_ms: 2, run: |call| text::wc(call).boxed() },
+    Program { name: "which", cost_ms: 2, run: |call| system::which(call).boxed() },
+    Program { name: "whoami", cost_ms: 2, run: |call| system::whoami(call).boxed() },
+    Program { name: "wm", cost_ms: 40, run: |call| screen::wm(call).boxed() },
+];
+
+/// The program of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Program> {
+    PROGRAMS.binary_search_by(|program| program.name.cmp(name)).ok().and_then(|at| PROGRAMS.get(at))
+}
+
+/// The names of all programs.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|program| program.name)
+}
+
+/// Services that `cmd` reaches, with the program that answers for each.
+pub(crate) fn service(name: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
+    Some(match name {
+        "activity" => |call| am::am(call).boxed(),
+        "input" => |call| input::input(call).boxed(),
+        "package" => |call| pm::pm(call).boxed(),
+        "settings" => |call| settings::settings(call).boxed(),
+        "window" => |call| screen::wm(call).boxed(),
+        _ => return None,
+    })
+}
+
+/// A number that stays the same for the same text (FNV-1a): stands for the addresses and random names that Android prints.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// What a program is started with.
+#[derive(Clone)]
+pub(crate) struct Invocation {
+    pub(crate) phone: VirtualPhone,
+    /// The name it was called by, without its folder.
+    pub(crate) name: String,
+    /// What stood after the name.
+    pub(crate) args: Vec<String>,
+    pub(crate) cwd: String,
+    /// Exported variables.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) io: Io,
+    /// The service that the command came by, for the log.
+    pub(crate) service: Arc<str>,
+    /// How many shells deep it runs.
+    pub(crate) depth: u32,
+}
+
+impl Invocation {
+    /// Writes to the standard output.
+    pub(crate) async fn out(&self, text: impl AsRef<[u8]>) -> Result<(), Stop> {
+        self.io.stdout.write(text.as_ref()).await
+    }
+
+    /// Writes to the standard error. That nobody reads it is no reason to end.
+    pub(crate) async fn err(&self, text: impl AsRef<[u8]>) {
+        let _ = self.io.stderr.write(text.as_ref()).await;
+    }
+
+    /// The argument at that place, counted from 0 behind the name.
+    pub(crate) fn arg(&self, place: usize) -> Option<&str> {
+        self.args.get(place).map(String::as_str)
+    }
+
+    /// A path argument made absolute.
+    pub(crate) fn path(&self, path: &str) -> String {
+        absolute(&self.cwd, path)
+    }
+
+    /// Writes `name: path: why` and gives status 1, as toybox's programs do.
+    pub(crate) async fn failed(&self, path: &str, why: Error) -> Status {
+        self.err(format!("{}: {path}: {why}\n", self.name)).await;
+        Ok(1)
+    }
+
+    /// What a system service prints when its shell command throws, and its status. Source: Android's `BasicShellCommandHandler`; the
+    /// shape is in `shell/errors/settings-put_SecurityException.txt` of the captures.
+    pub(crate) async fn exception(&self, command: &str, what: &str) -> Status {
+        let trace = "\tat com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)\n\
+                     \tat android.os.ShellCommand.exec(ShellCommand.java:38)\n";
+        self.err(format!("\nException occurred while executing '{command}':\n{what}\n{trace}"))
+            .await;
+        Ok(255)
+    }
+
+    /// Opens a file (or `-`, the standard input) to read.
+    pub(crate) fn open(&self, path: &str) -> Result<Input, Error> {
+        use crate::files::{Opened, Special};
+        if path == "-" {
+            return Ok(self.io.stdin.clone());
+        }
+        let path = self.path(path);
+        self.phone.with(|phone| {
+            Ok(match phone.files.open_to_read(&path)? {
+                Opened::File(id) => Input::file(phone.files.contents(id)),
+                Opened::Special(Special::Stdin | Special::Stdout) => self.io.stdin.clone(),
+                Opened::Special(_) => Input::empty(),
+            })
+        })
+    }
+
+    /// Opens a file to write, emptied first.
+    pub(crate) fn create(&self, path: &str) -> Result<Output, Error> {
+        use crate::files::{Opened, Special};
+        let path = self.path(path);
+        Ok(match self.phone.with(|phone| phone.files.open_to_write(&path, 0o666, false))? {
+            Opened::File(id) => Output::File(self.phone.clone(), id),
+            Opened::Special(Special::Stdout | Special::Stdin) => self.io.stdout.clone(),
+            Opened::Special(Special::Stderr) => self.io.stderr.clone(),
+            Opened::Special(Special::Null | Special::Zero) => Output::Null,
+        })
+    }
+}
+
+/// `sh -c TEXT [NAME ARG…]`, `sh FILE [ARG…]`, or `sh` reading its standard input.
+pub(crate) async fn sh(call: Invocation) -> Status {
+    let Some(mut shell) = crate::sh::Shell::nested(&call) else {
+        call.err("/system/bin/sh: shells are nested too deeply\n").await;
+        return Ok(126);
+    };
+    let text = match call.arg(0) {
+        None | Some("-" | "-s") => return Ok(Box::pin(shell.interact(&call.io, None)).await),
+        Some("-c") => {
+            let Some(text) = call.arg(1) else {
+                call.err("/system/bin/sh: -c: requires an argument\n").await;
+                return Ok(2);
+            };
+            shell.positional = call.args.get(3..).unwrap_or_default().to_vec();
+            text.to_owned()
+        }
+        Some(path) => {
+            let absolute = call.path(path);
+            shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
+            match call.phone.with(|phone| phone.files.read(&absolute)) {
+                Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),
+                Err(why) => {
+                    call.err(format!("/system/bin/sh: {path}: {why}\n")).await;
+                    return Ok(127);
+                }
+            }
+        }
+    };
+    Ok(Box::pin(shell.run(&text, &call.io)).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PROGRAMS;
+
+    #[test]
+    fn the_table_is_sorted_by_name() {
+        assert!(PROGRAMS.is_sorted_by(|a, b| a.name < b.name));
+    }
+}

@@ -1,0 +1,501 @@
+//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `grep`, `md5sum`, `base64`. Texts as toybox's.
+
+use super::Invocation;
+use crate::sh::io::{Input, Status};
+
+/// Bytes that programs which need all of their input take at most.
+const ALL: u64 = 64 << 20;
+
+/// `cat [FILE…]`
+pub(super) async fn cat(call: Invocation) -> Status {
+    let mut status = 0;
+    for (path, input) in
+        inputs(&call, call.args.iter().map(String::as_str).filter(|arg| *arg != "-u").collect())
+    {
+        match input {
+            Err(why) => status = call.failed(&path, why).await?,
+            Ok(input) => loop {
+                let chunk = input.chunk().await;
+                if chunk.is_empty() {
+                    break;
+                }
+                call.out(chunk).await?;
+            },
+        }
+    }
+    Ok(status)
+}
+
+fn inputs(
+    call: &Invocation,
+    mut paths: Vec<&str>,
+) -> Vec<(String, Result<Input, crate::files::Error>)> {
+    if paths.is_empty() {
+        paths.push("-");
+    }
+    paths.into_iter().map(|path| (path.to_owned(), call.open(path))).collect()
+}
+
+/// `-n N`, `-c N` or `-N`: how much, whether bytes, and the other arguments.
+fn amount(call: &Invocation) -> Option<(String, bool, Vec<&str>)> {
+    let (mut amount, mut bytes, mut paths) = ("10".to_owned(), false, Vec::new());
+    let mut args = call.args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        match arg.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+            None => paths.push(arg),
+            Some("q" | "v") => {}
+            Some(option) => {
+                let (letter, rest) = match option.strip_prefix(['n', 'c']) {
+                    Some(rest) => (option.chars().next(), rest),
+                    None => (Some('n'), option),
+                };
+                bytes = letter == Some('c');
+                amount = if rest.is_empty() { args.next()?.to_owned() } else { rest.to_owned() };
+            }
+        }
+    }
+    Some((amount, bytes, paths))
+}
+
+/// `head [-n LINES] [-c BYTES] [FILE…]`: reads no further than it must, so that it ends an endless pipe.
+pub(super) async fn head(call: Invocation) -> Status {
+    let Some((Ok(mut left), bytes, paths)) =
+        amount(&call).map(|(n, bytes, paths)| (n.parse::<usize>(), bytes, paths))
+    else {
+        call.err("head: bad number\n").await;
+        return Ok(1);
+    };
+    let wanted = left;
+    let mut status = 0;
+    for (path, input) in inputs(&call, paths) {
+        left = wanted;
+        let input = match input {
+            Ok(input) => input,
+            Err(why) => {
+                status = call.failed(&path, why).await?;
+                continue;
+            }
+        };
+        while left > 0 {
+            let chunk = input.chunk().await;
+            if chunk.is_empty() {
+                break;
+            }
+            let end = if bytes {
+                left.min(chunk.len())
+            } else {
+                chunk
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, byte)| **byte == b'\n')
+                    .nth(left - 1)
+                    .map_or(chunk.len(), |(at, _)| at + 1)
+            };
+            let taken = chunk.get(..end).unwrap_or_default();
+            left -= if bytes {
+                taken.len()
+            } else {
+                taken.iter().filter(|byte| **byte == b'\n').count()
+            };
+            call.out(taken).await?;
+        }
+    }
+    Ok(status)
+}
+
+/// `tail [-n [+]LINES] [-c [+]BYTES] [FILE…]`; following (`-f`) is not here.
+pub(super) async fn tail(call: Invocation) -> Status {
+    let parsed = amount(&call).and_then(|(n, bytes, paths)| {
+        let from_start = n.starts_with('+');
+        Some((n.trim_start_matches('+').parse::<usize>().ok()?, from_start, bytes, paths))
+    });
+    let Some((count, from_start, bytes, paths)) = parsed else {
+        call.err("tail: bad number\n").await;
+        return Ok(1);
+    };
+    let mut status = 0;
+    for (path, input) in inputs(&call, paths) {
+        let text = match input {
+            Ok(input) => input.all(ALL).await,
+            Err(why) => {
+                status = call.failed(&path, why).await?;
+                continue;
+            }
+        };
+        let starts: Vec<usize> = if bytes {
+            Vec::new()
+        } else {
+            let after =
+                text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(after).filter(|at| *at < text.len()).collect()
+        };
+        let skipped = |of: usize| {
+            if from_start { count.saturating_sub(1).min(of) } else { of.saturating_sub(count) }
+        };
+        let start = if bytes {
+            skipped(text.len())
+        } else {
+            starts.get(skipped(starts.len())).copied().unwrap_or(text.len())
+        };
+        call.out(text.get(start..).unwrap_or_default()).await?;
+    }
+    Ok(status)
+}
+
+/// `wc [-lwc] [FILE…]`
+pub(super) async fn wc(call: Invocation) -> Status {
+    let letters: String = call.args.iter().filter_map(|arg| arg.strip_prefix('-')).collect();
+    let paths = call
+        .args
+        .iter()
+        .map(String::as_str)
+        .filter(|arg| !arg.starts_with('-') || *arg == "-")
+        .collect();
+    let mut status = 0;
+    for (path, input) in inputs(&call, paths) {
+        let text = match input {
+            Ok(input) => input.all(ALL).await,
+            Err(why) => {
+                status = call.failed(&path, why).await?;
+                continue;
+            }
+        };
+        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        let counts: Vec<String> = [('l', lines), ('w', words), ('c', text.len())]
+            .into_iter()
+            .filter(|(letter, _)| letters.is_empty() || letters.contains(*letter))
+            .map(
+                |(_, count)| {
+                    if letters.len() == 1 { count.to_string() } else { format!("{count:>7}") }
+                },
+            )
+            .collect();
+        let name = if path == "-" { String::new() } else { format!(" {path}") };
+        call.out(format!("{}{name}\n", counts.join(" "))).await?;
+    }
+    Ok(status)
+}
+
+/// `grep [-ivncqloFEwx] [-e] PATTERN [FILE…]`. A pattern may hold `.`, `*`, `^`, `$`, `[…]`, and with `-E` also `|`; more is refused.
+pub(super) async fn grep(call: Invocation) -> Status {
+    let (mut letters, mut pattern, mut paths) = (String::new(), None, Vec::new());
+    let mut args = call.args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        match arg {
+            "-e" => pattern = args.next(),
+            option if option.len() > 1 && option.starts_with('-') && paths.is_empty() => {
+                letters.push_str(&option[1..])
+            }
+            text if pattern.is_none() => pattern = Some(text),
+            path => paths.push(path),
+        }
+    }
+    let Some(pattern) = pattern else {
+        call.err("grep: no REGEX\n").await;
+        return Ok(2);
+    };
+    let has = |letter| letters.contains(letter);
+    let Some(matcher) = pattern::Matcher::new(pattern, has('F'), has('E'), has('i')) else {
+        call.err(format!("grep: bad REGEX '{pattern}'\n")).await;
+        return Ok(2);
+    };
+    let many = paths.len() > 1;
+    let (mut found, mut failed) = (false, false);
+    for (path, input) in inputs(&call, paths) {
+        let input = match input {
+            Ok(input) => input,
+            Err(why) => {
+                call.failed(&path, why).await?;
+                failed = true;
+                continue;
+            }
+        };
+        let (mut count, mut number) = (0_u64, 0_u64);
+        while let Some(line) = input.line(1 << 20).await {
+            number += 1;
+            let text = String::from_utf8_lossy(&line);
+            if matcher.matches(&text, has('x')) == has('v') {
+                continue;
+            }
+            found = true;
+            count += 1;
+            if has('q') {
+                return Ok(0);
+            }
+            if has('l') {
+                call.out(format!("{path}\n")).await?;
+                break;
+            }
+            if !has('c') {
+                let name = if many { format!("{path}:") } else { String::new() };
+                let number = if has('n') { format!("{number}:") } else { String::new() };
+                call.out(format!("{name}{number}{text}\n")).await?;
+            }
+        }
+        if has('c') {
+            let name = if many { format!("{path}:") } else { String::new() };
+            call.out(format!("{name}{count}\n")).await?;
+        }
+    }
+    Ok(if failed { 2 } else { i32::from(!found) })
+}
+
+/// `md5sum [-b] [FILE…]`
+pub(super) async fn md5sum(call: Invocation) -> Status {
+    let brief = call.arg(0) == Some("-b");
+    let mut status = 0;
+    for (path, input) in
+        inputs(&call, call.args.iter().map(String::as_str).filter(|arg| *arg != "-b").collect())
+    {
+        match input {
+            Err(why) => status = call.failed(&path, why).await?,
+            Ok(input) => {
+                let digest: String = super::md5::digest(&input.all(1 << 30).await)
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect();
+                let name = if brief { String::new() } else { format!("  {path}") };
+                call.out(format!("{digest}{name}\n")).await?;
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// `base64 [-w COLUMNS] [FILE]`, encoding only.
+pub(super) async fn base64(call: Invocation) -> Status {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut columns, mut path) = (76, "-");
+    let mut args = call.args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        match arg {
+            "-w" => columns = args.next().and_then(|n| n.parse().ok()).unwrap_or(76),
+            "-d" => {
+                call.err("base64: decoding is not supported by this phone\n").await;
+                return Ok(1);
+            }
+            other => path = other,
+        }
+    }
+    let input = match call.open(path) {
+        Ok(input) => input,
+        Err(why) => return call.failed(path, why).await,
+    };
+    let mut text = Vec::new();
+    for group in input.all(ALL).await.chunks(3) {
+        let word = group.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte))
+            << (8 * (3 - group.len()));
+        for place in 0..4 {
+            text.push(if place <= group.len() {
+                LETTERS[(word >> (18 - 6 * place) & 63) as usize]
+            } else {
+                b'='
+            });
+        }
+    }
+    let lines: Vec<&[u8]> = if columns == 0 { vec![&text] } else { text.chunks(columns).collect() };
+    let mut out = lines.join(&b'\n');
+    if columns != 0 && !out.is_empty() {
+        out.push(b'\n');
+    }
+    call.out(out).await?;
+    Ok(0)
+}
+
+/// The small part of regular expressions that scripts on phones use.
+mod pattern {
+    enum One {
+        Any,
+        Char(char),
+        Class { negated: bool, ranges: Vec<(char, char)> },
+    }
+
+    struct Step {
+        one: One,
+        least: usize,
+        most: usize,
+    }
+
+    struct Branch {
+        from_start: bool,
+        to_end: bool,
+        steps: Vec<Step>,
+    }
+
+    /// A pattern that is ready to be matched.
+    pub(super) struct Matcher {
+        branches: Vec<Branch>,
+        fold: bool,
+    }
+
+    impl Matcher {
+        /// `None` for what is not understood (groups, counts, back references).
+        pub(super) fn new(pattern: &str, fixed: bool, extended: bool, fold: bool) -> Option<Self> {
+            let pattern = if fold { pattern.to_lowercase() } else { pattern.to_owned() };
+            let texts: Vec<String> = if extended {
+                pattern.split('|').map(str::to_owned).collect()
+            } else {
+                pattern.split("\\|").map(str::to_owned).collect()
+            };
+            let branches = if fixed {
+                let step = |c| Step { one: One::Char(c), least: 1, most: 1 };
+                vec![Branch {
+                    from_start: false,
+                    to_end: false,
+                    steps: pattern.chars().map(step).collect(),
+                }]
+            } else {
+                texts.iter().map(|text| branch(text, extended)).collect::<Option<_>>()?
+            };
+            Some(Self { branches, fold })
+        }
+
+        /// Whether the pattern is found in the line, or (`whole`) is all of it.
+        pub(super) fn matches(&self, line: &str, whole: bool) -> bool {
+            let line: Vec<char> = if self.fold {
+                line.to_lowercase().chars().collect()
+            } else {
+                line.chars().collect()
+            };
+            self.branches.iter().any(|branch| found(branch, &line, whole))
+        }
+    }
+
+    fn branch(text: &str, extended: bool) -> Option<Branch> {
+        let from_start = text.starts_with('^');
+        let mut steps: Vec<Step> = Vec::new();
+        let mut to_end = false;
+        let mut chars = text.chars().skip(usize::from(from_start)).peekable();
+        while let Some(c) = chars.next() {
+            let one = match c {
+                '$' if chars.peek().is_none() => {
+                    to_end = true;
+                    break;
+                }
+                '.' => One::Any,
+                '\\' => match chars.next()? {
+                    'd' => One::Class { negated: false, ranges: vec![('0', '9')] },
+                    's' => One::Class { negated: false, ranges: vec![(' ', ' '), ('\t', '\t')] },
+                    'w' => One::Class {
+                        negated: false,
+                        ranges: vec![('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')],
+                    },
+                    c if c.is_ascii_alphanumeric() => return None,
+                    '(' | ')' | '{' | '}' if !extended => return None,
+                    c => One::Char(c),
+                },
+                '[' => class(&mut chars)?,
+                '(' | ')' | '{' if extended => return None,
+                '*' if !steps.is_empty() => {
+                    let last = steps.last_mut()?;
+                    (last.least, last.most) = (0, usize::MAX);
+                    continue;
+                }
+                '+' | '?' if extended && !steps.is_empty() => {
+                    let last = steps.last_mut()?;
+                    (last.least, last.most) = if c == '+' { (1, usize::MAX) } else { (0, 1) };
+                    continue;
+                }
+                c => One::Char(c),
+            };
+            steps.push(Step { one, least: 1, most: 1 });
+        }
+        Some(Branch { from_start, to_end, steps })
+    }
+
+    fn class(chars: &mut std::iter::Peekable<impl Iterator<Item = char>>) -> Option<One> {
+        let negated = chars.next_if_eq(&'^').is_some();
+        let mut ranges = Vec::new();
+        loop {
+            let low = chars.next()?;
+            if low == ']' && !ranges.is_empty() {
+                return Some(One::Class { negated, ranges });
+            }
+            if chars.next_if_eq(&'-').is_some() {
+                match chars.next()? {
+                    ']' => {
+                        ranges.extend([(low, low), ('-', '-')]);
+                        return Some(One::Class { negated, ranges });
+                    }
+                    high => ranges.push((low, high)),
+                }
+            } else {
+                ranges.push((low, low));
+            }
+        }
+    }
+
+    /// Walks all places at once, so that the time is the product of line and pattern, whatever the pattern.
+    fn found(branch: &Branch, line: &[char], whole: bool) -> bool {
+        let steps = &branch.steps;
+        let mut places = vec![false; steps.len() + 1];
+        for at in 0..=line.len() {
+            if at == 0 || !(branch.from_start || whole) {
+                places[0] = true;
+            }
+            for (nth, step) in steps.iter().enumerate() {
+                if step.least == 0 && places[nth] {
+                    places[nth + 1] = true;
+                }
+            }
+            if places[steps.len()] && (at == line.len() || !(branch.to_end || whole)) {
+                return true;
+            }
+            let Some(c) = line.get(at) else { return false };
+            let mut next = vec![false; steps.len() + 1];
+            for (nth, step) in steps.iter().enumerate() {
+                if places[nth] && fits(&step.one, *c) {
+                    next[nth + 1] = true;
+                    // An endless step may be taken once more.
+                    next[nth] |= step.most > 1;
+                }
+            }
+            places = next;
+        }
+        false
+    }
+
+    fn fits(one: &One, c: char) -> bool {
+        match one {
+            One::Any => true,
+            One::Char(wanted) => *wanted == c,
+            One::Class { negated, ranges } => {
+                ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
+            }
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::Matcher;
+
+        #[test]
+        fn patterns_are_found() {
+            let found = |pattern: &str, line: &str, extended| {
+                Matcher::new(pattern, false, extended, false).expect(pattern).matches(line, false)
+            };
+            for (pattern, line) in [
+                ("mCurrentFocus", "  mCurrentFocus=x"),
+                ("^a.*c$", "abbc"),
+                ("[0-9]x", "a7x"),
+                ("a*", ""),
+                ("a\\.b", "a.b"),
+                ("x$", "axx"),
+            ] {
+                assert!(found(pattern, line, false), "{pattern} {line}");
+            }
+            for (pattern, line) in [("^b", "ab"), ("a\\.b", "axb"), ("[^a]", "aaa"), ("a+", "a")] {
+                assert!(!found(pattern, line, false), "{pattern} {line}");
+            }
+            assert!(found("b|ca+t?$", "xcaa", true));
+            assert!(Matcher::new("(a)", false, true, false).is_none());
+            // Would take for ever if it went back and tried again.
+            assert!(!found(
+                &format!("^{}$", "a*".repeat(500)),
+                &format!("{}b", "a".repeat(500)),
+                false
+            ));
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! Runs a parsed script: pipelines as futures joined by pipes in memory, commands from the tables of built-ins and programs.
+//!
+//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from a standard input). Nothing is spawned: a script is one
+//! future, so dropping it (its client went away) ends every command in it.
+
+use super::builtins;
+use super::io::{Input, Io, Output, Status, Stop, pipe};
+use super::parse::{
+    self, Item, Joint, Mode, Piece, Pipeline, Redirect, Refusal, Script, Stage, What, Word,
+};
+use crate::files::{Kind, Opened, Special, absolute};
+use crate::phone::VirtualPhone;
+use crate::programs::{self, Invocation};
+use futures::future::{BoxFuture, FutureExt, join_all};
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Shells started from shells; a script that calls itself ends here.
+const DEEPEST: u32 = 12;
+
+/// 128 + `SIGSEGV`: the status of a program that crashed.
+const CRASHED: i32 = 139;
+
+/// A line typed or piped into an interactive shell.
+const LINE: u64 = 1 << 20;
+
+/// Why a command did not run; printed after the shell's name, status 1.
+#[derive(Debug)]
+pub(super) struct Failure(String);
+
+impl Failure {
+    pub(super) fn new(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Variable {
+    value: String,
+    exported: bool,
+}
+
+/// One shell process. A clone is a subshell: what it changes stays its own.
+#[derive(Clone)]
+pub(crate) struct Shell {
+    pub(super) phone: VirtualPhone,
+    /// The service that the commands are logged under, such as `shell,v2,raw`.
+    service: Arc<str>,
+    variables: BTreeMap<String, Variable>,
+    /// `$1`, `$2`, …
+    pub(crate) positional: Vec<String>,
+    pub(super) cwd: String,
+    /// `$?`
+    pub(super) status: i32,
+    /// Set by `exit`: the shell runs nothing more.
+    pub(super) exit: Option<i32>,
+    pid: u32,
+    depth: u32,
+}
+
+impl Shell {
+    /// A shell as adbd starts it: in `/`, as the shell user.
+    pub(crate) fn new(phone: VirtualPhone, service: &str) -> Self {
+        let pid = phone.with(|phone| phone.next_pid());
+        let variables = [
+            ("ANDROID_DATA", "/data"),
+            ("ANDROID_ROOT", "/system"),
+            ("EXTERNAL_STORAGE", "/sdcard"),
+            ("HOME", "/"),
+            ("HOSTNAME", "vp"),
+            ("LOGNAME", "shell"),
+            ("PATH", "/product/bin:/apex/com.android.runtime/bin:/system/bin:/vendor/bin"),
+            ("SHELL", "/bin/sh"),
+            ("TMPDIR", "/data/local/tmp"),
+            ("USER", "shell"),
+        ]
+        .map(|(name, value)| {
+            (name.to_owned(), Variable { value: value.to_owned(), exported: true })
+        });
+        Self {
+            phone,
+            service: service.into(),
+            variables: variables.into(),
+            positional: Vec::new(),
+            cwd: "/".to_owned(),
+            status: 0,
+            exit: None,
+            pid,
+            depth: 0,
+        }
+    }
+
+    /// A shell that a program (`sh`) starts with its own surroundings; `None` when shells are nested too deeply.
+    pub(crate) fn nested(from: &Invocation) -> Option<Self> {
+        let mut shell = Self::new(from.phone.clone(), &from.service);
+        shell.depth = from.depth + 1;
+        shell.cwd.clone_from(&from.cwd);
+        for (name, value) in &from.env {
+            shell.set(name, value);
+            shell.export(name);
+        }
+        (shell.depth <= DEEPEST).then_some(shell)
+    }
+
+    /// Runs a whole text and gives the exit status, as `sh -c` does.
+    pub(crate) async fn run(&mut self, text: &str, io: &Io) -> i32 {
+        match parse::parse(text) {
+            Ok(script) => self.script(&script, io).await,
+            Err(refusal) => {
+                self.status = refusal.status();
+                self.complain(io, &refusal.to_string()).await;
+                self.status
+            }
+        }
+    }
+
+    /// Runs lines from the standard input until it ends or `exit`. With `interrupt` (a terminal) it prompts, and an interrupt ends the
+    /// command that runs.
+    pub(crate) async fn interact(&mut self, io: &Io, interrupt: Option<&Notify>) -> i32 {
+        let mut text = String::new();
+        while self.exit.is_none() {
+            if interrupt.is_some() {
+                // The form of Android's mkshrc: the last status when it is not 0, host, directory.
+                let status =
+                    if self.status == 0 { String::new() } else { format!("{}|", self.status) };
+                let prompt = if text.is_empty() {
+                    format!("{status}vp:{} $ ", self.cwd)
+                } else {
+                    "> ".to_owned()
+                };
+                let _ = io.stderr.write(prompt.as_bytes()).await;
+            }
+            let interrupted = async {
+                match interrupt {
+                    Some(interrupt) => interrupt.notified().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let turn = async {
+                let line = io.stdin.line(LINE).await;
+                let Some(line) = line else { return false };
+                text.push_str(&String::from_utf8_lossy(&line));
+                text.push('\n');
+                match parse::parse(&text) {
+                    Err(Refusal::Incomplete(_)) if (text.len() as u64) < LINE => return true,
+                    Ok(script) => drop(self.script(&script, io).await),
+                    Err(refusal) => {
+                        self.status = refusal.status();
+                        self.complain(io, &refusal.to_string()).await;
+                    }
+                }
+                text.clear();
+                true
+            };
+            tokio::select! {
+                more = turn => {
+                    if !more {
+                        break;
+                    }
+                    continue;
+                },
+                () = interrupted => {},
+            }
+            text.clear();
+            self.status = 130;
+        }
+        if !text.is_empty() && self.exit.is_none() {
+            let rest = std::mem::take(&mut text);
+            self.run(&rest, io).await;
+        }
+        self.exit.unwrap_or(self.status)
+    }
+
+    /// A copy that runs a part of the script by itself.
+    pub(super) fn subshell(&self) -> Self {
+        self.clone()
+    }
+
+    /// Runs a parsed script in this shell and gives its status.
+    pub(super) fn script<'a>(&'a mut self, script: &'a Script, io: &'a Io) -> BoxFuture<'a, i32> {
+        async move {
+            for item in &script.0 {
+                if item.background {
+                    // There is no job control: the command has ended before the next one starts.
+                    let mut shell = self.subshell();
+                    let inner = Io { stdin: Input::empty(), ..io.clone() };
+                    shell.item(item, &inner).await;
+                    self.status = 0;
+                } else {
+                    self.item(item, io).await;
+                }
+                if let Some(status) = self.exit {
+                    self.status = status;
+                    break;
+                }
+            }
+            self.status
+        }
+        .boxed()
+    }
+
+    /// A parameter's value; `None` when it is not set.
+    pub(super) fn parameter(&self, name: &str) -> Option<String> {
+        match name {
+            "?" => Some(self.status.to_string()),
+            "$" => Some(self.pid.to_string()),
+            "!" | "-" => Some(String::new()),
+            "#" => Some(self.positional.len().to_string()),
+            "@" | "*" => Some(self.positional.join(" ")),
+            "0" => Some("/system/bin/sh".to_owned()),
+            "PWD" => Some(self.cwd.clone()),
+            digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
+                self.positional.get(digits.parse::<usize>().ok()?.checked_sub(1)?).cloned()
+            }
+            name => self.variables.get(name).map(|variable| variable.value.clone()),
+        }
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
+        self.variables.insert(name.to_owned(), Variable { value: value.to_owned(), exported });
+    }
+
+    pub(super) fn unset(&mut self, name: &str) {
+        self.variables.remove(name);
+    }
+
+    pub(super) fn export(&mut self, name: &str) {
+        let variable = self
+            .variables
+            .entry(name.to_owned())
+            .or_insert(Variable { value: String::new(), exported: true });
+        variable.exported = true;
+    }
+
+    /// All variables with their values, or only the exported ones.
+    pub(super) fn listed(&self, exported: bool) -> Vec<(String, String)> {
+        let chosen = self.variables.iter().filter(|(_, variable)| !exported || variable.exported);
+        chosen.map(|(name, variable)| (name.clone(), variable.value.clone())).collect()
+    }
+
+    pub(super) async fn complain(&self, io: &Io, what: &str) {
+        // Nobody to complain to is no further failure.
+        let _ = io.stderr.write(format!("/system/bin/sh: {what}\n").as_bytes()).await;
+    }
+
+    /// One level deeper into texts that run texts; `false` when that is too deep.
+    pub(super) fn descend(&mut self) -> bool {
+        let fits = self.depth < DEEPEST;
+        self.depth += u32::from(fits);
+        fits
+    }
+
+    /// Back from [`Shell::descend`].
+    pub(super) fn ascend(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    async fn item(&mut self, item: &Item, io: &Io) {
+        self.pipeline(&item.first, io).await;
+        for (joint, pipeline) in &item.rest {
+            if self.exit.is_some() {
+                return;
+            }
+            if (self.status == 0) == (*joint == Joint::And) {
+                self.pipeline(pipeline, io).await;
+            }
+        }
+    }
+
+    async fn pipeline(&mut self, pipeline: &Pipeline, io: &Io) {
+        self.status = if let [only] = pipeline.stages.as_slice() {
+            self.stage(only, io.clone()).await
+        } else {
+            let mut stdin = io.stdin.clone();
+            let mut running = Vec::with_capacity(pipeline.stages.len());
+            for (nth, stage) in pipeline.stages.iter().enumerate() {
+                let (stdout, next) = if nth + 1 == pipeline.stages.len() {
+                    (io.stdout.clone(), Input::empty())
+                } else {
+                    pipe()
+                };
+                let io = Io {
+                    stdin: std::mem::replace(&mut stdin, next),
+                    stdout,
+                    stderr: io.stderr.clone(),
+                };
+                let mut shell = self.subshell();
+                running.push(async move { shell.stage(stage, io).await });
+            }
+            join_all(running).await.last().copied().unwrap_or(0)
+        };
+        if pipeline.negated && self.exit.is_none() {
+            self.status = i32::from(self.status == 0);
+        }
+    }
+
+    async fn stage(&mut self, stage: &Stage, mut io: Io) -> i32 {
+        match &stage.what {
+            What::Simple { .. } => self.simple(stage, io).await,
+            What::Subshell(script) | What::Group(script) => {
+                if let Err(Failure(why)) = self.redirect(&stage.redirects, &mut io).await {
+                    self.complain(&io, &why).await;
+                    return 1;
+                }
+                if matches!(stage.what, What::Group(_)) {
+                    self.script(script, &io).await
+                } else {
+                    self.subshell().script(script, &io).await
+                }
+            }
+        }
+    }
+
+    async fn simple(&mut self, stage: &Stage, mut io: Io) -> i32 {
+        let What::Simple { assignments, words } = &stage.what else { return 0 };
+        let plain = io.clone();
+        let prepared = self.prepare(assignments, words, &stage.redirects, &mut io).await;
+        let (argv, values) = match prepared {
+            Ok(prepared) => prepared,
+            Err(Failure(why)) => {
+                self.complain(&plain, &why).await;
+                return 1;
+            }
+        };
+        let Some(name) = argv.first() else {
+            for (name, value) in values {
+                self.set(&name, &value);
+            }
+            // The status of `x=$(cmd)` is that of `cmd`.
+            let substituted =
+                |word: &Word| word.0.iter().any(|piece| matches!(piece, Piece::Command { .. }));
+            return if assignments.iter().any(|(_, word)| substituted(word)) {
+                self.status
+            } else {
+                0
+            };
+        };
+        let record =
+            self.phone.with(|phone| phone.log.begin(&self.service, &argv, phone.world.uptime()));
+        let saved: Vec<_> = values
+            .iter()
+            .map(|(name, _)| (name.clone(), self.variables.get(name).cloned()))
+            .collect();
+        for (name, value) in &values {
+            self.set(name, value);
+            self.export(name);
+        }
+        let ended = if let Some(builtin) = builtins::find(name) {
+            (builtin.run)(self, argv.get(1..).unwrap_or_default(), &io).await
+        } else {
+            self.program(&argv, &io).await
+        };
+        for (name, variable) in saved {
+            match variable {
+                Some(variable) => drop(self.variables.insert(name, variable)),
+                None => self.unset(&name),
+            }
+        }
+        let status = match ended {
+            Ok(status) => status & 0xff,
+            // 128 + SIGPIPE
+            Err(Stop::Closed) => 141,
+            Err(Stop::File(why)) => {
+                let _ = plain.stderr.write(format!("{}: write: {why}\n", argv[0]).as_bytes()).await;
+                1
+            }
+        };
+        self.phone.with(|phone| phone.log.finish(record, status));
+        status
+    }
+
+    async fn prepare(
+        &mut self,
+        assignments: &[(String, Word)],
+        words: &[Word],
+        redirects: &[Redirect],
+        io: &mut Io,
+    ) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
+        let argv = self.arguments(words, io).await?;
+        let mut values = Vec::with_capacity(assignments.len());
+        for (name, word) in assignments {
+            values.push((name.clone(), self.value(word, io).await?));
+        }
+        self.redirect(redirects, io).await?;
+        Ok((argv, values))
+    }
+
+    /// Runs a program, or a script file, by its name or path.
+    pub(super) async fn program(&mut self, argv: &[String], io: &Io) -> Status {
+        let name = argv.first().map(String::as_str).unwrap_or_default();
+        let path = name.contains('/').then(|| absolute(&self.cwd, name));
+        let program = match &path {
+            None => programs::find(name),
+            Some(path) => path
+                .strip_prefix("/system/bin/")
+                .or(path.strip_prefix("/bin/"))
+                .and_then(programs::find),
+        };
+        let mut invocation = Invocation {
+            phone: self.phone.clone(),
+            name: name.rsplit('/').next().unwrap_or(name).to_owned(),
+            args: argv.get(1..).unwrap_or_default().to_vec(),
+            cwd: self.cwd.clone(),
+            env: self.listed(true),
+            io: io.clone(),
+            service: Arc::clone(&self.service),
+            depth: self.depth,
+        };
+        if let Some(program) = program {
+            self.phone.take(program.cost()).await;
+            // One program's bug is that program's end, not the phone's.
+            return AssertUnwindSafe((program.run)(invocation))
+                .catch_unwind()
+                .await
+                .unwrap_or(Ok(CRASHED));
+        }
+        let stat = path
+            .as_ref()
+            .and_then(|path| self.phone.with(|phone| phone.files.stat(path, true)).ok());
+        match (path, stat) {
+            (Some(path), Some(stat)) if stat.kind == Kind::File && stat.mode & 0o111 != 0 => {
+                invocation.name = "sh".to_owned();
+                invocation.args.insert(0, path);
+                programs::sh(invocation).await
+            }
+            (Some(_), Some(_)) => {
+                self.complain(io, &format!("{name}: can't execute: Permission denied")).await;
+                Ok(126)
+            }
+            _ => {
+                self.complain(io, &format!("{name}: inaccessible or not found")).await;
+                Ok(127)
+            }
+        }
+    }
+
+    async fn redirect(&mut self, redirects: &[Redirect], io: &mut Io) -> Result<(), Failure> {
+        for redirect in redirects {
+            let target = self.value(&redirect.target, io).await?;
+            let bad = |fd: &str| Failure(format!("{fd}: bad file descriptor"));
+            if redirect.fd > 2 {
+                return Err(bad(&redirect.fd.to_string()));
+            }
+            let path = absolute(&self.cwd, &target);
+            if redirect.mode == Mode::Read || (redirect.mode == Mode::Copy && redirect.fd == 0) {
+                io.stdin = match (redirect.mode, target.as_str()) {
+                    (Mode::Copy, "0") => continue,
+                    (Mode::Copy, "-") => Input::empty(),
+                    (Mode::Copy, fd) => return Err(bad(fd)),
+                    (_, "") => return Err(Failure::new("can't open : No such file or directory")),
+                    _ => self
+                        .open_input(&path, &io.stdin)
+                        .map_err(|error| Failure(format!("can't open {target}: {error}")))?,
+                };
+                continue;
+            }
+            let output = match (redirect.mode, target.as_str()) {
+                (Mode::Copy, "1") => io.stdout.clone(),
+                (Mode::Copy, "2") => io.stderr.clone(),
+                (Mode::Copy, "-") => Output::Closed,
+                (Mode::Copy, fd) => return Err(bad(fd)),
+                (_, "") => return Err(Failure::new("can't create : No such file or directory")),
+                (mode, _) => {
+                    let opened = self
+                        .phone
+                        .with(|phone| phone.files.open_to_write(&path, 0o666, mode == Mode::Append))
+                        .map_err(|error| Failure(format!("can't create {target}: {error}")))?;
+                    match opened {
+                        Opened::File(id) => Output::File(self.phone.clone(), id),
+                        Opened::Special(Special::Stdout) => io.stdout.clone(),
+                        Opened::Special(Special::Stderr) => io.stderr.clone(),
+                        Opened::Special(_) => Output::Null,
+                    }
+                }
+            };
+            match redirect.fd {
+                1 => io.stdout = output,
+                2 => io.stderr = output,
+                _ => return Err(bad("0")),
+            }
+        }
+        Ok(())
+    }
+
+    fn open_input(&self, path: &str, stdin: &Input) -> Result<Input, crate::files::Error> {
+        self.phone.with(|phone| {
+            Ok(match phone.files.open_to_read(path)? {
+                Opened::File(id) => Input::file(phone.files.contents(id)),
+                Opened::Special(Special::Stdin | Special::Stdout) => stdin.clone(),
+                Opened::Special(_) => Input::empty(),
+            })
+        })
+    }
+}

@@ -1,0 +1,319 @@
+//! Words to arguments: parameters, substitutions, splitting and patterns.
+//!
+//! Begin at [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic first, then unquoted results are split at
+//! blanks, then unquoted `*`, `?` and `[…]` are matched against the phone's files. What stood in quotes is never split nor matched.
+
+use super::arithmetic;
+use super::eval::{Failure, Shell};
+use super::io::{Input, Io, Output};
+use super::parse::{Change, Piece, Script, Word};
+use crate::files::{Files, absolute};
+use futures::future::{BoxFuture, FutureExt};
+
+/// At most this many arguments come out of one command's words; Linux's limit is by size, about as many.
+const MOST: usize = 100_000;
+
+/// Characters of all arguments of one command together.
+const LONGEST: usize = 4 << 20;
+
+/// One argument in the making: each character with whether it was quoted.
+#[derive(Default)]
+struct Field {
+    chars: Vec<(char, bool)>,
+    /// Stands even when empty, because something in it was quoted.
+    kept: bool,
+}
+
+impl Shell {
+    /// All words' arguments, in order.
+    pub(super) async fn arguments(
+        &mut self,
+        words: &[Word],
+        io: &Io,
+    ) -> Result<Vec<String>, Failure> {
+        let mut arguments = Vec::new();
+        let mut size = 0;
+        for word in words {
+            for field in self.fields(word, io).await? {
+                let before = arguments.len();
+                self.match_files(&field, &mut arguments);
+                size += arguments[before..].iter().map(String::len).sum::<usize>();
+                if arguments.len() > MOST || size > LONGEST {
+                    return Err(Failure::new("argument list too long"));
+                }
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// One word's value, neither split nor matched: for assignments, redirections and the like.
+    pub(super) fn value<'a>(
+        &'a mut self,
+        word: &'a Word,
+        io: &'a Io,
+    ) -> BoxFuture<'a, Result<String, Failure>> {
+        async move {
+            let mut value = String::new();
+            for piece in &word.0 {
+                match piece {
+                    Piece::Text { text, .. } => value.push_str(text),
+                    other => value.push_str(&self.piece(other, io).await?.join(" ")),
+                }
+                if value.len() > LONGEST {
+                    return Err(Failure::new("value too long"));
+                }
+            }
+            Ok(value)
+        }
+        .boxed()
+    }
+
+    async fn fields(&mut self, word: &Word, io: &Io) -> Result<Vec<Field>, Failure> {
+        let mut done = Vec::new();
+        let mut field = Field::default();
+        for piece in &word.0 {
+            match piece {
+                Piece::Text { text, quoted } => {
+                    field.chars.extend(text.chars().map(|c| (c, *quoted)));
+                    field.kept |= quoted;
+                }
+                Piece::Parameter { quoted: true, name, .. } if name == "@" => {
+                    // "$@" is one argument for each, and none for none.
+                    for (nth, value) in self.piece(piece, io).await?.into_iter().enumerate() {
+                        if nth > 0 {
+                            done.push(std::mem::take(&mut field));
+                        }
+                        field.chars.extend(value.chars().map(|c| (c, true)));
+                        field.kept = true;
+                    }
+                }
+                Piece::Parameter { quoted, .. }
+                | Piece::Command { quoted, .. }
+                | Piece::Arithmetic { quoted, .. } => {
+                    let value = self.piece(piece, io).await?.join(" ");
+                    if *quoted {
+                        field.chars.extend(value.chars().map(|c| (c, true)));
+                        field.kept = true;
+                        continue;
+                    }
+                    for c in value.chars() {
+                        if " \t\n".contains(c) {
+                            if field.kept || !field.chars.is_empty() {
+                                done.push(std::mem::take(&mut field));
+                            }
+                        } else {
+                            field.chars.push((c, false));
+                        }
+                    }
+                }
+            }
+        }
+        if field.kept || !field.chars.is_empty() {
+            done.push(field);
+        }
+        Ok(done)
+    }
+
+    /// The value of a `$…` piece; several values only for `$@` and `$*`.
+    async fn piece(&mut self, piece: &Piece, io: &Io) -> Result<Vec<String>, Failure> {
+        Ok(match piece {
+            Piece::Text { text, .. } => vec![text.clone()],
+            Piece::Command { script, .. } => vec![self.substitute(script, io).await],
+            Piece::Arithmetic { expression, .. } => {
+                let text = self.value(expression, io).await?;
+                let shell: &Self = self;
+                let value =
+                    arithmetic::evaluate(&text, &|name| shell.parameter(name).unwrap_or_default());
+                vec![value.map_err(|why| Failure::new(&why))?.to_string()]
+            }
+            Piece::Parameter { name, change, .. } => {
+                if matches!(name.as_str(), "@" | "*") && *change == Change::None {
+                    return Ok(self.positional.clone());
+                }
+                let value = self.parameter(name);
+                let missing =
+                    |colon: bool| value.as_ref().is_none_or(|value| colon && value.is_empty());
+                vec![match change {
+                    Change::None => value.unwrap_or_default(),
+                    Change::Length => value.unwrap_or_default().chars().count().to_string(),
+                    Change::Default { colon, word } if missing(*colon) => {
+                        self.value(word, io).await?
+                    }
+                    Change::Alternative { colon, word } if !missing(*colon) => {
+                        self.value(word, io).await?
+                    }
+                    Change::Assign { colon, word } if missing(*colon) => {
+                        let value = self.value(word, io).await?;
+                        self.set(name, &value);
+                        value
+                    }
+                    Change::Alternative { .. } => String::new(),
+                    Change::Default { .. } | Change::Assign { .. } => value.unwrap_or_default(),
+                }]
+            }
+        })
+    }
+
+    /// What a script prints, without the new lines at its end. NUL bytes cannot be in an argument and are dropped.
+    async fn substitute(&mut self, script: &Script, io: &Io) -> String {
+        let output = Output::memory();
+        let inner = Io {
+            stdin: Input::clone(&io.stdin),
+            stdout: output.clone(),
+            stderr: io.stderr.clone(),
+        };
+        let mut shell = self.subshell();
+        self.status = shell.script(script, &inner).await;
+        let mut bytes = output.captured();
+        bytes.retain(|byte| *byte != 0);
+        String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
+    }
+
+    fn match_files(&self, field: &Field, arguments: &mut Vec<String>) {
+        let plain = || field.chars.iter().map(|(c, _)| *c).collect::<String>();
+        if !field.chars.iter().any(|(c, quoted)| !quoted && "*?[".contains(*c)) {
+            arguments.push(plain());
+            return;
+        }
+        let mut found = self.phone.with(|phone| matches(&phone.files, &self.cwd, &field.chars));
+        found.sort();
+        if found.is_empty() {
+            arguments.push(plain());
+        } else {
+            arguments.append(&mut found);
+        }
+    }
+}
+
+/// Paths that match a pattern, written as the pattern was.
+fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
+    let rooted = pattern.first().is_some_and(|(c, _)| *c == '/');
+    let mut found = vec![if rooted { "/".to_owned() } else { String::new() }];
+    for part in pattern.split(|(c, _)| *c == '/').filter(|part| !part.is_empty()) {
+        let mut next = Vec::new();
+        let special = part.iter().any(|(c, quoted)| !quoted && "*?[".contains(*c));
+        for base in found {
+            let join = |name: &str| {
+                if base.is_empty() || base.ends_with('/') {
+                    format!("{base}{name}")
+                } else {
+                    format!("{base}/{name}")
+                }
+            };
+            if !special {
+                let path = join(&part.iter().map(|(c, _)| *c).collect::<String>());
+                if files.stat(&absolute(cwd, &path), false).is_ok() {
+                    next.push(path);
+                }
+                continue;
+            }
+            for (name, _) in files.list(&absolute(cwd, &base)).unwrap_or_default() {
+                let hidden = name.starts_with('.') && part.first().is_none_or(|(c, _)| *c != '.');
+                if !hidden && name_matches(part, &name) {
+                    next.push(join(&name));
+                }
+            }
+            if next.len() > MOST {
+                break;
+            }
+        }
+        found = next;
+    }
+    found
+}
+
+/// Whether a name fits a pattern of `*`, `?` and `[…]`. Quoted characters stand for themselves.
+fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    let (mut at, mut with) = (0, 0);
+    // Where the last `*` was, and how much of the name it has taken: the only way back, so the time is bounded by the product.
+    let mut star: Option<(usize, usize)> = None;
+    while at < name.len() {
+        match pattern.get(with) {
+            Some(('*', false)) => {
+                star = Some((with, at));
+                with += 1;
+                continue;
+            }
+            Some(('?', false)) => {
+                at += 1;
+                with += 1;
+                continue;
+            }
+            Some(('[', false)) => {
+                if let Some((fits, length)) = class_matches(&pattern[with..], name[at])
+                    && fits
+                {
+                    at += 1;
+                    with += length;
+                    continue;
+                }
+            }
+            Some((c, _)) if *c == name[at] => {
+                at += 1;
+                with += 1;
+                continue;
+            }
+            _ => {}
+        }
+        let Some((back, taken)) = star else { return false };
+        star = Some((back, taken + 1));
+        at = taken + 1;
+        with = back + 1;
+    }
+    pattern[with..].iter().all(|part| *part == ('*', false))
+}
+
+/// Whether `c` is in the class that the pattern begins with, and the class's length; `None` when it is not closed.
+fn class_matches(pattern: &[(char, bool)], c: char) -> Option<(bool, usize)> {
+    let negated = matches!(pattern.get(1), Some(('!' | '^', false)));
+    let start = 1 + usize::from(negated);
+    let end = start
+        + 1
+        + pattern.get(start + 1..)?.iter().position(|(c, quoted)| *c == ']' && !quoted)?;
+    let class = &pattern[start..end];
+    let mut fits = false;
+    let mut at = 0;
+    while let Some((low, _)) = class.get(at) {
+        match (class.get(at + 1), class.get(at + 2)) {
+            (Some(('-', false)), Some((high, _))) => {
+                fits |= (*low..=*high).contains(&c);
+                at += 3;
+            }
+            _ => {
+                fits |= *low == c;
+                at += 1;
+            }
+        }
+    }
+    Some((fits != negated, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_names() {
+        let fits = |pattern: &str, name: &str| {
+            name_matches(&pattern.chars().map(|c| (c, false)).collect::<Vec<_>>(), name)
+        };
+        for (pattern, name) in [
+            ("*", "abc"),
+            ("a*c", "abc"),
+            ("a*c*", "abcc"),
+            ("?b?", "abc"),
+            ("[a-c]x", "bx"),
+            ("[!a]", "b"),
+            ("*.xml", "a.b.xml"),
+        ] {
+            assert!(fits(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("a", "b"), ("a?", "a"), ("[a-c]", "d"), ("[!a]", "a"), ("*.xml", "a.xm")]
+        {
+            assert!(!fits(pattern, name), "{pattern} {name}");
+        }
+        assert!(!fits(&"*a".repeat(2_000), &"b".repeat(255)));
+    }
+}

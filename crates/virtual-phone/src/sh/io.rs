@@ -1,0 +1,175 @@
+//! Where a command's bytes come from and go to: pipes, files, memory.
+//!
+//! Begin at [`Io`]. Handles are cheap clones of one thing, as descriptors are: two commands that share a standard input take turns on the
+//! same bytes, and a pipe ends when its last writer is dropped. Writing waits while the reader is slow (nothing is buffered without bound).
+
+use crate::files::{self, Contents, Id};
+use crate::phone::VirtualPhone;
+use std::io::Cursor;
+use std::sync::{Arc, PoisonError};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+/// A pipe between two commands holds this many bytes, as Linux's does.
+const PIPE: usize = 64 * 1024;
+
+/// A command substitution may give this many bytes.
+const CAPTURED: usize = 1 << 20;
+
+/// Why a command cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Nobody reads what it writes (`SIGPIPE`).
+    Closed,
+    /// The file it writes to cannot take more.
+    File(files::Error),
+}
+
+/// How a command ended: its exit status, or what cut it short.
+pub(crate) type Status = Result<i32, Stop>;
+
+/// The three descriptors of a command.
+#[derive(Clone)]
+pub(crate) struct Io {
+    pub(crate) stdin: Input,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
+}
+
+/// A source of bytes.
+#[derive(Clone)]
+pub(crate) struct Input(Arc<Mutex<BufReader<Box<dyn AsyncRead + Send + Unpin>>>>);
+
+impl Input {
+    /// Reads from `reader`.
+    pub(crate) fn new(reader: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        Self(Arc::new(Mutex::new(BufReader::new(Box::new(reader)))))
+    }
+
+    /// Has nothing to read.
+    pub(crate) fn empty() -> Self {
+        Self::new(tokio::io::empty())
+    }
+
+    /// Reads a file as it is now.
+    pub(crate) fn file(contents: Contents) -> Self {
+        Self::new(Cursor::new(contents))
+    }
+
+    /// Some bytes; empty at the end (a broken source counts as its end).
+    pub(crate) async fn chunk(&self) -> Vec<u8> {
+        let mut reader = self.0.lock().await;
+        let chunk = reader.fill_buf().await.map(<[u8]>::to_vec).unwrap_or_default();
+        reader.consume(chunk.len());
+        chunk
+    }
+
+    /// One line without its end; `None` at the end of input. Longer lines than `limit` are cut there.
+    pub(crate) async fn line(&self, limit: u64) -> Option<Vec<u8>> {
+        let mut reader = self.0.lock().await;
+        let mut line = Vec::new();
+        let read = (&mut *reader).take(limit).read_until(b'\n', &mut line).await.unwrap_or(0);
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        (read > 0).then_some(line)
+    }
+
+    /// Everything up to the end, at most `limit` bytes.
+    pub(crate) async fn all(&self, limit: u64) -> Vec<u8> {
+        let mut reader = self.0.lock().await;
+        let mut bytes = Vec::new();
+        // A source that breaks has given what it could.
+        let _ = (&mut *reader).take(limit).read_to_end(&mut bytes).await;
+        bytes
+    }
+}
+
+/// A sink of bytes.
+#[derive(Clone)]
+pub(crate) enum Output {
+    /// Swallows everything.
+    Null,
+    /// A closed descriptor.
+    Closed,
+    /// A pipe, or the connection to the host.
+    Writer(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
+    /// The same, with `\n` written as `\r\n`, as a terminal's line discipline does (`ONLCR`).
+    Terminal(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
+    /// Appends to a file of the phone.
+    File(VirtualPhone, Id),
+    /// What a command substitution gathers.
+    Memory(Arc<std::sync::Mutex<Vec<u8>>>),
+}
+
+impl Output {
+    /// Writes into `writer`.
+    pub(crate) fn new(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self::Writer(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    /// Writes into `writer` as into a terminal.
+    pub(crate) fn terminal(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self::Terminal(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    /// Gathers what is written; see [`Output::captured`].
+    pub(crate) fn memory() -> Self {
+        Self::Memory(Arc::default())
+    }
+
+    /// Takes what was gathered so far.
+    pub(crate) fn captured(&self) -> Vec<u8> {
+        match self {
+            Self::Memory(bytes) => {
+                std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Writes all of `bytes`.
+    pub(crate) async fn write(&self, bytes: &[u8]) -> Result<(), Stop> {
+        match self {
+            Self::Null => Ok(()),
+            Self::Closed => Err(Stop::Closed),
+            Self::Writer(writer) => send(writer, bytes).await,
+            Self::Terminal(writer) => {
+                let mut cooked = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+                for byte in bytes {
+                    if *byte == b'\n' {
+                        cooked.push(b'\r');
+                    }
+                    cooked.push(*byte);
+                }
+                send(writer, &cooked).await
+            }
+            Self::File(phone, id) => {
+                phone.with(|phone| phone.files.append(*id, bytes)).map_err(Stop::File)
+            }
+            Self::Memory(gathered) => {
+                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+                if gathered.len() + bytes.len() > CAPTURED {
+                    return Err(Stop::Closed);
+                }
+                gathered.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn send(
+    writer: &Mutex<Box<dyn AsyncWrite + Send + Unpin>>,
+    bytes: &[u8],
+) -> Result<(), Stop> {
+    // Not flushed: on the wire that would mean waiting until the host has read it.
+    writer.lock().await.write_all(bytes).await.map_err(|_| Stop::Closed)
+}
+
+/// A pipe: what is written into the one comes out of the other.
+pub(crate) fn pipe() -> (Output, Input) {
+    // Not `simplex`: its halves do not tell each other when they are dropped.
+    let (writer, reader) = tokio::io::duplex(PIPE);
+    (Output::new(writer), Input::new(reader))
+}

@@ -1,0 +1,859 @@
+//! Shell text to a tree. No I/O, nothing runs, nothing is expanded.
+//!
+//! Begin at [`parse`]. The grammar is POSIX's command language without compound commands other than `( … )` and `{ …; }`; see
+//! `sh/mod.rs` for what is refused. Text and nesting are bounded, and the parser never steps back, so its time is linear: a hundred
+//! thousand open parentheses cost nothing.
+
+use std::fmt;
+
+/// Longest text taken. A phone's `ARG_MAX` is 128 KiB an argument; pipes into an interactive shell may bring more.
+const LONGEST: usize = 1 << 20;
+
+/// Deepest nesting of parentheses, braces, substitutions and quotes.
+const DEEPEST: u32 = 32;
+
+/// Commands joined by `;`, `&` or new lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Script(pub(crate) Vec<Item>);
+
+/// Pipelines joined by `&&` and `||`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) first: Pipeline,
+    pub(crate) rest: Vec<(Joint, Pipeline)>,
+    /// Ended by `&`.
+    pub(crate) background: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joint {
+    And,
+    Or,
+}
+
+/// Stages joined by `|`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pipeline {
+    /// Began with `!`.
+    pub(crate) negated: bool,
+    pub(crate) stages: Vec<Stage>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    pub(crate) what: What,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Simple { assignments: Vec<(String, Word)>, words: Vec<Word> },
+    Subshell(Script),
+    Group(Script),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Redirect {
+    /// The descriptor that is redirected.
+    pub(crate) fd: u32,
+    pub(crate) mode: Mode,
+    pub(crate) target: Word,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Read,
+    Write,
+    Append,
+    /// `>&2`, `<&0`, `2>&-`
+    Copy,
+}
+
+/// Pieces that stand together with no blank between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Word(pub(crate) Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Characters that stand for themselves; unquoted ones may still be a pattern.
+    Text { text: String, quoted: bool },
+    /// `$name`, `${name…}`
+    Parameter { name: String, change: Change, quoted: bool },
+    /// `$(…)` or `` `…` ``
+    Command { script: Script, quoted: bool },
+    /// `$((…))`
+    Arithmetic { expression: Word, quoted: bool },
+}
+
+/// What `${name…}` does with the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    None,
+    /// `${#name}`
+    Length,
+    /// `${name-word}`; with `colon` an empty value counts as none.
+    Default {
+        colon: bool,
+        word: Word,
+    },
+    /// `${name=word}`
+    Assign {
+        colon: bool,
+        word: Word,
+    },
+    /// `${name+word}`
+    Alternative {
+        colon: bool,
+        word: Word,
+    },
+}
+
+/// Why a text was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// More lines could complete it (an open quote or parenthesis).
+    Incomplete(&'static str),
+    /// It can never be right.
+    Wrong(String),
+    /// Right for a real shell, but not carried out here.
+    Unsupported(String),
+}
+
+impl Refusal {
+    /// The shell's exit status.
+    pub(crate) fn status(&self) -> i32 {
+        match self {
+            Self::Incomplete(_) | Self::Wrong(_) => 1,
+            Self::Unsupported(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Incomplete(what) => f.write_str(what),
+            Self::Wrong(what) => write!(f, "syntax error: {what}"),
+            Self::Unsupported(what) => {
+                write!(f, "syntax error: {what} not supported by this phone")
+            }
+        }
+    }
+}
+
+/// Parses a whole text. It ends at a NUL, as a C string does.
+pub(crate) fn parse(text: &str) -> Result<Script, Refusal> {
+    let text = text.split('\0').next().unwrap_or_default();
+    parse_nested(text, 0)
+}
+
+fn parse_nested(text: &str, depth: u32) -> Result<Script, Refusal> {
+    if text.len() > LONGEST {
+        return Err(Refusal::Wrong("text too long".into()));
+    }
+    let mut parser = Parser { text: text.chars().collect(), at: 0, depth };
+    let script = parser.script(End::Text)?;
+    match parser.peek() {
+        None => Ok(script),
+        Some(found) => Err(unexpected(&found.to_string())),
+    }
+}
+
+/// Where a script ends; the ending character is left for the caller.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Text,
+    Parenthesis,
+    Brace,
+}
+
+/// Words that begin or continue compound commands, which we refuse by name.
+const KEYWORDS: [&str; 10] =
+    ["if", "for", "while", "until", "case", "select", "function", "[[", "time", "coproc"];
+/// Words that only make sense inside one.
+const STRAY: [&str; 7] = ["then", "else", "elif", "fi", "do", "done", "esac"];
+
+struct Parser {
+    text: Vec<char>,
+    at: usize,
+    depth: u32,
+}
+
+impl Parser {
+    fn script(&mut self, end: End) -> Result<Script, Refusal> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_space(true);
+            match self.peek() {
+                None => break,
+                Some(')') if end == End::Parenthesis => break,
+                Some('}') if end == End::Brace && self.word_is("}") => break,
+                Some(')') => return Err(unexpected(")")),
+                Some(';') => {
+                    return Err(unexpected(if self.peek_at(1) == Some(';') { ";;" } else { ";" }));
+                }
+                Some('&' | '|') => {
+                    let found: String = self.text[self.at..]
+                        .iter()
+                        .take(2)
+                        .take_while(|c| "&|".contains(**c))
+                        .collect();
+                    return Err(unexpected(&found));
+                }
+                Some(_) => {}
+            }
+            let mut item = self.item()?;
+            self.skip_space(false);
+            match self.peek() {
+                Some(';') if self.peek_at(1) == Some(';') => return Err(unexpected(";;")),
+                Some(';' | '\n') => self.at += 1,
+                Some('&') => {
+                    self.at += 1;
+                    item.background = true;
+                }
+                None | Some(')') => {}
+                Some('}') if end == End::Brace => {}
+                Some(found) => return Err(unexpected(&found.to_string())),
+            }
+            items.push(item);
+        }
+        Ok(Script(items))
+    }
+
+    fn item(&mut self) -> Result<Item, Refusal> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            self.skip_space(false);
+            let joint = match (self.peek(), self.peek_at(1)) {
+                (Some('&'), Some('&')) => Joint::And,
+                (Some('|'), Some('|')) => Joint::Or,
+                _ => return Ok(Item { first, rest, background: false }),
+            };
+            self.at += 2;
+            self.skip_space(true);
+            rest.push((joint, self.pipeline()?));
+        }
+    }
+
+    fn pipeline(&mut self) -> Result<Pipeline, Refusal> {
+        let mut negated = false;
+        while self.word_is("!") {
+            self.at += 1;
+            self.skip_space(false);
+            negated = !negated;
+        }
+        let mut stages = vec![self.stage()?];
+        loop {
+            self.skip_space(false);
+            match (self.peek(), self.peek_at(1)) {
+                (Some('|'), Some('&')) => return Err(Refusal::Unsupported("'|&' is".into())),
+                (Some('|'), next) if next != Some('|') => self.at += 1,
+                _ => return Ok(Pipeline { negated, stages }),
+            }
+            self.skip_space(true);
+            stages.push(self.stage()?);
+        }
+    }
+
+    fn stage(&mut self) -> Result<Stage, Refusal> {
+        let what = match self.peek() {
+            Some('(') if self.peek_at(1) == Some('(') => {
+                return Err(Refusal::Unsupported("'((' is".into()));
+            }
+            Some('(') => {
+                self.at += 1;
+                let script = self.nested(|parser| parser.script(End::Parenthesis))?;
+                self.expect(')', "syntax error: unmatched '('")?;
+                What::Subshell(filled(script, ")")?)
+            }
+            Some('{') if self.word_is("{") => {
+                self.at += 1;
+                let script = self.nested(|parser| parser.script(End::Brace))?;
+                self.expect('}', "syntax error: unmatched '{'")?;
+                What::Group(filled(script, "}")?)
+            }
+            _ => return self.simple(),
+        };
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_space(false);
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(Stage { what, redirects }),
+            }
+        }
+    }
+
+    fn simple(&mut self) -> Result<Stage, Refusal> {
+        for word in KEYWORDS {
+            if self.word_is(word) {
+                return Err(Refusal::Unsupported(format!("'{word}' is")));
+            }
+        }
+        for word in STRAY.into_iter().chain(["}"]) {
+            if self.word_is(word) {
+                return Err(unexpected(word));
+            }
+        }
+        let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            self.skip_space(false);
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            if words.is_empty()
+                && let Some(name) = self.assigned_name()
+            {
+                self.at += name.chars().count() + 1;
+                if self.peek() == Some('(') {
+                    return Err(Refusal::Unsupported("arrays are".into()));
+                }
+                let value = if self.ends_word() { Word::default() } else { self.word()? };
+                assignments.push((name, value));
+                continue;
+            }
+            match self.peek() {
+                Some('(') if words.len() == 1 && assignments.is_empty() => {
+                    return Err(Refusal::Unsupported("functions are".into()));
+                }
+                Some('(') => return Err(unexpected("(")),
+                _ if self.ends_word() => break,
+                _ => words.push(self.word()?),
+            }
+        }
+        if assignments.is_empty() && words.is_empty() && redirects.is_empty() {
+            return Err(match self.peek() {
+                None => Refusal::Incomplete("syntax error: unexpected EOF"),
+                Some('\n') => unexpected("newline"),
+                Some(found) => unexpected(&found.to_string()),
+            });
+        }
+        Ok(Stage { what: What::Simple { assignments, words }, redirects })
+    }
+
+    fn redirect(&mut self) -> Result<Option<Redirect>, Refusal> {
+        let digits = self.text[self.at..].iter().take(3).take_while(|c| c.is_ascii_digit()).count();
+        let Some(arrow @ ('<' | '>')) = self.peek_at(digits) else { return Ok(None) };
+        let number: String = self.text[self.at..self.at + digits].iter().collect();
+        let fd = number.parse().unwrap_or(u32::from(arrow == '>'));
+        self.at += digits + 1;
+        let mode = match (arrow, self.peek()) {
+            ('<', Some('<')) => return Err(Refusal::Unsupported("here-documents are".into())),
+            ('<' | '>', Some('(')) => {
+                return Err(Refusal::Unsupported("process substitution is".into()));
+            }
+            ('<', Some('>')) => return Err(Refusal::Unsupported("'<>' is".into())),
+            (_, Some('&')) => self.take(Mode::Copy),
+            ('>', Some('>')) => self.take(Mode::Append),
+            ('>', Some('|')) => self.take(Mode::Write),
+            ('>', _) => Mode::Write,
+            _ => Mode::Read,
+        };
+        self.skip_space(false);
+        if self.ends_word() {
+            return Err(match self.peek() {
+                None | Some('\n') => unexpected("newline"),
+                Some(found) => unexpected(&found.to_string()),
+            });
+        }
+        Ok(Some(Redirect { fd, mode, target: self.word()? }))
+    }
+
+    /// A word; the caller has made sure that one begins here.
+    fn word(&mut self) -> Result<Word, Refusal> {
+        let mut word = Builder::default();
+        while !self.ends_word() {
+            match self.next() {
+                Some('\\') => match self.next() {
+                    Some('\n') => {}
+                    Some(c) => word.char(c, true),
+                    None => word.char('\\', true),
+                },
+                Some('\'') => word.text(&self.until_quote()?, true),
+                Some('"') => self.nested(|parser| parser.double_quoted(&mut word))?,
+                Some('$') if self.peek() == Some('\'') => {
+                    self.at += 1;
+                    word.text(&self.ansi_quoted()?, true);
+                }
+                Some('$') => self.dollar(&mut word, false)?,
+                Some('`') => word.push(self.backquoted(false)?),
+                Some(c) => word.char(c, false),
+                None => break,
+            }
+        }
+        Ok(word.finish())
+    }
+
+    fn double_quoted(&mut self, word: &mut Builder) -> Result<(), Refusal> {
+        word.text("", true);
+        loop {
+            match self.next() {
+                None => return Err(NO_CLOSING_QUOTE),
+                Some('"') => return Ok(()),
+                Some('\\') => match self.next() {
+                    None => return Err(NO_CLOSING_QUOTE),
+                    Some('\n') => {}
+                    Some(c @ ('$' | '`' | '"' | '\\')) => word.char(c, true),
+                    Some(c) => {
+                        word.char('\\', true);
+                        word.char(c, true);
+                    }
+                },
+                Some('$') => self.dollar(word, true)?,
+                Some('`') => word.push(self.backquoted(true)?),
+                Some(c) => word.char(c, true),
+            }
+        }
+    }
+
+    fn until_quote(&mut self) -> Result<String, Refusal> {
+        let start = self.at;
+        while let Some(c) = self.next() {
+            if c == '\'' {
+                return Ok(self.text[start..self.at - 1].iter().collect());
+            }
+        }
+        Err(NO_CLOSING_QUOTE)
+    }
+
+    /// `$'…'`: C's escapes.
+    fn ansi_quoted(&mut self) -> Result<String, Refusal> {
+        let mut text = String::new();
+        loop {
+            let c = match self.next() {
+                None => return Err(NO_CLOSING_QUOTE),
+                Some('\'') => return Ok(text),
+                Some('\\') => match self.next() {
+                    None => return Err(NO_CLOSING_QUOTE),
+                    Some('x') => self.number(16, 2),
+                    Some('u') => self.number(16, 4),
+                    Some('U') => self.number(16, 8),
+                    Some(digit @ '0'..='7') => {
+                        self.at -= usize::from(digit.is_ascii_digit());
+                        self.number(8, 3)
+                    }
+                    Some(c) => escape(c).unwrap_or(c),
+                },
+                Some(c) => c,
+            };
+            text.push(c);
+        }
+    }
+
+    fn number(&mut self, radix: u32, digits: usize) -> char {
+        let mut value = 0;
+        for _ in 0..digits {
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
+            value = value * radix + digit;
+            self.at += 1;
+        }
+        char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// What follows a `$` that has been taken.
+    fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Result<(), Refusal> {
+        match self.peek() {
+            Some('(') if self.peek_at(1) == Some('(') => {
+                self.at += 2;
+                let expression = self.nested(Self::arithmetic)?;
+                word.push(Piece::Arithmetic { expression, quoted });
+            }
+            Some('(') => {
+                self.at += 1;
+                let script = self.nested(|parser| parser.script(End::Parenthesis))?;
+                self.expect(')', "syntax error: unmatched '('")?;
+                word.push(Piece::Command { script, quoted });
+            }
+            Some('{') => {
+                self.at += 1;
+                let piece = self.nested(|parser| parser.braced(quoted))?;
+                word.push(piece);
+            }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
+                let name = self.name();
+                word.push(Piece::Parameter { name, change: Change::None, quoted });
+            }
+            Some(c) if c.is_ascii_digit() || "?$!#@*-".contains(c) => {
+                self.at += 1;
+                word.push(Piece::Parameter { name: c.to_string(), change: Change::None, quoted });
+            }
+            _ => word.char('$', quoted),
+        }
+        Ok(())
+    }
+
+    /// The rest of `${…}`.
+    fn braced(&mut self, quoted: bool) -> Result<Piece, Refusal> {
+        let bad = || Refusal::Wrong("bad substitution".into());
+        let length = self.peek() == Some('#') && self.peek_at(1) != Some('}');
+        self.at += usize::from(length);
+        let name = match self.peek() {
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.name(),
+            Some(c) if c.is_ascii_digit() => {
+                let start = self.at;
+                while self.peek().is_some_and(|c| c.is_ascii_digit()) {
+                    self.at += 1;
+                }
+                self.text[start..self.at].iter().collect()
+            }
+            Some(c) if "?$!#@*-".contains(c) => {
+                self.at += 1;
+                c.to_string()
+            }
+            None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
+            Some(_) => return Err(bad()),
+        };
+        let colon = self.peek() == Some(':');
+        self.at += usize::from(colon);
+        let operator = self.next();
+        let change = match operator {
+            Some('}') if length && !colon => {
+                return Ok(Piece::Parameter { name, change: Change::Length, quoted });
+            }
+            Some('}') if !colon => {
+                return Ok(Piece::Parameter { name, change: Change::None, quoted });
+            }
+            Some('-') if !length => Change::Default { colon, word: self.until_brace(quoted)? },
+            Some('=') if !length => Change::Assign { colon, word: self.until_brace(quoted)? },
+            Some('+') if !length => Change::Alternative { colon, word: self.until_brace(quoted)? },
+            Some('#' | '%' | '/') if !length && !colon => {
+                return Err(Refusal::Unsupported("trimming of parameters is".into()));
+            }
+            None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
+            Some(_) => return Err(bad()),
+        };
+        Ok(Piece::Parameter { name, change, quoted })
+    }
+
+    fn until_brace(&mut self, quoted: bool) -> Result<Word, Refusal> {
+        let mut word = Builder::default();
+        loop {
+            match self.next() {
+                None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
+                Some('}') => return Ok(word.finish()),
+                Some('\\') => match self.next() {
+                    Some(c) => word.char(c, true),
+                    None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
+                },
+                Some('\'') if !quoted => word.text(&self.until_quote()?, true),
+                Some('"') => self.nested(|parser| parser.double_quoted(&mut word))?,
+                Some('$') => self.dollar(&mut word, quoted)?,
+                Some('`') => word.push(self.backquoted(quoted)?),
+                Some(c) => word.char(c, quoted),
+            }
+        }
+    }
+
+    /// The expression of `$((…))`, both closing parentheses taken.
+    fn arithmetic(&mut self) -> Result<Word, Refusal> {
+        let (mut word, mut open) = (Builder::default(), 0_u32);
+        loop {
+            match self.next() {
+                None => return Err(Refusal::Incomplete("syntax error: unmatched '(('")),
+                Some(')') if open == 0 => {
+                    self.expect(')', "syntax error: unmatched '(('")?;
+                    return Ok(word.finish());
+                }
+                Some(c @ ('(' | ')')) => {
+                    open = if c == '(' { open + 1 } else { open - 1 };
+                    word.char(c, true);
+                }
+                Some('$') => self.dollar(&mut word, true)?,
+                Some('`') => word.push(self.backquoted(true)?),
+                Some(c) => word.char(c, true),
+            }
+        }
+    }
+
+    /// The rest of `` `…` ``: inside, a backslash quotes only `$`, `` ` `` and itself.
+    fn backquoted(&mut self, quoted: bool) -> Result<Piece, Refusal> {
+        let mut inner = String::new();
+        loop {
+            match self.next() {
+                None => return Err(Refusal::Incomplete("syntax error: unmatched '`'")),
+                Some('`') => break,
+                Some('\\') => match self.next() {
+                    Some(c @ ('$' | '`' | '\\')) => inner.push(c),
+                    Some('"') if quoted => inner.push('"'),
+                    Some(c) => inner.extend(['\\', c]),
+                    None => return Err(Refusal::Incomplete("syntax error: unmatched '`'")),
+                },
+                Some(c) => inner.push(c),
+            }
+        }
+        let depth = self.deeper()?;
+        // The inner text is complete, so what it lacks no further line can bring.
+        let script = parse_nested(&inner, depth).map_err(|refusal| match refusal {
+            Refusal::Incomplete(what) => {
+                Refusal::Wrong(what.trim_start_matches("syntax error: ").into())
+            }
+            other => other,
+        })?;
+        Ok(Piece::Command { script, quoted })
+    }
+
+    fn nested<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.depth = self.deeper()?;
+        let result = parse(self)?;
+        self.depth -= 1;
+        Ok(result)
+    }
+
+    fn deeper(&self) -> Result<u32, Refusal> {
+        if self.depth >= DEEPEST {
+            Err(Refusal::Wrong("nested too deeply".into()))
+        } else {
+            Ok(self.depth + 1)
+        }
+    }
+
+    fn name(&mut self) -> String {
+        let start = self.at;
+        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+            self.at += 1;
+        }
+        self.text[start..self.at].iter().collect()
+    }
+
+    /// The name, when an assignment `name=` begins here.
+    fn assigned_name(&self) -> Option<String> {
+        let rest = &self.text[self.at..];
+        let length = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
+        (length > 0 && !rest[0].is_ascii_digit() && rest.get(length) == Some(&'='))
+            .then(|| rest[..length].iter().collect())
+    }
+
+    /// Blanks, continued lines and comments; new lines too if asked.
+    fn skip_space(&mut self, newlines: bool) {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\r') => self.at += 1,
+                Some('\n') if newlines => self.at += 1,
+                Some('\\') if self.peek_at(1) == Some('\n') => self.at += 2,
+                Some('#') => {
+                    while self.peek().is_some_and(|c| c != '\n') {
+                        self.at += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Whether the unquoted word that begins here is exactly `word`.
+    fn word_is(&self, word: &str) -> bool {
+        let length = word.chars().count();
+        self.text[self.at..].iter().take(length).copied().eq(word.chars())
+            && is_end(self.peek_at(length))
+    }
+
+    fn ends_word(&self) -> bool {
+        is_end(self.peek())
+    }
+
+    fn expect(&mut self, wanted: char, otherwise: &'static str) -> Result<(), Refusal> {
+        match self.next() {
+            Some(c) if c == wanted => Ok(()),
+            Some(c) => Err(unexpected(&c.to_string())),
+            None => Err(Refusal::Incomplete(otherwise)),
+        }
+    }
+
+    fn take<T>(&mut self, value: T) -> T {
+        self.at += 1;
+        value
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek();
+        self.at += usize::from(c.is_some());
+        c
+    }
+}
+
+// mksh's words for an open quote.
+const NO_CLOSING_QUOTE: Refusal = Refusal::Incomplete("no closing quote");
+
+fn unexpected(what: &str) -> Refusal {
+    Refusal::Wrong(format!("unexpected '{what}'"))
+}
+
+fn filled(script: Script, end: &str) -> Result<Script, Refusal> {
+    if script.0.is_empty() { Err(unexpected(end)) } else { Ok(script) }
+}
+
+fn is_end(c: Option<char>) -> bool {
+    c.is_none_or(|c| " \t\r\n;&|<>()".contains(c))
+}
+
+/// C's one-letter escapes.
+pub(crate) fn escape(c: char) -> Option<char> {
+    Some(match c {
+        'a' => '\x07',
+        'b' => '\x08',
+        'e' | 'E' => '\x1b',
+        'f' => '\x0c',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\x0b',
+        '\\' => '\\',
+        _ => return None,
+    })
+}
+
+/// Gathers neighbouring characters of one kind into one piece.
+#[derive(Default)]
+struct Builder(Vec<Piece>);
+
+impl Builder {
+    fn char(&mut self, c: char, quoted: bool) {
+        self.text(c.encode_utf8(&mut [0; 4]), quoted);
+    }
+
+    fn text(&mut self, more: &str, quoted: bool) {
+        match self.0.last_mut() {
+            Some(Piece::Text { text, quoted: before }) if *before == quoted => text.push_str(more),
+            _ => self.0.push(Piece::Text { text: more.to_owned(), quoted }),
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.0.push(piece);
+    }
+
+    fn finish(self) -> Word {
+        Word(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of every simple command, with `$…` pieces shown as `<…>`.
+    fn words(text: &str) -> Vec<Vec<String>> {
+        let script = parse(text).expect(text);
+        let mut all = Vec::new();
+        for item in &script.0 {
+            for pipeline in
+                std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next))
+            {
+                for stage in &pipeline.stages {
+                    if let What::Simple { words, .. } = &stage.what {
+                        all.push(words.iter().map(shown).collect());
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn shown(word: &Word) -> String {
+        word.0
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text { text, .. } => text.clone(),
+                Piece::Parameter { name, .. } => format!("<{name}>"),
+                Piece::Command { .. } => "<command>".into(),
+                Piece::Arithmetic { .. } => "<arithmetic>".into(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn quoting_gives_exactly_these_arguments() {
+        for (text, expected) in [
+            ("echo 'a  b' \"c  d\" e\\ f", vec![vec!["echo", "a  b", "c  d", "e f"]]),
+            ("a;b&&c||d|e", vec![vec!["a"], vec!["b"], vec!["c"], vec!["d"], vec!["e"]]),
+            ("input text 'it'\\''s'", vec![vec!["input", "text", "it's"]]),
+            (
+                "x '; reboot #' \"$(id)\" `id` $HOME ${a}b",
+                vec![vec!["x", "; reboot #", "<command>", "<command>", "<HOME>", "<a>b"]],
+            ),
+            ("echo a#b #c ; d\ne", vec![vec!["echo", "a#b"], vec!["e"]]),
+            ("echo \"\\$x \\a \\\" \\\\\" '\\n'", vec![vec!["echo", "$x \\a \" \\", "\\n"]]),
+            ("a \\\n b", vec![vec!["a", "b"]]),
+            ("echo '' \"\"", vec![vec!["echo", "", ""]]),
+            ("echo $ $% \"$\"", vec![vec!["echo", "$", "$%", "$"]]),
+            ("echo $'a\\n\\x41\\101\\''", vec![vec!["echo", "a\nAA'"]]),
+            ("echo $((1 + (2))) {a,b}", vec![vec!["echo", "<arithmetic>", "{a,b}"]]),
+            ("echo a\0; reboot", vec![vec!["echo", "a"]]),
+            ("A=1 B='x y' cmd z=1", vec![vec!["cmd", "z=1"]]),
+            ("cmd 2>/dev/null >out 2>&1 <in arg 12", vec![vec!["cmd", "arg", "12"]]),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn redirections_name_their_descriptor() {
+        let script = parse("x 2>&1 >>log <in").expect("parsed");
+        let found: Vec<_> = script.0[0].first.stages[0]
+            .redirects
+            .iter()
+            .map(|r| (r.fd, r.mode, shown(&r.target)))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (2, Mode::Copy, "1".to_owned()),
+                (1, Mode::Append, "log".to_owned()),
+                (0, Mode::Read, "in".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_carried_out_is_refused_by_name() {
+        for (text, name) in [
+            ("if true; then reboot; fi", "'if'"),
+            ("echo a; for x in 1; do reboot; done", "'for'"),
+            ("while :; do :; done", "'while'"),
+            ("case x in *) ;; esac", "'case'"),
+            ("cat <<EOF\nx\nEOF", "here-documents"),
+            ("f() { reboot; }", "functions"),
+            ("((x=1))", "'(('"),
+            ("echo ${x%y}", "trimming"),
+        ] {
+            let refusal = parse(text).expect_err(text);
+            assert!(refusal.to_string().contains(name), "{text}: {refusal}");
+            assert_eq!(refusal.status(), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_texts_are_refused() {
+        for text in [
+            ")", "a )", "a;;b", "| a", "a | | b", "&& a", "()", "{ }", "fi", "echo (a)", "a > ",
+            "a >;b", "${", "echo `(`", "}", "! ",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        for text in ["echo 'a", "echo \"a", "echo \"$(\"", "(a", "{ a;", "echo $((1", "a &&", "a |"]
+        {
+            assert!(matches!(parse(text), Err(Refusal::Incomplete(_))), "{text}");
+        }
+        assert_eq!(parse("echo 'x").expect_err("open").to_string(), "no closing quote");
+    }
+
+    #[test]
+    fn a_hundred_thousand_open_brackets_cost_nothing() {
+        for bracket in ["(", "( ", "$(", "\"$(", "{ ", "`\\`", "${x-", "$((", "! "] {
+            assert!(parse(&bracket.repeat(100_000)).is_err(), "{bracket}");
+        }
+    }
+}
