@@ -8,6 +8,7 @@ use crate::faces::adbd;
 use crate::files::Files;
 use crate::programs::{self, Properties, Settings};
 use crate::world::{self, Display, World};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::DuplexStream;
@@ -64,6 +65,7 @@ struct Inner {
     serial: String,
     state: Mutex<State>,
     cable: watch::Sender<Cable>,
+    commands: watch::Sender<Gate>,
     changed: Notify,
 }
 
@@ -72,6 +74,15 @@ struct Inner {
 struct Cable {
     unplugged: bool,
     cuts: u64,
+    /// Connections stay, and nothing passes.
+    silent: bool,
+}
+
+/// Whether commands may run, and how many stand before the gate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Gate {
+    closed: bool,
+    waiting: usize,
 }
 
 /// Everything of the phone that changes.
@@ -125,6 +136,7 @@ impl VirtualPhone {
                 serial,
                 state: Mutex::new(state),
                 cable,
+                commands: watch::Sender::new(Gate::default()),
                 changed: Notify::new(),
             }),
         }
@@ -204,6 +216,38 @@ impl VirtualPhone {
         self.inner.cable.send_modify(|cable| cable.unplugged = false);
     }
 
+    /// Lets nothing pass over the cable, in either direction, while connections stay: a phone that has fallen silent.
+    pub fn silence(&self, silent: bool) {
+        self.inner.cable.send_modify(|cable| cable.silent = silent);
+    }
+
+    /// Holds every program that is started from now on just before it does anything, until [`VirtualPhone::release`]: a phone
+    /// that takes orders and is too busy to carry them out.
+    pub fn hold(&self) {
+        self.inner.commands.send_modify(|gate| gate.closed = true);
+    }
+
+    /// Lets programs run again, those that wait first.
+    pub fn release(&self) {
+        self.inner.commands.send_modify(|gate| gate.closed = false);
+    }
+
+    /// Ends once a program is being held.
+    pub async fn until_held(&self) {
+        // The sender lives in `self`: it is not closed.
+        let _ = self.inner.commands.subscribe().wait_for(|gate| gate.waiting > 0).await;
+    }
+
+    /// Where a program waits while the phone is held.
+    pub(crate) async fn pass(&self) {
+        let mut gate = self.inner.commands.subscribe();
+        if !gate.borrow().closed {
+            return;
+        }
+        let _waiting = Waiting::new(&self.inner.commands);
+        let _ = gate.wait_for(|gate| !gate.closed).await;
+    }
+
     /// One step on the phone's state. The lock is held meanwhile, so `step` must not wait.
     pub(crate) fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
         let done = {
@@ -247,10 +291,33 @@ impl VirtualPhone {
         if plugged.unplugged {
             return;
         }
-        tokio::select! {
-            () = adbd::serve(self.clone(), io) => {},
-            // The sender lives in `self`, so this ends only by a cut.
-            _ = cable.wait_for(|now| now.cuts != plugged.cuts) => {},
+        let mut serving = pin!(adbd::serve(self.clone(), io));
+        loop {
+            let now = *cable.borrow_and_update();
+            if now.cuts != plugged.cuts {
+                return;
+            }
+            // The sender lives in `self`, so a change is all that can come from the cable.
+            tokio::select! {
+                () = &mut serving, if !now.silent => return,
+                _ = cable.changed() => {},
+            }
         }
+    }
+}
+
+/// A command that stands before the gate; it leaves also when its host has gone.
+struct Waiting<'a>(&'a watch::Sender<Gate>);
+
+impl<'a> Waiting<'a> {
+    fn new(gate: &'a watch::Sender<Gate>) -> Self {
+        gate.send_modify(|gate| gate.waiting += 1);
+        Self(gate)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|gate| gate.waiting -= 1);
     }
 }

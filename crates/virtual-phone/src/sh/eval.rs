@@ -351,6 +351,7 @@ impl Shell {
         let ended = if let Some(builtin) = builtins::find(name) {
             (builtin.run)(self, argv.get(1..).unwrap_or_default(), &io).await
         } else {
+            self.phone.pass().await;
             self.program(&argv, &io).await
         };
         for (name, variable) in saved {
