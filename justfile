@@ -1,0 +1,29 @@
+# `just` shows the verbs. CI uses the same ones.
+
+default:
+    @just --list
+
+# Formatting and lints
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# All tests
+test:
+    cargo test --workspace
+
+# The main job on the virtual phone
+demo:
+    cargo run --release -- demo
+
+# Take what the tests saw as the new goldens; look at the diff before committing
+bless:
+    INSTA_UPDATE=always cargo test --workspace
+
+# The static binary
+static:
+    RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --target "$(rustc -vV | sed -n 's/^host: //p')"
+
+# What CI runs, with the real counterpart programs installed first (needs root)
+ci:
+    .ci/run
