@@ -1,0 +1,372 @@
+//! The whole vocabulary: what can be asked of a session, what it answers, and how it says no.
+//!
+//! Every caller (an MCP client, the agent, the command line) asks by [`Perform::perform`], and everything that
+//! stands between a caller and the session (the trace, a replay) implements [`Perform`] too. Nothing here knows a
+//! tool's name or JSON: that is [`crate::surface`].
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use thumbwire_device::{Acted, AppId, Gesture, Identity, Key, Platform, Point, Screenshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::look::Look;
+
+/// Carries out actions.
+#[async_trait]
+pub trait Perform: Send + Sync {
+    /// Carries out one action within the call's deadline. An action is asked of a phone once at most.
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure>;
+}
+
+#[async_trait]
+impl<P: Perform + ?Sized> Perform for Arc<P> {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        (**self).perform(call, action).await
+    }
+}
+
+/// What can be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Which phones are there.
+    ListDevices {
+        /// Only those of one platform.
+        platform: Option<Platform>,
+    },
+    /// Choose the phone for the calls that follow.
+    UseDevice {
+        /// Its id.
+        device: String,
+        /// What the caller takes it for.
+        platform: Option<Platform>,
+    },
+    /// A picture of the screen.
+    Screenshot,
+    /// The elements on the screen, numbered for this session.
+    Look,
+    /// A gesture at coordinates.
+    Touch(Gesture),
+    /// A tap on an element.
+    TapElement(Target),
+    /// Text, typed into what has the focus.
+    TypeText(String),
+    /// A key.
+    Press(Key),
+    /// An app, started or brought to the front.
+    Launch(AppId),
+}
+
+/// How a caller names an element. With both, the text counts where nothing answers to the id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Target {
+    /// A number of ours (`e12`), a resource id, or a description.
+    pub id: Option<String>,
+    /// The text that it shows.
+    pub text: Option<String>,
+}
+
+impl Action {
+    /// Whether the screen may be another one afterwards.
+    pub fn acts(&self) -> bool {
+        match self {
+            Self::ListDevices { .. } | Self::UseDevice { .. } | Self::Screenshot | Self::Look => {
+                false
+            }
+            Self::Touch(_)
+            | Self::TapElement(_)
+            | Self::TypeText(_)
+            | Self::Press(_)
+            | Self::Launch(_) => true,
+        }
+    }
+}
+
+/// What is being done, as it stands after "Operation timed out:".
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ListDevices { .. } => f.write_str("list devices"),
+            Self::UseDevice { device, .. } => write!(f, "use device {device}"),
+            Self::Screenshot => f.write_str("take screenshot"),
+            Self::Look => f.write_str("read accessibility tree"),
+            Self::Touch(Gesture::Tap { at }) => write!(f, "tap ({}, {})", at.x, at.y),
+            Self::Touch(Gesture::LongPress { at, .. }) => {
+                write!(f, "long press ({}, {})", at.x, at.y)
+            }
+            Self::Touch(Gesture::Swipe { from, to, .. }) => {
+                write!(f, "swipe ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y)
+            }
+            Self::TapElement(target) => write!(f, "tap element {target}"),
+            // The text itself stays out of messages and logs: it may be a password.
+            Self::TypeText(text) => write!(f, "type {} characters", text.chars().count()),
+            Self::Press(key) => write!(f, "press {}", key.name()),
+            Self::Launch(app) => write!(f, "launch {app}"),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.id, &self.text) {
+            (Some(id), None) => f.write_str(id),
+            (None, Some(text)) => write!(f, "{text:?}"),
+            (Some(id), Some(text)) => write!(f, "{id} or {text:?}"),
+            (None, None) => f.write_str("(nothing named)"),
+        }
+    }
+}
+
+/// A phone that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The id to choose it by.
+    pub id: String,
+    /// Its kind.
+    pub platform: Platform,
+    /// Its model; empty where it is not known without asking it.
+    pub model: String,
+    /// The wire's word for its state: `device` is ready, others are `offline`, `unauthorized`, a sentence.
+    pub state: String,
+}
+
+impl Listed {
+    /// Whether it can be driven now.
+    pub fn is_ready(&self) -> bool {
+        self.state == "device"
+    }
+}
+
+/// What was answered.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// To [`Action::ListDevices`].
+    Devices(Vec<Listed>),
+    /// To [`Action::UseDevice`]: who was chosen.
+    Using(Identity),
+    /// To [`Action::Screenshot`].
+    Picture(Screenshot),
+    /// To [`Action::Look`].
+    Look(Arc<Look>),
+    /// To [`Action::TapElement`]: where the tap went and what lay there.
+    Tapped {
+        /// The place.
+        at: Point,
+        /// The element's name.
+        name: String,
+    },
+    /// To every other action: it was carried out.
+    Done,
+}
+
+/// What goes along with an action: whose it is, how long it may take, and the ports back to the caller.
+#[derive(Clone)]
+pub struct Call {
+    /// The phone this call is for; `None` means the session's chosen one.
+    pub device: Option<String>,
+    /// When the caller stops waiting.
+    pub deadline: Instant,
+    /// Set when the caller wants it no more.
+    pub cancelled: CancellationToken,
+    /// Where to tell how far it is.
+    pub progress: Arc<dyn Progress>,
+    /// Where to ask the person.
+    pub ask: Arc<dyn Ask>,
+}
+
+impl Call {
+    /// A call that nobody watches and nobody can be asked about, to be answered within `time`.
+    pub fn within(time: Duration) -> Self {
+        Self {
+            device: None,
+            deadline: Instant::now() + time,
+            cancelled: CancellationToken::new(),
+            progress: Arc::new(Unwatched),
+            ask: Arc::new(NobodyThere),
+        }
+    }
+
+    /// The same call for a named phone.
+    pub fn on(mut self, device: Option<String>) -> Self {
+        self.device = device;
+        self
+    }
+}
+
+/// A port to tell the caller how far a call is.
+pub trait Progress: Send + Sync {
+    /// Tells of a step: `done` out of `total` where that is known, in words.
+    fn tell(&self, done: u32, total: Option<u32>, words: &str);
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Unwatched;
+
+impl Progress for Unwatched {
+    fn tell(&self, _done: u32, _total: Option<u32>, _words: &str) {}
+}
+
+/// A port to ask the person behind the caller.
+#[async_trait]
+pub trait Ask: Send + Sync {
+    /// Asks and waits for the answer; `None` when there is nobody to ask or they declined.
+    async fn ask(&self, question: &str) -> Option<String>;
+}
+
+/// There is nobody to ask.
+#[derive(Debug, Clone, Copy)]
+pub struct NobodyThere;
+
+#[async_trait]
+impl Ask for NobodyThere {
+    async fn ask(&self, _question: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Why an action was not carried out, and whether it may have happened all the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// What stood in the way.
+    pub cause: Cause,
+    /// Whether the phone may have acted.
+    pub acted: Acted,
+}
+
+/// What stands in the way of an action, sorted by what a caller can do about it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cause {
+    /// The phone is not there, or no longer.
+    DeviceNotConnected {
+        /// The id.
+        device: String,
+        /// The wire's words.
+        why: String,
+    },
+    /// The phone's owner has not consented.
+    DeviceNotAuthorized {
+        /// The id.
+        device: String,
+    },
+    /// No phone is chosen, and it is not plain which one is meant.
+    NoDeviceChosen {
+        /// What is there.
+        there: Vec<Listed>,
+    },
+    /// No such app.
+    AppNotFound {
+        /// What was asked for.
+        app: String,
+    },
+    /// No such element, or several.
+    ElementNotFound {
+        /// What was sought.
+        sought: String,
+        /// Why not, where more is known than that nothing answers to it.
+        why: Option<String>,
+    },
+    /// The deadline passed.
+    TimedOut {
+        /// What was being done.
+        what: String,
+        /// How long it had been given.
+        after: Duration,
+    },
+    /// This platform cannot.
+    PlatformNotSupported {
+        /// What was asked for.
+        what: String,
+        /// Where.
+        platform: Platform,
+    },
+    /// The caller's words could not be understood; nothing was done.
+    InvalidArgument {
+        /// What is wrong with them and what would be right.
+        why: String,
+    },
+    /// Understood, and not done.
+    Refused {
+        /// Why, and what would be done.
+        why: String,
+    },
+    /// The phone cannot at this moment.
+    NotReady {
+        /// The phone's words.
+        said: String,
+    },
+    /// The phone tried and failed, or answered something unknown.
+    PhoneFailed {
+        /// The phone's words.
+        said: String,
+    },
+    /// The caller took the call back.
+    Cancelled,
+}
+
+impl From<Cause> for Failure {
+    /// A failure before anything was asked of the phone.
+    fn from(cause: Cause) -> Self {
+        Self { cause, acted: Acted::No }
+    }
+}
+
+impl Failure {
+    /// A failure of the phone called `device`.
+    pub fn of_device(device: &str, error: &thumbwire_device::Error) -> Self {
+        use thumbwire_device::Error;
+        let device = device.to_owned();
+        let cause = match error {
+            Error::NotConnected { why, .. } => {
+                Cause::DeviceNotConnected { device, why: why.clone() }
+            }
+            Error::Unauthorized { .. } => Cause::DeviceNotAuthorized { device },
+            Error::NoSuchApp { app } => Cause::AppNotFound { app: app.clone() },
+            Error::NotReady { .. } => Cause::NotReady { said: error.to_string() },
+            Error::Unsupported { what, platform } => {
+                Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
+            }
+            Error::Refused { what, why } => Cause::Refused { why: format!("{what}: {why}") },
+            Error::Failed { .. } | Error::Unreadable { .. } => {
+                Cause::PhoneFailed { said: error.to_string() }
+            }
+        };
+        Self { cause, acted: error.acted() }
+    }
+
+    /// One sentence on what the caller can do next.
+    pub fn next_move(&self) -> String {
+        let advice = match &self.cause {
+            Cause::DeviceNotConnected { .. } => {
+                "list the devices to check the id; once the phone is back, the next call reconnects by itself"
+            }
+            Cause::DeviceNotAuthorized { .. } => {
+                "accept the USB debugging prompt on the phone's screen, then call again"
+            }
+            Cause::NoDeviceChosen { there } if there.is_empty() => {
+                "plug a phone in, or choose the built-in virtual phone: start with `--device virtual`, or use the device \"virtual\""
+            }
+            Cause::NoDeviceChosen { .. } => {
+                "choose one: start with `--device ID`, or use one of these devices"
+            }
+            Cause::AppNotFound { .. } => "check the id against the apps installed on the phone",
+            Cause::ElementNotFound { .. } => {
+                "get the accessibility tree again and choose from what it shows"
+            }
+            Cause::TimedOut { .. } => "look at the screen to see what came of it, then try again",
+            Cause::PlatformNotSupported { .. } => "try another way; this phone cannot do that",
+            Cause::InvalidArgument { .. } => "correct the argument and call again",
+            Cause::Refused { .. } => "ask for something else",
+            Cause::NotReady { .. } => "wait a second and try again",
+            Cause::PhoneFailed { .. } => "look at the screen to see what came of it",
+            Cause::Cancelled => "look at the screen before going on",
+        };
+        match self.acted {
+            Acted::No => advice.into(),
+            Acted::Maybe => format!("the action may have happened: {advice}"),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A screen with its elements numbered for the session: the part of the vocabulary that a look is answered with.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use thumbwire_device::find::{Found, elements, shown};
+use thumbwire_device::{Node, Point, Rect, Tree};
+
+/// What one look at the screen gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// The platform's tree.
+    pub tree: Tree,
+    /// Of each node, the part of its rectangle that shows.
+    pub shown: Vec<Rect>,
+    /// The numbered elements, in document order.
+    pub controls: Vec<Control>,
+}
+
+/// An element with its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Control {
+    /// Its number in this session, written `e12`.
+    pub number: u32,
+    /// Its place in the tree's nodes.
+    pub node: usize,
+}
+
+impl Control {
+    /// The number in an id of ours; `None` if it is none.
+    pub fn read_number(id: &str) -> Option<u32> {
+        id.strip_prefix('e')?.parse().ok()
+    }
+}
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "e{}", self.number)
+    }
+}
+
+impl Look {
+    /// Numbers the elements of a tree. No number is ever given twice in a session: an element that the last look
+    /// showed already, in the same place and looking the same, keeps its number; every other gets the next one.
+    pub fn number(tree: Tree, last: Option<&Look>, next: &AtomicU32) -> Self {
+        let mut known = BTreeMap::new();
+        if let Some(last) = last {
+            known.extend(
+                last.controls.iter().map(|control| (last.face(control.node), control.number)),
+            );
+        }
+        let mut look = Self { shown: shown(&tree), tree, controls: Vec::new() };
+        let numbered = elements(&look.tree).into_iter().map(|node| {
+            // Taken out when found: of two that look the same in the same place, one is new.
+            let number = known.remove(&look.face(node));
+            Control { number: number.unwrap_or_else(|| next.fetch_add(1, Ordering::Relaxed)), node }
+        });
+        look.controls = numbered.collect();
+        look
+    }
+
+    /// The node that carries this number.
+    pub fn node_of(&self, number: u32) -> Option<usize> {
+        self.controls.iter().find(|control| control.number == number).map(|control| control.node)
+    }
+
+    /// Whether a node lies below another in the tree.
+    pub fn is_inside(&self, node: usize, outer: usize) -> bool {
+        let parent = |&at: &usize| self.tree.nodes[at].parent;
+        std::iter::successors(parent(&node), parent).any(|above| above == outer)
+    }
+
+    /// Where to tap a node, and its name.
+    pub fn aim(&self, node: usize) -> (Point, String) {
+        (self.shown[node].center(), self.tree.nodes[node].name().to_owned())
+    }
+
+    /// The node of this look that is the same element as `node` of an older one: by id, class and name; of several,
+    /// the one in the same place.
+    pub fn same_as(&self, old: &Look, node: usize) -> Found {
+        let was = &old.tree.nodes[node];
+        let same: Vec<usize> = self
+            .controls
+            .iter()
+            .map(|control| control.node)
+            .filter(|&here| identity(&self.tree.nodes[here]) == identity(was))
+            .collect();
+        let in_place = same.iter().find(|&&here| self.shown[here] == old.shown[node]);
+        match (same.as_slice(), in_place) {
+            ([], _) => Found::None,
+            ([one], _) => Found::One(*one),
+            (_, Some(&here)) => Found::One(here),
+            _ => Found::Several(same),
+        }
+    }
+
+    /// A sentence that tells the numbers and places of several candidates.
+    pub fn describe_several(&self, nodes: &[usize]) -> String {
+        const MOST: usize = 5;
+        let describe = |&node: &usize| {
+            let Rect { left, top, right, bottom } = self.shown[node];
+            let place = format!("[{left},{top}][{right},{bottom}]");
+            match self.controls.iter().find(|control| control.node == node) {
+                Some(control) => format!("{control} at {place}"),
+                None => place,
+            }
+        };
+        let named: Vec<String> = nodes.iter().take(MOST).map(describe).collect();
+        let more = nodes.len().saturating_sub(MOST);
+        let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{} elements answer to it: {}{tail}", nodes.len(), named.join(", "))
+    }
+
+    fn face(&self, node: usize) -> (&str, &str, &str, &str, [i32; 4]) {
+        let (id, class, text, description) = identity(&self.tree.nodes[node]);
+        let Rect { left, top, right, bottom } = self.shown[node];
+        (id, class, text, description, [left, top, right, bottom])
+    }
+}
+
+fn identity(node: &Node) -> (&str, &str, &str, &str) {
+    (&node.id, &node.class, &node.text, &node.description)
+}
