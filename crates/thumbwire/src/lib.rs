@@ -6,3 +6,4 @@
 
 pub mod action;
 pub mod look;
+pub mod session;

@@ -1,0 +1,101 @@
+//! Which phones there are, and how to get a handle on one.
+//!
+//! Three kinds of ids: a serial that a running adb server knows, `HOST:PORT` of an adbd that is reached directly,
+//! and `virtual`, the phone built in. A phone that the server knows is reached through the server, so that the
+//! same phone is never held twice. To add a driver, add its way of listing and opening here.
+
+use std::sync::Arc;
+
+use thumbwire_adb::transport::Io;
+use thumbwire_adb::{self as adb, AdbServer, Direct, Transport};
+use thumbwire_device::android::Android;
+use thumbwire_device::{Acted, Device, Error, Platform};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::sync::Mutex;
+
+use crate::action::{Cause, Failure, Listed};
+
+/// The id of the built-in phone.
+pub const VIRTUAL: &str = "virtual";
+
+/// Where phones come from.
+pub struct Phones {
+    server: AdbServer,
+    /// Listed only once it was asked for: nobody gets the virtual phone without wanting it.
+    virtual_phone: Mutex<Option<VirtualPhone>>,
+}
+
+impl Phones {
+    /// The phones that an adb server knows, those that are named by address, and the built-in one when it is named.
+    pub fn new(server: AdbServer) -> Self {
+        Self { server, virtual_phone: Mutex::default() }
+    }
+
+    /// The same, with a virtual phone that the caller holds as well.
+    pub fn with_virtual(self, phone: VirtualPhone) -> Self {
+        Self { virtual_phone: Mutex::new(Some(phone)), ..self }
+    }
+
+    /// All that are there now. No adb server running means that none is attached that way, not an error.
+    pub async fn list(&self) -> Result<Vec<Listed>, Failure> {
+        let attached = match self.server.devices().await {
+            Ok(attached) => attached,
+            Err(adb::Error::NotReachable { .. }) => Vec::new(),
+            Err(error) => {
+                let said = format!("the adb server does not list its phones: failed to {error}");
+                return Err(Cause::PhoneFailed { said }.into());
+            }
+        };
+        let listed = attached.into_iter().map(|phone| Listed {
+            model: phone.property("model").unwrap_or_default().replace('_', " "),
+            platform: Platform::Android,
+            state: phone.state.to_string(),
+            id: phone.serial,
+        });
+        let mut listed: Vec<_> = listed.collect();
+        if let Some(phone) = &*self.virtual_phone.lock().await {
+            listed.push(Listed {
+                id: VIRTUAL.into(),
+                platform: Platform::Android,
+                model: phone.setup().model.clone(),
+                state: "device".into(),
+            });
+        }
+        Ok(listed)
+    }
+
+    /// A handle on the phone of this id, connected.
+    pub async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
+        let transport = self.transport(id).await?;
+        let opened = Android::attach(id, transport).await;
+        Ok(Arc::new(opened.map_err(|error| Failure::of_device(id, &error))?))
+    }
+
+    async fn transport(&self, id: &str) -> Result<Arc<dyn Transport>, Failure> {
+        if id == VIRTUAL {
+            let mut phone = self.virtual_phone.lock().await;
+            let phone = phone.get_or_insert_with(|| VirtualPhone::new(Setup::default()));
+            let phone = phone.clone();
+            return Ok(Arc::new(Direct::with("the virtual phone", move || {
+                let io: Box<dyn Io> = Box::new(phone.in_memory());
+                std::future::ready(Ok(io))
+            })));
+        }
+        let known = self.list().await?.into_iter().find(|phone| phone.id == id);
+        match known {
+            Some(phone) if phone.is_ready() => Ok(Arc::new(self.server.device(id))),
+            Some(phone) if phone.state == "unauthorized" => {
+                Err(Cause::DeviceNotAuthorized { device: phone.id }.into())
+            }
+            Some(phone) => Err(not_connected(id, format!("its state is {}", phone.state))),
+            None => match id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()) {
+                Some(_) => Ok(Arc::new(Direct::tcp(id))),
+                None => Err(not_connected(id, "no adb server knows it".into())),
+            },
+        }
+    }
+}
+
+fn not_connected(id: &str, why: String) -> Failure {
+    Failure::of_device(id, &Error::NotConnected { why, acted: Acted::No })
+}
