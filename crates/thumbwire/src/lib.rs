@@ -7,3 +7,4 @@
 pub mod action;
 pub mod look;
 pub mod session;
+pub mod trace;

@@ -1,0 +1,200 @@
+//! Trace version 1, as it stands on disk.
+//!
+//! A run is a folder: `trace.jsonl`, one JSON object a line, the first telling of the run and each further one of a
+//! step; and the files that steps name, relative to the folder. The types mirror the live vocabulary and are
+//! separate from it: the vocabulary may grow, a stored trace stays readable. Every change here raises [`VERSION`].
+
+use serde::{Deserialize, Serialize};
+use thumbwire_device::{Acted, Gesture, Point};
+
+use crate::action::{Action, Failure};
+use crate::look::Look;
+
+/// The version that this program writes.
+pub const VERSION: u32 = 1;
+
+/// The file of lines in a run's folder.
+pub const FILE: &str = "trace.jsonl";
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Line {
+    /// The first line.
+    Run {
+        /// The version of this format.
+        trace: u32,
+        /// Who wrote it, with its version.
+        program: String,
+        /// When, RFC 3339 in UTC.
+        started: String,
+    },
+    /// One action and what came of it.
+    Step {
+        /// Counted from 1.
+        step: u32,
+        /// Milliseconds since the run began when it was asked for.
+        at_ms: u64,
+        /// Milliseconds until it was answered.
+        took_ms: u64,
+        /// The device it was for, where the call named one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<String>,
+        /// What was asked.
+        action: Act,
+        /// What came of it.
+        #[serde(flatten)]
+        end: End,
+    },
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// It was carried out.
+    Outcome(Got),
+    /// It was not.
+    Failure {
+        /// Why, in words.
+        why: String,
+        /// Whether it may have happened all the same.
+        may_have_happened: bool,
+    },
+}
+
+/// What was asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each is the live action or value of the same name")]
+pub enum Act {
+    ListDevices { platform: Option<String> },
+    UseDevice { device: String, platform: Option<String> },
+    Screenshot,
+    Look,
+    Tap { x: i32, y: i32 },
+    LongPress { x: i32, y: i32, held_ms: u64 },
+    Swipe { from: [i32; 2], to: [i32; 2], lasting_ms: u64 },
+    TapElement { id: Option<String>, text: Option<String> },
+    TypeText { text: String },
+    Press { key: String },
+    Launch { app: String },
+}
+
+/// What was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each is the live outcome or value of the same name")]
+pub enum Got {
+    Devices { ids: Vec<String> },
+    Using { device: String, model: String },
+    Picture { file: String, width: i32, height: i32 },
+    Look { file: String, nodes: usize, controls: usize },
+    Tapped { x: i32, y: i32, name: String },
+    Done,
+}
+
+/// A look as it stands in its own file: every node of the tree, with the numbers of those that have one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredLook {
+    /// Quarter turns of the screen.
+    pub rotation: u8,
+    /// The nodes, in document order.
+    pub nodes: Vec<StoredNode>,
+}
+
+/// One node of a stored look. Flags are named where they are set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the live node's field of the same name")]
+pub struct StoredNode {
+    pub parent: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<u32>,
+    pub class: String,
+    pub package: String,
+    pub id: String,
+    pub text: String,
+    pub description: String,
+    /// Left, top, right, bottom.
+    pub bounds: [i32; 4],
+    pub flags: Vec<String>,
+}
+
+impl From<&Action> for Act {
+    fn from(action: &Action) -> Self {
+        let millis =
+            |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let name =
+            |platform: &Option<thumbwire_device::Platform>| platform.map(|p| p.name().into());
+        match action {
+            Action::ListDevices { platform } => Self::ListDevices { platform: name(platform) },
+            Action::UseDevice { device, platform } => {
+                Self::UseDevice { device: device.clone(), platform: name(platform) }
+            }
+            Action::Screenshot => Self::Screenshot,
+            Action::Look => Self::Look,
+            Action::Touch(Gesture::Tap { at: Point { x, y } }) => Self::Tap { x: *x, y: *y },
+            Action::Touch(Gesture::LongPress { at: Point { x, y }, held }) => {
+                Self::LongPress { x: *x, y: *y, held_ms: millis(*held) }
+            }
+            Action::Touch(Gesture::Swipe { from, to, lasting }) => Self::Swipe {
+                from: [from.x, from.y],
+                to: [to.x, to.y],
+                lasting_ms: millis(*lasting),
+            },
+            Action::TapElement(target) => {
+                Self::TapElement { id: target.id.clone(), text: target.text.clone() }
+            }
+            Action::TypeText(text) => Self::TypeText { text: text.clone() },
+            Action::Press(key) => Self::Press { key: key.name().into() },
+            Action::Launch(app) => Self::Launch { app: app.0.clone() },
+        }
+    }
+}
+
+impl From<&Failure> for End {
+    fn from(failure: &Failure) -> Self {
+        Self::Failure {
+            why: format!("{:?}", failure.cause),
+            may_have_happened: failure.acted == Acted::Maybe,
+        }
+    }
+}
+
+impl From<&Look> for StoredLook {
+    fn from(look: &Look) -> Self {
+        let mut nodes: Vec<StoredNode> = look.tree.nodes.iter().map(stored).collect();
+        for control in &look.controls {
+            nodes[control.node].control = Some(control.number);
+        }
+        Self { rotation: look.tree.rotation, nodes }
+    }
+}
+
+fn stored(node: &thumbwire_device::Node) -> StoredNode {
+    let flags = &node.flags;
+    let named = [
+        ("checkable", flags.checkable),
+        ("checked", flags.checked),
+        ("clickable", flags.clickable),
+        ("enabled", flags.enabled),
+        ("focusable", flags.focusable),
+        ("focused", flags.focused),
+        ("scrollable", flags.scrollable),
+        ("long-clickable", flags.long_clickable),
+        ("password", flags.password),
+        ("selected", flags.selected),
+    ];
+    let bounds = node.bounds;
+    StoredNode {
+        parent: node.parent,
+        control: None,
+        class: node.class.clone(),
+        package: node.package.clone(),
+        id: node.id.clone(),
+        text: node.text.clone(),
+        description: node.description.clone(),
+        bounds: [bounds.left, bounds.top, bounds.right, bounds.bottom],
+        flags: named.iter().filter(|(_, set)| *set).map(|(name, _)| (*name).into()).collect(),
+    }
+}

@@ -1,0 +1,127 @@
+//! Records every step that passes through, and is itself something that performs.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use tokio::time::Instant;
+
+use super::format::{Act, End, FILE, Got, Line, StoredLook, VERSION};
+use crate::action::{Action, Call, Failure, Outcome, Perform};
+
+/// A decorator: performs what it is asked by asking the inner one, and records the step.
+pub struct Traced<P> {
+    inner: P,
+    recorder: Recorder,
+}
+
+/// Writes one run into a folder. Each line reaches the operating system before the step's answer goes back.
+pub struct Recorder {
+    folder: PathBuf,
+    lines: Mutex<File>,
+    began: Instant,
+    steps: AtomicU32,
+}
+
+impl<P> Traced<P> {
+    /// Records what `inner` is asked.
+    pub fn new(inner: P, recorder: Recorder) -> Self {
+        Self { inner, recorder }
+    }
+}
+
+#[async_trait]
+impl<P: Perform> Perform for Traced<P> {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        let act = Act::from(&action);
+        let asked = Instant::now();
+        let done = self.inner.perform(call, action).await;
+        // A story that cannot be written (a full disk) must not cost the caller the answer.
+        if let Err(error) = self.recorder.record(call, act, asked, &done) {
+            tracing::warn!("step not recorded in {}: {error}", self.recorder.folder.display());
+        }
+        done
+    }
+}
+
+impl Recorder {
+    /// Begins a run in `folder`, which is made if it is not there. `started` is the time of day, RFC 3339.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or already holds a run.
+    pub fn begin(folder: &Path, started: String) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut lines = File::options().append(true).create_new(true).open(folder.join(FILE))?;
+        let program = concat!("thumbwire ", env!("CARGO_PKG_VERSION")).to_owned();
+        write_line(&mut lines, &Line::Run { trace: VERSION, program, started })?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            lines: Mutex::new(lines),
+            began: Instant::now(),
+            steps: AtomicU32::new(0),
+        })
+    }
+
+    fn record(
+        &self,
+        call: &Call,
+        action: Act,
+        asked: Instant,
+        done: &Result<Outcome, Failure>,
+    ) -> io::Result<()> {
+        let step = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let end = match done {
+            Ok(outcome) => End::Outcome(self.keep(step, outcome)?),
+            Err(failure) => End::from(failure),
+        };
+        let line = Line::Step {
+            step,
+            at_ms: millis(asked.saturating_duration_since(self.began)),
+            took_ms: millis(asked.elapsed()),
+            device: call.device.clone(),
+            action,
+            end,
+        };
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        write_line(&mut lines, &line)
+    }
+
+    /// The outcome as it is stored; pictures and looks go into files of their own.
+    fn keep(&self, step: u32, outcome: &Outcome) -> io::Result<Got> {
+        Ok(match outcome {
+            Outcome::Devices(there) => {
+                Got::Devices { ids: there.iter().map(|phone| phone.id.clone()).collect() }
+            }
+            Outcome::Using(identity) => {
+                Got::Using { device: identity.id.clone(), model: identity.model.clone() }
+            }
+            Outcome::Picture(picture) => {
+                let file = format!("{step:04}.png");
+                fs::write(self.folder.join(&file), &picture.png)?;
+                Got::Picture { file, width: picture.size.width, height: picture.size.height }
+            }
+            Outcome::Look(look) => {
+                let file = format!("{step:04}.look.json");
+                let stored = serde_json::to_vec(&StoredLook::from(&**look))?;
+                fs::write(self.folder.join(&file), stored)?;
+                Got::Look { file, nodes: look.tree.nodes.len(), controls: look.controls.len() }
+            }
+            Outcome::Tapped { at, name } => Got::Tapped { x: at.x, y: at.y, name: name.clone() },
+            Outcome::Done => Got::Done,
+        })
+    }
+}
+
+fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// One write for the whole line, so that two runs of a program never mix within one.
+fn write_line(file: &mut File, line: &Line) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    file.write_all(&text)
+}
