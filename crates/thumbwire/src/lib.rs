@@ -7,4 +7,5 @@
 pub mod action;
 pub mod look;
 pub mod session;
+pub mod surface;
 pub mod trace;

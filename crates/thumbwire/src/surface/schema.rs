@@ -1,0 +1,144 @@
+//! Checks a call's arguments against the tool's published schema, before anything is read from them.
+//!
+//! The part of JSON Schema that our tools use: an object's properties with `type`, `enum`, `minimum`, `maximum`, and
+//! `required`. Arguments that the schema does not name are let through, as it says nothing against them. A test
+//! holds that no published schema uses more than is checked here.
+
+use serde_json::{Map, Value};
+
+/// Checks `arguments`; the words name the argument, what it is and what it should be.
+pub(super) fn check(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> Result<(), String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if !arguments.contains_key(name) {
+            let all: Vec<&String> = properties.into_iter().flat_map(Map::keys).collect();
+            let near = arguments.keys().find(|given| !all.contains(given));
+            let hint = near
+                .map_or(String::new(), |given| format!("; {given:?} is no argument of this tool"));
+            return Err(format!("`{name}` is required{hint}"));
+        }
+    }
+    for (name, value) in arguments {
+        if let Some(property) = properties.and_then(|properties| properties.get(name)) {
+            check_value(name, property, value)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_value(name: &str, property: &Value, value: &Value) -> Result<(), String> {
+    let is = || shortened(value);
+    if let Some(kind) = property.get("type").and_then(Value::as_str) {
+        let right = match kind {
+            "string" => value.is_string(),
+            "number" => value.is_number(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "boolean" => value.is_boolean(),
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            _ => true,
+        };
+        if !right {
+            let article = if matches!(kind, "integer" | "object" | "array") { "an" } else { "a" };
+            return Err(format!("`{name}` must be {article} {kind}, not {}", is()));
+        }
+    }
+    if let Some(allowed) = property.get("enum").and_then(Value::as_array)
+        && !allowed.contains(value)
+    {
+        let allowed: Vec<_> = allowed.iter().filter_map(Value::as_str).collect();
+        return Err(format!("`{name}` is {}; it must be one of {}", is(), allowed.join(", ")));
+    }
+    let bound = |key| property.get(key).and_then(Value::as_f64).zip(value.as_f64());
+    if let Some((least, given)) = bound("minimum")
+        && given < least
+    {
+        return Err(format!("`{name}` is {given}; it must be at least {least}"));
+    }
+    if let Some((most, given)) = bound("maximum")
+        && given > most
+    {
+        return Err(format!("`{name}` is {given}; it must be at most {most}"));
+    }
+    Ok(())
+}
+
+/// A value as it stands in a message: a caller may have sent a book.
+fn shortened(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(arguments: Value) -> Result<(), String> {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "x": { "type": "number", "minimum": 0, "maximum": 10 },
+                "n": { "type": "integer" },
+                "key": { "type": "string", "enum": ["home", "back"] },
+                "on": { "type": "boolean" },
+            },
+            "required": ["x"],
+        });
+        check(schema.as_object().unwrap(), arguments.as_object().unwrap())
+    }
+
+    #[test]
+    fn what_fits_the_schema_passes() {
+        for fits in [
+            json!({ "x": 0 }),
+            json!({ "x": 10.0, "n": -3, "key": "back", "on": false }),
+            json!({ "x": 1, "something else": [] }),
+        ] {
+            assert_eq!(told(fits), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_does_not_is_told_by_name_and_value() {
+        let check = |arguments, words: &str| assert_eq!(told(arguments), Err(words.into()));
+        check(json!({}), "`x` is required");
+        check(json!({ "X": 1 }), "`x` is required; \"X\" is no argument of this tool");
+        check(json!({ "x": "1" }), "`x` must be a number, not \"1\"");
+        check(json!({ "x": null }), "`x` must be a number, not null");
+        check(json!({ "x": 1, "n": 1.5 }), "`n` must be an integer, not 1.5");
+        check(json!({ "x": 1, "on": 1 }), "`on` must be a boolean, not 1");
+        check(json!({ "x": 1, "key": "menu" }), "`key` is \"menu\"; it must be one of home, back");
+        check(json!({ "x": -0.5 }), "`x` is -0.5; it must be at least 0");
+        check(json!({ "x": 10.5 }), "`x` is 10.5; it must be at most 10");
+        let book = json!({ "x": "\u{e9}".repeat(1000) });
+        assert!(told(book).unwrap_err().len() < 200);
+    }
+
+    #[test]
+    fn no_published_schema_says_more_than_is_checked() {
+        let known = ["type", "description", "default", "enum", "minimum", "maximum"];
+        let surface = super::super::mobile::surface();
+        assert!(!surface.tools.is_empty());
+        for tool in surface.tools {
+            let keys: Vec<&String> = tool.schema.keys().collect();
+            assert!(
+                keys.iter().all(|key| ["type", "properties", "required"].contains(&key.as_str()))
+            );
+            let properties = tool.schema["properties"].as_object().unwrap();
+            for key in properties.values().flat_map(|property| property.as_object().unwrap().keys())
+            {
+                assert!(known.contains(&key.as_str()), "{}: {key}", tool.name);
+            }
+        }
+    }
+}
