@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod look;
+pub mod mcp;
 pub mod session;
 pub mod surface;
 pub mod trace;

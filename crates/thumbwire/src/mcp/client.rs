@@ -1,0 +1,67 @@
+//! A client of our own, for callers that come in by the same door as everybody else.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolRequestParams, ContentBlock};
+use rmcp::service::RunningService;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::{Map, Value};
+
+use super::serve;
+use crate::action::Perform;
+use crate::surface::{Content, Reply, Surface};
+
+/// An MCP session with a surface of this process, over pipes in memory.
+pub struct Client {
+    running: RunningService<RoleClient, ()>,
+}
+
+/// Why a client got no answer; a tool's own failures are replies.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ClientError(String);
+
+impl Client {
+    /// Starts a server for the surface and opens a session with it.
+    pub async fn connect(
+        surface: Arc<Surface>,
+        perform: Arc<dyn Perform>,
+    ) -> Result<Self, ClientError> {
+        // Large enough that a screenshot does not cross in small pieces.
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(theirs);
+        tokio::spawn(async move {
+            if let Err(error) = serve(surface, perform, reader, writer).await {
+                tracing::error!("{error}");
+            }
+        });
+        let running = ().serve(ours).await.map_err(|error| ClientError(error.to_string()))?;
+        Ok(Self { running })
+    }
+
+    /// Calls a tool.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Reply, ClientError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let result = self.running.call_tool(params).await;
+        let result = result.map_err(|error| ClientError(error.to_string()))?;
+        let content = result.content.into_iter().filter_map(|part| match part {
+            ContentBlock::Text(text) => Some(Content::Text(text.text)),
+            ContentBlock::Image(image) => {
+                STANDARD.decode(image.data).ok().map(|png| Content::Png(png.into()))
+            }
+            _ => None,
+        });
+        Ok(Reply {
+            content: content.collect(),
+            structured: result.structured_content,
+            is_error: result.is_error.unwrap_or(false),
+            cause: None,
+        })
+    }
+}

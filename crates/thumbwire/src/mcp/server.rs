@@ -1,0 +1,137 @@
+//! The server: MCP's handshakes and lists around a surface.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::transport::stdio_pipes;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::action::{Call, Perform, Progress};
+use crate::surface::{Content, Manner, Reply, Surface, Tool};
+
+/// Serves the surface on standard input and output until the client closes them.
+///
+/// # Errors
+/// When the client's first message is no MCP.
+pub async fn serve_stdio(surface: Arc<Surface>, perform: Arc<dyn Perform>) -> Result<(), String> {
+    let (reader, writer) = stdio_pipes();
+    serve(surface, perform, reader, writer).await
+}
+
+/// Serves the surface on a pair of pipes, one JSON-RPC message a line, until the client closes them.
+///
+/// # Errors
+/// When the client's first message is no MCP.
+pub async fn serve<R, W>(
+    surface: Arc<Surface>,
+    perform: Arc<dyn Perform>,
+    reader: R,
+    writer: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let server = Server { surface, perform };
+    let running = match server.serve((reader, writer)).await {
+        Ok(running) => running,
+        // A client that only looks whether we start, and leaves.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(format!("the client does not begin as MCP asks: {error}")),
+    };
+    running.waiting().await.map(drop).map_err(|error| error.to_string())
+}
+
+struct Server {
+    surface: Arc<Surface>,
+    perform: Arc<dyn Perform>,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("thumbwire", env!("CARGO_PKG_VERSION")))
+            .with_instructions(self.surface.instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.surface.tools.iter().map(listed).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = self.surface.tool(&request.name) else {
+            let words = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, words, None));
+        };
+        let mut call = Call::within(tool.budget);
+        call.cancelled = context.ct.clone();
+        if let Some(token) = context.meta.get_progress_token() {
+            call.progress = Arc::new(Told { peer: context.peer.clone(), token });
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
+        Ok(result(reply).into())
+    }
+}
+
+fn listed(tool: &Tool) -> rmcp::model::Tool {
+    let annotations = match tool.manner {
+        Manner::Looks => ToolAnnotations::new().read_only(true),
+        Manner::Settles => {
+            ToolAnnotations::new().read_only(false).destructive(false).idempotent(true)
+        }
+        Manner::Acts => ToolAnnotations::new().read_only(false).destructive(true).idempotent(false),
+    };
+    rmcp::model::Tool::new(
+        tool.name.clone(),
+        tool.description.clone(),
+        Arc::new(tool.schema.clone()),
+    )
+    .with_annotations(annotations)
+}
+
+fn result(reply: Reply) -> CallToolResult {
+    use base64::Engine as _;
+    let content = reply.content.into_iter().map(|part| match part {
+        Content::Text(text) => ContentBlock::text(text),
+        Content::Png(png) => {
+            let data = base64::engine::general_purpose::STANDARD.encode(png);
+            ContentBlock::image(data, "image/png")
+        }
+    });
+    let mut result = CallToolResult::success(content.collect());
+    result.is_error = Some(reply.is_error);
+    result.structured_content = reply.structured;
+    result
+}
+
+/// Progress, sent to the client that asked for it.
+struct Told {
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+}
+
+impl Progress for Told {
+    fn tell(&self, done: u32, total: Option<u32>, words: &str) {
+        let mut told = ProgressNotificationParam::new(self.token.clone(), done.into());
+        told.total = total.map(f64::from);
+        told.message = Some(words.to_owned());
+        let peer = self.peer.clone();
+        // A caller that does not read its progress must not hold up the work.
+        tokio::spawn(async move { peer.notify_progress(told).await });
+    }
+}
