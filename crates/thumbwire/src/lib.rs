@@ -5,6 +5,8 @@
 //! answered stands there on one screen. ARCHITECTURE.md tells the whole house.
 
 pub mod action;
+pub mod cli;
+pub mod config;
 pub mod look;
 pub mod mcp;
 pub mod session;

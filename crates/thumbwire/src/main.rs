@@ -1,2 +1,7 @@
-//! The binary.
-fn main() {}
+//! The `thumbwire` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    thumbwire::cli::main()
+}

@@ -1,0 +1,93 @@
+//! `thumbwire call` and `thumbwire tools`
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::{Device, Ended, SurfaceName, exit_code, print, session};
+use crate::action::Call;
+use crate::config::Config;
+use crate::surface::{Content, Reply};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The tool's name; `thumbwire tools` lists them
+    tool: String,
+    /// Its arguments, a JSON object
+    #[arg(default_value = "{}", value_name = "JSON")]
+    arguments: String,
+    #[command(flatten)]
+    device: Device,
+    /// Which tools
+    #[arg(long, value_enum, default_value = "mobile")]
+    surface: SurfaceName,
+    /// Print the whole result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Where pictures are written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub(super) struct ToolsArguments {
+    /// Which tools
+    #[arg(long, value_enum, default_value = "mobile")]
+    surface: SurfaceName,
+}
+
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+    let surface = arguments.surface.surface();
+    let Some(tool) = surface.tool(&arguments.tool) else {
+        let words = format!("no tool is called {:?}; `thumbwire tools` lists them", arguments.tool);
+        return Err(Ended::usage(words));
+    };
+    let given: Map<String, Value> =
+        serde_json::from_str(&arguments.arguments).map_err(|error| {
+            Ended::usage(format!(
+                "the arguments must be one JSON object such as '{{\"x\": 1}}': {error}"
+            ))
+        })?;
+    let session = session(config, arguments.device);
+    let reply = surface.answer(tool, given, Call::within(tool.budget), &*session).await;
+    if arguments.json {
+        print(&format!("{}\n", reply.to_json()))?;
+    } else {
+        tell(&reply, &tool.name, &arguments.out)?;
+    }
+    Ok(reply.cause.as_ref().map_or(0, exit_code))
+}
+
+fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), Ended> {
+    for part in &reply.content {
+        match part {
+            Content::Text(text) if reply.is_error => eprintln!("{text}"),
+            Content::Text(text) => print(&format!("{text}\n"))?,
+            Content::Png(png) => {
+                let file = out.join(format!("{tool}.png"));
+                let written = fs::create_dir_all(out).and_then(|()| fs::write(&file, png));
+                written.map_err(|error| {
+                    Ended::failed(format!("cannot write {}: {error}", file.display()))
+                })?;
+                print(&format!("{} ({} bytes)\n", file.display(), png.len()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn list(arguments: &ToolsArguments) -> Result<u8, Ended> {
+    for tool in &arguments.surface.surface().tools {
+        let required = tool.schema.get("required").and_then(Value::as_array);
+        let needs = |name: &String| required.is_some_and(|all| all.iter().any(|one| one == name));
+        let arguments: Vec<String> = tool.schema["properties"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .map(|name| if needs(name) { name.clone() } else { format!("[{name}]") })
+            .collect();
+        print(&format!("{}({})\n    {}\n", tool.name, arguments.join(", "), tool.description))?;
+    }
+    Ok(0)
+}

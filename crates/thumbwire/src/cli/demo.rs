@@ -1,0 +1,175 @@
+//! `thumbwire demo`: one story on the virtual phone, by the same way as any MCP client.
+//!
+//! The story knows tools and what a person reads on the screen; it never reaches into the phone.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use thumbwire_adb::AdbServer;
+
+use super::{Ended, print};
+use crate::mcp::Client;
+use crate::session::{Phones, Session, VIRTUAL};
+use crate::surface::{Content, Reply, mobile};
+use crate::trace::{Recorder, Traced};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// A new folder for the pictures and the trace [default: thumbwire-runs/demo-TIME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
+    let now = jiff::Timestamp::now();
+    let out = arguments.out.unwrap_or_else(|| {
+        Path::new("thumbwire-runs").join(now.strftime("demo-%Y%m%d-%H%M%S").to_string())
+    });
+    let recorder = Recorder::begin(&out, now.to_string()).map_err(|error| {
+        Ended::failed(format!("cannot keep the run in {}: {error}", out.display()))
+    })?;
+    // The story uses the built-in phone only; no adb server is asked for that.
+    let session = Session::new(Phones::new(AdbServer::default()), Some(VIRTUAL.into()));
+    let perform = Arc::new(Traced::new(session, recorder));
+    let client = Client::connect(Arc::new(mobile::surface()), perform).await;
+    let client = client.map_err(|error| Ended::failed(error.to_string()))?;
+    let mut story = Story { client, out: out.clone(), steps: 0, calls: 0, began: Instant::now() };
+    story.tell().await?;
+    print(&format!(
+        "\nDone: {} tool calls in {:.1} s. Screenshots, looks and the trace are in\n  {}\n",
+        story.calls,
+        story.began.elapsed().as_secs_f64(),
+        out.display()
+    ))?;
+    Ok(0)
+}
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+struct Story {
+    client: Client,
+    out: PathBuf,
+    steps: u32,
+    calls: u32,
+    began: Instant,
+}
+
+impl Story {
+    async fn tell(&mut self) -> Result<(), Ended> {
+        let used = json!({ "device_id": VIRTUAL, "platform": "android" });
+        let used = self.call("mobile_use_device", used).await?.0.structured.unwrap_or_default();
+        let name = used["name"].as_str().unwrap_or_default();
+        print(&format!("{name}, a phone made of memory, driven over MCP as by any client:\n\n"))?;
+
+        self.step("Launch Maps", "mobile_launch_app", json!({ "bundle_id": MAPS })).await?;
+        self.expect(&["Search here"]).await?;
+        self.step("Tap the search bar", "mobile_tap_element", json!({ "text": "Search here" }))
+            .await?;
+        self.step("Type what to look for", "mobile_type_keys", json!({ "text": "restaurants\n" }))
+            .await?;
+        let results = self.expect(&["restaurants"]).await?;
+        let first = results.iter().find(|node| node.id.ends_with(":id/title"));
+        let Some(first) = first.cloned() else {
+            return Err(Ended::failed("the screen lists no result"));
+        };
+        let title = format!("Open the first result, {}", first.text);
+        self.step(&title, "mobile_tap_element", json!({ "element_id": first.reference })).await?;
+        self.expect(&[&first.text, "Directions"]).await?;
+        self.step("Save it", "mobile_tap_element", json!({ "text": "Save" })).await?;
+        self.expect(&[&first.text, "Saved"]).await?;
+        self.step("Go home", "mobile_press_key", json!({ "key": "home" })).await?;
+        self.expect(&["Maps"]).await?;
+        Ok(())
+    }
+
+    /// One act, then a picture of what it led to.
+    async fn step(&mut self, title: &str, tool: &str, arguments: Value) -> Result<(), Ended> {
+        self.steps += 1;
+        let shown = arguments.to_string();
+        let (reply, took) = self.call(tool, arguments).await?;
+        print(&format!("{:>2}  {title}\n      {tool} {shown}\n", self.steps))?;
+        let said = reply.content.iter().find_map(|part| match part {
+            Content::Text(text) => Some(text.as_str()),
+            Content::Png(_) => None,
+        });
+        print(&format!("      {}  ({})\n", said.unwrap_or_default(), millis(took)))?;
+        let (reply, took) = self.call("mobile_take_screenshot", json!({})).await?;
+        let picture = reply.content.iter().any(|part| matches!(part, Content::Png(_)));
+        if !picture {
+            return Err(Ended::failed("the screenshot holds no picture"));
+        }
+        // The recorder names a picture after its call.
+        let file = self.out.join(format!("{:04}.png", self.calls));
+        print(&format!("      {}  ({})\n", file.display(), millis(took)))
+    }
+
+    /// Looks at the screen as text; everything named must stand there.
+    async fn expect(&mut self, words: &[&str]) -> Result<Vec<Seen>, Ended> {
+        let (reply, took) = self.call("mobile_get_accessibility_tree", json!({})).await?;
+        let seen = match reply.content.as_slice() {
+            [Content::Text(xml)] => read(xml),
+            _ => Vec::new(),
+        };
+        for word in words {
+            let there =
+                seen.iter().any(|node| node.text.contains(word) || node.description.contains(word));
+            if !there {
+                let words = format!(
+                    "the screen does not say {word:?}; the pictures are in {}",
+                    self.out.display()
+                );
+                return Err(Ended::failed(words));
+            }
+        }
+        let said: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+        let line = format!("      the screen says {}  ({})\n", said.join(" and "), millis(took));
+        print(&line)?;
+        Ok(seen)
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> Result<(Reply, Duration), Ended> {
+        self.calls += 1;
+        let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
+        let asked = Instant::now();
+        let reply = self.client.call(tool, arguments).await;
+        let reply = reply.map_err(|error| Ended::failed(format!("{tool}: {error}")))?;
+        match reply.content.as_slice() {
+            [Content::Text(words), ..] if reply.is_error => {
+                Err(Ended::failed(format!("{tool}: {words}")))
+            }
+            _ => Ok((reply, asked.elapsed())),
+        }
+    }
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// A line of the accessibility tree, as a client reads it.
+#[derive(Clone)]
+struct Seen {
+    reference: String,
+    id: String,
+    text: String,
+    description: String,
+}
+
+fn read(xml: &str) -> Vec<Seen> {
+    let nodes = xml.lines().filter(|line| line.trim_start().starts_with("<node "));
+    let seen = nodes.map(|line| Seen {
+        reference: attribute(line, "ref"),
+        id: attribute(line, "resource-id"),
+        text: attribute(line, "text"),
+        description: attribute(line, "content-desc"),
+    });
+    seen.collect()
+}
+
+fn attribute(line: &str, name: &str) -> String {
+    let value = line.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
+    let value = value.map_or("", |(value, _)| value);
+    value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}

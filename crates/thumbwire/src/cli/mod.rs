@@ -1,0 +1,162 @@
+//! The command line: flags in, exit codes out. What the verbs do is done elsewhere.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such element, app or device, 4 time-out, 5 refused.
+
+mod call;
+mod demo;
+mod devices;
+mod phone;
+mod serve;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use thumbwire_adb::AdbServer;
+
+use crate::action::{Cause, Failure};
+use crate::config::Config;
+use crate::session::{Phones, Session};
+use crate::surface::{Surface, mobile};
+
+/// Puts a program's thumb on any phone: an MCP server for phones, with a virtual phone built in.
+#[derive(Parser)]
+#[command(name = "thumbwire", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Serve a phone's tools to an MCP client, on standard input and output.
+    Serve(serve::Arguments),
+    /// Drive the built-in virtual phone through a whole story and keep its pictures.
+    Demo(demo::Arguments),
+    /// List the phones that are there.
+    Devices(devices::Arguments),
+    /// Call one tool by hand.
+    Call(call::Arguments),
+    /// List the tools of a surface.
+    Tools(call::ToolsArguments),
+    /// Run the virtual phone for other programs: `adb connect` to it.
+    Phone(phone::Arguments),
+}
+
+/// Which phone a verb is for.
+#[derive(clap::Args)]
+struct Device {
+    /// The phone: an adb serial, HOST:PORT of an adbd, or `virtual` for the built-in one [default: the only one attached]
+    #[arg(long, value_name = "ID")]
+    device: Option<String>,
+}
+
+/// A family of tools.
+#[derive(Clone, Copy, ValueEnum)]
+enum SurfaceName {
+    /// `mobile_*`, for Android and iOS phones
+    Mobile,
+}
+
+impl SurfaceName {
+    fn surface(self) -> Surface {
+        match self {
+            Self::Mobile => mobile::surface(),
+        }
+    }
+}
+
+/// Why a verb ended badly: what to say, and the exit code.
+struct Ended {
+    words: String,
+    code: u8,
+}
+
+impl Ended {
+    fn failed(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: 1 }
+    }
+
+    fn usage(words: impl Into<String>) -> Self {
+        Self { words: words.into(), code: 2 }
+    }
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        let words = mobile::words(&failure);
+        Self { words, code: exit_code(&failure.cause) }
+    }
+}
+
+fn exit_code(cause: &Cause) -> u8 {
+    match cause {
+        Cause::DeviceNotConnected { .. }
+        | Cause::NoDeviceChosen { .. }
+        | Cause::AppNotFound { .. }
+        | Cause::ElementNotFound { .. } => 3,
+        Cause::TimedOut { .. } => 4,
+        Cause::InvalidArgument { .. } => 2,
+        Cause::DeviceNotAuthorized { .. }
+        | Cause::PlatformNotSupported { .. }
+        | Cause::Refused { .. }
+        | Cause::NotReady { .. }
+        | Cause::PhoneFailed { .. }
+        | Cause::Cancelled => 1,
+    }
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let ended = Config::from_env().map_err(Ended::usage).and_then(|config| {
+        log_to_stderr(&config)?;
+        let runtime = tokio::runtime::Runtime::new().map_err(|e| Ended::failed(e.to_string()))?;
+        runtime.block_on(run(arguments.verb, &config))
+    });
+    match ended {
+        Ok(code) => ExitCode::from(code),
+        Err(Ended { words, code }) => {
+            eprintln!("thumbwire: {words}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
+    match verb {
+        Verb::Serve(arguments) => serve::run(arguments, config).await,
+        Verb::Demo(arguments) => demo::run(arguments).await,
+        Verb::Devices(arguments) => devices::run(arguments, config).await,
+        Verb::Call(arguments) => call::run(arguments, config).await,
+        Verb::Tools(arguments) => call::list(&arguments),
+        Verb::Phone(arguments) => phone::run(arguments).await,
+    }
+}
+
+/// Logs go to stderr: stdout belongs to the protocol, or to what was asked for.
+fn log_to_stderr(config: &Config) -> Result<(), Ended> {
+    let filter = tracing_subscriber::EnvFilter::try_new(&config.log)
+        .map_err(|error| Ended::usage(format!("LOG_LEVEL is {:?}: {error}", config.log)))?;
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    Ok(())
+}
+
+/// The phones that the environment and the flags name.
+fn phones(config: &Config) -> Phones {
+    Phones::new(AdbServer::new(&config.adb_server))
+}
+
+/// A session on those phones.
+fn session(config: &Config, device: Device) -> Arc<Session> {
+    Arc::new(Session::new(phones(config), device.device))
+}
+
+/// Prints to standard output; a reader that has left (`| head`) ends the program quietly.
+fn print(text: &str) -> Result<(), Ended> {
+    use std::io::Write as _;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        done => done.map_err(|error| Ended::failed(format!("cannot write the output: {error}"))),
+    }
+}

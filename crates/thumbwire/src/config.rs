@@ -1,0 +1,79 @@
+//! The only place that reads the environment.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
+//! | `ADB_SERVER_SOCKET` | where the adb server listens, `tcp:HOST:PORT` |
+//! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | the same in two parts; default `localhost` and 5037 |
+
+use std::env;
+
+/// What the environment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The log filter, in `tracing`'s syntax.
+    pub log: String,
+    /// `HOST:PORT` of the adb server.
+    pub adb_server: String,
+}
+
+impl Config {
+    /// Reads the process's environment.
+    pub fn from_env() -> Result<Self, String> {
+        Self::read(|name| env::var(name).ok())
+    }
+
+    fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        // rmcp warns of each request that it answers with an error; the client knows.
+        let log =
+            var("LOG_LEVEL").map_or_else(|| "warn,rmcp=error".into(), |level| level.to_lowercase());
+        Ok(Self { log, adb_server: adb_server(&var)? })
+    }
+}
+
+/// Where adb itself would look for its server (adb's `client/adb_client.cpp` and manual).
+fn adb_server(var: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    if let Some(socket) = var("ADB_SERVER_SOCKET") {
+        let address = socket.strip_prefix("tcp:").map(|address| match address.parse::<u16>() {
+            Ok(port) => format!("localhost:{port}"),
+            Err(_) => address.to_owned(),
+        });
+        return address.filter(|address| address.contains(':')).ok_or_else(|| {
+            format!("ADB_SERVER_SOCKET is {socket:?}; only `tcp:HOST:PORT` is understood")
+        });
+    }
+    let host = var("ANDROID_ADB_SERVER_ADDRESS").unwrap_or_else(|| "localhost".into());
+    let port = var("ANDROID_ADB_SERVER_PORT").unwrap_or_else(|| "5037".into());
+    match port.parse::<u16>() {
+        Ok(port) if port > 0 => Ok(format!("{host}:{port}")),
+        _ => Err(format!("ANDROID_ADB_SERVER_PORT is {port:?}; it must be a port number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(variables: &[(&str, &str)]) -> Result<String, String> {
+        let var = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        Config::read(var).map(|config| config.adb_server)
+    }
+
+    #[test]
+    fn the_adb_server_is_where_adb_would_look_for_it() {
+        assert_eq!(server(&[]).unwrap(), "localhost:5037");
+        assert_eq!(server(&[("ANDROID_ADB_SERVER_PORT", "15037")]).unwrap(), "localhost:15037");
+        assert_eq!(server(&[("ADB_SERVER_SOCKET", "tcp:10.0.0.7:5038")]).unwrap(), "10.0.0.7:5038");
+        assert_eq!(server(&[("ADB_SERVER_SOCKET", "tcp:5038")]).unwrap(), "localhost:5038");
+        assert!(server(&[("ADB_SERVER_SOCKET", "vsock:1:2")]).is_err());
+        assert!(server(&[("ANDROID_ADB_SERVER_PORT", "many")]).is_err());
+    }
+
+    #[test]
+    fn the_log_level_is_understood_in_either_case() {
+        let config = Config::read(|name| (name == "LOG_LEVEL").then(|| "INFO".into())).unwrap();
+        assert_eq!(config.log, "info");
+    }
+}
