@@ -1,0 +1,209 @@
+//! The whole program as an MCP client meets it: started as a process, spoken to in JSON lines.
+
+use crate::support::McpProcess;
+use serde_json::{Value, json};
+
+const VIRTUAL: &[&str] = &["--device", "virtual"];
+
+#[test]
+fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
+    let mut lists = Vec::new();
+    for revision in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        let mut server = McpProcess::start(VIRTUAL);
+        let hello = server.initialize(revision);
+        assert_eq!(hello["protocolVersion"], revision);
+        assert_eq!(hello["serverInfo"]["name"], "thumbwire");
+        lists.push(server.request("tools/list", json!({}))["result"]["tools"].clone());
+    }
+    // Revision 2026-07-28 shakes no hands: each request carries what it needs.
+    let mut server = McpProcess::start(VIRTUAL);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let discovered = server.request("server/discover", json!({ "_meta": meta }));
+    let versions = discovered["result"]["supportedVersions"].to_string();
+    assert!(versions.contains("2026-07-28"), "{discovered}");
+    lists.push(server.request("tools/list", json!({ "_meta": meta }))["result"]["tools"].clone());
+
+    assert!(lists.iter().all(|list| *list == lists[0]), "{lists:#?}");
+    insta::assert_json_snapshot!("mobile_tools_list", lists[0]);
+    // A tool list is read by a model before every first call.
+    assert!(lists[0].to_string().len() < 5_000, "{} bytes", lists[0].to_string().len());
+}
+
+#[test]
+fn schemas_are_the_seeds_letter_for_letter_but_for_the_device() {
+    let seed: Vec<Value> =
+        serde_json::from_str(include_str!("../../src/surface/mobile.json")).unwrap();
+    let mut server = McpProcess::connected(VIRTUAL);
+    let list = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    for tool in list.as_array().unwrap() {
+        let document = seed.iter().find(|document| document["name"] == tool["name"]).unwrap();
+        let mut schema = tool["inputSchema"].clone();
+        schema["properties"].as_object_mut().unwrap().shift_remove("device");
+        // As text, so that the order of the keys counts too.
+        assert_eq!(schema.to_string(), document["inputSchema"].to_string());
+        assert_eq!(tool["description"], document["description"]);
+    }
+}
+
+/// A picture's data is replaced by what it is.
+fn redacted(mut result: Value) -> Value {
+    for part in result["content"].as_array_mut().unwrap() {
+        if let Some(data) = part.get_mut("data") {
+            let base64 = data.as_str().unwrap();
+            assert!(base64.starts_with("iVBORw0KGgo"), "a PNG in base64");
+            *data = "(a PNG)".into();
+        }
+    }
+    result
+}
+
+#[test]
+fn each_tool_answers_as_recorded() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    let story = [
+        ("mobile_list_devices", json!({})),
+        ("mobile_list_devices", json!({ "platform": "ios" })),
+        ("mobile_use_device", json!({ "device_id": "virtual", "platform": "android" })),
+        ("mobile_list_devices", json!({ "platform": "android" })),
+        ("mobile_launch_app", json!({ "bundle_id": "com.google.android.apps.maps" })),
+        ("mobile_take_screenshot", json!({})),
+        ("mobile_get_accessibility_tree", json!({})),
+        ("mobile_tap_element", json!({ "text": "Search here" })),
+        ("mobile_type_keys", json!({ "text": "restaurants\n" })),
+        ("mobile_get_accessibility_tree", json!({ "device": "virtual" })),
+        ("mobile_tap", json!({ "x": 540.9, "y": 1000 })),
+        ("mobile_press_key", json!({ "key": "home" })),
+    ];
+    for (i, (tool, arguments)) in story.into_iter().enumerate() {
+        let result = redacted(server.call(tool, arguments.clone()));
+        insta::assert_json_snapshot!(format!("reply_{:02}_{tool}", i + 1), result);
+    }
+    assert_eq!(server.close(), Some(0), "the server ends when its client leaves");
+}
+
+#[test]
+fn each_failure_is_a_result_that_tells_the_next_move() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    let mistakes = [
+        ("mobile_launch_app", json!({ "bundle_id": "com.example.nope" })),
+        ("mobile_launch_app", json!({ "bundle_id": " " })),
+        ("mobile_launch_app", json!({})),
+        ("mobile_use_device", json!({ "device_id": "nope", "platform": "android" })),
+        ("mobile_use_device", json!({ "device_id": "00008110", "platform": "ios" })),
+        ("mobile_use_device", json!({ "device_id": "virtual", "platform": "windows" })),
+        ("mobile_list_devices", json!({ "platform": "palm" })),
+        ("mobile_take_screenshot", json!({ "device": "nope" })),
+        ("mobile_take_screenshot", json!({ "device": 7 })),
+        ("mobile_tap", json!({ "x": 540 })),
+        ("mobile_tap", json!({ "x": "540", "y": 10 })),
+        ("mobile_tap", json!({ "x": -1, "y": 10 })),
+        ("mobile_tap", json!({ "x": 10, "y": 2400 })),
+        ("mobile_tap_element", json!({})),
+        ("mobile_tap_element", json!({ "text": "No such words" })),
+        ("mobile_tap_element", json!({ "element_id": "e999" })),
+        ("mobile_type_keys", json!({ "text": "a\u{0}b" })),
+        ("mobile_type_keys", json!({ "text": "caf\u{e9}" })),
+        ("mobile_press_key", json!({ "key": "enter" })),
+    ];
+    let mut told = String::new();
+    for (tool, arguments) in mistakes {
+        let result = server.call(tool, arguments.clone());
+        assert_eq!(result["isError"], true, "{tool} {arguments}");
+        assert_eq!(result["content"].as_array().unwrap().len(), 1, "one text");
+        let words = result["content"][0]["text"].as_str().unwrap();
+        assert!(words.contains("\nNext: "), "{words}");
+        told.push_str(&format!("{tool} {arguments}\n{words}\n\n"));
+    }
+    insta::assert_snapshot!("failures", told);
+}
+
+#[test]
+fn an_unknown_tool_and_a_broken_line_do_not_end_the_server() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    let answer = server.request("tools/call", json!({ "name": "nope", "arguments": {} }));
+    assert_eq!(answer["error"]["message"], "Unknown tool: nope");
+    server.send(&json!("not a request"));
+    server.send(&json!({ "jsonrpc": "2.0", "id": 77, "method": "no/such/method" }));
+    assert_eq!(server.say("mobile_press_key", json!({ "key": "home" })), "Pressed home");
+}
+
+#[test]
+fn without_a_phone_the_error_names_the_flag_and_takes_no_virtual_one() {
+    let mut server = McpProcess::connected(&[]);
+    let words = server.say("mobile_take_screenshot", json!({}));
+    assert!(words.starts_with("Refused: no device is chosen and none is attached"), "{words}");
+    assert!(words.contains("--device virtual"), "{words}");
+    assert_eq!(server.say("mobile_list_devices", json!({})), r#"{"devices":[]}"#);
+}
+
+#[test]
+fn a_control_from_before_an_action_is_refused_and_after_a_new_look_it_is_hit() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    let reference = |xml: &str, text: &str| {
+        let line = xml.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{xml}"));
+        line.split("ref=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    server.say("mobile_launch_app", json!({ "bundle_id": "com.google.android.apps.maps" }));
+    let before = server.say("mobile_get_accessibility_tree", json!({}));
+    let search = reference(&before, "Search here");
+    server.say("mobile_press_key", json!({ "key": "home" }));
+    let words = server.say("mobile_tap_element", json!({ "element_id": search }));
+    let expected = format!("Element not found: {search}\nit was listed before the last action\n");
+    assert!(words.starts_with(&expected), "{words}");
+
+    let home = server.say("mobile_get_accessibility_tree", json!({}));
+    let words =
+        server.say("mobile_tap_element", json!({ "element_id": reference(&home, "\"Maps\"") }));
+    assert!(words.starts_with("Tapped \"Maps\" at ("), "{words}");
+    let maps = server.say("mobile_get_accessibility_tree", json!({}));
+    assert!(maps.contains("Search here"), "{maps}");
+    let old = server.say("mobile_tap_element", json!({ "element_id": search }));
+    assert!(old.contains("it is not in the last listing"), "no number is given twice: {old}");
+}
+
+#[test]
+fn a_run_can_be_recorded_and_read_back() {
+    use thumbwire::trace::format::{Act, End, Got, Line, StoredLook};
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let mut server =
+        McpProcess::connected(&["--device", "virtual", "--trace", run.to_str().unwrap()]);
+    server.say("mobile_press_key", json!({ "key": "home" }));
+    server.call("mobile_take_screenshot", json!({}));
+    server.say("mobile_get_accessibility_tree", json!({}));
+    server.say("mobile_tap_element", json!({ "text": "No such words" }));
+    server.close();
+
+    let lines = thumbwire::trace::read(&run).unwrap();
+    let [Line::Run { trace: 1, .. }, steps @ ..] = lines.as_slice() else { panic!("{lines:?}") };
+    let story: Vec<_> = steps
+        .iter()
+        .map(|line| match line {
+            Line::Step { step, action, end, .. } => (*step, action.clone(), end.clone()),
+            Line::Run { .. } => panic!("a second run"),
+        })
+        .collect();
+    assert_eq!(story[0], (1, Act::Press { key: "home".into() }, End::Outcome(Got::Done)));
+    let picture = Got::Picture { file: "0002.png".into(), width: 1080, height: 2400 };
+    assert_eq!(story[1], (2, Act::Screenshot, End::Outcome(picture)));
+    assert!(std::fs::read(run.join("0002.png")).unwrap().starts_with(b"\x89PNG"));
+    let (3, Act::Look, End::Outcome(Got::Look { file, nodes, .. })) = &story[2] else {
+        panic!("{:?}", story[2])
+    };
+    let look: StoredLook = serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
+    assert_eq!(look.nodes.len(), *nodes);
+    let (4, Act::TapElement { .. }, End::Failure { may_have_happened: false, .. }) = &story[3]
+    else {
+        panic!("{:?}", story[3])
+    };
+    // A folder holds one run: nothing recorded is ever written over.
+    let again = crate::support::thumbwire()
+        .args(["serve", "--trace", run.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(1));
+}

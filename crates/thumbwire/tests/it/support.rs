@@ -1,0 +1,120 @@
+//! What several tests of the whole program share: the binary as an MCP client starts it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// The binary under test, away from whatever adb server this machine runs.
+pub(crate) fn thumbwire() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
+    command.env_remove("LOG_LEVEL").env_remove("ADB_SERVER_SOCKET");
+    // A port of the dynamic range that nobody listens on: no server is there.
+    command.env("ANDROID_ADB_SERVER_ADDRESS", "127.0.0.1").env("ANDROID_ADB_SERVER_PORT", "9");
+    command
+}
+
+/// A server on stdio, spoken to in raw JSON lines: what a foreign client sees is what is checked.
+pub(crate) struct McpProcess {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    next_id: u32,
+}
+
+impl McpProcess {
+    /// Starts `thumbwire serve` with these arguments; no handshake yet.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::spawn(thumbwire().arg("serve").args(arguments))
+    }
+
+    /// Starts a prepared command; no handshake yet.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Self { child, stdin, lines, next_id: 1 }
+    }
+
+    /// Starts a server and shakes hands as a client of that revision.
+    pub(crate) fn connected(arguments: &[&str]) -> Self {
+        let mut server = Self::start(arguments);
+        server.initialize("2025-11-25");
+        server
+    }
+
+    /// The handshake of the revisions up to 2025-11-25; gives the server's answer.
+    pub(crate) fn initialize(&mut self, revision: &str) -> Value {
+        let client = json!({ "name": "test", "version": "0" });
+        let params =
+            json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
+        let answer = self.request("initialize", params);
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        answer["result"].clone()
+    }
+
+    /// Sends one message as it is.
+    pub(crate) fn send(&mut self, message: &Value) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        writeln!(stdin, "{message}").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// The next message from the server.
+    pub(crate) fn receive(&mut self) -> Value {
+        let line = self.lines.recv_timeout(Duration::from_secs(60)).expect("an answer");
+        serde_json::from_str(&line).unwrap_or_else(|e| panic!("stdout holds no JSON ({e}): {line}"))
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let answer = self.receive();
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    /// Calls a tool and gives its result.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.request("tools/call", params);
+        assert!(answer.get("error").is_none(), "{tool}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// Calls a tool that answers in words, and gives them.
+    pub(crate) fn say(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments);
+        let words = result["content"][0]["text"].as_str();
+        words.unwrap_or_else(|| panic!("{tool} has no words: {result}")).to_owned()
+    }
+
+    /// Closes the server's input and waits for it to end; gives its exit code.
+    pub(crate) fn close(mut self) -> Option<i32> {
+        drop(self.stdin.take());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for McpProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

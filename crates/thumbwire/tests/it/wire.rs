@@ -1,0 +1,230 @@
+//! The session against a virtual phone that the test holds: what reached its shell, and what happens when it goes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform as _, Target};
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire_adb::AdbServer;
+use thumbwire_device::{Acted, AppId, Gesture, Key, Point};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// No adb server listens there.
+fn nowhere() -> AdbServer {
+    AdbServer::new("127.0.0.1:9")
+}
+
+fn held() -> (Session, VirtualPhone) {
+    let phone = VirtualPhone::new(Setup::default());
+    let phones = Phones::new(nowhere()).with_virtual(phone.clone());
+    (Session::new(phones, Some(VIRTUAL.into())), phone)
+}
+
+async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
+    session.perform(&Call::within(Duration::from_secs(60)), action).await
+}
+
+async fn tap_text(session: &Session, text: &str) {
+    let target = Target { id: None, text: Some(text.into()) };
+    ask(session, Action::TapElement(target)).await.unwrap();
+}
+
+/// A session with the cursor in the search field of Maps.
+async fn in_a_field() -> (Session, VirtualPhone) {
+    let (session, phone) = held();
+    ask(&session, Action::Launch(AppId(MAPS.into()))).await.unwrap();
+    tap_text(&session, "Search here").await;
+    assert_eq!(focused(&phone), Some(String::new()));
+    (session, phone)
+}
+
+fn focused(phone: &VirtualPhone) -> Option<String> {
+    phone.world(|world| world.focused_text())
+}
+
+/// The programs that ran, by name, with their arguments.
+fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
+    phone.commands().into_iter().skip(since).map(|command| command.argv).collect()
+}
+
+#[tokio::test]
+async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
+    let hostile = [
+        "'; reboot #",
+        "$(id)",
+        "`id`",
+        "\"; reboot; \"",
+        "a && reboot || reboot & reboot | reboot > /sdcard/x",
+        "\\'; reboot; '\\",
+        "%s %%s %d",
+        "--help",
+        "-n",
+        "${HOME} ~ * ? [a-z] {a,b} !! # //",
+        "'''''",
+    ];
+    for text in hostile {
+        let (session, phone) = in_a_field().await;
+        let before = phone.commands().len();
+        ask(&session, Action::TypeText(text.into())).await.unwrap();
+        assert_eq!(focused(&phone).as_deref(), Some(text));
+        let ran = ran(&phone, before);
+        assert!(!ran.is_empty());
+        for argv in ran {
+            assert_eq!(argv[..2], ["input", "text"], "{text:?} ran {argv:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn ten_thousand_characters_arrive_whole() {
+    let (session, phone) = in_a_field().await;
+    let text: String = (0..10_000).map(|i| char::from(b' ' + (i % 95) as u8)).collect();
+    ask(&session, Action::TypeText(text.clone())).await.unwrap();
+    assert_eq!(focused(&phone), Some(text));
+}
+
+#[tokio::test]
+async fn what_cannot_be_typed_is_refused_with_the_reason_and_nothing_is_typed() {
+    for (text, named) in [("half\0way", "U+0000"), ("first caf\u{e9}", "U+00E9")] {
+        let (session, phone) = in_a_field().await;
+        let before = phone.commands().len();
+        let failure = ask(&session, Action::TypeText(text.into())).await.unwrap_err();
+        let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
+        assert!(why.contains(named), "{why}");
+        assert_eq!(failure.acted, Acted::No);
+        assert_eq!(phone.commands().len(), before);
+        assert_eq!(focused(&phone), Some(String::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_line_end_sends_a_search_off() {
+    let (session, _phone) = in_a_field().await;
+    ask(&session, Action::TypeText("restaurants\n".into())).await.unwrap();
+    let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+    let titles = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
+    assert!(titles.count() > 2, "the results are listed");
+}
+
+#[tokio::test]
+async fn each_look_and_each_touch_is_one_command() {
+    let (session, phone) = held();
+    ask(&session, Action::Screenshot).await.unwrap();
+    let single = [
+        (Action::Screenshot, "screencap"),
+        (Action::Look, "uiautomator"),
+        (Action::Touch(Gesture::Tap { at: Point { x: 540, y: 1200 } }), "input"),
+        (Action::Press(Key::Home), "input"),
+    ];
+    for (action, program) in single {
+        let before = phone.commands().len();
+        ask(&session, action).await.unwrap();
+        let ran = ran(&phone, before);
+        assert_eq!(ran.len(), 1, "{ran:?}");
+        assert_eq!(ran[0][0], program);
+    }
+}
+
+#[tokio::test]
+async fn a_touch_outside_the_screen_is_refused() {
+    let (session, phone) = held();
+    let before = phone.commands().len();
+    let outside = Gesture::Tap { at: Point { x: 10, y: 2400 } };
+    let failure = ask(&session, Action::Touch(outside)).await.unwrap_err();
+    let Cause::InvalidArgument { why } = failure.cause else { panic!("{failure:?}") };
+    assert!(why.contains("1080 wide and 2400 high"), "{why}");
+    assert!(ran(&phone, before).iter().all(|argv| argv[0] != "input"));
+}
+
+/// A virtual phone on TCP and a session that reaches it by address.
+async fn on_tcp() -> (Session, VirtualPhone, String) {
+    let phone = VirtualPhone::new(Setup::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let served = phone.clone();
+    tokio::spawn(async move { served.listen(listener).await });
+    let session = Session::new(Phones::new(nowhere()), Some(address.clone()));
+    (session, phone, address)
+}
+
+#[tokio::test]
+async fn a_phone_that_vanishes_is_not_connected_and_works_again_once_it_is_back() {
+    let (session, phone, address) = on_tcp().await;
+    ask(&session, Action::Screenshot).await.unwrap();
+    phone.unplug();
+    let asked = Instant::now();
+    let failure = ask(&session, Action::Press(Key::Home)).await.unwrap_err();
+    let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
+    assert_eq!(device, address);
+    assert!(asked.elapsed() < Duration::from_secs(60), "within the deadline");
+    phone.plug();
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_phone_that_vanishes_while_it_works_says_that_it_may_have_acted() {
+    let (session, phone, _) = on_tcp().await;
+    ask(&session, Action::Screenshot).await.unwrap();
+    // The phone takes the order and is unplugged before it answers.
+    phone.hold();
+    let session = Arc::new(session);
+    let asking = tokio::spawn({
+        let session = Arc::clone(&session);
+        async move { ask(&session, Action::Press(Key::Home)).await }
+    });
+    phone.until_held().await;
+    phone.unplug();
+    let failure = asking.await.unwrap().unwrap_err();
+    assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
+    assert_eq!(failure.acted, Acted::Maybe);
+    phone.release();
+    phone.plug();
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_falls_silent_is_not_connected_within_the_deadline() {
+    let (session, phone) = held();
+    ask(&session, Action::Screenshot).await.unwrap();
+    phone.silence(true);
+    let asked = Instant::now();
+    let call = Call::within(Duration::from_secs(10));
+    let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
+    assert_eq!(failure.acted, Acted::Maybe);
+    assert!(asked.elapsed() <= Duration::from_secs(10), "{:?}", asked.elapsed());
+    phone.silence(false);
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_is_only_slow_times_out_and_stays_connected() {
+    let (session, phone) = held();
+    ask(&session, Action::Screenshot).await.unwrap();
+    phone.hold();
+    let call = Call::within(Duration::from_secs(10));
+    let failure = session.perform(&call, Action::Look).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::TimedOut { .. }), "{failure:?}");
+    phone.release();
+    ask(&session, Action::Look).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_cancelled_call_gives_way_at_once() {
+    let (session, phone) = held();
+    ask(&session, Action::Screenshot).await.unwrap();
+    phone.hold();
+    let call = Call::within(Duration::from_secs(60));
+    let cancelled = call.cancelled.clone();
+    let (done, ()) = tokio::join!(session.perform(&call, Action::Look), async {
+        phone.until_held().await;
+        cancelled.cancel();
+    });
+    assert_eq!(done.unwrap_err().cause, Cause::Cancelled);
+    phone.release();
+    ask(&session, Action::Look).await.unwrap();
+}
