@@ -1,10 +1,11 @@
-//! Tests of the whole product, in one binary: what an MCP client sees (`stdio`, `python_mcp`), what a person sees
+//! Tests of the whole product, in one binary: what an MCP client sees (`stdio`, `python_mcp`, `stock_adb`), what a person sees
 //! (`verbs`), what reaches the phone (`wire`), and the rules of the house (`tidy`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod python_mcp;
 mod stdio;
+mod stock_adb;
 mod support;
 mod tidy;
 mod verbs;

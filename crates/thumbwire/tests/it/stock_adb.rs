@@ -1,0 +1,134 @@
+//! A stock `adb` server between us and our own phones: which phones are there, and which one is meant.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::support::thumbwire;
+
+/// An adb server of this test alone; it ends with the test.
+struct Stock {
+    home: TempDir,
+    port: String,
+}
+
+impl Stock {
+    /// `None`, and a word about it, when there is no adb here.
+    fn start() -> Option<Self> {
+        if Command::new("adb").arg("version").output().is_err() {
+            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
+            assert!(!required, "adb is required here and cannot be run");
+            println!("skipped: no adb");
+            return None;
+        }
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port().to_string();
+        drop(free);
+        let stock = Self { home: TempDir::new().unwrap(), port };
+        stock.adb(&["start-server"]);
+        Some(stock)
+    }
+
+    fn adb(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new("adb");
+        command.env("HOME", self.home.path()).env("ANDROID_ADB_SERVER_PORT", &self.port);
+        // Or the server looks for phones of other people on this machine.
+        command.env("ADB_MDNS", "0").env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554");
+        command.env_remove("ADB_SERVER_SOCKET").env_remove("ANDROID_SERIAL");
+        command.args(arguments).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs our program with this server; gives what it printed, on both streams, and its exit code.
+    fn thumbwire(&self, arguments: &[&str]) -> (String, Option<i32>) {
+        let mut command = thumbwire();
+        command.env("ANDROID_ADB_SERVER_PORT", &self.port).args(arguments);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (String::from_utf8(text).unwrap(), output.status.code())
+    }
+}
+
+impl Drop for Stock {
+    fn drop(&mut self) {
+        self.adb(&["kill-server"]);
+    }
+}
+
+/// `thumbwire phone` as a process of its own.
+struct Phone {
+    process: Child,
+    address: String,
+}
+
+impl Phone {
+    fn start(seed: &str) -> Self {
+        let mut command = thumbwire();
+        command.args(["phone", "--listen", "127.0.0.1:0", "--seed", seed]);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let address = first.split("listens on ").nth(1).unwrap();
+        Self { address: address.split(';').next().unwrap().to_owned(), process }
+    }
+}
+
+impl Drop for Phone {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn the_only_phone_attached_is_taken_and_of_two_none_is_guessed() {
+    let Some(stock) = Stock::start() else { return };
+    assert!(stock.thumbwire(&["devices"]).0.starts_with("No phone is attached"));
+
+    let one = Phone::start("1");
+    stock.adb(&["connect", &one.address]);
+    let listed = format!("{}  Android  Virtual Pixel  device\n", one.address);
+    assert_eq!(stock.thumbwire(&["devices"]), (listed, Some(0)));
+    let home = ["call", "mobile_press_key", r#"{"key":"home"}"#];
+    assert_eq!(stock.thumbwire(&home), ("Pressed home\n".into(), Some(0)));
+    let (tree, _) = stock.thumbwire(&["call", "mobile_get_accessibility_tree"]);
+    assert!(tree.contains("text=\"Maps\""), "{tree}");
+
+    let two = Phone::start("2");
+    stock.adb(&["connect", &two.address]);
+    let (words, code) = stock.thumbwire(&home);
+    assert_eq!(code, Some(3), "{words}");
+    for named in [one.address.as_str(), two.address.as_str(), "--device ID"] {
+        assert!(words.contains(named), "{named} is not named: {words}");
+    }
+    let chosen = [&home[..], &["--device", &two.address]].concat();
+    assert_eq!(stock.thumbwire(&chosen), ("Pressed home\n".into(), Some(0)));
+}
+
+#[test]
+fn through_a_server_and_straight_to_adbd_the_answers_are_the_same() {
+    let Some(stock) = Stock::start() else { return };
+    let story = [
+        ("mobile_launch_app", r#"{"bundle_id":"com.google.android.apps.maps"}"#),
+        ("mobile_tap_element", r#"{"text":"Search here"}"#),
+        ("mobile_type_keys", r#"{"text":"it's; $(reboot) %s"}"#),
+        ("mobile_get_accessibility_tree", "{}"),
+        ("mobile_take_screenshot", "{}"),
+        ("mobile_launch_app", r#"{"bundle_id":"com.example.nope"}"#),
+    ];
+    let told = |connect: bool| {
+        let phone = Phone::start("7");
+        if connect {
+            stock.adb(&["connect", &phone.address]);
+        }
+        story.map(|(tool, arguments)| {
+            stock.thumbwire(&["call", tool, arguments, "--json", "--device", &phone.address])
+        })
+    };
+    let (through, straight) = (told(true), told(false));
+    assert!(through[3].0.contains("it's; $(reboot) %s"), "{}", through[3].0);
+    for ((through, straight), (tool, _)) in through.iter().zip(&straight).zip(story) {
+        assert_eq!(through, straight, "{tool}");
+    }
+}
