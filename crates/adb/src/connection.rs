@@ -338,7 +338,9 @@ impl Connection {
 
     /// Refuses an offered stream.
     pub fn refuse(&mut self, id: u32) {
-        if let Some(stream) = self.streams.remove(&id) {
+        if let Some(stream) = self.streams.remove(&id)
+            && stream.phase == Phase::Offered
+        {
             self.emit(Command::Clse, 0, stream.remote, &[]);
         }
     }
@@ -587,7 +589,8 @@ impl Connection {
         let Some(stream) = self.streams.get(&id) else { return };
         match stream.phase {
             Phase::Opening => self.end_stream(id, End::Refused),
-            Phase::Offered if stream.remote == remote => drop(self.streams.remove(&id)),
+            // Kept until it is released, so that opening and closing in a loop meets the bound.
+            Phase::Offered if stream.remote == remote => self.end_stream(id, End::Closed),
             // Old phones close with 0 as their id in all cases.
             Phase::Open if remote == 0 || stream.remote == remote => {
                 let remote = stream.remote;

@@ -375,6 +375,25 @@ fn streams_are_bounded_at_both_ends() {
 }
 
 #[test]
+fn a_peer_that_opens_and_closes_in_a_loop_meets_the_bound() {
+    let mut pair = Pair::with(|settings| settings.max_streams = 2, usize::MAX);
+    for theirs in 1..=5 {
+        tell(&mut pair.phone, Command::Open, theirs, 0, b"a:\0");
+        let id = pair.phone.next_id - 1;
+        tell(&mut pair.phone, Command::Clse, theirs, id, b"");
+    }
+    let offers: Vec<_> = std::iter::from_fn(|| offered(&mut pair.phone)).collect();
+    assert_eq!(offers.len(), 2);
+    assert!(!pair.phone.accept(offers[0].0), "it is gone already");
+    said(&mut pair.phone);
+    for (id, _) in offers {
+        pair.phone.release(id);
+    }
+    assert_eq!(said(&mut pair.phone), [], "what they closed is not refused");
+    assert_eq!(pair.phone.streams(), 0);
+}
+
+#[test]
 fn a_greeting_that_is_not_answered_ends() {
     let now = Instant::now();
     let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), now);
