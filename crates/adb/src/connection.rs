@@ -333,6 +333,7 @@ impl Connection {
         stream.phase = Phase::Open;
         let remote = stream.remote;
         self.emit(Command::Okay, id, remote, &[]);
+        self.pump(id);
         true
     }
 

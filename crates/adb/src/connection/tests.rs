@@ -309,6 +309,20 @@ fn a_stream_given_up_before_it_was_accepted_is_closed_at_the_phone() {
 }
 
 #[test]
+fn what_was_written_before_a_stream_was_accepted_is_sent_then() {
+    let mut pair = Pair::new();
+    let id = pair.host.open("shell:cat", pair.now).unwrap();
+    pair.host.write(id, b"early");
+    pair.carry();
+    let (at_phone, _) = offered(&mut pair.phone).unwrap();
+    pair.phone.write(at_phone, b"welcome");
+    pair.phone.finish(at_phone);
+    assert!(pair.phone.accept(at_phone));
+    pair.carry();
+    assert_eq!(read_all(&mut pair.host, id), (b"welcome".to_vec(), Read::End));
+}
+
+#[test]
 fn stray_packets_are_answered_as_adb_does() {
     let check = |command, arg0, arg1, answer: &[(Command, u32, u32, Vec<u8>)]| {
         let mut host = online_host();
