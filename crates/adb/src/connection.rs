@@ -62,7 +62,8 @@ pub struct Settings {
     pub version: u32,
     /// The largest payload that we take, in bytes.
     pub max_payload: usize,
-    /// How long the greeting may take; `None` waits for ever, as a phone does.
+    /// How long the greeting may take, and again the phone's owner to accept a key; `None` waits
+    /// for ever, as a phone does.
     pub greeting: Option<Duration>,
     /// How many streams may live at once.
     pub max_streams: usize,
@@ -89,7 +90,8 @@ impl Settings {
 /// Holds a key and answers a phone that asks for one.
 pub trait Authenticator: Send {
     /// Answers one AUTH token. It is asked again when the phone does not know the key: first come
-    /// signatures by each key held, then a public key for the phone's owner to accept.
+    /// signatures by each key held, then a public key for the phone's owner to accept. After that
+    /// it is not asked again.
     fn answer(&mut self, token: &[u8]) -> Answer;
 }
 
@@ -502,6 +504,10 @@ impl Connection {
         let Some(authenticator) = &mut self.authenticator else {
             return denied("it asks for a key and we hold none");
         };
+        // The public key is the last thing to say: a phone answers it with CNXN or not at all.
+        if self.key_offered {
+            return denied("it accepts none of our keys");
+        }
         match authenticator.answer(&packet.payload) {
             Answer::Signature(signature) => {
                 self.emit(Command::Auth, packet::AUTH_SIGNATURE, 0, &signature);
@@ -510,10 +516,11 @@ impl Connection {
                 key.push(0);
                 self.key_offered = true;
                 self.emit(Command::Auth, packet::AUTH_PUBLIC_KEY, 0, &key);
+                // Its owner has to find the phone first.
+                self.deadline = self.settings.greeting.map(|greeting| now + greeting);
             }
             Answer::GiveUp => return denied("it accepts none of our keys"),
         }
-        self.deadline = self.settings.greeting.map(|greeting| now + greeting);
         Ok(())
     }
 

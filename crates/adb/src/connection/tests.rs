@@ -461,6 +461,31 @@ fn an_authenticator_signs_then_offers_its_key() {
 }
 
 #[test]
+fn a_phone_that_asks_for_keys_for_ever_is_given_up() {
+    struct Always(Answer);
+    impl Authenticator for Always {
+        fn answer(&mut self, _token: &[u8]) -> Answer {
+            self.0.clone()
+        }
+    }
+    let asked = |answer: Answer| {
+        let start = Instant::now();
+        let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), start)
+            .with_authenticator(Box::new(Always(answer)));
+        let mut token = BytesMut::new();
+        for second in 0..20 {
+            let now = start + Duration::from_secs(second);
+            emit(&mut token, Command::Auth, packet::AUTH_TOKEN, 0, b"token", true);
+            host.receive(&mut token, now);
+            host.tick(now);
+        }
+        host.ended().cloned()
+    };
+    assert!(matches!(asked(Answer::Signature(vec![1])), Some(Error::TimedOut { .. })));
+    assert!(matches!(asked(Answer::PublicKey(vec![1])), Some(Error::Unauthorized { .. })));
+}
+
+#[test]
 fn an_old_peer_gets_sums_and_damage_is_seen() {
     let mut pair = Pair::with(|settings| settings.version = packet::VERSION_WITH_SUMS, usize::MAX);
     let (at_host, at_phone) = pair.open("shell:cat");
