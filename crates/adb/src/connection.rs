@@ -392,9 +392,10 @@ impl Connection {
         Write::Took(body.len())
     }
 
-    /// Whether everything written was handed over to be transmitted.
-    pub fn is_flushed(&self, id: u32) -> bool {
-        self.streams.get(&id).is_none_or(|stream| stream.outbox.is_empty())
+    /// Whether everything written was handed over to be transmitted: `Took(0)` if so, `Full` while
+    /// some of it waits, else why the rest never will be.
+    pub fn flushed(&self, id: u32) -> Write {
+        self.streams.get(&id).map_or(Write::Took(0), Stream::flushed)
     }
 
     /// Whether nothing more can come from the other end beyond what [`Self::read`] still gives.
@@ -652,6 +653,7 @@ impl Connection {
     fn end_stream(&mut self, id: u32, end: End) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         stream.phase = Phase::Ended(end);
+        stream.cut_short = !stream.outbox.is_empty();
         stream.outbox = BytesMut::new();
         if stream.released {
             self.streams.remove(&id);

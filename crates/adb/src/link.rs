@@ -256,20 +256,17 @@ impl AsyncWrite for &LinkStream {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut inner = self.shared.lock();
-        if inner.connection.is_flushed(self.id) {
-            return Poll::Ready(Ok(()));
-        }
-        inner.wait_to_write(self.id, cx)
+        let flushed = inner.connection.flushed(self.id);
+        inner.written(self.id, flushed, cx).map_ok(drop)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut inner = self.shared.lock();
         inner.connection.finish(self.id);
         inner.stir();
-        if inner.connection.is_ended(self.id) {
-            return Poll::Ready(Ok(()));
-        }
-        inner.wait_to_write(self.id, cx)
+        // With everything sent, CLSE has been too.
+        let flushed = inner.connection.flushed(self.id);
+        inner.written(self.id, flushed, cx).map_ok(drop)
     }
 }
 

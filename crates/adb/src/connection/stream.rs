@@ -68,6 +68,8 @@ pub(super) struct Stream {
     pub(super) finishing: bool,
     /// Nobody holds the stream any more.
     pub(super) released: bool,
+    /// It ended before everything queued was sent.
+    pub(super) cut_short: bool,
     inbox: VecDeque<Bytes>,
     unread: usize,
 }
@@ -82,6 +84,7 @@ impl Stream {
             owes_okay: false,
             finishing: false,
             released: false,
+            cut_short: false,
             inbox: VecDeque::new(),
             unread: 0,
         }
@@ -98,6 +101,16 @@ impl Stream {
             Phase::Ended(_) => Some(Write::Closed),
             _ if self.finishing => Some(Write::Closed),
             _ => (self.outbox.len() >= bound).then_some(Write::Full),
+        }
+    }
+
+    /// How far the outbox has got: all of it was sent, some waits, or the rest is lost.
+    pub(super) fn flushed(&self) -> Write {
+        match &self.phase {
+            Phase::Ended(End::Broken(error)) => Write::Broken(error.clone()),
+            Phase::Ended(_) if self.cut_short => Write::Closed,
+            _ if self.outbox.is_empty() => Write::Took(0),
+            _ => Write::Full,
         }
     }
 

@@ -73,6 +73,25 @@ async fn a_shutdown_ends_both_directions() {
 }
 
 #[tokio::test]
+async fn what_was_thrown_away_is_not_said_to_be_flushed() {
+    for vanishes in [false, true] {
+        let (host, phone) = pair(4096).await;
+        let (mut at_host, at_phone) = open(&host, &phone).await;
+        // Nobody reads, so that the second part has to wait for the first one's OKAY.
+        at_host.write_all(&[1; 256 * 1024]).await.unwrap();
+        at_host.write_all(&[2; 1024]).await.unwrap();
+        if vanishes {
+            host.shared.lock().connection.end(Error::vanished("cable pulled"));
+        } else {
+            at_phone.finish();
+            at_host.closed().await;
+        }
+        assert!(at_host.flush().await.is_err());
+        assert!(at_host.shutdown().await.is_err());
+    }
+}
+
+#[tokio::test]
 async fn an_offer_that_is_dropped_is_refused() {
     let (host, phone) = pair(4096).await;
     let (opened, ()) =
