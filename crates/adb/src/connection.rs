@@ -398,6 +398,11 @@ impl Connection {
         self.streams.get(&id).map_or(Write::Took(0), Stream::flushed)
     }
 
+    /// Whether a released stream still waits for its queue to be sent.
+    pub fn is_sending(&self) -> bool {
+        self.streams.values().any(|stream| stream.released)
+    }
+
     /// Whether nothing more can come from the other end beyond what [`Self::read`] still gives.
     pub fn is_ended(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| matches!(stream.phase, Phase::Ended(_)))

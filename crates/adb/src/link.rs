@@ -28,10 +28,13 @@ use crate::wire::banner::Banner;
 
 /// Room that is made for each read.
 const READ: usize = 64 * 1024;
+/// How long the loop goes on sending what is left once nobody uses the connection.
+const LINGER: Duration = Duration::from_secs(10);
 /// Tasks that may wait for one thing; a further one lets the longest waiting look again.
 const WAITERS: usize = 16;
 
-/// A running connection. It lives as long as this handle or one of its streams.
+/// A running connection. It lives as long as this handle or one of its streams, and then until what
+/// they wrote has been sent.
 pub struct Link {
     shared: Arc<Shared>,
 }
@@ -50,6 +53,7 @@ impl Link {
         let shared = Arc::new(Shared(Mutex::new(Inner {
             connection: Connection::new(role, settings, now()),
             handles: 1,
+            linger: None,
             driver: None,
             offers: VecDeque::new(),
             waiting: HashMap::new(),
@@ -164,7 +168,8 @@ impl Offer {
 
 /// One stream of a [`Link`].
 ///
-/// Dropping it sends what was written, then CLSE. ADB has no half-closed streams: after a shutdown,
+/// Dropping it sends what was written, then CLSE; as the last user of its connection, for at most
+/// 10 s. ADB has no half-closed streams: after a shutdown,
 /// or once the other end closed, what came before can still be read and nothing can be written.
 /// Reading and writing work through a shared reference too, so that several tasks can share one.
 pub struct LinkStream {
@@ -320,8 +325,10 @@ impl Shared {
 
 struct Inner {
     connection: Connection,
-    /// The link and its streams; at zero the loop ends.
+    /// The link and its streams; at zero the loop ends once what is left has been sent.
     handles: usize,
+    /// Until when the loop tries to; set when `handles` has come to zero.
+    linger: Option<Instant>,
     driver: Option<Waker>,
     offers: VecDeque<(u32, String)>,
     waiting: HashMap<u32, Waiting>,
@@ -397,8 +404,23 @@ impl Inner {
     fn let_go(&mut self) {
         self.handles -= 1;
         if self.handles == 0 {
+            self.linger = Some(now() + LINGER);
             self.wake_driver();
         }
+    }
+
+    /// When the loop has to call [`Self::tick`] next.
+    fn deadline(&self) -> Option<Instant> {
+        self.connection.deadline().into_iter().chain(self.linger).min()
+    }
+
+    fn tick(&mut self) {
+        let now = now();
+        self.connection.tick(now);
+        if self.linger.is_some_and(|linger| linger <= now) {
+            self.connection.end(Error::vanished("nobody uses it any more"));
+        }
+        self.stir();
     }
 
     fn wait_to_read<T>(&mut self, id: u32, cx: &Context<'_>) -> Poll<T> {
@@ -437,7 +459,7 @@ where
     // Dropped with the loop: a loop that is given up must not leave its streams waiting.
     let _ending = Ending(&shared);
     loop {
-        let deadline = shared.lock().connection.deadline();
+        let deadline = shared.lock().deadline();
         let mut timer = pin!(async {
             match deadline {
                 Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
@@ -448,8 +470,8 @@ where
             if let Poll::Ready(error) = carrier.poll_carry(&mut io, &shared, cx) {
                 return Poll::Ready(Some(error));
             }
-            // The greeting sets and clears the deadline: look at the new one.
-            if shared.lock().connection.deadline() != deadline {
+            // The greeting and the last user's leaving move the deadline: look at the new one.
+            if shared.lock().deadline() != deadline {
                 return Poll::Ready(None);
             }
             timer.as_mut().poll(cx).map(|()| None)
@@ -462,8 +484,7 @@ where
             tracing::debug!(%error, "a connection ended");
             return error;
         }
-        inner.connection.tick(now());
-        inner.stir();
+        inner.tick();
     }
 }
 
@@ -498,7 +519,8 @@ impl Carrier {
                 if let Some(error) = inner.connection.ended() {
                     return Poll::Ready(error.clone());
                 }
-                if inner.handles == 0 && self.outgoing.is_empty() && !self.unflushed {
+                let sent = self.outgoing.is_empty() && !self.unflushed;
+                if inner.handles == 0 && sent && !inner.connection.is_sending() {
                     return Poll::Ready(Error::vanished("nobody uses it any more"));
                 }
                 // Something may have been queued since `poll_send` looked.

@@ -1,6 +1,7 @@
 //! Two links over a pipe: what the loop and its handles add to the state machine.
 
 use super::*;
+use crate::wire::packet::{self, Command};
 use tokio::io::AsyncWriteExt;
 
 /// A host and a phone over a pipe that holds `room` bytes.
@@ -48,6 +49,41 @@ async fn a_dropped_stream_delivers_what_was_written() {
     at_host.read_to_end(&mut read).await.unwrap();
     writing.await.unwrap().unwrap();
     assert!(read == sent);
+}
+
+#[tokio::test]
+async fn a_stream_dropped_with_its_link_delivers_what_was_written() {
+    let (host, phone) = pair(4096).await;
+    let (mut at_host, mut at_phone) = open(&host, &phone).await;
+    at_host.write_all(&[9; 400_000]).await.unwrap();
+    drop(at_host);
+    drop(host);
+    let mut read = Vec::new();
+    at_phone.read_to_end(&mut read).await.unwrap();
+    assert_eq!(read.len(), 400_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_far_end_that_takes_nothing_more_does_not_keep_the_loop() {
+    // It greets, accepts stream 1, and then neither reads nor hangs up.
+    let (near, mut far) = tokio::io::duplex(4096);
+    let mut said = BytesMut::new();
+    packet::emit(&mut said, Command::Cnxn, packet::VERSION, 1 << 20, b"device::", true);
+    packet::emit(&mut said, Command::Okay, 5, 1, &[], true);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let carrying = tokio::spawn(carry);
+    far.write_all(&said[..said.len() - packet::HEADER]).await.unwrap();
+    let (at_host, accepted) = tokio::join!(host.open("a:"), async {
+        host.online().await.unwrap();
+        far.write_all(&said[said.len() - packet::HEADER..]).await
+    });
+    accepted.unwrap();
+    let mut at_host = at_host.unwrap();
+    at_host.write_all(&[9; 400_000]).await.unwrap();
+    drop((at_host, host));
+    let ended = tokio::time::timeout(Duration::from_secs(60), carrying).await;
+    assert!(matches!(ended.expect("the loop goes on").unwrap(), Error::Vanished { .. }));
+    drop(far);
 }
 
 #[tokio::test]
