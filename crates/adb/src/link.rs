@@ -59,7 +59,10 @@ impl Link {
             waiting: HashMap::new(),
             attending: Waiters::default(),
         })));
-        (Self { shared: shared.clone() }, drive(io, shared))
+        // Dropped with the loop: one that is given up, even before it was first polled, must not
+        // leave its streams waiting.
+        let ending = Ending(shared.clone());
+        (Self { shared }, drive(io, ending))
     }
 
     /// Waits for the greeting and tells what the other end said of itself.
@@ -450,14 +453,13 @@ impl Inner {
 }
 
 /// Carries bytes until the connection ends, and tells why it did.
-async fn drive<IO>(mut io: IO, shared: Arc<Shared>) -> Error
+async fn drive<IO>(mut io: IO, ending: Ending) -> Error
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let mut carrier =
         Carrier { incoming: BytesMut::new(), outgoing: BytesMut::new(), unflushed: false };
-    // Dropped with the loop: a loop that is given up must not leave its streams waiting.
-    let _ending = Ending(&shared);
+    let shared = &*ending.0;
     loop {
         let deadline = shared.lock().deadline();
         let mut timer = pin!(async {
@@ -467,7 +469,7 @@ where
             }
         });
         let ended = poll_fn(|cx| {
-            if let Poll::Ready(error) = carrier.poll_carry(&mut io, &shared, cx) {
+            if let Poll::Ready(error) = carrier.poll_carry(&mut io, shared, cx) {
                 return Poll::Ready(Some(error));
             }
             // The greeting and the last user's leaving move the deadline: look at the new one.
@@ -488,9 +490,9 @@ where
     }
 }
 
-struct Ending<'a>(&'a Shared);
+struct Ending(Arc<Shared>);
 
-impl Drop for Ending<'_> {
+impl Drop for Ending {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
         inner.connection.end(Error::vanished("the connection was given up"));

@@ -177,6 +177,15 @@ async fn the_loop_ends_when_nobody_uses_it() {
     assert!(matches!(carrying.await.unwrap(), Error::Vanished { .. }));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_was_never_polled_ends_its_connection_when_dropped() {
+    let (near, _far) = tokio::io::duplex(64);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    drop(carry);
+    let online = tokio::time::timeout(Duration::from_secs(10), host.online()).await;
+    assert!(online.expect("it waits for ever").is_err());
+}
+
 #[tokio::test]
 async fn frames_of_two_writers_are_never_mixed() {
     let (host, phone) = pair(1000).await;
