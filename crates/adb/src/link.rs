@@ -30,7 +30,7 @@ use crate::wire::banner::Banner;
 const READ: usize = 64 * 1024;
 /// How long the loop goes on sending what is left once nobody uses the connection.
 const LINGER: Duration = Duration::from_secs(10);
-/// Tasks that may wait for one thing; a further one lets the longest waiting look again.
+/// Wakers kept for one thing before the first clearing of those that nobody waits with any more.
 const WAITERS: usize = 16;
 
 /// A running connection. It lives as long as this handle or one of its streams, and then until what
@@ -345,24 +345,35 @@ struct Waiting {
     to_write: Waiters,
 }
 
-#[derive(Default)]
-struct Waiters(VecDeque<Waker>);
+/// Who waits for one thing. A wait that was given up leaves its waker behind: when there are too
+/// many, all look again, and those that still wait come back. The room doubles each time, so that
+/// many true waiters do not chase each other out.
+struct Waiters {
+    wakers: Vec<Waker>,
+    room: usize,
+}
+
+impl Default for Waiters {
+    fn default() -> Self {
+        Self { wakers: Vec::new(), room: WAITERS }
+    }
+}
 
 impl Waiters {
     fn add(&mut self, cx: &Context<'_>) {
-        if self.0.iter().any(|waker| waker.will_wake(cx.waker())) {
+        if self.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
             return;
         }
-        if self.0.len() >= WAITERS
-            && let Some(oldest) = self.0.pop_front()
-        {
-            oldest.wake();
+        if self.wakers.len() >= self.room {
+            self.wakers.drain(..).for_each(Waker::wake);
+            self.room *= 2;
         }
-        self.0.push_back(cx.waker().clone());
+        self.wakers.push(cx.waker().clone());
     }
 
     fn wake(&mut self) {
-        self.0.drain(..).for_each(Waker::wake);
+        self.wakers.drain(..).for_each(Waker::wake);
+        self.room = WAITERS;
     }
 }
 

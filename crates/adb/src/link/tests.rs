@@ -1,5 +1,7 @@
 //! Two links over a pipe: what the loop and its handles add to the state machine.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use crate::wire::packet::{self, Command};
 use tokio::io::AsyncWriteExt;
@@ -208,4 +210,33 @@ async fn frames_of_two_writers_are_never_mixed() {
     }
     assert_eq!(read.len(), 2 * 200 * 5000);
     assert!(read.chunks(5000).all(|frame| frame.iter().all(|byte| *byte == frame[0])));
+}
+
+#[tokio::test]
+async fn many_tasks_that_wait_for_one_thing_leave_each_other_alone() {
+    let (near, _far) = tokio::io::duplex(4096);
+    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let host = Arc::new(host);
+    let looked = Arc::new(AtomicUsize::new(0));
+    let waiting: Vec<_> = (0..100)
+        .map(|_| {
+            let (host, looked) = (host.clone(), looked.clone());
+            tokio::spawn(async move {
+                let mut online = pin!(host.online());
+                poll_fn(|cx| {
+                    looked.fetch_add(1, Ordering::SeqCst);
+                    online.as_mut().poll(cx)
+                })
+                .await
+            })
+        })
+        .collect();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(looked.load(Ordering::SeqCst) < 1000, "they looked {looked:?} times");
+    drop(carry);
+    for task in waiting {
+        assert!(task.await.unwrap().is_err(), "each is told");
+    }
 }
