@@ -310,6 +310,27 @@ async fn a_phone_that_fell_silent_is_connected_anew() {
     assert_eq!(connected.load(Ordering::SeqCst), 2);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_silent_phone_that_cannot_be_connected_anew_may_find_its_voice_again() {
+    let (near, mut middle) = tokio::io::duplex(64 * 1024);
+    let mut far = TinyPhone::modern().pipe();
+    let host = Direct::over(near);
+    let greeted = async {
+        tokio::select! {
+            greeted = host.features() => greeted.unwrap(),
+            _ = tokio::io::copy_bidirectional(&mut middle, &mut far) => unreachable!(),
+        }
+    };
+    greeted.await;
+    // Nothing passes for a while.
+    let patience = Duration::from_secs(5);
+    assert!(tokio::time::timeout(patience, host.open("shell:cat")).await.is_err());
+    assert!(matches!(host.open("shell:cat").await, Err(Error::NotReachable { .. })));
+    tokio::spawn(async move { tokio::io::copy_bidirectional(&mut middle, &mut far).await });
+    tokio::time::sleep(patience).await;
+    assert_eq!(run(&host, "say awake").await.unwrap().stdout, b"awake");
+}
+
 #[tokio::test]
 async fn a_host_that_talks_nonsense_is_hung_up_on() {
     let mut host = TinyPhone::modern().pipe();

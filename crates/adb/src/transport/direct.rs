@@ -65,7 +65,7 @@ impl Direct {
             let io = once.lock().ok().and_then(|mut io| io.take());
             std::future::ready(io.ok_or_else(|| Error::NotReachable {
                 place: "the phone".into(),
-                reason: "its only connection has ended".into(),
+                reason: "its only connection has ended or fell silent".into(),
             }))
         })
     }
@@ -103,15 +103,16 @@ impl Direct {
         {
             return Err(failure.clone());
         }
-        // Streams of the old connection, if any, go on as long as it lets them.
-        *slot = Slot::default();
+        slot.failure = None;
         let connected = self.connect_anew().await;
         self.attempts.fetch_add(1, Ordering::Release);
         match connected {
+            // Streams of the old connection, if any, go on as long as it lets them.
             Ok(made) => {
                 slot.link = Some(made.clone());
                 Ok(made)
             }
+            // A silent connection stays: it may find its voice again.
             Err(error) => {
                 slot.failure = Some(error.clone());
                 Err(error)
