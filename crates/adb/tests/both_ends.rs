@@ -420,6 +420,14 @@ async fn a_phone_whose_only_pipe_has_ended_is_not_reachable() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_does_not_greet_is_not_reachable_and_asking_again_is_free() {
+    let (near, _far) = tokio::io::duplex(4096);
+    let error = run(&Direct::over(near), "input tap 1 1").await.unwrap_err();
+    assert_eq!(error.to_string(), "reach the phone: no answer within 10s");
+    assert!(!error.may_have_happened());
+}
+
 #[tokio::test]
 async fn a_port_where_nobody_listens_is_not_reachable() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

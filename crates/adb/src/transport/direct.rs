@@ -127,10 +127,11 @@ impl Direct {
         let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
         tokio::spawn(carry);
         let banner = link.online().await.map_err(|error| match error {
-            // Whoever hangs up before greeting is no phone that was there and vanished.
+            // Whoever hangs up or is silent before greeting is no phone that was there and vanished.
             Error::Vanished { how } => {
                 Error::NotReachable { place: self.place.clone(), reason: how }
             }
+            Error::TimedOut { after, .. } => too_late(&self.place, after),
             other => other,
         })?;
         tracing::debug!(place = self.place, %banner, "connected");
