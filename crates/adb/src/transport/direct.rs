@@ -5,6 +5,8 @@
 //! begun to run.
 
 use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -157,11 +159,15 @@ impl Transport for Direct {
 
 /// A socket that sends small packets at once, since each waits for its answer.
 pub(super) async fn connect_tcp(address: &str, patience: Duration) -> Result<TcpStream, Error> {
-    let unreachable = |error: std::io::Error| Error::NotReachable {
+    let unreachable = |error: io::Error| Error::NotReachable {
         place: address.to_owned(),
         reason: error.to_string(),
     };
-    let stream = tokio::time::timeout(patience, TcpStream::connect(address))
+    let connecting = async {
+        let addresses: Vec<SocketAddr> = tokio::net::lookup_host(address).await?.collect();
+        first_to_answer(&addresses, patience, TcpStream::connect).await
+    };
+    let stream = tokio::time::timeout(patience, connecting)
         .await
         .map_err(|_| too_late(address, patience))?
         .map_err(unreachable)?;
@@ -169,6 +175,69 @@ pub(super) async fn connect_tcp(address: &str, patience: Duration) -> Result<Tcp
     Ok(stream)
 }
 
+/// Tries addresses in their order. One that swallows packets, such as an IPv6 address without a
+/// route, has only its share of the time: the others must have theirs.
+async fn first_to_answer<T, F>(
+    addresses: &[SocketAddr],
+    patience: Duration,
+    connect: impl Fn(SocketAddr) -> F,
+) -> io::Result<T>
+where
+    F: Future<Output = io::Result<T>>,
+{
+    let share = patience / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in addresses {
+        match tokio::time::timeout(share, connect(*address)).await {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => failure = error,
+            Err(_) => failure = io::ErrorKind::TimedOut.into(),
+        }
+    }
+    Err(failure)
+}
+
 fn too_late(place: &str, after: Duration) -> Error {
     Error::NotReachable { place: place.to_owned(), reason: format!("no answer within {after:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_that_swallows_packets_does_not_use_up_the_time_of_the_others() {
+        let well: SocketAddr = "127.0.0.1:5555".parse().unwrap();
+        let check = async |addresses: &[&str], expected: Option<SocketAddr>| {
+            let addresses: Vec<SocketAddr> = addresses.iter().map(|a| a.parse().unwrap()).collect();
+            let answered =
+                first_to_answer(&addresses, CONNECTING, async |address: SocketAddr| match address
+                    .port()
+                {
+                    5555 => Ok(address),
+                    1 => Err(io::ErrorKind::ConnectionRefused.into()),
+                    _ => std::future::pending().await,
+                });
+            let answered = tokio::time::timeout(CONNECTING, answered).await;
+            assert_eq!(answered.ok().and_then(Result::ok), expected);
+        };
+        check(&["127.0.0.1:5555"], Some(well)).await;
+        check(&["[::1]:1", "127.0.0.1:5555"], Some(well)).await;
+        check(&["[2001:db8::1]:9", "[::1]:1", "127.0.0.1:5555"], Some(well)).await;
+        check(&["[::1]:1", "[2001:db8::1]:9"], None).await;
+        check(&[], None).await;
+    }
+
+    #[tokio::test]
+    async fn hosts_are_known_by_name_and_by_either_kind_of_address() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // Where `localhost` is ::1 first, that is refused and the next address is tried.
+        for host in ["localhost", "127.0.0.1", "[::ffff:127.0.0.1]"] {
+            let connected = connect_tcp(&format!("{host}:{port}"), CONNECTING).await;
+            assert!(connected.is_ok(), "{host}: {connected:?}");
+        }
+        let error = connect_tcp("127.0.0.1", CONNECTING).await.unwrap_err();
+        assert!(matches!(error, Error::NotReachable { .. }), "no port: {error}");
+    }
 }
