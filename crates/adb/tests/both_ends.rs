@@ -11,6 +11,7 @@ use common::{TinyPhone, pattern, text};
 use thumbwire_adb::services::shell::{read_to_end, run_within};
 use thumbwire_adb::services::sync::{FileSync, list, pull, push, stat};
 use thumbwire_adb::transport::Io;
+use thumbwire_adb::wire::sync::{Entry, emit_entry};
 use thumbwire_adb::{Direct, Error, Output, Transport, exec, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -349,6 +350,43 @@ async fn a_phone_that_talks_nonsense_is_reported_with_what_it_said() {
     });
     let error = Direct::over(near).features().await.unwrap_err();
     assert!(matches!(error, Error::Protocol { .. }), "{error:?}");
+}
+
+/// A phone that says one thing on every stream, so many times, whatever it is asked.
+fn parrot(piece: Vec<u8>, times: usize) -> Direct {
+    struct Parrot(Vec<u8>, usize);
+    impl thumbwire_adb::daemon::Services for Parrot {
+        fn banner(&self) -> thumbwire_adb::Banner {
+            TinyPhone::modern().banner()
+        }
+        fn open(
+            &self,
+            _service: &str,
+        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::Refused> {
+            let (piece, times) = (self.0.clone(), self.1);
+            Ok(thumbwire_adb::daemon::handler(async move |stream| {
+                for _ in 0..times {
+                    if stream.write_frame(&piece, &[]).await.is_err() {
+                        return;
+                    }
+                }
+            }))
+        }
+    }
+    let (near, far) = tokio::io::duplex(1024 * 1024);
+    tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(Parrot(piece, times))));
+    Direct::over(near)
+}
+
+#[tokio::test]
+async fn a_listing_without_end_is_cut_off() {
+    let mut entry = bytes::BytesMut::new();
+    let name = "x".repeat(60_000);
+    let stat = Default::default();
+    emit_entry(&mut entry, &Entry { name, stat });
+    let phone = parrot(entry.to_vec(), 1000);
+    let error = list(&phone, "/sdcard").await.unwrap_err();
+    assert!(matches!(&error, Error::TooLarge { .. }), "{error}");
 }
 
 #[tokio::test]

@@ -13,6 +13,8 @@ use crate::{Error, Stream, Transport};
 
 /// How long a phone may take to say why it broke an upload off.
 const REASON: Duration = Duration::from_secs(2);
+/// The most that one listing may hold, in bytes of our memory: some 200 000 ordinary names.
+const MAX_LISTING: usize = 16 * 1024 * 1024;
 
 /// Writes a file on the phone, as [`FileSync::push`] does.
 ///
@@ -56,7 +58,7 @@ pub async fn stat(transport: &dyn Transport, path: &str) -> Result<Stat, Error> 
 /// What a folder of the phone holds. A folder that is missing or may not be read counts as empty.
 ///
 /// # Errors
-/// The phone cannot be reached.
+/// The phone cannot be reached, or as [`FileSync::list`].
 pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, Error> {
     FileSync::open(transport).await?.list(path).await
 }
@@ -94,14 +96,22 @@ impl FileSync {
     /// What a folder holds, `.` and `..` left out.
     ///
     /// # Errors
-    /// The stream breaks.
+    /// [`Error::TooLarge`] when it holds more than 16 MiB of names, or the stream breaks.
     pub async fn list(&mut self, path: &str) -> Result<Vec<Entry>, Error> {
         self.ask(&Request::List(path.to_owned())).await?;
         let mut entries = Vec::new();
+        let mut length = 0;
         loop {
             match self.reply(true).await? {
                 Reply::Dent(entry) if entry.name == "." || entry.name == ".." => {}
-                Reply::Dent(entry) => entries.push(entry),
+                Reply::Dent(entry) => {
+                    length += size_of::<Entry>() + entry.name.len();
+                    if length > MAX_LISTING {
+                        let what = format!("the list of {path:?}");
+                        return Err(Error::TooLarge { what, limit: MAX_LISTING });
+                    }
+                    entries.push(entry);
+                }
                 Reply::Done => return Ok(entries),
                 Reply::Fail(said) => return Err(failed("list", path, said)),
                 other => return Err(unexpected(&other)),
