@@ -149,6 +149,22 @@ async fn a_failure_carries_the_phones_words_and_the_stream_goes_on() {
 }
 
 #[tokio::test]
+async fn a_call_that_was_dropped_does_not_answer_the_next_one() {
+    let phone = in_memory();
+    push(&phone, "/sdcard/x", 0o644, 0, &b"fine"[..]).await.unwrap();
+    let mut sync = FileSync::open(&phone).await.unwrap();
+    assert!(futures::FutureExt::now_or_never(sync.stat("/sdcard/x")).is_none());
+    let stale = sync.stat("/nothing").await;
+    assert!(matches!(stale, Err(Error::Vanished { .. })), "{stale:?}");
+
+    let mut sync = FileSync::open(&phone).await.unwrap();
+    let mut room = [0; 2];
+    let error = sync.pull("/sdcard/x", std::io::Cursor::new(&mut room[..])).await.unwrap_err();
+    assert!(matches!(error, Error::Local { .. }), "{error:?}");
+    assert!(sync.stat("/nothing").await.is_err());
+}
+
+#[tokio::test]
 async fn a_path_that_is_too_long_is_not_sent() {
     let long = "/".repeat(1025);
     assert!(matches!(stat(&in_memory(), &long).await, Err(Error::TooLarge { .. })));

@@ -63,10 +63,13 @@ pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, E
     FileSync::open(transport).await?.list(path).await
 }
 
-/// A `sync:` stream. After [`Error::Phone`] it can be used on; after any other error it cannot.
+/// A `sync:` stream. After [`Error::Phone`] it can be used on. After any other error, or a call whose
+/// future was dropped, it is out of step: further calls are refused.
 pub struct FileSync {
     framed: Framed<Stream>,
     out: BytesMut,
+    /// A request was sent whose last reply has not been read.
+    in_request: bool,
 }
 
 impl FileSync {
@@ -76,7 +79,7 @@ impl FileSync {
     /// The phone cannot be reached or refuses.
     pub async fn open(transport: &dyn Transport) -> Result<Self, Error> {
         let stream = transport.open("sync:").await?;
-        Ok(Self { framed: Framed::new(stream), out: BytesMut::new() })
+        Ok(Self { framed: Framed::new(stream), out: BytesMut::new(), in_request: false })
     }
 
     /// What the phone tells of a path: version 1 says the same (all zero) of a missing path as of
@@ -89,7 +92,7 @@ impl FileSync {
         match self.reply(false).await? {
             Reply::Stat(stat) => Ok(stat),
             Reply::Fail(said) => Err(failed("look at", path, said)),
-            other => Err(unexpected(&other)),
+            other => Err(self.unexpected(&other)),
         }
     }
 
@@ -114,7 +117,7 @@ impl FileSync {
                 }
                 Reply::Done => return Ok(entries),
                 Reply::Fail(said) => return Err(failed("list", path, said)),
-                other => return Err(unexpected(&other)),
+                other => return Err(self.unexpected(&other)),
             }
         }
     }
@@ -173,7 +176,7 @@ impl FileSync {
         match self.reply(false).await? {
             Reply::Okay => Ok(length),
             Reply::Fail(said) => Err(failed("push", path, said)),
-            other => Err(unexpected(&other)),
+            other => Err(self.unexpected(&other)),
         }
     }
 
@@ -186,6 +189,10 @@ impl FileSync {
         {
             return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
         }
+        if self.in_request {
+            return Err(Error::vanished("an earlier call on this sync stream was broken off"));
+        }
+        self.in_request = true;
         request.emit(&mut self.out);
         self.send().await
     }
@@ -198,7 +205,10 @@ impl FileSync {
 
     async fn reply(&mut self, listing: bool) -> Result<Reply, Error> {
         let reply = self.framed.next(|bytes| Reply::decode(bytes, listing)).await?;
-        reply.ok_or_else(|| Error::vanished("the phone closed the stream without a reply"))
+        let reply =
+            reply.ok_or_else(|| Error::vanished("the phone closed the stream without a reply"))?;
+        self.in_request = matches!(reply, Reply::Dent(_) | Reply::Data(_));
+        Ok(reply)
     }
 
     async fn next_data(&mut self, path: &str) -> Result<Option<bytes::Bytes>, Error> {
@@ -206,7 +216,7 @@ impl FileSync {
             Reply::Data(data) => Ok(Some(data)),
             Reply::Done => Ok(None),
             Reply::Fail(said) => Err(failed("pull", path, said)),
-            other => Err(unexpected(&other)),
+            other => Err(self.unexpected(&other)),
         }
     }
 
@@ -217,6 +227,19 @@ impl FileSync {
             _ => None,
         }
     }
+
+    fn unexpected(&mut self, reply: &Reply) -> Error {
+        self.in_request = true;
+        let name = match reply {
+            Reply::Stat(_) => "STAT",
+            Reply::Dent(_) => "DENT",
+            Reply::Data(_) => "DATA",
+            Reply::Done => "DONE",
+            Reply::Okay => "OKAY",
+            Reply::Fail(_) => "FAIL",
+        };
+        Error::protocol(format!("a sync reply {name} out of turn"))
+    }
 }
 
 fn failed(verb: &str, path: &str, said: String) -> Error {
@@ -225,16 +248,4 @@ fn failed(verb: &str, path: &str, said: String) -> Error {
 
 fn local(verb: &str, path: &str, error: &std::io::Error) -> Error {
     Error::Local { what: format!("{verb} what belongs to {path:?}"), reason: error.to_string() }
-}
-
-fn unexpected(reply: &Reply) -> Error {
-    let name = match reply {
-        Reply::Stat(_) => "STAT",
-        Reply::Dent(_) => "DENT",
-        Reply::Data(_) => "DATA",
-        Reply::Done => "DONE",
-        Reply::Okay => "OKAY",
-        Reply::Fail(_) => "FAIL",
-    };
-    Error::protocol(format!("a sync reply {name} out of turn"))
 }
