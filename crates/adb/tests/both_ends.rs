@@ -172,6 +172,14 @@ async fn a_path_that_is_too_long_is_not_sent() {
 }
 
 #[tokio::test]
+async fn a_path_with_a_nul_is_not_sent_cut_short() {
+    let phone = in_memory();
+    let error = push(&phone, "/sdcard/a\0b", 0o644, 0, &b"x"[..]).await.unwrap_err();
+    assert!(matches!(error, Error::Refused { .. }), "{error:?}");
+    assert_eq!(list(&phone, "/sdcard").await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn an_unknown_sync_request_is_answered_with_a_reason() {
     let phone = in_memory();
     let mut stream = phone.open("sync:").await.unwrap();

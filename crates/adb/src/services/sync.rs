@@ -185,9 +185,17 @@ impl FileSync {
         | Request::List(path)
         | Request::Recv(path)
         | Request::Send { path, .. } = request
-            && path.len() > MAX_PATH
         {
-            return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
+            if path.len() > MAX_PATH {
+                return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
+            }
+            // adbd hands it to C, where the rest of the path would be lost.
+            if path.contains('\0') {
+                return Err(Error::Refused {
+                    service: "sync:".into(),
+                    said: "a path with a NUL would reach the phone cut short".into(),
+                });
+            }
         }
         if self.in_request {
             return Err(Error::vanished("an earlier call on this sync stream was broken off"));
