@@ -648,7 +648,7 @@ impl Connection {
     /// Acknowledges the last data of a stream if its reader has kept up.
     fn settle(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        if stream.owes_okay && stream.phase == Phase::Open && stream.unread() <= READ_AHEAD {
+        if stream.owes_okay && stream.phase == Phase::Open && stream.keeps_up(READ_AHEAD) {
             stream.owes_okay = false;
             let remote = stream.remote;
             self.emit(Command::Okay, id, remote, &[]);

@@ -10,6 +10,9 @@ use crate::Error;
 /// Payloads below this size are copied, so that a few bytes cannot keep a large buffer alive.
 const COPIED: usize = 16 * 1024;
 
+/// Pieces that may wait for a reader before it counts as behind: each costs more than its bytes.
+const PIECES: usize = 256;
+
 /// What reading gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
@@ -147,7 +150,8 @@ impl Stream {
         self.unread = 0;
     }
 
-    pub(super) fn unread(&self) -> usize {
-        self.unread
+    /// Whether the reader may be sent more before it has read what is here, at most `ahead` bytes.
+    pub(super) fn keeps_up(&self, ahead: usize) -> bool {
+        self.unread <= ahead && self.inbox.len() < PIECES
     }
 }

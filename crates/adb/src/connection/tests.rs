@@ -368,6 +368,25 @@ fn a_writer_that_ignores_flow_control_loses_its_stream() {
 }
 
 #[test]
+fn a_writer_of_single_bytes_is_stopped_before_they_cost_much() {
+    let mut host = online_host();
+    let id = host.open("exec:yes", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    said(&mut host);
+    let mut written = 0;
+    loop {
+        tell(&mut host, Command::Wrte, 5, id, b"y");
+        written += 1;
+        if said(&mut host).is_empty() {
+            break;
+        }
+        assert!(written < 1000, "each costs a hundred times its size");
+    }
+    assert_eq!(host.read(id, 1), Read::Data(Bytes::from_static(b"y")));
+    assert_eq!(said(&mut host), [(Command::Okay, id, 5, vec![])], "and goes on when it is read");
+}
+
+#[test]
 fn ids_are_not_reused_while_they_live() {
     let mut host = online_host();
     host.next_id = u32::MAX;
