@@ -403,6 +403,15 @@ fn parrot(piece: Vec<u8>, times: usize) -> Direct {
 }
 
 #[tokio::test]
+async fn a_shell_that_speaks_as_a_host_is_not_quoted_at_length() {
+    let mut frame = vec![0, 0xff, 0xff, 0, 0];
+    frame.resize(30_000, b'x');
+    let error = run(&parrot(frame, 1), "id").await.unwrap_err();
+    assert!(matches!(error, Error::Protocol { .. }), "{error:?}");
+    assert!(error.to_string().len() < 200);
+}
+
+#[tokio::test]
 async fn a_listing_without_end_is_cut_off() {
     let mut entry = bytes::BytesMut::new();
     let name = "x".repeat(60_000);

@@ -62,7 +62,9 @@ pub async fn run_within(
                 output.status = Some(i32::from(status));
                 return Ok(output);
             }
-            other => return Err(Error::protocol(format!("{other:?} from a phone's shell"))),
+            Frame::Stdin(_) | Frame::CloseStdin | Frame::WindowSize { .. } => {
+                return Err(Error::protocol("a shell frame from the phone that only a host sends"));
+            }
         }
         if output.stdout.len() + output.stderr.len() > limit {
             return Err(Error::TooLarge { what: format!("the output of {command:?}"), limit });
