@@ -112,11 +112,13 @@ fn read_line(line: &str) -> Option<Listed> {
 /// Without a tab the state is the first known word after the serial, since the serial may hold
 /// spaces; a word that nobody knows counts as a state if properties follow it.
 fn split_at_state(line: &str) -> Option<(&str, &str)> {
-    let after_spaces = line.match_indices(' ').map(|(place, _)| line.split_at(place + 1));
-    let known = after_spaces.clone().find(|(before, after)| {
-        let word = after.split_whitespace().next().unwrap_or_default();
-        !before.trim().is_empty() && after.starts_with(word) && STATES.contains(&word)
-    });
+    let line = line.trim();
+    let mut words_after_spaces = line
+        .match_indices(' ')
+        .map(|(place, _)| line.split_at(place + 1))
+        .filter(|(_, after)| !after.starts_with(char::is_whitespace));
+    let known = words_after_spaces
+        .find(|(_, after)| STATES.contains(&after.split_whitespace().next().unwrap_or_default()));
     known.or_else(|| {
         line.split_whitespace().any(|word| word.starts_with("transport_id:")).then_some(())?;
         line.split_once(' ')
@@ -168,6 +170,16 @@ mod tests {
             "My Phone (2)           device usb:1-1 transport_id:1\nabc   dreaming transport_id:2\n",
             &["My Phone (2)|device|usb=1-1,transport_id=1", "abc|dreaming|transport_id=2"],
         );
+    }
+
+    /// As long as an adb server's answer can be: looking far ahead from each space takes minutes.
+    #[test]
+    fn a_line_of_spaces_is_read_at_once() {
+        let spaces = " ".repeat(65_000);
+        check(&spaces, &[]);
+        check(&format!("x{spaces}y"), &[]);
+        check(&"x ".repeat(32_000), &[]);
+        check(&format!("x{spaces}device"), &["x|device|"]);
     }
 
     #[test]
