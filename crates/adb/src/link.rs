@@ -8,26 +8,25 @@
 //!
 //! Connecting, reconnecting and naming places is [`crate::transport`]'s matter.
 
+mod drive;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::Error;
 use crate::connection::{Connection, Event, Read, Role, Settings, Write};
 use crate::wire::banner::Banner;
+use drive::{Ending, drive};
 
-/// Room that is made for each read.
-const READ: usize = 64 * 1024;
 /// How long the loop goes on sending what is left once nobody uses the connection.
 const LINGER: Duration = Duration::from_secs(10);
 /// Wakers kept for one thing before the first clearing of those that nobody waits with any more.
@@ -460,139 +459,6 @@ impl Inner {
             ))),
             Write::Broken(error) => Poll::Ready(Err(error.into())),
         }
-    }
-}
-
-/// Carries bytes until the connection ends, and tells why it did.
-async fn drive<IO>(mut io: IO, ending: Ending) -> Error
-where
-    IO: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    let mut carrier =
-        Carrier { incoming: BytesMut::new(), outgoing: BytesMut::new(), unflushed: false };
-    let shared = &*ending.0;
-    loop {
-        let deadline = shared.lock().deadline();
-        let mut timer = pin!(async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-                None => std::future::pending().await,
-            }
-        });
-        let ended = poll_fn(|cx| {
-            if let Poll::Ready(error) = carrier.poll_carry(&mut io, shared, cx) {
-                return Poll::Ready(Some(error));
-            }
-            // The greeting and the last user's leaving move the deadline: look at the new one.
-            if shared.lock().deadline() != deadline {
-                return Poll::Ready(None);
-            }
-            timer.as_mut().poll(cx).map(|()| None)
-        })
-        .await;
-        let mut inner = shared.lock();
-        if let Some(error) = ended {
-            inner.connection.end(error.clone());
-            inner.stir();
-            tracing::debug!(%error, "a connection ended");
-            return error;
-        }
-        inner.tick();
-    }
-}
-
-struct Ending(Arc<Shared>);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        let mut inner = self.0.lock();
-        inner.connection.end(Error::vanished("the connection was given up"));
-        inner.stir();
-    }
-}
-
-struct Carrier {
-    incoming: BytesMut,
-    outgoing: BytesMut,
-    unflushed: bool,
-}
-
-impl Carrier {
-    /// Carries what can be carried now. Ready when the connection is over.
-    fn poll_carry<IO>(&mut self, io: &mut IO, shared: &Shared, cx: &mut Context<'_>) -> Poll<Error>
-    where
-        IO: AsyncRead + AsyncWrite + Unpin,
-    {
-        loop {
-            if let Err(error) = ready_or(self.poll_send(io, shared, cx)) {
-                return Poll::Ready(Error::vanished(error.to_string()));
-            }
-            {
-                let mut inner = shared.lock();
-                if let Some(error) = inner.connection.ended() {
-                    return Poll::Ready(error.clone());
-                }
-                let sent = self.outgoing.is_empty() && !self.unflushed;
-                if inner.handles == 0 && sent && !inner.connection.is_sending() {
-                    return Poll::Ready(Error::vanished("nobody uses it any more"));
-                }
-                // Something may have been queued since `poll_send` looked.
-                if inner.connection.has_output() && self.outgoing.is_empty() {
-                    continue;
-                }
-                inner.driver = Some(cx.waker().clone());
-            }
-            self.incoming.reserve(READ);
-            let read = ready!(pin!(io.read_buf(&mut self.incoming)).poll(cx));
-            match read {
-                Ok(0) => return Poll::Ready(Error::vanished("the far end hung up")),
-                Ok(_) => {
-                    let mut inner = shared.lock();
-                    inner.connection.receive(&mut self.incoming, now());
-                    inner.stir();
-                }
-                Err(error) => return Poll::Ready(Error::vanished(error.to_string())),
-            }
-        }
-    }
-
-    /// Sends until there is nothing more, or no room.
-    fn poll_send<IO>(
-        &mut self,
-        io: &mut IO,
-        shared: &Shared,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<()>>
-    where
-        IO: AsyncWrite + Unpin,
-    {
-        loop {
-            if self.outgoing.is_empty() {
-                shared.lock().connection.transmit(&mut self.outgoing);
-            }
-            if self.outgoing.is_empty() {
-                break;
-            }
-            let sent = ready!(Pin::new(&mut *io).poll_write(cx, &self.outgoing))?;
-            if sent == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            self.outgoing.advance(sent);
-            self.unflushed = true;
-        }
-        if self.unflushed {
-            ready!(Pin::new(&mut *io).poll_flush(cx))?;
-            self.unflushed = false;
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// Pending counts as fine: the other direction goes on.
-fn ready_or(poll: Poll<io::Result<()>>) -> io::Result<()> {
-    match poll {
-        Poll::Ready(result) => result,
-        Poll::Pending => Ok(()),
     }
 }
 

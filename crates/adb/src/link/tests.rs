@@ -1,10 +1,12 @@
 //! Two links over a pipe: what the loop and its handles add to the state machine.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::wire::packet::{self, Command};
-use tokio::io::AsyncWriteExt;
+use bytes::BytesMut;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// A host and a phone over a pipe that holds `room` bytes.
 async fn pair(room: usize) -> (Link, Link) {
