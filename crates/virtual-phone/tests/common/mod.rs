@@ -1,0 +1,72 @@
+//! A virtual phone on a wire in memory, asked as any host would.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::path::PathBuf;
+use thumbwire_adb::{Direct, Output, run};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+
+/// A phone and a host's way to it.
+pub struct Wired {
+    pub phone: VirtualPhone,
+    pub adb: Direct,
+}
+
+impl Wired {
+    pub fn new() -> Self {
+        Self::made(Setup::default())
+    }
+
+    pub fn made(setup: Setup) -> Self {
+        let phone = VirtualPhone::new(setup);
+        let served = phone.clone();
+        let adb = Direct::with("the virtual phone", move || {
+            let io: Box<dyn thumbwire_adb::transport::Io> = Box::new(served.in_memory());
+            async move { Ok(io) }
+        });
+        Self { phone, adb }
+    }
+
+    pub async fn run(&self, command: &str) -> Output {
+        run(&self.adb, command).await.expect("the phone answers")
+    }
+
+    /// Standard output of a command that must succeed.
+    pub async fn said(&self, command: &str) -> String {
+        let output = self.run(command).await;
+        assert_eq!(output.status, Some(0), "{command}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Status, standard output and standard error.
+    pub async fn all(&self, command: &str) -> (i32, String, String) {
+        let output = self.run(command).await;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        (output.status.expect("a status"), text(output.stdout), text(output.stderr))
+    }
+
+    /// What ran since the last call of this.
+    pub fn commands(&self) -> Vec<Vec<String>> {
+        self.phone.commands().into_iter().map(|record| record.argv).collect()
+    }
+}
+
+/// A string as one word of the shell: the plainest quoting there is, written here anew so that it cannot share a fault with the product's.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A capture from `../shared/data`, or `None` (said aloud) when that folder is not here.
+pub fn capture(path: &str) -> Option<String> {
+    let root = std::env::var_os("THUMBWIRE_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    match std::fs::read(root.join(path)) {
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n")),
+        Err(_) => {
+            println!("skipped: no {path}");
+            None
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The phone's programs over the wire, held against captures of real phones.
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod common;
+
+use common::{Wired, capture, quoted};
+use thumbwire_adb::{exec, services::shell::read_to_end};
+use thumbwire_virtual_phone::{Setup, world};
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// Bounds of the first node whose start tag holds `mark`, from a dump.
+fn middle(dump: &str, mark: &str) -> (i32, i32) {
+    let node = dump
+        .split("<node")
+        .find(|node| node.contains(mark))
+        .unwrap_or_else(|| panic!("no {mark} in {dump}"));
+    let bounds =
+        node.split("bounds=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("bounds");
+    let edges: Vec<i32> =
+        bounds.split(|c: char| !c.is_ascii_digit()).filter_map(|edge| edge.parse().ok()).collect();
+    (i32::midpoint(edges[0], edges[2]), i32::midpoint(edges[1], edges[3]))
+}
+
+async fn dump(wired: &Wired) -> String {
+    wired.said("uiautomator dump /dev/tty").await
+}
+
+/// Brings Maps to its search page with the field focused.
+async fn searching() -> Wired {
+    let wired = Wired::new();
+    wired.said(&format!("monkey -p {MAPS} -c android.intent.category.LAUNCHER 1")).await;
+    let (x, y) = middle(&dump(&wired).await, "search_omnibox_text_box");
+    wired.said(&format!("input tap {x} {y}")).await;
+    assert_eq!(wired.phone.world(|world| world.focused_text()).as_deref(), Some(""));
+    wired
+}
+
+#[tokio::test]
+async fn a_dump_has_the_form_of_real_ones() {
+    let wired = searching().await;
+    let said = dump(&wired).await;
+    let (xml, line) = said.rsplit_once("</hierarchy>").expect("complete");
+    assert_eq!(line, "UI hierchary dumped to: /dev/tty\n");
+    assert!(xml.starts_with("<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\"><node index=\"0\" text=\"\""), "{xml}");
+    assert!(xml.contains("class=\"android.widget.EditText\"") && xml.contains("focused=\"true\""));
+    let names = |xml: &str| -> Vec<String> {
+        let tag = xml
+            .split("<node ")
+            .nth(1)
+            .and_then(|rest| rest.split('>').next())
+            .expect("a node")
+            .to_owned();
+        tag.split("=\"")
+            .filter_map(|part| part.rsplit(['"', ' ']).next())
+            .filter(|name| {
+                name.len() > 1 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+            })
+            .map(str::to_owned)
+            .collect()
+    };
+    if let Some(real) = capture("uiautomator/301__window_dump.xml") {
+        assert_eq!(names(xml), names(&real), "names and order of the attributes");
+    }
+    // Files: the default one, and a path that cannot be written, which goes unnoticed.
+    assert_eq!(
+        wired.said("uiautomator dump").await,
+        "UI hierchary dumped to: /sdcard/window_dump.xml\n"
+    );
+    assert!(wired.said("cat /sdcard/window_dump.xml").await.ends_with("</hierarchy>"));
+    if let Some(real) = capture("android-4.4.4/184-uiautomator-dump-badpath.out") {
+        assert_eq!(wired.said("uiautomator dump /nope/x.xml").await, real);
+    }
+    let compressed = wired.said("uiautomator dump --compressed /dev/tty").await;
+    assert!(compressed.len() < said.len() && compressed.contains("EditText"));
+}
+
+#[tokio::test]
+async fn a_screenshot_is_an_opaque_png_of_the_screen() {
+    let wired = Wired::new();
+    let shot = async |command: &str| {
+        let stream = exec(&wired.adb, command).await.expect("opened");
+        read_to_end(stream, 64 << 20).await.expect("read")
+    };
+    let png = shot("screencap -p").await;
+    let mut reader =
+        png::Decoder::new(std::io::Cursor::new(png.as_slice())).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut pixels).expect("pixels");
+    assert_eq!((info.width, info.height, info.color_type), (1080, 2400, png::ColorType::Rgba));
+    let frame = wired.phone.world(world::World::frame);
+    let pixel = |at: usize| &pixels[at * 4..at * 4 + 4];
+    assert!(
+        (0..1080 * 2400)
+            .step_by(997)
+            .all(|at| pixel(at)[3] == 255 && pixel(at)[..3] == frame.rgba[at * 4..at * 4 + 3])
+    );
+    let raw = shot("screencap").await;
+    assert_eq!(raw.len(), 16 + 1080 * 2400 * 4);
+    assert_eq!(raw[..16], [0x38, 4, 0, 0, 0x60, 9, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+    wired.said("screencap /sdcard/s.png").await;
+    assert_eq!(
+        wired.phone.files(|files| files.read("/sdcard/s.png")).expect("there").as_ref().len(),
+        png.len()
+    );
+    let (status, _, err) = wired.all("screencap -p /nope/x.png").await;
+    assert_eq!(
+        (status, err.as_str()),
+        (1, "Error opening file: /nope/x.png (No such file or directory)\n")
+    );
+}
+
+#[tokio::test]
+async fn typed_text_reaches_the_field_as_it_was_meant() {
+    let wired = searching().await;
+    let mut expected = String::new();
+    for text in ["'; reboot #", "$(id)", "a%sb", "100%", "\"q\" & <x>"] {
+        wired.said(&format!("input text {}", quoted(text))).await;
+        expected.push_str(&text.replace("%s", " "));
+        assert_eq!(
+            wired.phone.world(|world| world.focused_text()).as_deref(),
+            Some(expected.as_str())
+        );
+    }
+    assert!(dump(&wired).await.contains("&amp; &lt;x&gt;"));
+    // What the key map does not know: none of it is typed.
+    let (status, _, err) = wired.all("input text 'caf\u{e9}'").await;
+    assert!(
+        status == 255
+            && err.contains("java.lang.NullPointerException: Attempt to get length of null array"),
+        "{err}"
+    );
+    assert_eq!(wired.phone.world(|world| world.focused_text()), Some(expected));
+    wired.said("input keyevent 67 KEYCODE_A 9").await;
+    assert!(
+        wired.phone.world(|world| world.focused_text()).is_some_and(|text| text.ends_with("<xa2"))
+    );
+}
+
+#[tokio::test]
+async fn input_fails_in_androids_words() {
+    let wired = Wired::new();
+    for (command, status, words) in [
+        ("input tap 5", 255, "java.lang.IllegalArgumentException: Argument expected after \"5\""),
+        (
+            "input tap a b",
+            255,
+            "java.lang.IllegalArgumentException: Error: Invalid arguments for command: tap",
+        ),
+        ("input text", 255, "java.lang.IllegalArgumentException: Argument expected after \"text\""),
+        (
+            "input motionevent JUMP 1 1",
+            255,
+            "java.lang.IllegalArgumentException: Unknown action: JUMP",
+        ),
+        ("input frob 1", 0, ""),
+        ("input tap -5 -5", 0, ""),
+        ("input touchscreen tap 5000 5000", 0, ""),
+        ("input swipe 1 2 2147483647 -2147483648 0", 0, ""),
+        ("input keyevent NOPE", 0, ""),
+        ("input roll 1 1", 0, ""),
+    ] {
+        let (got, _, err) = wired.all(command).await;
+        assert!(
+            got == status && err.contains(words) && err.is_empty() == words.is_empty(),
+            "{command}: {got} {err}"
+        );
+    }
+    assert!(wired.said("input").await.starts_with("Usage: input [<source>]"));
+}
+
+#[tokio::test]
+async fn apps_are_started_and_stopped_in_androids_words() {
+    let wired = Wired::new();
+    let maps = format!("{MAPS}/com.google.android.maps.MapsActivity");
+    let start = |what: &str| format!("am start {what} 2>&1");
+    assert_eq!(
+        wired.said(&start(&format!("-n {maps}"))).await,
+        format!("Starting: Intent {{ cmp={maps} }}\n")
+    );
+    if let Some(real) = capture("android-4.4.4/122-am-start-again.out") {
+        let real = real.replace("com.android.calculator2/.Calculator", &maps);
+        assert_eq!(wired.said(&start(&format!("-n {maps}"))).await, real);
+    }
+    for (command, file) in [
+        ("-n com.nope/.Nope", "128-am-start-missing.out"),
+        ("-a no.such.ACTION", "130-am-start-noaction.out"),
+    ] {
+        if let Some(real) = capture(&format!("android-4.4.4/{file}")) {
+            assert_eq!(wired.said(&start(command)).await, real, "{command}");
+        }
+    }
+    let waited = wired.said(&format!("am start -W -S -n {maps}")).await;
+    assert!(
+        waited.contains("Stopping: ")
+            && waited.contains("Status: ok\nLaunchState: COLD\n")
+            && waited.ends_with("Complete\n"),
+        "{waited}"
+    );
+    let focus = wired.said("dumpsys window | grep mCurrentFocus").await;
+    assert!(
+        focus.starts_with("  mCurrentFocus=Window{") && focus.contains(&format!(" u0 {maps}}}")),
+        "{focus}"
+    );
+    assert!(wired.said("dumpsys window displays | grep mFocusedApp").await.contains(MAPS));
+    wired.said(&format!("am force-stop {MAPS}")).await;
+    assert_eq!(wired.phone.world(|world| world.foreground().package), "com.android.launcher3");
+    assert_eq!(wired.all("am start").await.0, 255);
+    let (status, _, err) =
+        wired.all("monkey -p com.nope -c android.intent.category.LAUNCHER 1").await;
+    assert!(status == 252 && err.contains("No activities found"));
+    assert_eq!(
+        wired.said("am broadcast -a com.x.Y").await,
+        "Broadcasting: Intent { act=com.x.Y flg=0x400000 }\nBroadcast completed: result=0\n"
+    );
+}
+
+#[tokio::test]
+async fn packages_are_listed_and_found() {
+    let wired = Wired::new();
+    let all = wired.said("pm list packages").await;
+    assert!(all.lines().any(|line| line == format!("package:{MAPS}")), "{all}");
+    assert_eq!(wired.said("cmd package list packages").await, all);
+    assert_eq!(wired.said("pm list packages launcher").await, "package:com.android.launcher3\n");
+    let path = wired.said(&format!("pm path {MAPS}")).await;
+    assert_eq!(
+        wired.said(&format!("pm list packages -f {MAPS}")).await.trim_end(),
+        format!("{}={MAPS}", path.trim_end())
+    );
+    assert_eq!(wired.all("pm path com.nope").await, (1, String::new(), String::new()));
+    assert_eq!(wired.all("pm clear com.nope").await.1, "Failed\n");
+    assert_eq!(wired.said(&format!("pm clear {MAPS}")).await, "Success\n");
+    let brief =
+        wired.said(&format!("cmd package resolve-activity --brief {MAPS} | tail -n 1")).await;
+    assert_eq!(brief, format!("{MAPS}/com.google.android.maps.MapsActivity\n"));
+    assert_eq!(
+        wired.all("cmd nosuch x").await,
+        (20, String::new(), "cmd: Can't find service: nosuch\n".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn the_screen_can_be_resized_and_turned() {
+    let wired = Wired::new();
+    assert_eq!(wired.said("wm size").await, "Physical size: 1080x2400\n");
+    wired.said("wm size 540x1200").await;
+    assert_eq!(
+        wired.said("wm size; wm density").await,
+        "Physical size: 1080x2400\nOverride size: 540x1200\nPhysical density: 420\n"
+    );
+    wired.said("wm density 210").await;
+    assert_eq!(wired.said("wm density").await, "Physical density: 420\nOverride density: 210\n");
+    wired.said("wm size reset; wm density reset").await;
+    assert_eq!(wired.said("wm size").await, "Physical size: 1080x2400\n");
+    assert_eq!(
+        wired.all("wm size 12").await,
+        (255, String::new(), "Error: bad size 12\n".to_owned())
+    );
+    wired
+        .said("settings put system accelerometer_rotation 0; settings put system user_rotation 1")
+        .await;
+    assert!(dump(&wired).await.contains("<hierarchy rotation=\"1\">"));
+    // The physical size stays upright (capture `200-wm-size-rotated`).
+    assert_eq!(wired.said("wm size").await, "Physical size: 1080x2400\n");
+    assert_eq!(
+        wired.said("settings get system user_rotation; settings get system nope").await,
+        "1\nnull\n"
+    );
+}
+
+#[tokio::test]
+async fn the_phone_tells_about_itself() {
+    let wired = Wired::made(Setup { seed: 0x2a, ..Setup::default() });
+    assert_eq!(
+        wired.said("getprop ro.serialno; getprop ro.build.version.sdk; getprop no.such x").await,
+        "VP0000002A\n34\nx\n"
+    );
+    let all = wired.said("getprop").await;
+    let lines: Vec<&str> = all.lines().collect();
+    assert!(
+        lines.is_sorted_by_key(|line| line.split(']').next())
+            && lines.contains(&"[sys.boot_completed]: [1]")
+            && lines.len() > 40
+    );
+    assert_eq!(wired.all("setprop ro.serialno x").await.0, 1);
+    assert_eq!(wired.said("setprop debug.x 1; getprop debug.x").await, "1\n");
+    assert!(wired.said("dumpsys battery").await.contains("  level: "));
+    assert_eq!(wired.all("dumpsys nope").await.2, "Can't find service: nope\n");
+    assert!(wired.said("id").await.starts_with("uid=2000(shell) gid=2000(shell) groups="));
+    assert_eq!(wired.said("date +%F").await, "2024-03-05\n");
+    assert_eq!(wired.said("which ls; ls /system/bin/wm").await, "/system/bin/ls\n/system/bin/wm\n");
+    wired.said("log -p w -t MyTag hello there").await;
+    assert!(
+        wired
+            .said("logcat -d -v brief MyTag:W '*:S'")
+            .await
+            .ends_with("W/MyTag   ( 4000): hello there\n")
+    );
+    wired.said("logcat -c").await;
+    assert_eq!(wired.said("logcat -d").await, "--------- beginning of main\n");
+    let listed = wired.said("ls -l /sdcard | head -n 2; ls -ld /sdcard").await;
+    assert!(
+        listed.contains("drwxrws---") && listed.ends_with(" /sdcard -> /storage/emulated/0\n"),
+        "{listed}"
+    );
+    assert_eq!(
+        wired.all("ls /data").await,
+        (1, String::new(), "ls: /data: Permission denied\n".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn the_same_seed_and_commands_give_the_same_bytes() {
+    let story = async |seed| {
+        let wired = Wired::made(Setup { seed, ..Setup::default() });
+        wired.said(&format!("monkey -p {MAPS} -c android.intent.category.LAUNCHER 1")).await;
+        let (x, y) = middle(&dump(&wired).await, "search_omnibox_text_box");
+        wired.said(&format!("input tap {x} {y}; input text restaurants; input keyevent 66")).await;
+        wired.said("input swipe 540 1800 540 900 400; sleep 90").await;
+        let tree = dump(&wired).await;
+        let stream = exec(&wired.adb, "screencap -p").await.expect("opened");
+        (tree, read_to_end(stream, 64 << 20).await.expect("read"))
+    };
+    let first = story(7).await;
+    assert!(first == story(7).await, "same seed, same bytes");
+    assert!(first.0 != story(8).await.0, "another seed, another phone");
+}

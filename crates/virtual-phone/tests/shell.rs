@@ -1,0 +1,273 @@
+//! The shell over the wire: arguments, pipes, statuses, and what may not happen.
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod common;
+
+use common::{Wired, quoted};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use thumbwire_adb::Transport;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+#[tokio::test]
+async fn scripts_do_what_a_shell_does() {
+    let wired = Wired::new();
+    for (script, status, out, err) in [
+        ("exit 3", 3, "", ""),
+        ("echo 'a  b'; echo c >&2", 0, "a  b\n", "c\n"),
+        ("echo a | cat | wc -c", 0, "2\n", ""),
+        ("false || echo no; true && echo yes", 0, "no\nyes\n", ""),
+        ("! true; echo $?", 0, "1\n", ""),
+        ("(cd /sdcard; pwd); pwd", 0, "/sdcard\n/\n", ""),
+        ("{ echo a; echo b; } | head -n 1", 0, "a\n", ""),
+        ("x=5; echo $x ${x}y \"$x  z\" '$x'", 0, "5 5y 5  z $x\n", ""),
+        ("x='a  b'; echo $x; echo \"$x\"", 0, "a b\na  b\n", ""),
+        ("echo $(echo one; echo two) `echo three`", 0, "one two three\n", ""),
+        ("echo $((2 + 3 * 4))", 0, "14\n", ""),
+        ("echo ${nope:-default} ${#HOME}", 0, "default 1\n", ""),
+        (
+            "echo hi > /sdcard/f; cat < /sdcard/f; echo more >> /sdcard/f; wc -l /sdcard/f",
+            0,
+            "hi\n2 /sdcard/f\n",
+            "",
+        ),
+        ("echo a > /dev/null; echo b 2>/dev/null", 0, "b\n", ""),
+        ("ls /nope 2>&1", 1, "ls: /nope: No such file or directory\n", ""),
+        ("nosuch", 127, "", "/system/bin/sh: nosuch: inaccessible or not found\n"),
+        ("/sdcard/nosuch", 127, "", "/system/bin/sh: /sdcard/nosuch: inaccessible or not found\n"),
+        (
+            "touch /sdcard/s; /sdcard/s",
+            126,
+            "",
+            "/system/bin/sh: /sdcard/s: can't execute: Permission denied\n",
+        ),
+        (
+            "echo x > /system/x",
+            1,
+            "",
+            "/system/bin/sh: can't create /system/x: Read-only file system\n",
+        ),
+        ("cat < /nope", 1, "", "/system/bin/sh: can't open /nope: No such file or directory\n"),
+        ("echo 'a", 1, "", "/system/bin/sh: no closing quote\n"),
+        (
+            "echo a; for x in 1; do reboot; done",
+            2,
+            "",
+            "/system/bin/sh: syntax error: 'for' is not supported by this phone\n",
+        ),
+        ("sh -c 'echo $1-$2; exit 4' sh a b", 4, "a-b\n", ""),
+        (
+            "echo 'echo from $1' > /data/local/tmp/s; chmod 755 /data/local/tmp/s; /data/local/tmp/s me",
+            0,
+            "from me\n",
+            "",
+        ),
+        (
+            "mkdir -p /sdcard/d; touch /sdcard/d/a1 /sdcard/d/a2 /sdcard/d/b; echo /sdcard/d/a* '/sdcard/d/*'",
+            0,
+            "/sdcard/d/a1 /sdcard/d/a2 /sdcard/d/*\n",
+            "",
+        ),
+        ("A=1 sh -c 'echo $A'; echo [$A]", 0, "1\n[]\n", ""),
+        ("printf '%s-%d\\n' a 1 b 2", 0, "a-1\nb-2\n", ""),
+        ("[ -d /sdcard ] && test 1 -lt 2 && echo ok", 0, "ok\n", ""),
+        ("echo one two | { read a b; echo $b; }", 0, "two\n", ""),
+        ("echo abc | grep -c b; echo abc | grep -q z", 1, "1\n", ""),
+        ("(exit 5); echo $?; exit 6; echo never", 6, "5\n", ""),
+        ("echo abc >&-", 141, "", ""),
+        ("sleep 3600; echo awake", 0, "awake\n", ""),
+        ("echo $(echo $(echo deep))", 0, "deep\n", ""),
+    ] {
+        assert_eq!(wired.all(script).await, (status, out.to_owned(), err.to_owned()), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_writer_ends_when_its_reader_has_enough() {
+    let wired = Wired::new();
+    // More than a pipe holds, so that `cat` would wait for ever.
+    wired
+        .phone
+        .files(|files| files.write("/sdcard/big", &[b'x'; 1 << 20], 0o644))
+        .expect("written");
+    assert_eq!(wired.said("cat /sdcard/big /sdcard/big | head -c 3").await, "xxx");
+    let statuses: Vec<_> = wired.phone.commands().into_iter().map(|record| record.status).collect();
+    assert_eq!(statuses, [Some(141), Some(0)]);
+}
+
+#[tokio::test]
+async fn a_script_that_calls_itself_ends() {
+    let wired = Wired::new();
+    wired.said("echo '/data/local/tmp/f' > /data/local/tmp/f; chmod 755 /data/local/tmp/f").await;
+    let (status, _, err) = wired.all("/data/local/tmp/f").await;
+    assert!(status != 0 && err.contains("nested too deeply"), "{err}");
+    assert_eq!(wired.said("echo well").await, "well\n");
+}
+
+#[test]
+fn any_quoted_string_is_one_argument_and_runs_nothing_else() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let wired = runtime.block_on(async { Wired::new() });
+    let check = |text: &str| {
+        let seen = wired.phone.commands().len() as u64 + wired.phone.commands_dropped();
+        let (status, out, _) = runtime.block_on(wired.all(&format!("printf %s {}", quoted(text))));
+        let commands = wired.phone.commands();
+        let now = commands.len() as u64 + wired.phone.commands_dropped();
+        let last = commands.last().map(|record| record.argv.clone());
+        let expected: Vec<String> = ["printf", "%s", text].map(str::to_owned).into();
+        (status, now - seen, last.as_ref() == Some(&expected), out == text) == (0, 1, true, true)
+    };
+    for text in [
+        "'; reboot #",
+        "$(id)",
+        "`id`",
+        "a\nb",
+        "\\",
+        "'",
+        "''",
+        "\"",
+        "!",
+        "~",
+        "*",
+        "{a,b}",
+        "",
+        " ",
+        "\t",
+        "-n",
+        "%s",
+        "é日本🎉",
+    ] {
+        assert!(check(text), "{text:?}");
+    }
+    assert!(check(&"x'\"$(reboot)`".repeat(700)), "ten thousand characters");
+    let strings = "[^\u{0}]{0,80}|[ -~]{0,40}|['\"\\\\$`;&|<>(){}\\n #*?!~%=a-c-]{0,30}";
+    TestRunner::new(Config { cases: 600, failure_persistence: None, ..Config::default() })
+        .run(&strings, |text| if check(&text) { Ok(()) } else { Err(TestCaseError::fail(text)) })
+        .expect("every string");
+}
+
+#[tokio::test]
+async fn lines_piped_into_a_shell_are_run_one_by_one() {
+    let wired = Wired::new();
+    let mut stream = wired.adb.open("shell,raw:").await.expect("opened");
+    stream
+        .write_all(b"cd /sdcard\npwd\necho 'a\nb'\nnosuch\nexit 7\necho never\n")
+        .await
+        .expect("written");
+    let mut said = String::new();
+    stream.read_to_string(&mut said).await.expect("read");
+    assert_eq!(said, "/sdcard\na\nb\n/system/bin/sh: nosuch: inaccessible or not found\n");
+}
+
+#[tokio::test]
+async fn a_terminal_prompts_echoes_and_can_be_interrupted() {
+    let wired = Wired::new();
+    let mut stream = wired.adb.open("shell,pty:").await.expect("opened");
+    let mut seen = String::new();
+    let mut talk = async |keys: &str, until: &str| {
+        stream.write_all(keys.as_bytes()).await.expect("written");
+        seen.clear();
+        while !seen.ends_with(until) {
+            let mut chunk = [0; 1024];
+            let read = stream.read(&mut chunk).await.expect("read");
+            assert!(read > 0, "ended after {seen:?}");
+            seen.push_str(&String::from_utf8_lossy(&chunk[..read]));
+        }
+        seen.clone()
+    };
+    assert_eq!(talk("", "$ ").await, "vp:/ $ ");
+    assert_eq!(
+        talk("ecgo\x7f\x7f\x7f\x7fecho hi\r", "$ ").await,
+        "ecgo\x08 \x08\x08 \x08\x08 \x08\x08 \x08echo hi\r\nhi\r\nvp:/ $ "
+    );
+    assert_eq!(talk("false\r", "$ ").await, "false\r\n1|vp:/ $ ");
+    let logcat = talk("logcat\r", "\n").await;
+    assert!(logcat.starts_with("logcat"), "{logcat}");
+    assert!(talk("\x03", "130|vp:/ $ ").await.contains("^C"));
+    stream.write_all(b"\x04").await.expect("written");
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.expect("the end");
+}
+
+#[tokio::test]
+async fn a_command_ends_when_its_client_leaves_and_others_go_on() {
+    let wired = Wired::new();
+    let mut first = wired.adb.open("shell,v2,raw:logcat").await.expect("opened");
+    let mut chunk = [0; 64];
+    assert!(first.read(&mut chunk).await.expect("it talks") > 0);
+    // A second shell is served beside the first.
+    assert_eq!(wired.said("echo well").await, "well\n");
+    drop(first);
+    assert_eq!(wired.said("echo still").await, "still\n");
+    let records = wired.phone.commands();
+    assert_eq!(records[0].argv, ["logcat"]);
+    assert_eq!((records[0].status, records[0].service.as_str()), (None, "shell,v2,raw"));
+}
+
+#[tokio::test]
+async fn an_unplugged_phone_is_gone_until_it_is_plugged_in_again() {
+    let wired = Wired::new();
+    assert_eq!(wired.said("echo a").await, "a\n");
+    wired.phone.unplug();
+    assert!(thumbwire_adb::run(&wired.adb, "echo b").await.is_err());
+    wired.phone.plug();
+    assert_eq!(wired.said("echo c").await, "c\n");
+    // A reboot is seen as the phone going away.
+    let _ = thumbwire_adb::run(&wired.adb, "reboot").await;
+    assert!(thumbwire_adb::run(&wired.adb, "echo d").await.is_err());
+    assert_eq!(wired.commands().last().map(Vec::as_slice), Some(["reboot".to_owned()].as_slice()));
+}
+
+#[tokio::test]
+async fn files_go_both_ways() {
+    use thumbwire_adb::services::sync::{list, pull, push, stat};
+    let wired = Wired::new();
+    let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n * 7 % 251) as u8).collect();
+    push(&wired.adb, "/sdcard/new/folder/f.bin", 0o644, 1_700_000_000, bytes.as_slice())
+        .await
+        .expect("pushed");
+    assert_eq!(pull(&wired.adb, "/sdcard/new/folder/f.bin", 1 << 20).await.expect("pulled"), bytes);
+    let told = stat(&wired.adb, "/sdcard/new/folder/f.bin").await.expect("stat");
+    assert_eq!((told.size, told.mtime), (200_000, 1_700_000_000));
+    let names: Vec<String> = list(&wired.adb, "/sdcard/new")
+        .await
+        .expect("list")
+        .into_iter()
+        .map(|entry| entry.name)
+        .collect();
+    assert_eq!(names, ["folder"]);
+    let refused =
+        push(&wired.adb, "/system/x", 0o644, 0, b"x".as_slice()).await.expect_err("refused");
+    assert!(refused.to_string().contains("Read-only file system"), "{refused}");
+    assert!(
+        pull(&wired.adb, "/nope", 10)
+            .await
+            .expect_err("refused")
+            .to_string()
+            .contains("No such file or directory")
+    );
+    assert_eq!(wired.said("md5sum /sdcard/new/folder/f.bin | head -c 32 | wc -c").await, "32\n");
+}
+
+#[tokio::test]
+async fn services_that_are_not_served_are_refused_or_answered_in_words() {
+    let wired = Wired::new();
+    for service in [
+        "jdwp:1",
+        "track-jdwp",
+        "framebuffer:",
+        "reverse:list-forward",
+        "abb:package",
+        "tcp:80",
+        "nonsense",
+        "",
+    ] {
+        assert!(wired.adb.open(service).await.is_err(), "{service}");
+    }
+    let mut stream = wired.adb.open("root:").await.expect("opened");
+    let mut said = String::new();
+    stream.read_to_string(&mut said).await.expect("read");
+    assert_eq!(said, "adbd cannot run as root in production builds\n");
+    let features = wired.adb.features().await.expect("features");
+    assert!(features.has("shell_v2") && features.has("cmd") && !features.has("stat_v2"));
+}

@@ -1,0 +1,218 @@
+//! Debian's `adb` drives the phone over TCP through a private adb server.
+//!
+//! Without an `adb` program these are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::process::{Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::process::Command;
+
+/// Generous: a busy machine is no failure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A phone on a port, and an adb server of our own that knows it.
+struct Stock {
+    phone: VirtualPhone,
+    home: TempDir,
+    port: u16,
+    serial: String,
+}
+
+impl Stock {
+    async fn start() -> Option<Self> {
+        if std::process::Command::new("adb").arg("version").output().is_err() {
+            let required =
+                std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+            assert!(!required, "adb is required here and cannot be run");
+            println!("skipped: no adb");
+            return None;
+        }
+        let phone = VirtualPhone::new(Setup::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let serial = listener.local_addr().expect("an address").to_string();
+        let served = phone.clone();
+        tokio::spawn(async move { served.listen(listener).await });
+        let free = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port")
+            .local_addr()
+            .expect("an address")
+            .port();
+        let stock = Self { phone, home: TempDir::new().expect("a folder"), port: free, serial };
+        stock.adb(&["start-server"]).await;
+        let said = stock.adb(&["connect", &stock.serial]).await;
+        assert!(text(&said.stdout).contains("connected to"), "{said:?}");
+        Some(stock)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("adb");
+        command
+            .args(arguments)
+            .env("HOME", self.home.path())
+            .env("TMPDIR", self.home.path())
+            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
+            .env("ADB_MDNS", "0")
+            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
+            .env_remove("ADB_SERVER_SOCKET")
+            .env_remove("ANDROID_SERIAL")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    async fn adb(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output();
+        tokio::time::timeout(PATIENCE, output).await.expect("adb hangs").expect("adb runs")
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.home.path().join(name).to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Stock {
+    fn drop(&mut self) {
+        let mut command = std::process::Command::new("adb");
+        command
+            .arg("kill-server")
+            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
+            .env("HOME", self.home.path());
+        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stock_adb_lists_the_phone_and_runs_its_shell() {
+    let Some(stock) = Stock::start().await else { return };
+    let listed = text(&stock.adb(&["devices", "-l"]).await.stdout);
+    assert!(listed.contains("device product:virtual model:Virtual_Pixel device:vp"), "{listed}");
+    assert_eq!(stock.adb(&["shell", "exit 3"]).await.status.code(), Some(3));
+    let said = stock.adb(&["shell", "echo 'a  b'; echo c >&2"]).await;
+    assert_eq!((text(&said.stdout), text(&said.stderr)), ("a  b\n".to_owned(), "c\n".to_owned()));
+    let (one, two) = tokio::join!(
+        stock.adb(&["shell", "cat /proc/meminfo | wc -l; echo one"]),
+        stock.adb(&["shell", "getprop ro.product.model; echo two"])
+    );
+    assert_eq!(
+        (text(&one.stdout), text(&two.stdout)),
+        ("3\none\n".to_owned(), "Virtual Pixel\ntwo\n".to_owned())
+    );
+    // A legacy shell, without shell v2.
+    assert_eq!(text(&stock.adb(&["shell", "-x", "echo old; exit 4"]).await.stdout), "old\n");
+    assert_eq!(text(&stock.adb(&["get-state"]).await.stdout), "device\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_pushed_by_a_stock_adb_come_back_the_same() {
+    let Some(stock) = Stock::start().await else { return };
+    for size in [0_usize, 1, 64 << 10, 5 << 20] {
+        let bytes: Vec<u8> = (0..size).map(|n| (n * 31 % 253) as u8).collect();
+        let (here, back) = (stock.path("here"), stock.path("back"));
+        std::fs::write(&here, &bytes).expect("written");
+        let pushed = stock.adb(&["push", &here, "/sdcard/Download/f"]).await;
+        assert!(pushed.status.success(), "{pushed:?}");
+        assert_eq!(
+            stock.phone.files(|files| files.read("/sdcard/Download/f")).expect("there").as_ref(),
+            bytes
+        );
+        let pulled = stock.adb(&["pull", "/sdcard/Download/f", &back]).await;
+        assert!(pulled.status.success(), "{pulled:?}");
+        assert!(std::fs::read(&back).expect("read") == bytes, "{size} bytes");
+    }
+    let folder = stock.path("folder");
+    std::fs::create_dir_all(format!("{folder}/inner")).expect("made");
+    std::fs::write(format!("{folder}/inner/x"), b"x").expect("written");
+    assert!(stock.adb(&["push", &folder, "/sdcard/"]).await.status.success());
+    assert_eq!(text(&stock.adb(&["shell", "cat /sdcard/folder/inner/x"]).await.stdout), "x");
+    let refused = stock.adb(&["push", &stock.path("here"), "/system/f"]).await;
+    assert!(
+        !refused.status.success() && text(&refused.stdout).contains("Read-only file system"),
+        "{refused:?}"
+    );
+    let missing = stock.adb(&["pull", "/sdcard/nope", &stock.path("nope")]).await;
+    assert!(
+        !missing.status.success()
+            && (text(&missing.stdout) + &text(&missing.stderr)).contains("does not exist"),
+        "{missing:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stock_adb_looks_at_the_screen() {
+    let Some(stock) = Stock::start().await else { return };
+    let png = stock.adb(&["exec-out", "screencap", "-p"]).await.stdout;
+    let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
+    assert_eq!((reader.info().width, reader.info().height), (1080, 2400));
+    let dump = text(&stock.adb(&["exec-out", "uiautomator", "dump", "/dev/tty"]).await.stdout);
+    assert!(dump.contains("</hierarchy>") && dump.starts_with("<?xml"), "{dump}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_killed_in_the_middle_leaves_the_phone_well() {
+    let Some(stock) = Stock::start().await else { return };
+    let mut client = stock.command(&["shell", "logcat"]).spawn().expect("adb runs");
+    let mut said = [0; 16];
+    client.stdout.as_mut().expect("piped").read_exact(&mut said).await.expect("it talks");
+    client.kill().await.expect("killed");
+    assert_eq!(text(&stock.adb(&["shell", "echo well"]).await.stdout), "well\n");
+    // The logcat never ended by itself: it was dropped.
+    assert_eq!(stock.phone.commands()[0].status, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_piped_into_a_stock_adb_shell_are_run() {
+    let Some(stock) = Stock::start().await else { return };
+    let mut shell = stock.command(&["shell"]).stdin(Stdio::piped()).spawn().expect("adb runs");
+    let mut stdin = shell.stdin.take().expect("piped");
+    stdin.write_all(b"cd /sdcard\npwd\necho out; nosuch\nexit 5\n").await.expect("written");
+    drop(stdin);
+    let said = tokio::time::timeout(PATIENCE, shell.wait_with_output())
+        .await
+        .expect("adb hangs")
+        .expect("ended");
+    assert_eq!(text(&said.stdout), "/sdcard\nout\n");
+    assert_eq!(text(&said.stderr), "/system/bin/sh: nosuch: inaccessible or not found\n");
+    assert_eq!(said.status.code(), Some(5));
+    // With a terminal asked for, there is a prompt and an echo.
+    let mut shell =
+        stock.command(&["shell", "-tt"]).stdin(Stdio::piped()).spawn().expect("adb runs");
+    let mut stdin = shell.stdin.take().expect("piped");
+    stdin.write_all(b"echo hi\nexit\n").await.expect("written");
+    let said = tokio::time::timeout(PATIENCE, shell.wait_with_output())
+        .await
+        .expect("adb hangs")
+        .expect("ended");
+    drop(stdin);
+    assert!(
+        text(&said.stdout).contains("vp:/ $ ") && text(&said.stdout).contains("hi\r\n"),
+        "{said:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reboot_takes_the_phone_away_until_it_is_plugged_in() {
+    let Some(stock) = Stock::start().await else { return };
+    assert!(stock.adb(&["reboot"]).await.status.success());
+    assert_eq!(
+        stock.phone.commands().last().map(|record| record.argv[0].clone()).as_deref(),
+        Some("reboot")
+    );
+    stock.phone.plug();
+    stock.adb(&["disconnect", &stock.serial]).await;
+    stock.adb(&["connect", &stock.serial]).await;
+    assert_eq!(
+        text(&stock.adb(&["-s", &stock.serial, "shell", "echo back"]).await.stdout),
+        "back\n"
+    );
+}
