@@ -216,6 +216,13 @@ impl VirtualPhone {
         self.inner.cable.send_modify(|cable| cable.unplugged = false);
     }
 
+    /// Waits until the phone is unplugged, at once if it is: by [`VirtualPhone::unplug`], or because a host rebooted it. Whoever plays the
+    /// phone's owner then plugs it in again.
+    pub async fn unplugged(&self) {
+        // The sender lives in `self`, so waiting cannot fail.
+        let _ = self.inner.cable.subscribe().wait_for(|cable| cable.unplugged).await;
+    }
+
     /// Lets nothing pass over the cable, in either direction, while connections stay: a phone that has fallen silent.
     pub fn silence(&self, silent: bool) {
         self.inner.cable.send_modify(|cable| cable.silent = silent);

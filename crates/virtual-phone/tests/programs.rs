@@ -298,7 +298,7 @@ async fn the_phone_tells_about_itself() {
     );
     wired.said("logcat -c").await;
     assert_eq!(wired.said("logcat -d").await, "--------- beginning of main\n");
-    let listed = wired.said("ls -l /sdcard | head -n 2; ls -ld /sdcard").await;
+    let listed = wired.said("ls -l /sdcard/ | head -n 2; ls -ld /sdcard").await;
     assert!(
         listed.contains("drwxrws---") && listed.ends_with(" /sdcard -> /storage/emulated/0\n"),
         "{listed}"

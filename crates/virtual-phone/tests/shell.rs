@@ -103,6 +103,29 @@ async fn a_script_that_calls_itself_ends() {
     assert_eq!(wired.said("echo well").await, "well\n");
 }
 
+#[tokio::test]
+async fn nesting_of_every_kind_is_bounded_before_the_stack_is() {
+    let wired = Wired::new();
+    let nested = |open: &str, times: usize, close: &str| {
+        format!("{}echo in{}", open.repeat(times), close.repeat(times))
+    };
+    assert_eq!(wired.said(&nested("echo $(", 25, ")")).await, "in\n");
+    assert_eq!(wired.said(&nested("(", 1, ")")).await, "in\n");
+    for script in [
+        nested("( ", 31, ")"),
+        nested("echo $(", 31, ")"),
+        nested("{ ", 31, "; }"),
+        nested("sh -c \"$(", 15, ")\""),
+    ] {
+        wired.run(&script).await;
+    }
+    // Each text is nested as deeply as the parser takes it, and runs the next.
+    let deep = nested("( ", 25, ")").replace("echo in", "eval \"$NEXT\"");
+    let (_, _, err) = wired.all(&format!("NEXT={}; export NEXT; {deep}", quoted(&deep))).await;
+    assert!(err.contains("nested too deeply"), "{err}");
+    assert_eq!(wired.said("echo well").await, "well\n");
+}
+
 #[test]
 fn any_quoted_string_is_one_argument_and_runs_nothing_else() {
     let runtime =

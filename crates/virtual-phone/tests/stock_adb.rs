@@ -208,6 +208,7 @@ async fn a_reboot_takes_the_phone_away_until_it_is_plugged_in() {
         stock.phone.commands().last().map(|record| record.argv[0].clone()).as_deref(),
         Some("reboot")
     );
+    tokio::time::timeout(PATIENCE, stock.phone.unplugged()).await.expect("it goes away");
     stock.phone.plug();
     stock.adb(&["disconnect", &stock.serial]).await;
     stock.adb(&["connect", &stock.serial]).await;

@@ -19,6 +19,7 @@ mod listing;
 mod logcat;
 mod md5;
 mod monkey;
+mod pattern;
 mod pm;
 mod properties;
 mod screen;
@@ -145,7 +146,7 @@ pub(crate) struct Invocation {
     pub(crate) io: Io,
     /// The service that the command came by, for the log.
     pub(crate) service: Arc<str>,
-    /// How many shells deep it runs.
+    /// How many scripts it runs within.
     pub(crate) depth: u32,
 }
 
@@ -217,10 +218,7 @@ impl Invocation {
 
 /// `sh -c TEXT [NAME ARG…]`, `sh FILE [ARG…]`, or `sh` reading its standard input.
 pub(crate) async fn sh(call: Invocation) -> Status {
-    let Some(mut shell) = crate::sh::Shell::nested(&call) else {
-        call.err("/system/bin/sh: shells are nested too deeply\n").await;
-        return Ok(126);
-    };
+    let mut shell = crate::sh::Shell::nested(&call);
     let text = match call.arg(0) {
         None | Some("-" | "-s") => return Ok(Box::pin(shell.interact(&call.io, None)).await),
         Some("-c") => {

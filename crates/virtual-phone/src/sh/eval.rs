@@ -5,8 +5,9 @@
 
 use super::builtins;
 use super::io::{Input, Io, Output, Status, Stop, pipe};
-use super::parse::{
-    self, Item, Joint, Mode, Piece, Pipeline, Redirect, Refusal, Script, Stage, What, Word,
+use super::parse;
+use super::tree::{
+    Item, Joint, Mode, Piece, Pipeline, Redirect, Refusal, Script, Stage, What, Word,
 };
 use crate::files::{Kind, Opened, Special, absolute};
 use crate::phone::VirtualPhone;
@@ -17,8 +18,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Shells started from shells; a script that calls itself ends here.
-const DEEPEST: u32 = 12;
+/// Scripts that run within scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls itself). Each level is a nested poll, so
+/// this bounds the stack.
+const DEEPEST: u32 = 40;
 
 /// 128 + `SIGSEGV`: the status of a program that crashed.
 const CRASHED: i32 = 139;
@@ -57,6 +59,7 @@ pub(crate) struct Shell {
     /// Set by `exit`: the shell runs nothing more.
     pub(super) exit: Option<i32>,
     pid: u32,
+    /// How many scripts this one runs within.
     depth: u32,
 }
 
@@ -92,16 +95,16 @@ impl Shell {
         }
     }
 
-    /// A shell that a program (`sh`) starts with its own surroundings; `None` when shells are nested too deeply.
-    pub(crate) fn nested(from: &Invocation) -> Option<Self> {
+    /// A shell that a program (`sh`) starts with its own surroundings.
+    pub(crate) fn nested(from: &Invocation) -> Self {
         let mut shell = Self::new(from.phone.clone(), &from.service);
-        shell.depth = from.depth + 1;
+        shell.depth = from.depth;
         shell.cwd.clone_from(&from.cwd);
         for (name, value) in &from.env {
             shell.set(name, value);
             shell.export(name);
         }
-        (shell.depth <= DEEPEST).then_some(shell)
+        shell
     }
 
     /// Runs a whole text and gives the exit status, as `sh -c` does.
@@ -181,6 +184,12 @@ impl Shell {
     /// Runs a parsed script in this shell and gives its status.
     pub(super) fn script<'a>(&'a mut self, script: &'a Script, io: &'a Io) -> BoxFuture<'a, i32> {
         async move {
+            if self.depth >= DEEPEST {
+                self.complain(io, "nested too deeply").await;
+                self.status = 126;
+                return self.status;
+            }
+            self.depth += 1;
             for item in &script.0 {
                 if item.background {
                     // There is no job control: the command has ended before the next one starts.
@@ -196,6 +205,7 @@ impl Shell {
                     break;
                 }
             }
+            self.depth -= 1;
             self.status
         }
         .boxed()
@@ -244,18 +254,6 @@ impl Shell {
     pub(super) async fn complain(&self, io: &Io, what: &str) {
         // Nobody to complain to is no further failure.
         let _ = io.stderr.write(format!("/system/bin/sh: {what}\n").as_bytes()).await;
-    }
-
-    /// One level deeper into texts that run texts; `false` when that is too deep.
-    pub(super) fn descend(&mut self) -> bool {
-        let fits = self.depth < DEEPEST;
-        self.depth += u32::from(fits);
-        fits
-    }
-
-    /// Back from [`Shell::descend`].
-    pub(super) fn ascend(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
     }
 
     async fn item(&mut self, item: &Item, io: &Io) {

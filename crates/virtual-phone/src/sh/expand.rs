@@ -6,7 +6,7 @@
 use super::arithmetic;
 use super::eval::{Failure, Shell};
 use super::io::{Input, Io, Output};
-use super::parse::{Change, Piece, Script, Word};
+use super::tree::{Change, Piece, Script, Word};
 use crate::files::{Files, absolute};
 use futures::future::{BoxFuture, FutureExt};
 

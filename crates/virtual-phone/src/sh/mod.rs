@@ -1,6 +1,6 @@
 //! The phone's shell: what `adb shell` talks to. Modelled on Android's mksh, whose words its errors use.
 //!
-//! Begin at [`parse`] (text to a tree, nothing runs), then [`eval`] (the tree runs). [`expand`] turns words into arguments, [`builtins`]
+//! Begin at [`parse`] (text to a [`tree`], nothing runs), then [`eval`] (the tree runs). [`expand`] turns words into arguments, [`builtins`]
 //! holds the commands that change the shell itself, [`io`] the pipes, [`terminal`] the line discipline of an interactive shell.
 //!
 //! A text is parsed whole before any of it runs. What we do not carry out (here-documents, functions, `if`, `for`, `while`, `case`) is
@@ -14,5 +14,6 @@ pub(crate) mod expand;
 pub(crate) mod io;
 pub(crate) mod parse;
 pub(crate) mod terminal;
+pub(crate) mod tree;
 
 pub(crate) use eval::Shell;

@@ -4,142 +4,15 @@
 //! `sh/mod.rs` for what is refused. Text and nesting are bounded, and the parser never steps back, so its time is linear: a hundred
 //! thousand open parentheses cost nothing.
 
-use std::fmt;
+use super::tree::{
+    Change, Item, Joint, Mode, Piece, Pipeline, Redirect, Refusal, Script, Stage, What, Word,
+};
 
 /// Longest text taken. A phone's `ARG_MAX` is 128 KiB an argument; pipes into an interactive shell may bring more.
 const LONGEST: usize = 1 << 20;
 
 /// Deepest nesting of parentheses, braces, substitutions and quotes.
 const DEEPEST: u32 = 32;
-
-/// Commands joined by `;`, `&` or new lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Script(pub(crate) Vec<Item>);
-
-/// Pipelines joined by `&&` and `||`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
-    pub(crate) first: Pipeline,
-    pub(crate) rest: Vec<(Joint, Pipeline)>,
-    /// Ended by `&`.
-    pub(crate) background: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joint {
-    And,
-    Or,
-}
-
-/// Stages joined by `|`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pipeline {
-    /// Began with `!`.
-    pub(crate) negated: bool,
-    pub(crate) stages: Vec<Stage>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stage {
-    pub(crate) what: What,
-    pub(crate) redirects: Vec<Redirect>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    Simple { assignments: Vec<(String, Word)>, words: Vec<Word> },
-    Subshell(Script),
-    Group(Script),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Redirect {
-    /// The descriptor that is redirected.
-    pub(crate) fd: u32,
-    pub(crate) mode: Mode,
-    pub(crate) target: Word,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Read,
-    Write,
-    Append,
-    /// `>&2`, `<&0`, `2>&-`
-    Copy,
-}
-
-/// Pieces that stand together with no blank between them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Word(pub(crate) Vec<Piece>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    /// Characters that stand for themselves; unquoted ones may still be a pattern.
-    Text { text: String, quoted: bool },
-    /// `$name`, `${name…}`
-    Parameter { name: String, change: Change, quoted: bool },
-    /// `$(…)` or `` `…` ``
-    Command { script: Script, quoted: bool },
-    /// `$((…))`
-    Arithmetic { expression: Word, quoted: bool },
-}
-
-/// What `${name…}` does with the value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    None,
-    /// `${#name}`
-    Length,
-    /// `${name-word}`; with `colon` an empty value counts as none.
-    Default {
-        colon: bool,
-        word: Word,
-    },
-    /// `${name=word}`
-    Assign {
-        colon: bool,
-        word: Word,
-    },
-    /// `${name+word}`
-    Alternative {
-        colon: bool,
-        word: Word,
-    },
-}
-
-/// Why a text was not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// More lines could complete it (an open quote or parenthesis).
-    Incomplete(&'static str),
-    /// It can never be right.
-    Wrong(String),
-    /// Right for a real shell, but not carried out here.
-    Unsupported(String),
-}
-
-impl Refusal {
-    /// The shell's exit status.
-    pub(crate) fn status(&self) -> i32 {
-        match self {
-            Self::Incomplete(_) | Self::Wrong(_) => 1,
-            Self::Unsupported(_) => 2,
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Incomplete(what) => f.write_str(what),
-            Self::Wrong(what) => write!(f, "syntax error: {what}"),
-            Self::Unsupported(what) => {
-                write!(f, "syntax error: {what} not supported by this phone")
-            }
-        }
-    }
-}
 
 /// Parses a whole text. It ends at a NUL, as a C string does.
 pub(crate) fn parse(text: &str) -> Result<Script, Refusal> {

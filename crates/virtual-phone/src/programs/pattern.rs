@@ -1,0 +1,194 @@
+//! The small part of regular expressions that scripts on phones use, for `grep`: `.`, `*`, `^`, `$`, `[…]`, and extended also `+`, `?`, `|`.
+//!
+//! Begin at [`Matcher`]. Groups, counts and back references are not here and refused. Matching walks the line once, whatever the pattern.
+
+enum One {
+    Any,
+    Char(char),
+    Class { negated: bool, ranges: Vec<(char, char)> },
+}
+
+struct Step {
+    one: One,
+    least: usize,
+    most: usize,
+}
+
+struct Branch {
+    from_start: bool,
+    to_end: bool,
+    steps: Vec<Step>,
+}
+
+/// A pattern that is ready to be matched.
+pub(super) struct Matcher {
+    branches: Vec<Branch>,
+    fold: bool,
+}
+
+impl Matcher {
+    /// `None` for what is not understood (groups, counts, back references).
+    pub(super) fn new(pattern: &str, fixed: bool, extended: bool, fold: bool) -> Option<Self> {
+        let pattern = if fold { pattern.to_lowercase() } else { pattern.to_owned() };
+        let texts: Vec<String> = if extended {
+            pattern.split('|').map(str::to_owned).collect()
+        } else {
+            pattern.split("\\|").map(str::to_owned).collect()
+        };
+        let branches = if fixed {
+            let step = |c| Step { one: One::Char(c), least: 1, most: 1 };
+            vec![Branch {
+                from_start: false,
+                to_end: false,
+                steps: pattern.chars().map(step).collect(),
+            }]
+        } else {
+            texts.iter().map(|text| branch(text, extended)).collect::<Option<_>>()?
+        };
+        Some(Self { branches, fold })
+    }
+
+    /// Whether the pattern is found in the line, or (`whole`) is all of it.
+    pub(super) fn matches(&self, line: &str, whole: bool) -> bool {
+        let line: Vec<char> =
+            if self.fold { line.to_lowercase().chars().collect() } else { line.chars().collect() };
+        self.branches.iter().any(|branch| found(branch, &line, whole))
+    }
+}
+
+fn branch(text: &str, extended: bool) -> Option<Branch> {
+    let from_start = text.starts_with('^');
+    let mut steps: Vec<Step> = Vec::new();
+    let mut to_end = false;
+    let mut chars = text.chars().skip(usize::from(from_start)).peekable();
+    while let Some(c) = chars.next() {
+        let one = match c {
+            '$' if chars.peek().is_none() => {
+                to_end = true;
+                break;
+            }
+            '.' => One::Any,
+            '\\' => match chars.next()? {
+                'd' => One::Class { negated: false, ranges: vec![('0', '9')] },
+                's' => One::Class { negated: false, ranges: vec![(' ', ' '), ('\t', '\t')] },
+                'w' => One::Class {
+                    negated: false,
+                    ranges: vec![('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')],
+                },
+                c if c.is_ascii_alphanumeric() => return None,
+                '(' | ')' | '{' | '}' if !extended => return None,
+                c => One::Char(c),
+            },
+            '[' => class(&mut chars)?,
+            '(' | ')' | '{' if extended => return None,
+            '*' if !steps.is_empty() => {
+                let last = steps.last_mut()?;
+                (last.least, last.most) = (0, usize::MAX);
+                continue;
+            }
+            '+' | '?' if extended && !steps.is_empty() => {
+                let last = steps.last_mut()?;
+                (last.least, last.most) = if c == '+' { (1, usize::MAX) } else { (0, 1) };
+                continue;
+            }
+            c => One::Char(c),
+        };
+        steps.push(Step { one, least: 1, most: 1 });
+    }
+    Some(Branch { from_start, to_end, steps })
+}
+
+fn class(chars: &mut std::iter::Peekable<impl Iterator<Item = char>>) -> Option<One> {
+    let negated = chars.next_if_eq(&'^').is_some();
+    let mut ranges = Vec::new();
+    loop {
+        let low = chars.next()?;
+        if low == ']' && !ranges.is_empty() {
+            return Some(One::Class { negated, ranges });
+        }
+        if chars.next_if_eq(&'-').is_some() {
+            match chars.next()? {
+                ']' => {
+                    ranges.extend([(low, low), ('-', '-')]);
+                    return Some(One::Class { negated, ranges });
+                }
+                high => ranges.push((low, high)),
+            }
+        } else {
+            ranges.push((low, low));
+        }
+    }
+}
+
+/// Walks all places at once, so that the time is the product of line and pattern, whatever the pattern.
+fn found(branch: &Branch, line: &[char], whole: bool) -> bool {
+    let steps = &branch.steps;
+    let mut places = vec![false; steps.len() + 1];
+    for at in 0..=line.len() {
+        if at == 0 || !(branch.from_start || whole) {
+            places[0] = true;
+        }
+        for (nth, step) in steps.iter().enumerate() {
+            if step.least == 0 && places[nth] {
+                places[nth + 1] = true;
+            }
+        }
+        if places[steps.len()] && (at == line.len() || !(branch.to_end || whole)) {
+            return true;
+        }
+        let Some(c) = line.get(at) else { return false };
+        let mut next = vec![false; steps.len() + 1];
+        for (nth, step) in steps.iter().enumerate() {
+            if places[nth] && fits(&step.one, *c) {
+                next[nth + 1] = true;
+                // An endless step may be taken once more.
+                next[nth] |= step.most > 1;
+            }
+        }
+        places = next;
+    }
+    false
+}
+
+fn fits(one: &One, c: char) -> bool {
+    match one {
+        One::Any => true,
+        One::Char(wanted) => *wanted == c,
+        One::Class { negated, ranges } => {
+            ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Matcher;
+
+    #[test]
+    fn patterns_are_found() {
+        let found = |pattern: &str, line: &str, extended| {
+            Matcher::new(pattern, false, extended, false).expect(pattern).matches(line, false)
+        };
+        for (pattern, line) in [
+            ("mCurrentFocus", "  mCurrentFocus=x"),
+            ("^a.*c$", "abbc"),
+            ("[0-9]x", "a7x"),
+            ("a*", ""),
+            ("a\\.b", "a.b"),
+            ("x$", "axx"),
+        ] {
+            assert!(found(pattern, line, false), "{pattern} {line}");
+        }
+        for (pattern, line) in [("^b", "ab"), ("a\\.b", "axb"), ("[^a]", "aaa"), ("a+", "a")] {
+            assert!(!found(pattern, line, false), "{pattern} {line}");
+        }
+        assert!(found("b|ca+t?$", "xcaa", true));
+        assert!(Matcher::new("(a)", false, true, false).is_none());
+        // Would take for ever if it went back and tried again.
+        assert!(!found(
+            &format!("^{}$", "a*".repeat(500)),
+            &format!("{}b", "a".repeat(500)),
+            false
+        ));
+    }
+}
