@@ -352,7 +352,7 @@ async fn a_silent_phone_that_cannot_be_connected_anew_may_find_its_voice_again()
     assert!(tokio::time::timeout(patience, host.open("shell:cat")).await.is_err());
     assert!(matches!(host.open("shell:cat").await, Err(Error::NotReachable { .. })));
     tokio::spawn(async move { tokio::io::copy_bidirectional(&mut middle, &mut far).await });
-    tokio::time::sleep(patience).await;
+    tokio::time::advance(patience).await;
     assert_eq!(run(&host, "say awake").await.unwrap().stdout, b"awake");
 }
 

@@ -26,8 +26,16 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
         "{} is on. Its adbd listens on {address}; until Ctrl-C:\n  adb connect {address}\n  thumbwire devices\n  thumbwire call mobile_take_screenshot --device {address}\n",
         phone.setup().model
     ))?;
+    // A rebooted phone goes away; somebody must plug it in again.
+    let owner = async {
+        loop {
+            phone.unplugged().await;
+            phone.plug();
+        }
+    };
     tokio::select! {
         ended = phone.listen(listener) => ended.map_err(|error| Ended::failed(error.to_string()))?,
+        () = owner => {}
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(0)
