@@ -16,6 +16,10 @@ test:
 demo:
     cargo run --release -- demo
 
+# What we add to a phone's own time, side by side
+bench:
+    cargo bench -p thumbwire --bench calls
+
 # Take what the tests saw as the new goldens; look at the diff before committing
 bless:
     INSTA_UPDATE=always cargo test --workspace

@@ -1,0 +1,183 @@
+//! `just bench`: what Thumbwire adds to a phone's own time, side by side in one run.
+//!
+//! Everything is measured against the virtual phone, which answers at once: a tool's figure stands beside the time that
+//! the phone alone takes for the same command over the same wire, and the difference is ours. Figures are medians and 95th
+//! percentiles of one run on this machine; compare the columns, not two machines. Nothing is asserted here.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use thumbwire::action::{Action, Call, Perform as _};
+use thumbwire::mcp::Client;
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire::surface::mobile;
+use thumbwire_adb::services::shell::{exec, read_to_end};
+use thumbwire_adb::transport::Io;
+use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_device::android::ui::read_dump;
+use thumbwire_device::find::elements;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+
+const ROUNDS: usize = 200;
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(tools());
+    dumps();
+    starts();
+}
+
+/// Each tool through MCP, beside the phone's own time for the same command.
+async fn tools() {
+    let phone = VirtualPhone::new(Setup::default());
+    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+    let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
+    let client = Client::connect(Arc::new(mobile::surface()), session.clone()).await;
+    let client = client.expect("a server in this process");
+    let host = phone.clone();
+    let direct = Direct::with("the virtual phone", move || {
+        let io: Box<dyn Io> = Box::new(host.in_memory());
+        std::future::ready(Ok(io))
+    });
+    // Both connections are warm, and the screen is known.
+    client.call("mobile_take_screenshot", Map::new()).await.expect("a picture");
+
+    println!(
+        "{:<32}{:>22}{:>22}{:>10}",
+        "tool", "MCP p50 / p95", "phone alone p50 / p95", "commands"
+    );
+    let rows = [
+        ("mobile_press_key", json!({ "key": "menu" }), "input keyevent 82"),
+        ("mobile_tap", json!({ "x": 540, "y": 300 }), "input tap 540 300"),
+        ("mobile_get_accessibility_tree", json!({}), "uiautomator dump /dev/tty"),
+        ("mobile_take_screenshot", json!({}), "screencap -p"),
+    ];
+    for (tool, arguments, command) in rows {
+        let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
+        let before = phone.commands().len() as u64 + phone.commands_dropped();
+        let mut ours = Vec::new();
+        let mut alone = Vec::new();
+        let rounds = if tool.ends_with("screenshot") { ROUNDS / 10 } else { ROUNDS };
+        for _ in 0..rounds {
+            let began = Instant::now();
+            let reply = client.call(tool, arguments.clone()).await.expect("an answer");
+            ours.push(began.elapsed());
+            assert!(!reply.is_error, "{reply:?}");
+            let began = Instant::now();
+            let stream = exec(&direct, command).await.expect("a stream");
+            read_to_end(stream, 64 << 20).await.expect("its end");
+            alone.push(began.elapsed());
+        }
+        let after = phone.commands().len() as u64 + phone.commands_dropped();
+        let streams = (after - before) as usize / rounds - 1;
+        println!("{tool:<32}{:>22}{:>22}{streams:>10}", both(&mut ours), both(&mut alone));
+    }
+    let mut bare = Vec::new();
+    for _ in 0..ROUNDS {
+        let began = Instant::now();
+        let call = Call::within(Duration::from_secs(10));
+        session.perform(&call, Action::Look).await.expect("a look");
+        bare.push(began.elapsed());
+    }
+    println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));
+}
+
+/// From the bytes of a dump to the elements.
+fn dumps() {
+    println!("\n{:<32}{:>22}{:>22}", "dump", "read", "elements of it");
+    for rows in [60, 600, 2_450, 30_000] {
+        let dump = dump_of(rows);
+        let (mut reading, mut finding) = (Vec::new(), Vec::new());
+        for _ in 0..(60_000 / rows).clamp(5, 200) {
+            let began = Instant::now();
+            let tree = read_dump(dump.as_bytes()).expect("a whole dump");
+            reading.push(began.elapsed());
+            let began = Instant::now();
+            assert!(elements(&tree).len() >= rows);
+            finding.push(began.elapsed());
+        }
+        let size = format!("{} KB, {} nodes", dump.len() / 1000, rows + 1);
+        println!("{size:<32}{:>22}{:>22}", both(&mut reading), both(&mut finding));
+    }
+}
+
+/// A list of so many rows, as `uiautomator` writes it.
+fn dump_of(rows: usize) -> String {
+    let mut dump = String::from(
+        "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\"><node index=\"0\" text=\"\" resource-id=\"android:id/list\" class=\"android.widget.ListView\" package=\"com.android.settings\" content-desc=\"\" checkable=\"false\" checked=\"false\" clickable=\"false\" enabled=\"true\" focusable=\"true\" focused=\"false\" scrollable=\"true\" long-clickable=\"false\" password=\"false\" selected=\"false\" bounds=\"[0,0][1080,2400]\">",
+    );
+    for row in 0..rows {
+        let top = row % 2300;
+        dump.push_str(&format!("<node index=\"{row}\" text=\"Row {row} &amp; more\" resource-id=\"android:id/title\" class=\"android.widget.TextView\" package=\"com.android.settings\" content-desc=\"\" checkable=\"false\" checked=\"false\" clickable=\"true\" enabled=\"true\" focusable=\"true\" focused=\"false\" scrollable=\"false\" long-clickable=\"false\" password=\"false\" selected=\"false\" bounds=\"[0,{top}][1080,{}]\" />", top + 100));
+    }
+    dump.push_str("</node></hierarchy>UI hierchary dumped to: /dev/tty\n");
+    dump
+}
+
+/// From starting the program to its tool list, and the memory it then holds.
+fn starts() {
+    let (mut times, mut memory) = (Vec::new(), 0);
+    for _ in 0..20 {
+        let began = Instant::now();
+        let mut server = Server::start();
+        server.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "0" } } }));
+        server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server.ask(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        times.push(began.elapsed());
+        memory = server.resident_kb();
+    }
+    println!("\n{:<32}{:>22}", "start to tools/list", both(&mut times));
+    println!("{:<32}{:>19} MB", "resident memory, idle", memory / 1000);
+}
+
+struct Server {
+    process: Child,
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
+        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self { process: command.spawn().expect("our own program") }
+    }
+
+    fn tell(&mut self, message: &Value) {
+        let stdin = self.process.stdin.as_mut().expect("a pipe");
+        writeln!(stdin, "{message}").expect("a server that reads");
+    }
+
+    fn ask(&mut self, message: &Value) {
+        self.tell(message);
+        let mut line = String::new();
+        let stdout = self.process.stdout.as_mut().expect("a pipe");
+        // One answer to one question: nothing of the next is taken away by the buffer.
+        BufReader::new(stdout).read_line(&mut line).expect("an answer");
+    }
+
+    /// From the kernel's own account; 0 where there is no /proc.
+    fn resident_kb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn both(times: &mut [Duration]) -> String {
+    times.sort();
+    let at = |part: usize| times[(times.len() - 1) * part / 100].as_secs_f64() * 1000.0;
+    format!("{:.3} / {:.3} ms", at(50), at(95))
+}
