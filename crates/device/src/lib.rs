@@ -64,6 +64,9 @@ pub trait Device: Send + Sync {
     /// The app whose window has the focus; `None` while no window has it.
     async fn foreground(&self) -> Result<Option<Foreground>, Error>;
 
+    /// What the phone says of itself.
+    async fn info(&self) -> Result<Info, Error>;
+
     /// The platform's own properties, name and value, sorted by name.
     async fn properties(&self) -> Result<Vec<(String, String)>, Error>;
 

@@ -51,6 +51,36 @@ pub struct Abilities {
     pub orientation: bool,
 }
 
+/// What a phone says of itself. Words are empty where it did not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Who made it.
+    pub manufacturer: String,
+    /// Its model.
+    pub model: String,
+    /// Its system's version, such as `14`.
+    pub os_version: String,
+    /// Android's API level, such as 34.
+    pub api_level: Option<u32>,
+    /// The screen, as it is turned now.
+    pub screen: Size,
+    /// Dots per inch.
+    pub density: Option<u32>,
+    /// How the screen is turned.
+    pub orientation: Orientation,
+    /// `None` where there is none, or it says nothing of it.
+    pub battery: Option<Battery>,
+}
+
+/// How full a battery is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Battery {
+    /// 0 to 100.
+    pub percent: u8,
+    /// Whether it is being charged.
+    pub charging: bool,
+}
+
 /// A place on the screen, in screenshot pixels from the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Point {

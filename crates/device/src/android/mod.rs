@@ -5,6 +5,7 @@
 //! command, and it quotes them. Nothing here waits, retries or remembers a screen.
 
 mod apps;
+mod info;
 mod input;
 mod line;
 mod screen;
@@ -18,8 +19,8 @@ use thumbwire_adb::{self as adb, Transport};
 
 use crate::error::excerpt;
 use crate::{
-    Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Key, Platform, Screenshot,
-    Size, Tree,
+    Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Info, Key, Platform,
+    Screenshot, Size, Tree,
 };
 use line::Line;
 
@@ -172,8 +173,12 @@ impl Device for Android {
         apps::read_focus(&said.out)
     }
 
+    async fn info(&self) -> Result<Info, Error> {
+        self.read_info().await
+    }
+
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
-        let said = self.ask(Line::new("getprop")).await?;
-        Ok(screen::read_properties(&said.out))
+        let said = self.ask(info::properties_command()).await?;
+        Ok(info::read_properties(&said.out))
     }
 }

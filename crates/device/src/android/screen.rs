@@ -1,4 +1,4 @@
-//! Pictures of the screen, its size, and the phone's properties.
+//! Pictures of the screen, and its size.
 
 use bytes::Bytes;
 
@@ -40,7 +40,7 @@ pub(super) fn read_png(said: Bytes) -> Result<Screenshot, Error> {
 impl Android {
     pub(super) async fn read_screen_size(&self) -> Result<Size, Error> {
         let said = self.ask(size_command()).await?;
-        read_size(&said.out).ok_or_else(|| Error::Unreadable {
+        read_display(&said.out).map(|display| display.size).ok_or_else(|| Error::Unreadable {
             command: size_command().as_str().into(),
             said: excerpt(if said.out.trim().is_empty() { &said.err } else { &said.out }),
         })
@@ -48,41 +48,26 @@ impl Android {
 }
 
 /// The window manager's displays: unlike `wm size`, they tell the size as the screen is turned now.
-fn size_command() -> Line {
+pub(super) fn size_command() -> Line {
     Line::new("dumpsys window displays")
 }
 
-/// Reads `cur=WIDTHxHEIGHT` of the first display, which is the built-in one.
-fn read_size(said: &str) -> Option<Size> {
-    let words = said.lines().flat_map(str::split_whitespace);
-    let (width, height) =
-        words.filter_map(|word| word.strip_prefix("cur=")).next()?.split_once('x')?;
-    Some(Size { width: width.parse().ok()?, height: height.parse().ok()? })
+/// The built-in display, as it is turned now.
+pub(super) struct Display {
+    pub(super) size: Size,
+    /// Dots per inch, where it is told.
+    pub(super) density: Option<u32>,
 }
 
-/// Reads `getprop`'s list of `[name]: [value]`; a value may run over several lines.
-pub(super) fn read_properties(said: &str) -> Vec<(String, String)> {
-    let mut properties: Vec<(String, String)> = Vec::new();
-    let mut open = false;
-    for line in said.lines() {
-        let line = line.trim_end_matches('\r');
-        let entry = line.strip_prefix('[').and_then(|line| line.split_once("]: ["));
-        match entry {
-            Some((name, value)) if !open => {
-                open = !value.ends_with(']');
-                properties.push((name.into(), value.strip_suffix(']').unwrap_or(value).into()));
-            }
-            _ => {
-                if let Some((_, value)) = properties.last_mut().filter(|_| open) {
-                    open = !line.ends_with(']');
-                    value.push('\n');
-                    value.push_str(line.strip_suffix(']').unwrap_or(line));
-                }
-            }
-        }
-    }
-    properties.sort();
-    properties
+/// Reads `cur=WIDTHxHEIGHT` of the first display, which is the built-in one, and the `420dpi` that stands before it.
+pub(super) fn read_display(said: &str) -> Option<Display> {
+    let line = said.lines().find(|line| line.contains("cur="))?;
+    let word = |prefix: &str| line.split_whitespace().find_map(|word| word.strip_prefix(prefix));
+    let (width, height) = word("cur=")?.split_once('x')?;
+    let size = Size { width: width.parse().ok()?, height: height.parse().ok()? };
+    // An overridden density stands second: `init=… 420dpi base=… 320dpi cur=…`.
+    let mut dpi = line.split_whitespace().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
+    Some(Display { size, density: dpi.next_back() })
 }
 
 #[cfg(test)]
@@ -91,26 +76,17 @@ mod tests {
 
     #[test]
     fn the_size_is_read_as_the_screen_is_turned() {
-        let size = |said| read_size(said).map(|size| (size.width, size.height));
+        let size = |said| {
+            let Display { size, density } = read_display(said)?;
+            Some((size.width, size.height, density))
+        };
         let upright =
             "  Display: mDisplayId=0\r\n    init=480x800 213dpi cur=480x800 app=480x800\r\n";
-        assert_eq!(size(upright), Some((480, 800)));
-        let turned =
-            "    init=1080x2400 420dpi base=540x1200 cur=1200x540 app=1200x540 rng=\n cur=1x1";
-        assert_eq!(size(turned), Some((1200, 540)));
+        assert_eq!(size(upright), Some((480, 800, Some(213))));
+        let turned = "    init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 app=1200x540 rng=\n cur=1x1";
+        assert_eq!(size(turned), Some((1200, 540, Some(320))));
         assert_eq!(size("dumpsys: not found"), None);
         assert_eq!(size("cur=manyxfew"), None);
-    }
-
-    #[test]
-    fn properties_may_hold_brackets_and_line_ends() {
-        let said = "[b]: [two\r\nlines]\r\n[a]: [x [y]: z]\r\n[c]: []\r\n";
-        let read = read_properties(said);
-        let expected = [("a", "x [y]: z"), ("b", "two\nlines"), ("c", "")];
-        assert_eq!(read.len(), 3);
-        for ((name, value), expected) in read.iter().zip(expected) {
-            assert_eq!((name.as_str(), value.as_str()), expected);
-        }
     }
 
     fn png(width: u32, height: u32) -> Vec<u8> {

@@ -1,0 +1,115 @@
+//! What the phone says of itself: its maker, its Android, its screen, its battery, and how the screen is turned.
+
+use super::{Android, Line, screen};
+use crate::error::excerpt;
+use crate::{Battery, Error, Info, Orientation, Size};
+
+impl Android {
+    pub(super) async fn read_info(&self) -> Result<Info, Error> {
+        let (properties, displays, battery) = tokio::try_join!(
+            self.ask(properties_command()),
+            self.ask(screen::size_command()),
+            self.ask(battery_command())
+        )?;
+        let display = screen::read_display(&displays.out)
+            .ok_or_else(|| unreadable(&screen::size_command(), &displays.out))?;
+        let properties = read_properties(&properties.out);
+        let property = |name: &str| {
+            let found = properties.iter().find(|(known, _)| known == name);
+            found.map_or_else(String::new, |(_, value)| value.clone())
+        };
+        Ok(Info {
+            manufacturer: property("ro.product.manufacturer"),
+            model: property("ro.product.model"),
+            os_version: property("ro.build.version.release"),
+            api_level: property("ro.build.version.sdk").parse().ok(),
+            screen: display.size,
+            density: display.density,
+            orientation: orientation_of(display.size),
+            battery: read_battery(&battery.out),
+        })
+    }
+}
+
+fn unreadable(command: &Line, said: &str) -> Error {
+    Error::Unreadable { command: command.as_str().into(), said: excerpt(said) }
+}
+
+fn orientation_of(size: Size) -> Orientation {
+    if size.width > size.height { Orientation::Landscape } else { Orientation::Portrait }
+}
+
+/// All properties of the system.
+pub(super) fn properties_command() -> Line {
+    Line::new("getprop")
+}
+
+/// Reads `getprop`'s list of `[name]: [value]`; a value may run over several lines. Sorted by name.
+pub(super) fn read_properties(said: &str) -> Vec<(String, String)> {
+    let mut properties: Vec<(String, String)> = Vec::new();
+    let mut open = false;
+    for line in said.lines() {
+        let line = line.trim_end_matches('\r');
+        let entry = line.strip_prefix('[').and_then(|line| line.split_once("]: ["));
+        match entry {
+            Some((name, value)) if !open => {
+                open = !value.ends_with(']');
+                properties.push((name.into(), value.strip_suffix(']').unwrap_or(value).into()));
+            }
+            _ => {
+                if let Some((_, value)) = properties.last_mut().filter(|_| open) {
+                    open = !line.ends_with(']');
+                    value.push('\n');
+                    value.push_str(line.strip_suffix(']').unwrap_or(line));
+                }
+            }
+        }
+    }
+    properties.sort();
+    properties
+}
+
+fn battery_command() -> Line {
+    Line::new("dumpsys battery")
+}
+
+/// Reads `dumpsys battery`; `None` for a device that has none or says nothing of it.
+fn read_battery(said: &str) -> Option<Battery> {
+    // android.os.BatteryManager: 2 is charging, 5 is full.
+    const CHARGING: u32 = 2;
+    let number = |name: &str| {
+        let lines = said.lines().filter_map(|line| line.trim().split_once(": "));
+        lines
+            .filter(|(key, _)| *key == name)
+            .find_map(|(_, value)| value.trim().parse::<u32>().ok())
+    };
+    let (level, scale) = (number("level")?, number("scale").filter(|&scale| scale > 0)?);
+    let percent = u8::try_from(u64::from(level) * 100 / u64::from(scale)).ok()?;
+    Some(Battery { percent: percent.min(100), charging: number("status") == Some(CHARGING) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_may_hold_brackets_and_line_ends() {
+        let said = "[b]: [two\r\nlines]\r\n[a]: [x [y]: z]\r\n[c]: []\r\n";
+        let read = read_properties(said);
+        let expected = [("a", "x [y]: z"), ("b", "two\nlines"), ("c", "")];
+        assert_eq!(read.len(), 3);
+        for ((name, value), expected) in read.iter().zip(expected) {
+            assert_eq!((name.as_str(), value.as_str()), expected);
+        }
+    }
+
+    #[test]
+    fn the_battery_is_read_as_phones_print_it() {
+        let said = "Current Battery Service state:\r\n  AC powered: true\r\n  status: 2\r\n  level: 45\r\n  scale: 90\r\n";
+        assert_eq!(read_battery(said), Some(Battery { percent: 50, charging: true }));
+        let full = "  status: 5\n  level: 100\n  scale: 100\n";
+        assert_eq!(read_battery(full), Some(Battery { percent: 100, charging: false }));
+        assert_eq!(read_battery("Can't find service: battery"), None);
+        assert_eq!(read_battery("  level: 5\n  scale: 0\n"), None);
+    }
+}
