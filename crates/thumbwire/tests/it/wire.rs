@@ -228,3 +228,100 @@ async fn a_cancelled_call_gives_way_at_once() {
     phone.release();
     ask(&session, Action::Look).await.unwrap();
 }
+
+/// Something that takes connections and never says a word.
+async fn hole() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+#[tokio::test]
+async fn an_adb_server_that_hangs_holds_up_no_call_to_another_phone() {
+    let (_hole, server) = hole().await;
+    let phone = VirtualPhone::new(Setup::default());
+    let session = Session::new(Phones::new(AdbServer::new(server)).with_virtual(phone), None);
+    let waiting = ask(&session, Action::Screenshot);
+    let using = async {
+        // Asked after the other call has begun to wait.
+        tokio::task::yield_now().await;
+        let call = Call::within(Duration::from_secs(2));
+        let action = Action::UseDevice { device: VIRTUAL.into(), platform: None };
+        session.perform(&call, action).await
+    };
+    tokio::select! {
+        biased;
+        done = waiting => panic!("{done:?}"),
+        used = using => assert!(matches!(used, Ok(Outcome::Using(_))), "{used:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_phone_that_never_greets_is_not_connected_and_nothing_was_done() {
+    let (_hole, address) = hole().await;
+    let session = Session::new(Phones::new(nowhere()), Some(address.clone()));
+    let call = Call::within(Duration::from_millis(400));
+    let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
+    let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
+    assert_eq!((device, failure.acted), (address, Acted::No));
+}
+
+#[tokio::test]
+async fn choosing_a_phone_that_never_greets_does_not_blame_the_chosen_one() {
+    let (_hole, address) = hole().await;
+    let (session, _phone) = held();
+    ask(&session, Action::Screenshot).await.unwrap();
+    let call = Call::within(Duration::from_millis(400));
+    let action = Action::UseDevice { device: address.clone(), platform: None };
+    let failure = session.perform(&call, action).await.unwrap_err();
+    let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
+    assert_eq!(device, address);
+}
+
+#[tokio::test]
+async fn a_phone_lost_before_the_tap_went_out_says_that_nothing_was_done() {
+    let (session, phone, _) = on_tcp().await;
+    ask(&session, Action::Look).await.unwrap();
+    phone.hold();
+    let tap = Action::Touch(Gesture::Tap { at: Point { x: 5, y: 5 } });
+    let (done, ()) = tokio::join!(ask(&session, tap), async {
+        // It is asked for the size of its screen first.
+        phone.until_held().await;
+        phone.unplug();
+    });
+    let failure = done.unwrap_err();
+    assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
+    assert_eq!(failure.acted, Acted::No);
+}
+
+#[tokio::test]
+async fn a_call_cancelled_before_its_turn_says_that_nothing_was_done() {
+    let (session, phone) = held();
+    ask(&session, Action::Screenshot).await.unwrap();
+    phone.hold();
+    let call = Call::within(Duration::from_secs(60));
+    let cancelled = call.cancelled.clone();
+    let first = ask(&session, Action::Press(Key::Home));
+    let second = async {
+        tokio::join!(session.perform(&call, Action::Press(Key::Back)), async {
+            phone.until_held().await;
+            cancelled.cancel();
+        })
+    };
+    tokio::select! {
+        biased;
+        done = first => panic!("{done:?}"),
+        (done, ()) = second => {
+            let expected = Failure { cause: Cause::Cancelled, acted: Acted::No };
+            assert_eq!(done.unwrap_err(), expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_virtual_phone_is_not_taken_silently_though_it_was_named_once() {
+    let phone = VirtualPhone::new(Setup::default());
+    let session = Session::new(Phones::new(nowhere()).with_virtual(phone), None);
+    let failure = ask(&session, Action::Press(Key::Home)).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::NoDeviceChosen { .. }), "{failure:?}");
+}

@@ -1,0 +1,257 @@
+//! A phone as one call holds it: its device, and what the session knows of its screen.
+//!
+//! Begin with [`Attached::act`] and [`Attached::aim`]: between them they decide what is stale, and that nothing is
+//! tapped blind. Finding the phone, and the call's deadline, are [`super::Session`]'s matter.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as Moment};
+use std::time::Duration;
+
+use thumbwire_device::find::{Found, Sought, find};
+use thumbwire_device::{Acted, AppId, Device, Error, Gesture, Identity, Key, Point, Size};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::lock;
+use crate::action::{Cause, Failure, Outcome, Target};
+use crate::look::{Control, Look};
+
+/// How long a listing may be taken for the screen without looking again (seed 000's control cache).
+const LISTING_FRESH: Duration = Duration::from_secs(5);
+
+/// What this session knows of a phone's screen.
+pub(super) struct Screen {
+    /// Counts the acts: what was learnt under another number is stale.
+    generation: AtomicU64,
+    listing: Moment<Option<Listing>>,
+    next_control: Arc<AtomicU32>,
+    size: Moment<Option<Size>>,
+    /// Acts go one after the other, in the order in which they came.
+    acting: Mutex<()>,
+    /// So do looks: Android's accessibility service has one user at a time, and a second dump ends the first.
+    looking: Mutex<()>,
+}
+
+/// The last listing, and the generation in which it was asked for.
+#[derive(Clone)]
+struct Listing {
+    look: Arc<Look>,
+    generation: u64,
+    taken: Instant,
+}
+
+impl Screen {
+    /// A screen of which nothing is known.
+    pub(super) fn new(next_control: Arc<AtomicU32>) -> Self {
+        Self {
+            generation: AtomicU64::new(0),
+            listing: Moment::default(),
+            next_control,
+            size: Moment::default(),
+            acting: Mutex::default(),
+            looking: Mutex::default(),
+        }
+    }
+
+    /// Forgets what was learnt, and makes stale what is being learnt.
+    pub(super) fn forget(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        *lock(&self.listing) = None;
+        *lock(&self.size) = None;
+    }
+}
+
+/// A phone as one call holds it.
+pub(super) struct Attached {
+    device: Arc<dyn Device>,
+    screen: Arc<Screen>,
+    /// Set when this call's order goes out.
+    ordered: AtomicBool,
+}
+
+impl Attached {
+    pub(super) fn new(device: Arc<dyn Device>, screen: Arc<Screen>) -> Self {
+        Self { device, screen, ordered: AtomicBool::new(false) }
+    }
+
+    pub(super) fn identity(&self) -> &Identity {
+        self.device.identity()
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.identity().id
+    }
+
+    /// Whether it is this connection that it holds.
+    pub(super) fn is_over(&self, device: &Arc<dyn Device>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
+
+    /// Whether this call's order may have reached the phone.
+    pub(super) fn acted(&self) -> Acted {
+        if self.ordered.load(Ordering::SeqCst) { Acted::Maybe } else { Acted::No }
+    }
+
+    pub(super) async fn answers(&self) -> Result<(), Failure> {
+        self.device.probe().await.map_err(|error| self.failed(&error))
+    }
+
+    pub(super) async fn screenshot(&self) -> Result<Outcome, Failure> {
+        let picture = self.device.screenshot().await.map_err(|error| self.failed(&error))?;
+        *lock(&self.screen.size) = Some(picture.size);
+        Ok(Outcome::Picture(picture))
+    }
+
+    /// Looks at the screen and numbers its elements.
+    pub(super) async fn look(&self) -> Result<Arc<Look>, Failure> {
+        let _turn = self.screen.looking.lock().await;
+        let generation = self.screen.generation.load(Ordering::SeqCst);
+        let taken = Instant::now();
+        let tree = self.device.tree().await.map_err(|error| self.failed(&error))?;
+        let mut listing = lock(&self.screen.listing);
+        let last = listing.as_ref().map(|last| &*last.look);
+        let look = Arc::new(Look::number(tree, last, &self.screen.next_control));
+        *listing = Some(Listing { look: Arc::clone(&look), generation, taken });
+        Ok(look)
+    }
+
+    pub(super) async fn touch(&self, gesture: Gesture) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        if let Some(why) = self.outside(gesture).await? {
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        self.act(self.device.touch(gesture)).await
+    }
+
+    pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        let (at, name) = self.aim(target).await?;
+        let tap = Gesture::Tap { at };
+        if let Some(why) = self.outside(tap).await? {
+            let sought = target.to_string();
+            let why = Some(format!("its middle {why}; scroll it into view"));
+            return Err(Cause::ElementNotFound { sought, why }.into());
+        }
+        self.act(self.device.touch(tap)).await?;
+        Ok(Outcome::Tapped { at, name })
+    }
+
+    pub(super) async fn type_text(&self, text: &str) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.type_text(text)).await
+    }
+
+    pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.press(key)).await
+    }
+
+    pub(super) async fn launch(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.launch(app)).await
+    }
+
+    /// Carries out an order that may change the screen. What was learnt before is stale from the moment on in which
+    /// it begins, and so is what was learnt while it went on.
+    async fn act(
+        &self,
+        order: impl Future<Output = Result<(), Error>>,
+    ) -> Result<Outcome, Failure> {
+        self.ordered.store(true, Ordering::SeqCst);
+        let _bump = Bump::begin(&self.screen.generation);
+        order.await.map_err(|error| self.failed(&error))?;
+        Ok(Outcome::Done)
+    }
+
+    /// Says where a gesture would leave the screen: a touch outside it would do nothing and say nothing.
+    async fn outside(&self, gesture: Gesture) -> Result<Option<String>, Failure> {
+        let leaves = |Size { width, height }: Size| {
+            let inside = |at: &Point| (0..width).contains(&at.x) && (0..height).contains(&at.y);
+            gesture.ends().into_iter().find(|at| !inside(at))
+        };
+        let known = *lock(&self.screen.size);
+        if known.is_some_and(|size| leaves(size).is_none()) {
+            return Ok(None);
+        }
+        // Never asked, or turned since.
+        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        *lock(&self.screen.size) = Some(size);
+        Ok(leaves(size).map(|Point { x, y }| {
+            let Size { width, height } = size;
+            format!("({x}, {y}) lies outside the screen, which is {width} wide and {height} high")
+        }))
+    }
+
+    /// Where a tap on the target goes, and what it is called. Nothing is tapped blind: a number from an old
+    /// listing is looked for again, and refused when it is gone or could be several.
+    async fn aim(&self, target: &Target) -> Result<(Point, String), Failure> {
+        let refuse = |why: Option<String>| {
+            Failure::from(Cause::ElementNotFound { sought: target.to_string(), why })
+        };
+        if let Some(number) = target.id.as_deref().and_then(Control::read_number) {
+            return self.aim_at_number(number).await.map_err(|miss| match miss {
+                Miss::Why(why) => refuse(Some(why)),
+                Miss::Failed(failure) => failure,
+            });
+        }
+        let look = self.look().await?;
+        let words =
+            [target.id.as_deref().map(Sought::Id), target.text.as_deref().map(Sought::Text)];
+        for sought in words.into_iter().flatten() {
+            match find(&look.tree, sought) {
+                Found::One(node) => return Ok(look.aim(node)),
+                Found::Several(nodes) => return Err(refuse(Some(look.describe_several(&nodes)))),
+                Found::None => {}
+            }
+        }
+        Err(refuse(None))
+    }
+
+    async fn aim_at_number(&self, number: u32) -> Result<(Point, String), Miss> {
+        let last = lock(&self.screen.listing).clone();
+        let Some(last) = last else {
+            return Err(Miss::Why("nothing has been listed yet".into()));
+        };
+        let Some(node) = last.look.node_of(number) else {
+            return Err(Miss::Why("it is not in the last listing".into()));
+        };
+        if last.generation != self.screen.generation.load(Ordering::SeqCst) {
+            return Err(Miss::Why("it was listed before the last action".into()));
+        }
+        if last.taken.elapsed() <= LISTING_FRESH {
+            return Ok(last.look.aim(node));
+        }
+        let now = self.look().await.map_err(Miss::Failed)?;
+        match now.same_as(&last.look, node) {
+            Found::One(node) => Ok(now.aim(node)),
+            Found::None => Err(Miss::Why("it is no longer on the screen".into())),
+            Found::Several(nodes) => Err(Miss::Why(now.describe_several(&nodes))),
+        }
+    }
+
+    fn failed(&self, error: &Error) -> Failure {
+        Failure::of_device(self.id(), error)
+    }
+}
+
+/// Why a numbered control was not hit.
+enum Miss {
+    Why(String),
+    Failed(Failure),
+}
+
+/// Raises the generation when an act begins and again when it ends, also when it is given up half-way.
+struct Bump<'a>(&'a AtomicU64);
+
+impl<'a> Bump<'a> {
+    fn begin(generation: &'a AtomicU64) -> Self {
+        generation.fetch_add(1, Ordering::SeqCst);
+        Self(generation)
+    }
+}
+
+impl Drop for Bump<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}

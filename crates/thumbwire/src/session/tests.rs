@@ -1,0 +1,190 @@
+//! The session over a device of its own, which does what a test says at the moment it says.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use thumbwire_adb::AdbServer;
+use thumbwire_device::{
+    App, AppId, Error, Foreground, Gesture, Identity, Key, Node, Point, Rect, Screenshot, Size,
+    Tree,
+};
+use tokio::sync::Semaphore;
+
+use super::*;
+use crate::action::Target;
+
+/// A phone that shows `tree`, is `size` large, and carries a key out once `keys` lets it.
+struct Fake {
+    identity: Identity,
+    tree: Mutex<Tree>,
+    size: Mutex<Size>,
+    keys: Semaphore,
+    looking: AtomicUsize,
+    most_looking: AtomicUsize,
+    touched: Mutex<Vec<Gesture>>,
+}
+
+impl Fake {
+    fn new(nodes: Vec<Node>) -> Arc<Self> {
+        let identity =
+            Identity { id: "fake".into(), platform: Platform::Android, model: String::new() };
+        Arc::new(Self {
+            identity,
+            tree: Mutex::new(Tree { nodes, rotation: 0 }),
+            size: Mutex::new(Size { width: 100, height: 200 }),
+            keys: Semaphore::new(0),
+            looking: AtomicUsize::new(0),
+            most_looking: AtomicUsize::new(0),
+            touched: Mutex::default(),
+        })
+    }
+}
+
+#[async_trait]
+impl Device for Fake {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+    async fn probe(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn screen_size(&self) -> Result<Size, Error> {
+        Ok(*lock(&self.size))
+    }
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        Err(self.unsupported("pictures"))
+    }
+    async fn tree(&self) -> Result<Tree, Error> {
+        let at_once = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_looking.fetch_max(at_once, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        self.looking.fetch_sub(1, Ordering::SeqCst);
+        Ok(lock(&self.tree).clone())
+    }
+    async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
+        lock(&self.touched).push(gesture);
+        Ok(())
+    }
+    async fn type_text(&self, _text: &str) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn press(&self, _key: Key) -> Result<(), Error> {
+        let _ = self.keys.acquire().await;
+        Ok(())
+    }
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        Ok(Vec::new())
+    }
+    async fn launch(&self, _app: &AppId) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn stop(&self, _app: &AppId) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        Ok(None)
+    }
+    async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
+        Ok(Vec::new())
+    }
+}
+
+fn label(text: &str, bounds: [i32; 4]) -> Node {
+    let [left, top, right, bottom] = bounds;
+    let bounds = Rect { left, top, right, bottom };
+    Node { text: text.into(), bounds, ..Node::default() }
+}
+
+fn over(device: &Arc<Fake>) -> Session {
+    let phones = Phones::new(AdbServer::new("127.0.0.1:9"));
+    let session = Session::new(phones, Some("fake".into()));
+    session.keep("fake", Arc::<Fake>::clone(device));
+    session
+}
+
+async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
+    session.perform(&Call::within(Duration::from_secs(60)), action).await
+}
+
+fn number(id: &str) -> Action {
+    Action::TapElement(Target { id: Some(id.into()), text: None })
+}
+
+fn why(done: Result<Outcome, Failure>) -> String {
+    match done {
+        Err(Failure { cause: Cause::ElementNotFound { why, .. }, acted: Acted::No }) => {
+            why.unwrap_or_default()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_act_on_a_connection_let_go_makes_stale_what_is_seen_over_the_next() {
+    let first = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
+    let session = Arc::new(over(&first));
+    let pressing = tokio::spawn({
+        let session = Arc::clone(&session);
+        async move { ask(&session, Action::Press(Key::Back)).await }
+    });
+    tokio::task::yield_now().await;
+    session.let_go(&session.keep("fake", Arc::<Fake>::clone(&first)));
+    let second = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
+    session.keep("fake", Arc::<Fake>::clone(&second));
+    ask(&session, Action::Look).await.unwrap();
+    first.keys.add_permits(1);
+    pressing.await.unwrap().unwrap();
+    assert_eq!(why(ask(&session, number("e1")).await), "it was listed before the last action");
+    assert!(lock(&second.touched).is_empty());
+}
+
+#[tokio::test]
+async fn letting_an_old_connection_go_leaves_a_newer_one_and_its_listing() {
+    let (first, second) = (Fake::new(Vec::new()), Fake::new(vec![label("Pay", [0, 0, 50, 50])]));
+    let session = over(&first);
+    let old = session.keep("fake", Arc::<Fake>::clone(&first));
+    session.let_go(&old);
+    session.keep("fake", Arc::<Fake>::clone(&second));
+    ask(&session, Action::Look).await.unwrap();
+    session.let_go(&old);
+    ask(&session, number("e1")).await.unwrap();
+    assert_eq!(lock(&second.touched).len(), 1);
+}
+
+#[tokio::test]
+async fn looks_at_one_phone_go_one_after_the_other() {
+    let device = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
+    let session = over(&device);
+    let pay = Action::TapElement(Target { id: None, text: Some("Pay".into()) });
+    let (one, two, three) =
+        tokio::join!(ask(&session, Action::Look), ask(&session, Action::Look), ask(&session, pay));
+    assert!(one.is_ok() && two.is_ok() && three.is_ok(), "{three:?}");
+    assert_eq!(device.most_looking.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn an_element_whose_middle_lies_off_the_screen_is_not_tapped() {
+    let device = Fake::new(vec![
+        label("Far", [0, 0, i32::MAX, i32::MAX]),
+        label("Gone", [-90, 10, -10, 20]),
+    ]);
+    let session = over(&device);
+    for text in ["Far", "Gone"] {
+        let target = Target { id: None, text: Some(text.into()) };
+        let why = why(ask(&session, Action::TapElement(target)).await);
+        assert!(why.contains("lies outside the screen, which is 100 wide"), "{why}");
+    }
+    assert!(lock(&device.touched).is_empty());
+}
+
+#[tokio::test]
+async fn a_tap_is_measured_by_the_screen_as_it_is_turned_now() {
+    let device = Fake::new(Vec::new());
+    let session = over(&device);
+    let tap = || Action::Touch(Gesture::Tap { at: Point { x: 150, y: 50 } });
+    let failure = ask(&session, tap()).await.unwrap_err();
+    let Cause::InvalidArgument { why } = failure.cause else { panic!("{failure:?}") };
+    assert!(why.contains("100 wide and 200 high"), "{why}");
+    *lock(&device.size) = Size { width: 200, height: 100 };
+    ask(&session, tap()).await.unwrap();
+    assert_eq!(lock(&device.touched).len(), 1);
+}
