@@ -5,6 +5,7 @@
 //! same phone is never held twice. To add a driver, add its way of listing and opening here.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{self as adb, AdbServer, Direct, Transport};
@@ -12,11 +13,15 @@ use thumbwire_device::android::Android;
 use thumbwire_device::{Acted, Device, Error, Platform};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::action::{Cause, Failure, Listed};
 
 /// The id of the built-in phone.
 pub const VIRTUAL: &str = "virtual";
+
+/// How long the adb server may take to list its phones. It does not ask them for that: it answers at once or hangs.
+const LISTING: Duration = Duration::from_secs(3);
 
 /// Where phones come from.
 pub struct Phones {
@@ -38,12 +43,18 @@ impl Phones {
 
     /// All that are there now. No adb server running means that none is attached that way, not an error.
     pub async fn list(&self) -> Result<Vec<Listed>, Failure> {
-        let attached = match self.server.devices().await {
-            Ok(attached) => attached,
-            Err(adb::Error::NotReachable { .. }) => Vec::new(),
-            Err(error) => {
-                let said = format!("the adb server does not list its phones: failed to {error}");
-                return Err(Cause::PhoneFailed { said }.into());
+        let refused = |why: String| {
+            let said = format!("the adb server does not list its phones: {why}");
+            Failure::from(Cause::PhoneFailed { said })
+        };
+        let attached = match timeout(LISTING, self.server.devices()).await {
+            Ok(Ok(attached)) => attached,
+            Ok(Err(adb::Error::NotReachable { .. })) => Vec::new(),
+            Ok(Err(error)) => return Err(refused(format!("failed to {error}"))),
+            Err(_) => {
+                let why =
+                    format!("no answer within {LISTING:?}; `adb kill-server` ends one that hangs");
+                return Err(refused(why));
             }
         };
         let listed = attached.into_iter().map(|phone| Listed {
@@ -81,17 +92,23 @@ impl Phones {
                 std::future::ready(Ok(io))
             })));
         }
-        let known = self.list().await?.into_iter().find(|phone| phone.id == id);
-        match known {
+        let address = id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).is_some();
+        let listed = match self.list().await {
+            // An adb server that is ill does not stand between us and a phone that is named by its address.
+            Err(failure) if address => {
+                tracing::warn!("{id} is reached directly: {:?}", failure.cause);
+                Vec::new()
+            }
+            listed => listed?,
+        };
+        match listed.into_iter().find(|phone| phone.id == id) {
             Some(phone) if phone.is_ready() => Ok(Arc::new(self.server.device(id))),
             Some(phone) if phone.state == "unauthorized" => {
                 Err(Cause::DeviceNotAuthorized { device: phone.id }.into())
             }
             Some(phone) => Err(not_connected(id, format!("its state is {}", phone.state))),
-            None => match id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()) {
-                Some(_) => Ok(Arc::new(Direct::tcp(id))),
-                None => Err(not_connected(id, "no adb server knows it".into())),
-            },
+            None if address => Ok(Arc::new(Direct::tcp(id))),
+            None => Err(not_connected(id, "no adb server knows it".into())),
         }
     }
 }

@@ -279,6 +279,20 @@ async fn choosing_a_phone_that_never_greets_does_not_blame_the_chosen_one() {
 }
 
 #[tokio::test]
+async fn a_phone_named_by_its_address_needs_no_adb_server_that_is_well() {
+    use tokio::io::AsyncWriteExt as _;
+    let (listener, server) = hole().await;
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request").await;
+        }
+    });
+    let (_, _phone, address) = on_tcp().await;
+    let session = Session::new(Phones::new(AdbServer::new(server)), Some(address));
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_phone_lost_before_the_tap_went_out_says_that_nothing_was_done() {
     let (session, phone, _) = on_tcp().await;
     ask(&session, Action::Look).await.unwrap();
