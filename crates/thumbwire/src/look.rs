@@ -76,23 +76,45 @@ impl Look {
         (self.shown[node].center(), self.tree.nodes[node].name().to_owned())
     }
 
-    /// The node of this look that is the same element as `node` of an older one: by id, class and name; of several,
-    /// the one in the same place.
+    /// The node of this look that is the same element as `node` of an older one: by id, class and name, and by the
+    /// words inside where it has no name of its own, as a row of a list. Of several, it is the one in the same place
+    /// among the same neighbours; what nothing tells apart from its like must be in the same place too.
     pub fn same_as(&self, old: &Look, node: usize) -> Found {
         let was = &old.tree.nodes[node];
-        let same: Vec<usize> = self
-            .controls
-            .iter()
-            .map(|control| control.node)
-            .filter(|&here| identity(&self.tree.nodes[here]) == identity(was))
-            .collect();
-        let in_place = same.iter().find(|&&here| self.shown[here] == old.shown[node]);
+        let nameless = was.text.is_empty() && was.description.is_empty();
+        let alike = |here: &usize| {
+            identity(&self.tree.nodes[*here]) == identity(was)
+                && (!nameless || self.words(*here).eq(old.words(node)))
+        };
+        let same: Vec<usize> =
+            self.controls.iter().map(|control| control.node).filter(alike).collect();
+        let in_place = same.iter().copied().find(|&here| self.shown[here] == old.shown[node]);
+        let in_place = in_place.filter(|&here| match (self.parent(here), old.parent(node)) {
+            (Some(now), Some(then)) => self.words(now).eq(old.words(then)),
+            (now, then) => now == then,
+        });
+        let anonymous = nameless && was.id.is_empty() && old.words(node).next().is_none();
         match (same.as_slice(), in_place) {
             ([], _) => Found::None,
-            ([one], _) => Found::One(*one),
-            (_, Some(&here)) => Found::One(here),
+            (_, Some(here)) => Found::One(here),
+            ([one], None) if !anonymous => Found::One(*one),
+            ([_], None) => Found::None,
             _ => Found::Several(same),
         }
+    }
+
+    fn parent(&self, node: usize) -> Option<usize> {
+        self.tree.nodes[node].parent
+    }
+
+    /// What a node and all below it say, in document order.
+    fn words(&self, node: usize) -> impl Iterator<Item = (&str, &str)> {
+        let depth = self.tree.nodes[node].depth;
+        let below = self.tree.nodes[node + 1..].iter().take_while(move |below| below.depth > depth);
+        std::iter::once(&self.tree.nodes[node])
+            .chain(below)
+            .map(|node| (node.text.as_str(), node.description.as_str()))
+            .filter(|words| *words != ("", ""))
     }
 
     /// A sentence that tells the numbers and places of several candidates.

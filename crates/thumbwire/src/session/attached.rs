@@ -224,7 +224,9 @@ impl Attached {
         let now = self.look().await.map_err(Miss::Failed)?;
         match now.same_as(&last.look, node) {
             Found::One(node) => Ok(now.aim(node)),
-            Found::None => Err(Miss::Why("it is no longer on the screen".into())),
+            Found::None => Err(Miss::Why(
+                "it is no longer on the screen, or says something else by now".into(),
+            )),
             Found::Several(nodes) => Err(Miss::Why(now.describe_several(&nodes))),
         }
     }

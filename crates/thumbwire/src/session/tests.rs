@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{
-    App, AppId, Error, Foreground, Gesture, Identity, Key, Node, Point, Rect, Screenshot, Size,
-    Tree,
+    App, AppId, Error, Flags, Foreground, Gesture, Identity, Key, Node, Point, Rect, Screenshot,
+    Size, Tree,
 };
 use tokio::sync::Semaphore;
 
@@ -186,5 +186,26 @@ async fn a_tap_is_measured_by_the_screen_as_it_is_turned_now() {
     assert!(why.contains("100 wide and 200 high"), "{why}");
     *lock(&device.size) = Size { width: 200, height: 100 };
     ask(&session, tap()).await.unwrap();
+    assert_eq!(lock(&device.touched).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_number_is_not_tapped_where_something_else_stands_by_now() {
+    let row = |words: &str| {
+        let mut row = label("", [0, 0, 100, 50]);
+        row.id = "p:id/row".into();
+        row.flags = Flags { clickable: true, ..Flags::default() };
+        let label = Node { parent: Some(0), depth: 1, ..label(words, [0, 0, 80, 20]) };
+        vec![row, label]
+    };
+    let device = Fake::new(row("Alice"));
+    let session = over(&device);
+    ask(&session, Action::Look).await.unwrap();
+    tokio::time::advance(Duration::from_secs(6)).await;
+    ask(&session, number("e1")).await.unwrap();
+    ask(&session, Action::Look).await.unwrap();
+    lock(&device.tree).nodes = row("Bob");
+    tokio::time::advance(Duration::from_secs(6)).await;
+    assert!(why(ask(&session, number("e1")).await).starts_with("it is no longer on the screen"));
     assert_eq!(lock(&device.touched).len(), 1);
 }
