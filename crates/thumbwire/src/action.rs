@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_device::{Acted, AppId, Gesture, Identity, Key, Platform, Point, Screenshot};
+use thumbwire_device::{
+    Acted, App, AppId, Foreground, Gesture, Identity, Info, Key, Platform, Point, Screenshot,
+};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -48,8 +50,21 @@ pub enum Action {
     Screenshot,
     /// The elements on the screen, numbered for this session.
     Look,
+    /// What the phone says of itself.
+    DeviceInfo,
+    /// Which apps are installed.
+    ListApps(Apps),
+    /// Which app has the focus.
+    CurrentApp,
     /// A gesture at coordinates.
     Touch(Gesture),
+    /// The content in the middle of the screen, moved on.
+    Scroll {
+        /// Where to: down shows what is further down.
+        direction: Direction,
+        /// How far, in screens: 1.0 is a whole one.
+        distance: f64,
+    },
     /// A tap on an element.
     TapElement(Target),
     /// Text, typed into what has the focus.
@@ -58,6 +73,46 @@ pub enum Action {
     Press(Key),
     /// An app, started or brought to the front.
     Launch(AppId),
+    /// An app, ended with all that it runs.
+    Stop(AppId),
+}
+
+/// Apps by where they came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Apps {
+    /// Those that were installed by the user.
+    User,
+    /// Those that came with the phone.
+    System,
+    /// All.
+    All,
+}
+
+/// A direction on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a direction's name says it")]
+pub enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Direction {
+    /// The name used on the wire by the seeds' tools.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+
+    /// The direction of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Up, Self::Down, Self::Left, Self::Right].into_iter().find(|one| one.name() == name)
+    }
 }
 
 /// How a caller names an element. With both, the text counts where nothing answers to the id.
@@ -73,10 +128,16 @@ impl Action {
     /// Whether the screen may be another one afterwards.
     pub fn acts(&self) -> bool {
         match self {
-            Self::ListDevices { .. } | Self::UseDevice { .. } | Self::Screenshot | Self::Look => {
-                false
-            }
+            Self::ListDevices { .. }
+            | Self::UseDevice { .. }
+            | Self::DeviceInfo
+            | Self::ListApps(_)
+            | Self::CurrentApp
+            | Self::Screenshot
+            | Self::Look => false,
             Self::Touch(_)
+            | Self::Scroll { .. }
+            | Self::Stop(_)
             | Self::TapElement(_)
             | Self::TypeText(_)
             | Self::Press(_)
@@ -91,6 +152,11 @@ impl fmt::Display for Action {
         match self {
             Self::ListDevices { .. } => f.write_str("list devices"),
             Self::UseDevice { device, .. } => write!(f, "use device {device}"),
+            Self::DeviceInfo => f.write_str("get device information"),
+            Self::ListApps(_) => f.write_str("list apps"),
+            Self::CurrentApp => f.write_str("get current app"),
+            Self::Scroll { direction, .. } => write!(f, "scroll {}", direction.name()),
+            Self::Stop(app) => write!(f, "close {app}"),
             Self::Screenshot => f.write_str("take screenshot"),
             Self::Look => f.write_str("read accessibility tree"),
             Self::Touch(Gesture::Tap { at }) => write!(f, "tap ({}, {})", at.x, at.y),
@@ -147,6 +213,12 @@ pub enum Outcome {
     Devices(Vec<Listed>),
     /// To [`Action::UseDevice`]: who was chosen.
     Using(Identity),
+    /// To [`Action::DeviceInfo`]: who it is, and what it says of itself.
+    Info(Identity, Info),
+    /// To [`Action::ListApps`].
+    Apps(Vec<App>),
+    /// To [`Action::CurrentApp`]; `None` while no app has the focus.
+    Current(Option<Foreground>),
     /// To [`Action::Screenshot`].
     Picture(Screenshot),
     /// To [`Action::Look`].

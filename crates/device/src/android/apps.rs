@@ -25,9 +25,20 @@ pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<(), Error> {
     }
 }
 
-/// Ends an app. Android says nothing, whether it ran or not.
+/// Ends an app. Android says nothing, whether it ran or not and even whether it is there; so the way to its package
+/// is asked for along with it.
 pub(super) fn stop_command(app: &AppId) -> Result<Line, Error> {
-    Line::new("am force-stop").word(&app.0)
+    Line::new("pm path").word(&app.0)?.then("; am force-stop").word(&app.0)
+}
+
+/// Reads what both said: an app that has no package is not there.
+pub(super) fn read_stop(app: &AppId, said: &Said) -> Result<(), Error> {
+    let packages = said.out.lines().filter(|line| line.trim().starts_with("package:"));
+    match (packages.count(), said.complaint()) {
+        (0, _) => Err(Error::NoSuchApp { app: app.0.clone() }),
+        (_, Some(said)) => Err(Error::Failed { what: "stop the app", said }),
+        _ => Ok(()),
+    }
 }
 
 impl Android {
@@ -113,6 +124,14 @@ mod tests {
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
         let error = read_launch(&app, &said("** SYSTEM_SERVER has crashed.", 1)).unwrap_err();
         assert!(error.to_string().contains("SYSTEM_SERVER"), "{error}");
+    }
+
+    #[test]
+    fn an_app_that_is_not_there_is_not_stopped_in_silence() {
+        let app = AppId("com.x".into());
+        assert!(read_stop(&app, &said("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
+        let error = read_stop(&app, &said("", 0)).unwrap_err();
+        assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
     }
 
     fn focus(said: &str) -> Option<(String, String)> {

@@ -165,7 +165,8 @@ impl Device for Android {
     }
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {
-        self.order("stop the app", apps::stop_command(app)?).await
+        let said = self.ask(apps::stop_command(app)?).await?;
+        apps::read_stop(app, &said)
     }
 
     async fn foreground(&self) -> Result<Option<Foreground>, Error> {

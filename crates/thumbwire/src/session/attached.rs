@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::lock;
-use crate::action::{Cause, Failure, Outcome, Target};
+use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target};
 use crate::look::{Control, Look};
 
 /// How long a listing may be taken for the screen without looking again (seed 000's control cache).
@@ -96,6 +96,27 @@ impl Attached {
         self.device.probe().await.map_err(|error| self.failed(&error))
     }
 
+    pub(super) async fn info(&self) -> Result<Outcome, Failure> {
+        let info = self.device.info().await.map_err(|error| self.failed(&error))?;
+        *lock(&self.screen.size) = Some(info.screen);
+        Ok(Outcome::Info(self.identity().clone(), info))
+    }
+
+    pub(super) async fn apps(&self, which: Apps) -> Result<Outcome, Failure> {
+        let mut apps = self.device.apps().await.map_err(|error| self.failed(&error))?;
+        apps.retain(|app| match which {
+            Apps::User => !app.system,
+            Apps::System => app.system,
+            Apps::All => true,
+        });
+        Ok(Outcome::Apps(apps))
+    }
+
+    pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
+        let current = self.device.foreground().await.map_err(|error| self.failed(&error))?;
+        Ok(Outcome::Current(current))
+    }
+
     pub(super) async fn screenshot(&self) -> Result<Outcome, Failure> {
         let picture = self.device.screenshot().await.map_err(|error| self.failed(&error))?;
         *lock(&self.screen.size) = Some(picture.size);
@@ -144,6 +165,31 @@ impl Attached {
     pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
         self.act(self.device.press(key)).await
+    }
+
+    /// Swipes from the middle of the screen, where what scrolls most likely is, to short of its edge, which belongs to
+    /// the system's own gestures. A longer way takes several swipes.
+    pub(super) async fn scroll(
+        &self,
+        direction: Direction,
+        distance: f64,
+    ) -> Result<Outcome, Failure> {
+        const LONGEST: f64 = 0.4;
+        /// Slow enough that the content stops with the finger and is not flung on.
+        const LASTING: Duration = Duration::from_millis(500);
+        let _turn = self.screen.acting.lock().await;
+        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        let swipes = (distance / LONGEST).ceil().max(1.0);
+        let swipe = scroll_swipe(size, direction, distance / swipes, LASTING);
+        for _ in 0..swipes as u32 {
+            self.act(self.device.touch(swipe)).await?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn stop(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.stop(app)).await
     }
 
     pub(super) async fn launch(&self, app: &AppId) -> Result<Outcome, Failure> {
@@ -234,6 +280,21 @@ impl Attached {
     fn failed(&self, error: &Error) -> Failure {
         Failure::of_device(self.id(), error)
     }
+}
+
+/// The finger's way that moves the content by this part of the screen: down the screen shows what is further down, so
+/// the finger goes up.
+fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) -> Gesture {
+    let middle = Point { x: size.width / 2, y: size.height / 2 };
+    let way = |side: i32| (f64::from(side) * part).round() as i32;
+    let (dx, dy) = match direction {
+        Direction::Up => (0, -way(size.height)),
+        Direction::Down => (0, way(size.height)),
+        Direction::Left => (-way(size.width), 0),
+        Direction::Right => (way(size.width), 0),
+    };
+    let to = Point { x: middle.x - dx, y: middle.y - dy };
+    Gesture::Swipe { from: middle, to, lasting }
 }
 
 /// Why a numbered control was not hit.

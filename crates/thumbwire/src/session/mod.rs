@@ -142,6 +142,13 @@ impl Session {
             Action::UseDevice { device, platform } => self.choose(&device, platform, course).await,
             Action::Screenshot => self.attached(call, course).await?.screenshot().await,
             Action::Look => self.attached(call, course).await?.look().await.map(Outcome::Look),
+            Action::DeviceInfo => self.attached(call, course).await?.info().await,
+            Action::ListApps(which) => self.attached(call, course).await?.apps(which).await,
+            Action::CurrentApp => self.attached(call, course).await?.current_app().await,
+            Action::Scroll { direction, distance } => {
+                self.attached(call, course).await?.scroll(direction, distance).await
+            }
+            Action::Stop(app) => self.attached(call, course).await?.stop(&app).await,
             Action::Touch(gesture) => self.attached(call, course).await?.touch(gesture).await,
             Action::TapElement(target) => {
                 self.attached(call, course).await?.tap_element(&target).await

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{
-    App, AppId, Error, Flags, Foreground, Gesture, Identity, Key, Node, Point, Rect, Screenshot,
-    Size, Tree,
+    App, AppId, Error, Flags, Foreground, Gesture, Identity, Info, Key, Node, Point, Rect,
+    Screenshot, Size, Tree,
 };
 use tokio::sync::Semaphore;
 
@@ -82,6 +82,9 @@ impl Device for Fake {
     }
     async fn foreground(&self) -> Result<Option<Foreground>, Error> {
         Ok(None)
+    }
+    async fn info(&self) -> Result<Info, Error> {
+        Err(self.unsupported("telling of itself"))
     }
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         Ok(Vec::new())

@@ -4,31 +4,42 @@
 //! Durations are seconds. Errors are results with `isError` whose first line is the document's text and whose
 //! second line tells the next move.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use thumbwire_device::{AppId, Gesture, Identity, Key, Platform, Point};
+use thumbwire_device::{App, AppId, Gesture, Identity, Key, Orientation, Platform, Point};
 
-use super::{Content, Document, Manner, Reply, Surface};
-use crate::action::{Action, Cause, Failure, Listed, Outcome, Target};
+use super::{Content, Document, Manner, Reply, Surface, Tool};
+use crate::action::{Action, Apps, Cause, Direction, Failure, Listed, Outcome, Target};
 use crate::look::Look;
 
 /// The surface.
 pub fn surface() -> Surface {
     let seed = Document::read(include_str!("mobile.json"));
+    use Manner::{Acts, Looks, Settles};
     let tools = vec![
-        seed.tool("mobile_use_device", Manner::Settles, 15, use_device, device),
-        seed.tool("mobile_list_devices", Manner::Looks, 10, list_devices, devices),
-        seed.tool("mobile_launch_app", Manner::Acts, 20, launch, done).with_device(),
-        seed.tool("mobile_take_screenshot", Manner::Looks, 20, |_| Ok(Action::Screenshot), picture)
-            .with_device(),
-        seed.tool("mobile_get_accessibility_tree", Manner::Looks, 20, |_| Ok(Action::Look), tree)
-            .with_device(),
-        seed.tool("mobile_tap", Manner::Acts, 10, tap, done).with_device(),
-        seed.tool("mobile_tap_element", Manner::Acts, 25, tap_element, done).with_device(),
-        seed.tool("mobile_type_keys", Manner::Acts, 60, type_keys, done).with_device(),
-        seed.tool("mobile_press_key", Manner::Acts, 10, press_key, done).with_device(),
+        seed.tool("mobile_use_device", Settles, 15, use_device, device),
+        seed.tool("mobile_list_devices", Looks, 10, list_devices, devices),
+        seed.tool("mobile_get_device_info", Looks, 15, |_| Ok(Action::DeviceInfo), info),
+        seed.tool("mobile_list_apps", Looks, 20, list_apps, apps),
+        seed.tool("mobile_launch_app", Acts, 20, launch, done),
+        seed.tool("mobile_get_current_app", Looks, 15, |_| Ok(Action::CurrentApp), current_app),
+        seed.tool("mobile_close_app", Acts, 15, close, done),
+        seed.tool("mobile_take_screenshot", Looks, 20, |_| Ok(Action::Screenshot), picture),
+        seed.tool("mobile_get_accessibility_tree", Looks, 20, |_| Ok(Action::Look), tree),
+        seed.tool("mobile_tap", Acts, 10, tap, done),
+        seed.tool("mobile_tap_element", Acts, 25, tap_element, done),
+        seed.tool("mobile_type_keys", Acts, 60, type_keys, done),
+        seed.tool("mobile_swipe", Acts, 45, swipe, done),
+        seed.tool("mobile_scroll", Acts, 15, scroll, done),
+        seed.tool("mobile_long_press", Acts, 45, long_press, done),
+        seed.tool("mobile_press_key", Acts, 10, press_key, done),
     ];
+    let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
+    let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
+    let tools = tools.into_iter().map(with_device).collect();
     Surface { name: "mobile", instructions: INSTRUCTIONS, tools, refuse }
 }
 
@@ -65,7 +76,27 @@ fn one_platform(name: &str) -> Option<Platform> {
     [Platform::Android, Platform::Ios].into_iter().find(|platform| platform.name() == name)
 }
 
+fn list_apps(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        app_type: Option<String>,
+    }
+    Ok(Action::ListApps(match read::<Arguments>(arguments)?.app_type.as_deref() {
+        Some("all") => Apps::All,
+        Some("system") => Apps::System,
+        _ => Apps::User,
+    }))
+}
+
 fn launch(arguments: Value) -> Result<Action, String> {
+    bundle_id(arguments).map(Action::Launch)
+}
+
+fn close(arguments: Value) -> Result<Action, String> {
+    bundle_id(arguments).map(Action::Stop)
+}
+
+fn bundle_id(arguments: Value) -> Result<AppId, String> {
     #[derive(Deserialize)]
     struct Arguments {
         bundle_id: String,
@@ -73,7 +104,7 @@ fn launch(arguments: Value) -> Result<Action, String> {
     let Arguments { bundle_id } = read(arguments)?;
     match bundle_id.trim() {
         "" => Err("`bundle_id` is empty".into()),
-        id => Ok(Action::Launch(AppId(id.into()))),
+        id => Ok(AppId(id.into())),
     }
 }
 
@@ -120,6 +151,63 @@ fn type_keys(arguments: Value) -> Result<Action, String> {
     Ok(Action::TypeText(read::<Arguments>(arguments)?.text))
 }
 
+fn swipe(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        start_x: f64,
+        start_y: f64,
+        end_x: f64,
+        end_y: f64,
+        duration: Option<f64>,
+    }
+    let Arguments { start_x, start_y, end_x, end_y, duration } = read(arguments)?;
+    let from = Point { x: pixel("start_x", start_x)?, y: pixel("start_y", start_y)? };
+    let to = Point { x: pixel("end_x", end_x)?, y: pixel("end_y", end_y)? };
+    let lasting = seconds("duration", duration.unwrap_or(0.5))?;
+    Ok(Action::Touch(Gesture::Swipe { from, to, lasting }))
+}
+
+fn scroll(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        direction: String,
+        distance: Option<f64>,
+    }
+    let Arguments { direction, distance } = read(arguments)?;
+    let distance = distance.unwrap_or(0.5);
+    if !(0.1..=1.0).contains(&distance) {
+        let words = format!("`distance` is {distance}; it must be 0.1 to 1.0 of the screen");
+        return Err(words);
+    }
+    let direction = Direction::from_name(&direction)
+        .ok_or_else(|| format!("no direction is called {direction:?}"))?;
+    Ok(Action::Scroll { direction, distance })
+}
+
+fn long_press(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        x: f64,
+        y: f64,
+        duration: Option<f64>,
+    }
+    let Arguments { x, y, duration } = read(arguments)?;
+    let at = Point { x: pixel("x", x)?, y: pixel("y", y)? };
+    let held = seconds("duration", duration.unwrap_or(1.0))?;
+    Ok(Action::Touch(Gesture::LongPress { at, held }))
+}
+
+/// How long a finger stays down.
+fn seconds(name: &str, value: f64) -> Result<Duration, String> {
+    const LONGEST: f64 = 30.0;
+    match value {
+        value if value > 0.0 && value <= LONGEST => Ok(Duration::from_secs_f64(value)),
+        value => {
+            Err(format!("`{name}` is {value}; it must be above 0 and at most {LONGEST} seconds"))
+        }
+    }
+}
+
 fn press_key(arguments: Value) -> Result<Action, String> {
     #[derive(Deserialize)]
     struct Arguments {
@@ -147,6 +235,44 @@ fn devices(_: &Action, outcome: Outcome) -> Reply {
     Reply::json(json!({ "devices": devices.iter().map(row).collect::<Vec<_>>() }))
 }
 
+fn info(_: &Action, outcome: Outcome) -> Reply {
+    let Outcome::Info(identity, info) = outcome else { return odd(&outcome) };
+    let turned = match info.orientation {
+        Orientation::Portrait => "portrait",
+        Orientation::Landscape => "landscape",
+    };
+    let battery = info
+        .battery
+        .map(|battery| json!({ "percent": battery.percent, "charging": battery.charging }));
+    Reply::json(json!({
+        "device_id": identity.id,
+        "platform": identity.platform.name(),
+        "manufacturer": info.manufacturer,
+        "model": info.model,
+        "os_version": info.os_version,
+        "api_level": info.api_level,
+        "screen": {
+            "width": info.screen.width,
+            "height": info.screen.height,
+            "density": info.density,
+            "orientation": turned,
+        },
+        "battery": battery,
+    }))
+}
+
+fn apps(_: &Action, outcome: Outcome) -> Reply {
+    let Outcome::Apps(apps) = outcome else { return odd(&outcome) };
+    let row = |app: &App| json!({ "bundle_id": app.id.0, "type": if app.system { "system" } else { "user" } });
+    Reply::json(json!({ "apps": apps.iter().map(row).collect::<Vec<_>>() }))
+}
+
+fn current_app(_: &Action, outcome: Outcome) -> Reply {
+    let Outcome::Current(current) = outcome else { return odd(&outcome) };
+    let (app, screen) = current.map(|current| (current.app.0, current.screen)).unzip();
+    Reply::json(json!({ "bundle_id": app, "activity": screen }))
+}
+
 fn picture(_: &Action, outcome: Outcome) -> Reply {
     let Outcome::Picture(picture) = outcome else { return odd(&outcome) };
     Reply::parts(vec![Content::Png(picture.png)])
@@ -161,6 +287,16 @@ fn done(action: &Action, outcome: Outcome) -> Reply {
     Reply::text(match (action, outcome) {
         (_, Outcome::Tapped { at, name }) => format!("Tapped {name:?} at ({}, {})", at.x, at.y),
         (Action::Touch(Gesture::Tap { at }), _) => format!("Tapped at ({}, {})", at.x, at.y),
+        (Action::Touch(Gesture::LongPress { at, held }), _) => {
+            format!("Pressed ({}, {}) for {} s", at.x, at.y, held.as_secs_f64())
+        }
+        (Action::Touch(Gesture::Swipe { from, to, .. }), _) => {
+            format!("Swiped from ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y)
+        }
+        (Action::Scroll { direction, distance }, _) => {
+            format!("Scrolled {} by {distance} of the screen", direction.name())
+        }
+        (Action::Stop(app), _) => format!("Closed {app}"),
         (Action::TypeText(text), _) => format!("Typed {} characters", text.chars().count()),
         (Action::Press(key), _) => format!("Pressed {}", key.name()),
         (Action::Launch(app), _) => format!("Launched {app}"),

@@ -70,15 +70,20 @@ pub enum End {
 pub enum Act {
     ListDevices { platform: Option<String> },
     UseDevice { device: String, platform: Option<String> },
+    DeviceInfo,
+    ListApps { which: String },
+    CurrentApp,
     Screenshot,
     Look,
     Tap { x: i32, y: i32 },
     LongPress { x: i32, y: i32, held_ms: u64 },
     Swipe { from: [i32; 2], to: [i32; 2], lasting_ms: u64 },
+    Scroll { direction: String, distance: f64 },
     TapElement { id: Option<String>, text: Option<String> },
     TypeText { text: String },
     Press { key: String },
     Launch { app: String },
+    Stop { app: String },
 }
 
 /// What was answered.
@@ -88,6 +93,9 @@ pub enum Act {
 pub enum Got {
     Devices { ids: Vec<String> },
     Using { device: String, model: String },
+    Info { model: String, os_version: String },
+    Apps { count: usize },
+    Current { app: Option<String>, screen: Option<String> },
     Picture { file: String, width: i32, height: i32 },
     Look { file: String, nodes: usize, controls: usize },
     Tapped { x: i32, y: i32, name: String },
@@ -131,6 +139,15 @@ impl From<&Action> for Act {
             Action::UseDevice { device, platform } => {
                 Self::UseDevice { device: device.clone(), platform: name(platform) }
             }
+            Action::DeviceInfo => Self::DeviceInfo,
+            Action::ListApps(which) => {
+                Self::ListApps { which: format!("{which:?}").to_lowercase() }
+            }
+            Action::CurrentApp => Self::CurrentApp,
+            Action::Scroll { direction, distance } => {
+                Self::Scroll { direction: direction.name().into(), distance: *distance }
+            }
+            Action::Stop(app) => Self::Stop { app: app.0.clone() },
             Action::Screenshot => Self::Screenshot,
             Action::Look => Self::Look,
             Action::Touch(Gesture::Tap { at: Point { x, y } }) => Self::Tap { x: *x, y: *y },

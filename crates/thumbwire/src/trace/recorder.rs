@@ -98,6 +98,14 @@ impl Recorder {
             Outcome::Using(identity) => {
                 Got::Using { device: identity.id.clone(), model: identity.model.clone() }
             }
+            Outcome::Info(_, info) => {
+                Got::Info { model: info.model.clone(), os_version: info.os_version.clone() }
+            }
+            Outcome::Apps(apps) => Got::Apps { count: apps.len() },
+            Outcome::Current(current) => Got::Current {
+                app: current.as_ref().map(|current| current.app.0.clone()),
+                screen: current.as_ref().map(|current| current.screen.clone()),
+            },
             Outcome::Picture(picture) => {
                 let file = format!("{step:04}.png");
                 fs::write(self.folder.join(&file), &picture.png)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform as _, Target};
+use thumbwire::action::{Action, Call, Cause, Direction, Failure, Outcome, Perform as _, Target};
 use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{Acted, AppId, Gesture, Key, Point};
@@ -108,6 +108,25 @@ async fn a_line_end_sends_a_search_off() {
     let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
     let titles = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
     assert!(titles.count() > 2, "the results are listed");
+}
+
+#[tokio::test]
+async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
+    let (session, _phone) = in_a_field().await;
+    ask(&session, Action::TypeText("restaurants\n".into())).await.unwrap();
+    let titles = async || {
+        let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+        let nodes = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
+        nodes.map(|node| node.text.clone()).collect::<Vec<_>>()
+    };
+    let scroll = |direction| Action::Scroll { direction, distance: 0.4 };
+    let first = titles().await;
+    ask(&session, scroll(Direction::Down)).await.unwrap();
+    let further = titles().await;
+    assert!(!further.contains(&first[0]), "{first:?} then {further:?}");
+    assert!(further.contains(&first[first.len() - 1]), "no row was passed over: {further:?}");
+    ask(&session, scroll(Direction::Up)).await.unwrap();
+    assert_eq!(titles().await, first);
 }
 
 #[tokio::test]
