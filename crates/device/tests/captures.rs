@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use thumbwire_device::Node;
 use thumbwire_device::android::ui::read_dump;
+use thumbwire_device::find::elements;
 
 /// The captures that may not be copied into this project lie beside it.
 fn data() -> Option<PathBuf> {
@@ -19,6 +21,28 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
+}
+
+/// What is read out of the captures that are part of this project; a changed number is a changed reader.
+#[test]
+fn the_dumps_kept_here_are_read_as_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
+    let mut told = String::new();
+    for file in files(&folder).into_iter().filter(|file| !file.ends_with("ORIGIN.md")) {
+        let tree = read_dump(&fs::read(&file).unwrap()).unwrap();
+        let count = |is: fn(&Node) -> bool| tree.nodes.iter().filter(|node| is(node)).count();
+        told.push_str(&format!(
+            "{}: {} nodes, {} elements, {} clickable, {} with text, {} with an id, rotation {}\n",
+            file.file_name().unwrap().display(),
+            tree.nodes.len(),
+            elements(&tree).len(),
+            count(|node| node.flags.clickable),
+            count(|node| !node.text.is_empty()),
+            count(|node| !node.id.is_empty()),
+            tree.rotation
+        ));
+    }
+    insta::assert_snapshot!(told);
 }
 
 #[test]
