@@ -19,13 +19,17 @@ pub(super) fn dump_command() -> Line {
 /// How deep a tree may nest. Real screens stay below 60; deeper nodes are left out.
 const DEEPEST: usize = 500;
 
+/// How many nodes are taken. Real screens have some thousand at most; a phone that sends more is not believed, since
+/// a node of few bytes costs hundreds here.
+const MOST: usize = 100_000;
+
 /// Reads what `uiautomator dump /dev/tty` printed: words may stand before the XML (a vendor's warnings) and
 /// always stand behind it ("UI hierchary dumped to: …").
 ///
 /// # Errors
 /// [`Error::NotReady`] with the phone's words when there is no complete hierarchy: the screen does not come to
 /// rest, no window is there yet, another tool holds the accessibility service. `uiautomator` ends with status 0
-/// in all of these cases.
+/// in all of these cases. [`Error::Unreadable`] when it is no XML, or larger than any screen.
 pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
     const END: &str = "</hierarchy>";
     let text = String::from_utf8_lossy(said);
@@ -49,6 +53,10 @@ fn read_hierarchy(xml: &str) -> Result<Tree, Error> {
     let mut open: Vec<(Option<usize>, usize)> = vec![(None, 0)];
     let mut left_out = 0usize;
     loop {
+        if tree.nodes.len() > MOST {
+            let said = format!("more than {MOST} nodes");
+            return Err(Error::Unreadable { command: dump_command().as_str().into(), said });
+        }
         match reader.read_event() {
             Ok(Event::Start(tag)) if tag.name().as_ref() == "hierarchy" => {
                 tree.rotation =
@@ -202,6 +210,13 @@ mod tests {
         let tree = read_dump(deep.as_bytes()).unwrap();
         assert_eq!(tree.nodes.len(), DEEPEST + 1);
         assert_eq!(tree.nodes.last().unwrap().depth, 0);
+    }
+
+    #[test]
+    fn a_dump_larger_than_any_screen_is_refused() {
+        assert_eq!(read_dump(dump(&"<n/>".repeat(MOST)).as_bytes()).unwrap().nodes.len(), MOST);
+        let error = read_dump(dump(&"<n/>".repeat(MOST + 1)).as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("more than 100000 nodes"), "{error}");
     }
 
     proptest! {
