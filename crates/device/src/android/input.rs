@@ -42,9 +42,10 @@ const PIECE: usize = 250;
 
 /// The commands that type `text`, in order. Nothing is typed when one character cannot be.
 ///
-/// A line end is the Enter key: in a field of one line that sends it off, as on a keyboard. `input text` drops
+/// A line end (`\n` or `\r\n`) is the Enter key: in a field of one line that sends it off, as on a keyboard. `input text` drops
 /// what has no key on the phone's virtual keyboard without a word, so only printable ASCII is let through.
 pub(super) fn text_commands(text: &str) -> Result<Vec<Line>, Error> {
+    let text = text.replace("\r\n", "\n");
     if let Some(odd) = text.chars().find(|&char| !matches!(char, ' '..='~' | '\n')) {
         let why = format!(
             "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; only printable ASCII and line ends can be typed",
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!(typed("Don't!"), [r"input text 'Don'\''t!'"]);
         let two = ["input text 'one'", "input keyevent 66", "input text 'two'"];
         assert_eq!(typed("one\ntwo"), two);
+        assert_eq!(typed("one\r\ntwo"), two);
         assert_eq!(typed("\n"), ["input keyevent 66"]);
         assert_eq!(typed(""), [""; 0]);
     }
@@ -122,7 +124,9 @@ mod tests {
 
     #[test]
     fn what_has_no_key_is_refused_by_name_before_anything_is_typed() {
-        for (text, named) in [("a\0b", "U+0000"), ("caf\u{e9}", "U+00E9"), ("\t", "U+0009")] {
+        for (text, named) in
+            [("a\0b", "U+0000"), ("caf\u{e9}", "U+00E9"), ("\t", "U+0009"), ("a\rb", "U+000D")]
+        {
             let error = text_commands(text).unwrap_err().to_string();
             assert!(error.contains(named), "{text:?}: {error}");
         }
