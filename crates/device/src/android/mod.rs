@@ -38,7 +38,14 @@ impl Android {
     ///
     /// `id` is the name by which callers choose this phone.
     pub async fn attach(id: &str, transport: Arc<dyn Transport>) -> Result<Self, Error> {
-        let banner = transport.banner().await.map_err(|error| unreached(error, Acted::No))?;
+        let banner =
+            transport.banner().await.map_err(|error| match unreached(error, Acted::No) {
+                // Something else listens at that address.
+                Error::Unreadable { said: why, .. } => {
+                    Error::NotConnected { why, acted: Acted::No }
+                }
+                error => error,
+            })?;
         let model = banner.model().unwrap_or_default().replace('_', " ");
         let identity = Identity { id: id.to_owned(), platform: Platform::Android, model };
         Ok(Self { transport, identity })
@@ -96,11 +103,17 @@ impl Said {
     }
 }
 
-/// Sorts an error of the wire. `acted` tells what a loss during the call would mean.
+/// Sorts an error of the wire. `acted` tells what a loss during the call would mean. The service that was asked for
+/// is not named: it holds the command, and with it what was typed, which may be a password.
 fn unreached(error: adb::Error, acted: Acted) -> Error {
     use adb::Error as Wire;
     let acted = if error.may_have_happened() { acted } else { Acted::No };
-    let why = format!("failed to {error}");
+    let why = match &error {
+        Wire::Refused { said, .. } => said.clone(),
+        Wire::TimedOut { after, .. } => format!("no answer within {after:?}"),
+        Wire::TooLarge { limit, .. } => format!("more than {limit} bytes"),
+        error => format!("failed to {error}"),
+    };
     match error {
         Wire::NotReachable { .. }
         | Wire::Vanished { .. }
@@ -109,7 +122,7 @@ fn unreached(error: adb::Error, acted: Acted) -> Error {
         | Wire::TimedOut { .. } => Error::NotConnected { why, acted },
         Wire::Unauthorized { .. } => Error::Unauthorized { why },
         Wire::Refused { .. } => Error::Failed { what: "open a service", said: why },
-        Wire::TooLarge { .. } => Error::Failed { what: "keep its answer short", said: why },
+        Wire::TooLarge { .. } => Error::Failed { what: "take or give so much at once", said: why },
         Wire::Phone { .. } | Wire::Local { .. } => Error::Failed { what: "answer", said: why },
         // What is not known is a gap of ours.
         _ => Error::Unreadable { command: "adb".into(), said: why },
@@ -145,8 +158,14 @@ impl Device for Android {
     }
 
     async fn type_text(&self, text: &str) -> Result<(), Error> {
-        for line in input::text_commands(text)? {
-            self.order("type", line).await?;
+        for (i, line) in input::text_commands(text)?.into_iter().enumerate() {
+            self.order("type", line).await.map_err(|error| match error {
+                // The pieces before this one were typed.
+                Error::NotConnected { why, .. } if i > 0 => {
+                    Error::NotConnected { why, acted: Acted::Maybe }
+                }
+                error => error,
+            })?;
         }
         Ok(())
     }
@@ -181,5 +200,26 @@ impl Device for Android {
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         let said = self.ask(info::properties_command()).await?;
         Ok(info::read_properties(&said.out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_stands_in_no_error_of_the_wire() {
+        let service = "shell,v2,raw:input text 'hunter2'".to_owned();
+        let what = format!("get an answer to {service:?} from the adb server");
+        let after = std::time::Duration::from_secs(10);
+        let errors = [
+            adb::Error::Refused { service: service.clone(), said: "closed".into() },
+            adb::Error::TimedOut { what, after },
+            adb::Error::TooLarge { what: format!("the output of {service:?}"), limit: 7 },
+        ];
+        for error in errors {
+            let told = format!("{:?}", unreached(error.clone(), Acted::Maybe));
+            assert!(!told.contains("hunter2"), "{told}");
+        }
     }
 }

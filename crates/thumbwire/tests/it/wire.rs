@@ -1,12 +1,16 @@
 //! The session against a virtual phone that the test holds: what reached its shell, and what happens when it goes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use thumbwire::action::{Action, Call, Cause, Direction, Failure, Outcome, Perform as _, Target};
 use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire_adb::AdbServer;
-use thumbwire_device::{Acted, AppId, Gesture, Key, Point};
+use thumbwire_adb::wire::banner::{Banner, Features};
+use thumbwire_adb::{AdbServer, Direct, Stream, Transport};
+use thumbwire_device::android::Android;
+use thumbwire_device::{Acted, AppId, Device as _, Gesture, Key, Point};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -357,4 +361,54 @@ async fn the_virtual_phone_is_not_taken_silently_though_it_was_named_once() {
     let session = Session::new(Phones::new(nowhere()).with_virtual(phone), None);
     let failure = ask(&session, Action::Press(Key::Home)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::NoDeviceChosen { .. }), "{failure:?}");
+}
+
+/// A way to a phone that is cut after some openings.
+struct CutAfter {
+    way: Direct,
+    left: AtomicUsize,
+}
+
+#[async_trait]
+impl Transport for CutAfter {
+    async fn open(&self, service: &str) -> Result<Stream, thumbwire_adb::Error> {
+        let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+        if left.is_err() {
+            let (place, reason) = ("the phone".into(), "unplugged".into());
+            return Err(thumbwire_adb::Error::NotReachable { place, reason });
+        }
+        self.way.open(service).await
+    }
+    async fn features(&self) -> Result<Features, thumbwire_adb::Error> {
+        self.way.features().await
+    }
+    async fn banner(&self) -> Result<Banner, thumbwire_adb::Error> {
+        self.way.banner().await
+    }
+}
+
+#[tokio::test]
+async fn a_phone_lost_in_the_middle_of_a_text_says_that_some_was_typed() {
+    for (left, acted) in [(0, Acted::No), (1, Acted::Maybe)] {
+        let phone = VirtualPhone::new(Setup::default());
+        let way = CutAfter { way: Direct::over(phone.in_memory()), left: AtomicUsize::new(left) };
+        let device = Android::attach("cut", Arc::new(way)).await.unwrap();
+        let error = device.type_text("user\nsecret").await.unwrap_err();
+        assert!(matches!(error, thumbwire_device::Error::NotConnected { .. }), "{error}");
+        assert_eq!(error.acted(), acted);
+    }
+}
+
+#[tokio::test]
+async fn what_answers_but_is_no_phone_is_not_connected() {
+    use tokio::io::AsyncWriteExt as _;
+    let (listener, address) = hole().await;
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let session = Session::new(Phones::new(nowhere()), Some(address));
+    let failure = ask(&session, Action::Screenshot).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
 }
