@@ -59,6 +59,9 @@ fn use_device(arguments: Value) -> Result<Action, String> {
         platform: String,
     }
     let Arguments { device_id, platform } = read(arguments)?;
+    if device_id.trim().is_empty() {
+        return Err("`device_id` is empty".into());
+    }
     Ok(Action::UseDevice { device: device_id, platform: one_platform(&platform) })
 }
 
@@ -124,7 +127,9 @@ fn pixel(name: &str, value: f64) -> Result<i32, String> {
     const LARGEST: f64 = 100_000.0;
     match value {
         value if (0.0..LARGEST).contains(&value) => Ok(value as i32),
-        value => Err(format!("`{name}` is {value}; it must be a pixel of the screenshot, from 0")),
+        value => {
+            Err(format!("`{name}` is {value:?}; it must be a pixel of the screenshot, from 0"))
+        }
     }
 }
 
@@ -285,7 +290,9 @@ fn tree(_: &Action, outcome: Outcome) -> Reply {
 
 fn done(action: &Action, outcome: Outcome) -> Reply {
     Reply::text(match (action, outcome) {
-        (_, Outcome::Tapped { at, name }) => format!("Tapped {name:?} at ({}, {})", at.x, at.y),
+        (_, Outcome::Tapped { at, name }) => {
+            format!("Tapped {:?} at ({}, {})", shortened(&name, 100), at.x, at.y)
+        }
         (Action::Touch(Gesture::Tap { at }), _) => format!("Tapped at ({}, {})", at.x, at.y),
         (Action::Touch(Gesture::LongPress { at, held }), _) => {
             format!("Pressed ({}, {}) for {} s", at.x, at.y, held.as_secs_f64())
@@ -318,7 +325,9 @@ fn refuse(failure: &Failure) -> Reply {
 /// A failure in this dialect: the document's text, and on a line of its own the next move.
 pub fn words(failure: &Failure) -> String {
     let said = match &failure.cause {
-        Cause::DeviceNotConnected { device, .. } => format!("Device not connected: {device}"),
+        Cause::DeviceNotConnected { device, why } => {
+            format!("Device not connected: {}\n{why}", shortened(device, LONGEST_NAME))
+        }
         Cause::DeviceNotAuthorized { device } => {
             format!("Refused: the phone {device} does not trust this computer yet")
         }
@@ -330,13 +339,14 @@ pub fn words(failure: &Failure) -> String {
                 there.iter().map(|phone| format!("{} ({})", phone.id, phone.state)).collect();
             format!("Refused: no device is chosen; attached are: {}", list.join(", "))
         }
-        Cause::AppNotFound { app } => format!("App not found: {app}"),
-        Cause::ElementNotFound { sought, why: None } => format!("Element not found: {sought}"),
-        Cause::ElementNotFound { sought, why: Some(why) } => {
-            format!("Element not found: {sought}\n{why}")
+        Cause::AppNotFound { app } => format!("App not found: {}", shortened(app, LONGEST_NAME)),
+        Cause::ElementNotFound { sought, why } => {
+            let why = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+            format!("Element not found: {}{why}", shortened(sought, LONGEST_NAME))
         }
         Cause::TimedOut { what, after } => {
-            format!("Operation timed out: {what} after {} s", after.as_secs_f64().round())
+            let (what, after) = (shortened(what, LONGEST_NAME), after.as_secs_f64().round());
+            format!("Operation timed out: {what} after {after} s")
         }
         Cause::PlatformNotSupported { what, platform } => {
             format!("Platform not supported: {what} on {platform}")
@@ -349,17 +359,38 @@ pub fn words(failure: &Failure) -> String {
     format!("{said}\nNext: {}", failure.next_move())
 }
 
+/// A name in a message is cut there: a caller may have sent a book, and a phone may show one.
+const LONGEST_NAME: usize = 200;
+
+fn shortened(text: &str, longest: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 /// How many nodes a tree may show (seed 004, resource limits).
 const MOST_NODES: usize = 1000;
 
+/// How many bytes the tree may take; a screen of a thousand usual nodes stays below.
+const MOST_BYTES: usize = 256 << 10;
+
+/// How many characters an attribute shows: a field may hold a whole book.
+const LONGEST_VALUE: usize = 4000;
+
 /// The platform's tree as XML, pruned: what neither says nor takes anything is left out and its children move
-/// up; attributes that are empty or as usual are not written. `ref` is the number to tap it by.
+/// up; attributes that are empty or as usual are not written. `ref` is the number to tap it by. It is cut in
+/// document order, and says how many nodes were left out.
 fn xml(look: &Look) -> String {
     let mut out = format!("<hierarchy rotation=\"{}\">\n", look.tree.rotation);
     // The controls that are open, from the outside in; a control nests in the nearest control above it.
     let mut open: Vec<usize> = Vec::new();
-    let told = look.controls.len().min(MOST_NODES);
-    for (i, control) in look.controls[..told].iter().enumerate() {
+    let mut told = 0;
+    for (i, control) in look.controls.iter().enumerate().take(MOST_NODES) {
+        if out.len() > MOST_BYTES {
+            break;
+        }
+        told += 1;
         while open.last().is_some_and(|&outer| !look.is_inside(control.node, outer)) {
             open.pop();
             out.push_str(&"  ".repeat(open.len() + 1));
@@ -375,7 +406,8 @@ fn xml(look: &Look) -> String {
             ("resource-id", &node.id),
         ];
         for (name, value) in words.into_iter().filter(|(_, value)| !value.is_empty()) {
-            out.push_str(&format!(" {name}=\"{}\"", escape(value)));
+            let value = escape(&shortened(value, LONGEST_VALUE));
+            out.push_str(&format!(" {name}=\"{value}\""));
         }
         let flags = &node.flags;
         let yes = [
@@ -397,7 +429,7 @@ fn xml(look: &Look) -> String {
         let shown = look.shown[control.node];
         let bounds = format!("[{},{}][{},{}]", shown.left, shown.top, shown.right, shown.bottom);
         out.push_str(&format!(" bounds=\"{bounds}\""));
-        let next = look.controls[..told].get(i + 1);
+        let next = look.controls.get(i + 1);
         if next.is_some_and(|next| look.is_inside(next.node, control.node)) {
             out.push_str(">\n");
             open.push(control.node);
@@ -427,9 +459,84 @@ fn escape(value: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
+            '\u{fffe}' | '\u{ffff}' => out.push(' '),
             char if char.is_control() => out.push(' '),
             char => out.push(char),
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+
+    use thumbwire_device::{Acted, Node, Rect, Tree};
+
+    use super::*;
+
+    /// Nodes that show `text`, each inside the one before up to a depth, then beginning anew.
+    fn look(count: usize, depth: usize, text: &str) -> Look {
+        let nodes = (0..count).map(|i| Node {
+            parent: (i % depth > 0).then(|| i - 1),
+            depth: i % depth,
+            text: text.into(),
+            bounds: Rect { left: 0, top: 0, right: 9, bottom: 9 },
+            ..Node::default()
+        });
+        let tree = Tree { nodes: nodes.collect(), rotation: 0 };
+        Look::number(tree, None, &AtomicU32::new(1))
+    }
+
+    /// The tree has as many ends as beginnings; gives its nodes.
+    fn nodes(xml: &str) -> usize {
+        let count = |what: &str| xml.matches(what).count();
+        assert_eq!(
+            count("<node ") - count("/>"),
+            count("</node>"),
+            "{}",
+            &xml[..xml.len().min(500)]
+        );
+        assert!(xml.ends_with("</hierarchy>"));
+        count("<node ")
+    }
+
+    #[test]
+    fn a_tree_is_cut_at_its_nodes_and_at_its_bytes_and_says_what_is_left_out() {
+        let many = xml(&look(1500, 7, "Buy"));
+        assert_eq!(nodes(&many), MOST_NODES);
+        assert!(many.contains("<!-- 500 more nodes are left out -->"), "{many}");
+
+        for depth in [1, 400] {
+            let hostile = xml(&look(900, depth, &"&".repeat(1_000_000)));
+            assert!(hostile.len() < MOST_BYTES + 50_000, "{} bytes", hostile.len());
+            let left_out = 900 - nodes(&hostile);
+            assert!(hostile.contains(&format!("<!-- {left_out} more nodes are left out -->")));
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_with_a_mark_and_holds_only_what_xml_may_hold() {
+        let long = xml(&look(1, 1, &"\u{e9}".repeat(LONGEST_VALUE + 1)));
+        assert!(long.contains(&format!("{}…\"", "\u{e9}".repeat(LONGEST_VALUE))));
+        let odd = xml(&look(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
+        let expected = "text=\"]]&gt;&lt;a b=&quot;c&quot;&gt;&amp;&#10;  &lt;/hierarchy&gt;\"";
+        assert!(odd.contains(expected), "{odd}");
+    }
+
+    #[test]
+    fn no_message_grows_with_what_a_caller_sent() {
+        let book = || "b".repeat(1_000_000);
+        let causes = [
+            Cause::DeviceNotConnected { device: book(), why: "gone".into() },
+            Cause::AppNotFound { app: book() },
+            Cause::ElementNotFound { sought: book(), why: None },
+            Cause::TimedOut { what: book(), after: Duration::from_secs(1) },
+        ];
+        for cause in causes {
+            assert!(words(&Failure { cause, acted: Acted::No }).len() < 1000);
+        }
+        assert!(pixel("x", 1e308).unwrap_err().len() < 100);
+    }
 }
