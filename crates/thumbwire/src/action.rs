@@ -115,7 +115,8 @@ impl Direction {
     }
 }
 
-/// How a caller names an element. With both, the text counts where nothing answers to the id.
+/// How a caller names an element. With both, the text counts where nothing answers to the id; a number of ours that
+/// has gone stale is refused all the same, since the text may stand elsewhere by now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Target {
     /// A number of ours (`e12`), a resource id, or a description.
@@ -428,12 +429,19 @@ impl Failure {
             Cause::ElementNotFound { .. } => {
                 "get the accessibility tree again and choose from what it shows"
             }
+            Cause::TimedOut { .. } if self.acted == Acted::No => {
+                "try again: the phone may be busy or slow"
+            }
             Cause::TimedOut { .. } => "look at the screen to see what came of it, then try again",
             Cause::PlatformNotSupported { .. } => "try another way; this phone cannot do that",
             Cause::InvalidArgument { .. } => "correct the argument and call again",
             Cause::Refused { .. } => "ask for something else",
             Cause::NotReady { .. } => "wait a second and try again",
+            Cause::PhoneFailed { .. } if self.acted == Acted::No => {
+                "try again; if it stays so, try another way"
+            }
             Cause::PhoneFailed { .. } => "look at the screen to see what came of it",
+            Cause::Cancelled if self.acted == Acted::No => "call again if it is still wanted",
             Cause::Cancelled => "look at the screen before going on",
         };
         match self.acted {
