@@ -149,6 +149,7 @@ impl Surface {
         arguments: &mut Map<String, Value>,
         call: Call,
     ) -> Result<(Call, Action), String> {
+        schema::drop_nulls(&tool.schema, arguments);
         schema::check(&tool.schema, arguments)?;
         let device = take_device(tool, arguments).or_else(|| call.device.clone());
         let action = (tool.parse)(std::mem::take(arguments).into())?;
@@ -159,7 +160,9 @@ impl Surface {
 /// Takes the `device` argument that we add to the seeds' schemas, where the tool has it.
 fn take_device(tool: &Tool, arguments: &mut Map<String, Value>) -> Option<String> {
     tool.schema["properties"].get(DEVICE)?;
-    arguments.remove(DEVICE)?.as_str().map(str::to_owned)
+    let device = arguments.remove(DEVICE)?;
+    // Models fill in what they leave open with an empty string.
+    device.as_str().filter(|device| !device.trim().is_empty()).map(str::to_owned)
 }
 
 /// The one addition to the seeds' schemas.

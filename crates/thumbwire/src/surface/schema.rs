@@ -6,6 +6,14 @@
 
 use serde_json::{Map, Value};
 
+/// Drops the optional arguments that are null: clients that make an object of every tool's arguments send so what
+/// their model left away.
+pub(super) fn drop_nulls(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
+    let required = schema.get("required").and_then(Value::as_array);
+    let needs = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    arguments.retain(|name, value| !value.is_null() || needs(name));
+}
+
 /// Checks `arguments`; the words name the argument, what it is and what it should be.
 pub(super) fn check(
     schema: &Map<String, Value>,

@@ -145,6 +145,23 @@ fn each_failure_is_a_result_that_tells_the_next_move() {
 }
 
 #[test]
+fn what_a_client_leaves_open_with_null_or_nothing_counts_as_left_away() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    for open in [Value::Null, json!(""), json!(" ")] {
+        let result = server.call("mobile_get_accessibility_tree", json!({ "device": open }));
+        assert_eq!(result["isError"], false, "{open}");
+    }
+    server.say("mobile_list_devices", json!({ "platform": null }));
+    let tapped = server.say("mobile_tap_element", json!({ "element_id": null, "text": "Maps" }));
+    assert!(tapped.starts_with("Tapped"), "{tapped}");
+    let words = server.say("mobile_tap", json!({ "x": null, "y": 1 }));
+    assert!(words.contains("`x` must be a number, not null"), "{words}");
+    let empty = json!({ "device_id": " ", "platform": "android" });
+    let words = server.say("mobile_use_device", empty);
+    assert!(words.starts_with("Invalid argument: `device_id` is empty"), "{words}");
+}
+
+#[test]
 fn an_unknown_tool_and_a_broken_line_do_not_end_the_server() {
     let mut server = McpProcess::connected(VIRTUAL);
     let answer = server.request("tools/call", json!({ "name": "nope", "arguments": {} }));
