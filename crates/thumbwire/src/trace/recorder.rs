@@ -127,9 +127,13 @@ fn millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// One write for the whole line, so that two runs of a program never mix within one.
+/// One write for the whole line. Of a line that cannot be written (a full disk) nothing stays: the next one would
+/// stand behind its rest, and the run could not be read back.
 fn write_line(file: &mut File, line: &Line) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
-    file.write_all(&text)
+    let whole = file.metadata()?.len();
+    file.write_all(&text).inspect_err(|_| {
+        let _ = file.set_len(whole);
+    })
 }
