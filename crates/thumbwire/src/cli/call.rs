@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     } else {
         tell(&reply, &tool.name, &arguments.out)?;
     }
-    Ok(reply.cause.as_ref().map_or(0, exit_code))
+    Ok(reply.cause.as_ref().map_or(u8::from(reply.is_error), exit_code))
 }
 
 fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), Ended> {

@@ -1,6 +1,7 @@
 //! The command line: flags in, exit codes out. What the verbs do is done elsewhere.
 //!
-//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such element, app or device, 4 time-out, 5 refused.
+//! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 time-out; 5 is kept for
+//! what a policy refuses.
 
 mod call;
 mod demo;
