@@ -20,14 +20,29 @@ pub struct Config {
 impl Config {
     /// Reads the process's environment.
     pub fn from_env() -> Result<Self, String> {
-        Self::read(|name| env::var(name).ok())
+        // An empty variable counts as none, as with adb.
+        Self::read(|name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         // rmcp warns of each request that it answers with an error; the client knows.
-        let log =
-            var("LOG_LEVEL").map_or_else(|| "warn,rmcp=error".into(), |level| level.to_lowercase());
+        let log = var("LOG_LEVEL").as_deref().map_or(Ok("warn,rmcp=error".into()), log_filter)?;
         Ok(Self { log, adb_server: adb_server(&var)? })
+    }
+}
+
+/// The filter that a level means. A single word that is none would be taken for a module's name, and all of ours
+/// would fall silent; Python's names are what the configurations of seed 004 hold.
+fn log_filter(level: &str) -> Result<String, String> {
+    let level = level.trim().to_lowercase();
+    match level.as_str() {
+        "warning" => Ok("warn".into()),
+        "critical" | "fatal" => Ok("error".into()),
+        "error" | "warn" | "info" | "debug" | "trace" | "off" => Ok(level),
+        filter if filter.contains('=') || filter.contains(',') => Ok(level),
+        _ => Err(format!(
+            "LOG_LEVEL is {level:?}; it must be error, warn, info, debug, trace, off, or a filter such as `warn,thumbwire=debug`"
+        )),
     }
 }
 
@@ -73,7 +88,13 @@ mod tests {
 
     #[test]
     fn the_log_level_is_understood_in_either_case() {
-        let config = Config::read(|name| (name == "LOG_LEVEL").then(|| "INFO".into())).unwrap();
-        assert_eq!(config.log, "info");
+        let log = |level: &str| {
+            Config::read(|name| (name == "LOG_LEVEL").then(|| level.into())).map(|it| it.log)
+        };
+        assert_eq!(log("INFO").unwrap(), "info");
+        assert_eq!(log("WARNING").unwrap(), "warn");
+        assert_eq!(log("CRITICAL").unwrap(), "error");
+        assert_eq!(log("warn,thumbwire=debug").unwrap(), "warn,thumbwire=debug");
+        assert!(log("verbose").unwrap_err().contains("it must be error, warn"));
     }
 }

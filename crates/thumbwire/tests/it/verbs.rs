@@ -69,6 +69,20 @@ fn a_picture_called_for_by_hand_is_written_where_asked() {
     assert!(fs::read(out.join("mobile_take_screenshot.png")).unwrap().starts_with(b"\x89PNG"));
 }
 
+#[test]
+fn a_variable_that_is_wrong_is_named_and_an_empty_one_is_none() {
+    let devices = |name: &str, value: &str| {
+        said(&thumbwire().arg("devices").env(name, value).output().unwrap())
+    };
+    let (_, err, code) = devices("LOG_LEVEL", "loud");
+    assert_eq!(code, Some(2));
+    assert!(err.contains("LOG_LEVEL is \"loud\""), "{err}");
+    for name in ["LOG_LEVEL", "ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"] {
+        let (_, err, code) = devices(name, "");
+        assert_eq!(code, Some(0), "{name}: {err}");
+    }
+}
+
 /// The run's pictures and looks by name; lines of the trace hold times and stay out.
 fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(folder)
