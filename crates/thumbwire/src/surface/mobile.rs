@@ -128,7 +128,9 @@ fn pixel(name: &str, value: f64) -> Result<i32, String> {
     match value {
         value if (0.0..LARGEST).contains(&value) => Ok(value as i32),
         value => {
-            Err(format!("`{name}` is {value:?}; it must be a pixel of the screenshot, from 0"))
+            let is = value.to_string();
+            let is = shortened(&is, 20);
+            Err(format!("`{name}` is {is}; it must be a pixel of the screenshot, from 0"))
         }
     }
 }
