@@ -13,6 +13,8 @@ use thumbwire_device::find::elements;
 fn data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
     data.is_dir().then_some(data)
 }
 
@@ -73,6 +75,24 @@ fn every_dump_of_a_real_phone_is_read_whole_or_refused_with_the_phones_words() {
     }
     println!("{read} dumps read; refused: {refused:#?}");
     assert!(read >= 65, "{read} read; {refused:#?}");
+}
+
+#[test]
+fn page_sources_of_the_uiautomator2_server_are_read_too() {
+    let Some(data) = data() else {
+        println!("skipped: no captures beside the project");
+        return;
+    };
+    let sources = files(&data.join("pagesource-ua2"));
+    assert!(sources.len() >= 19);
+    for file in sources {
+        let said = fs::read(&file).unwrap();
+        let tree = read_dump(&said).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        // There an element's name is its class; each has its rectangle.
+        let text = String::from_utf8_lossy(&said);
+        assert_eq!(tree.nodes.len(), text.matches(" bounds=\"").count(), "{}", file.display());
+        assert!(tree.nodes.iter().all(|node| node.class.contains('.')), "{}", file.display());
+    }
 }
 
 #[test]

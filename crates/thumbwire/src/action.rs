@@ -311,9 +311,10 @@ pub struct Failure {
 }
 
 /// What stands in the way of an action, sorted by what a caller can do about it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Cause {
     /// The phone is not there, or no longer.
+    #[error("device {device} is not connected: {why}")]
     DeviceNotConnected {
         /// The id.
         device: String,
@@ -321,21 +322,25 @@ pub enum Cause {
         why: String,
     },
     /// The phone's owner has not consented.
+    #[error("device {device} does not trust this computer")]
     DeviceNotAuthorized {
         /// The id.
         device: String,
     },
     /// No phone is chosen, and it is not plain which one is meant.
+    #[error("no device is chosen, and {} are there", .there.len())]
     NoDeviceChosen {
         /// What is there.
         there: Vec<Listed>,
     },
     /// No such app.
+    #[error("app {app} not found")]
     AppNotFound {
         /// What was asked for.
         app: String,
     },
     /// No such element, or several.
+    #[error("element {sought} not found{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     ElementNotFound {
         /// What was sought.
         sought: String,
@@ -343,6 +348,7 @@ pub enum Cause {
         why: Option<String>,
     },
     /// The deadline passed.
+    #[error("{what} not done within {after:?}")]
     TimedOut {
         /// What was being done.
         what: String,
@@ -350,6 +356,7 @@ pub enum Cause {
         after: Duration,
     },
     /// This platform cannot.
+    #[error("{what} is not supported on {platform}")]
     PlatformNotSupported {
         /// What was asked for.
         what: String,
@@ -357,26 +364,31 @@ pub enum Cause {
         platform: Platform,
     },
     /// The caller's words could not be understood; nothing was done.
+    #[error("{why}")]
     InvalidArgument {
         /// What is wrong with them and what would be right.
         why: String,
     },
     /// Understood, and not done.
+    #[error("{why}")]
     Refused {
         /// Why, and what would be done.
         why: String,
     },
     /// The phone cannot at this moment.
+    #[error("{said}")]
     NotReady {
         /// The phone's words.
         said: String,
     },
     /// The phone tried and failed, or answered something unknown.
+    #[error("{said}")]
     PhoneFailed {
         /// The phone's words.
         said: String,
     },
     /// The caller took the call back.
+    #[error("the call was taken back")]
     Cancelled,
 }
 

@@ -172,7 +172,7 @@ impl From<&Action> for Act {
 impl From<&Failure> for End {
     fn from(failure: &Failure) -> Self {
         Self::Failure {
-            why: format!("{:?}", failure.cause),
+            why: failure.cause.to_string(),
             may_have_happened: failure.acted == Acted::Maybe,
         }
     }

@@ -36,7 +36,7 @@ fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
 #[test]
 fn schemas_are_the_seeds_letter_for_letter_but_for_the_device() {
     let seed: Vec<Value> =
-        serde_json::from_str(include_str!("../../src/surface/mobile.json")).unwrap();
+        serde_json::from_str(include_str!("../../src/surface/mobile/tools.json")).unwrap();
     let mut server = McpProcess::connected(VIRTUAL);
     let list = server.request("tools/list", json!({}))["result"]["tools"].clone();
     for tool in list.as_array().unwrap() {

@@ -1,0 +1,160 @@
+//! A look at the screen as this dialect tells it: the platform's tree as XML, pruned and bounded.
+
+use super::shortened;
+use crate::look::Look;
+
+/// How many nodes a tree may show (seed 004, resource limits).
+const MOST_NODES: usize = 1000;
+
+/// How many bytes the tree may take; a screen of a thousand usual nodes stays below.
+const MOST_BYTES: usize = 256 << 10;
+
+/// How many characters an attribute shows: a field may hold a whole book.
+const LONGEST_VALUE: usize = 4000;
+
+/// The platform's tree as XML, pruned: what neither says nor takes anything is left out and its children move
+/// up; attributes that are empty or as usual are not written. `ref` is the number to tap it by. It is cut in
+/// document order, and says how many nodes were left out.
+pub fn xml(look: &Look) -> String {
+    let mut out = format!("<hierarchy rotation=\"{}\">\n", look.tree.rotation);
+    // The controls that are open, from the outside in; a control nests in the nearest control above it.
+    let mut open: Vec<usize> = Vec::new();
+    let mut told = 0;
+    for (i, control) in look.controls.iter().enumerate().take(MOST_NODES) {
+        if out.len() > MOST_BYTES {
+            break;
+        }
+        told += 1;
+        while open.last().is_some_and(|&outer| !look.is_inside(control.node, outer)) {
+            open.pop();
+            out.push_str(&"  ".repeat(open.len() + 1));
+            out.push_str("</node>\n");
+        }
+        let node = &look.tree.nodes[control.node];
+        out.push_str(&"  ".repeat(open.len() + 1));
+        out.push_str(&format!("<node ref=\"{control}\""));
+        let words = [
+            ("class", &node.class),
+            ("text", &node.text),
+            ("content-desc", &node.description),
+            ("resource-id", &node.id),
+        ];
+        for (name, value) in words.into_iter().filter(|(_, value)| !value.is_empty()) {
+            let value = escape(&shortened(value, LONGEST_VALUE));
+            out.push_str(&format!(" {name}=\"{value}\""));
+        }
+        let flags = &node.flags;
+        let yes = [
+            ("checkable", flags.checkable),
+            ("checked", flags.checked),
+            ("clickable", flags.clickable),
+            ("focused", flags.focused),
+            ("scrollable", flags.scrollable),
+            ("long-clickable", flags.long_clickable),
+            ("password", flags.password),
+            ("selected", flags.selected),
+        ];
+        for (name, _) in yes.into_iter().filter(|(_, set)| *set) {
+            out.push_str(&format!(" {name}=\"true\""));
+        }
+        if !flags.enabled {
+            out.push_str(" enabled=\"false\"");
+        }
+        let shown = look.shown[control.node];
+        let bounds = format!("[{},{}][{},{}]", shown.left, shown.top, shown.right, shown.bottom);
+        out.push_str(&format!(" bounds=\"{bounds}\""));
+        let next = look.controls.get(i + 1);
+        if next.is_some_and(|next| look.is_inside(next.node, control.node)) {
+            out.push_str(">\n");
+            open.push(control.node);
+        } else {
+            out.push_str("/>\n");
+        }
+    }
+    while open.pop().is_some() {
+        out.push_str(&"  ".repeat(open.len() + 1));
+        out.push_str("</node>\n");
+    }
+    let omitted = look.controls.len() - told;
+    if omitted > 0 {
+        out.push_str(&format!("  <!-- {omitted} more nodes are left out -->\n"));
+    }
+    out.push_str("</hierarchy>");
+    out
+}
+
+/// Escapes an attribute's value; control characters that XML cannot hold become spaces.
+fn escape(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for char in value.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\u{fffe}' | '\u{ffff}' => out.push(' '),
+            char if char.is_control() => out.push(' '),
+            char => out.push(char),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use thumbwire_device::{Node, Rect, Tree};
+
+    use super::*;
+
+    /// Nodes that show `text`, each inside the one before up to a depth, then beginning anew.
+    fn look(count: usize, depth: usize, text: &str) -> Look {
+        let nodes = (0..count).map(|i| Node {
+            parent: (i % depth > 0).then(|| i - 1),
+            depth: i % depth,
+            text: text.into(),
+            bounds: Rect { left: 0, top: 0, right: 9, bottom: 9 },
+            ..Node::default()
+        });
+        let tree = Tree { nodes: nodes.collect(), rotation: 0 };
+        Look::number(tree, None, &AtomicU32::new(1))
+    }
+
+    /// The tree has as many ends as beginnings; gives its nodes.
+    fn nodes(xml: &str) -> usize {
+        let count = |what: &str| xml.matches(what).count();
+        assert_eq!(
+            count("<node ") - count("/>"),
+            count("</node>"),
+            "{}",
+            &xml[..xml.len().min(500)]
+        );
+        assert!(xml.ends_with("</hierarchy>"));
+        count("<node ")
+    }
+
+    #[test]
+    fn a_tree_is_cut_at_its_nodes_and_at_its_bytes_and_says_what_is_left_out() {
+        let many = xml(&look(1500, 7, "Buy"));
+        assert_eq!(nodes(&many), MOST_NODES);
+        assert!(many.contains("<!-- 500 more nodes are left out -->"), "{many}");
+
+        for depth in [1, 400] {
+            let hostile = xml(&look(900, depth, &"&".repeat(1_000_000)));
+            assert!(hostile.len() < MOST_BYTES + 50_000, "{} bytes", hostile.len());
+            let left_out = 900 - nodes(&hostile);
+            assert!(hostile.contains(&format!("<!-- {left_out} more nodes are left out -->")));
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_with_a_mark_and_holds_only_what_xml_may_hold() {
+        let long = xml(&look(1, 1, &"\u{e9}".repeat(LONGEST_VALUE + 1)));
+        assert!(long.contains(&format!("{}…\"", "\u{e9}".repeat(LONGEST_VALUE))));
+        let odd = xml(&look(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
+        let expected = "text=\"]]&gt;&lt;a b=&quot;c&quot;&gt;&amp;&#10;  &lt;/hierarchy&gt;\"";
+        assert!(odd.contains(expected), "{odd}");
+    }
+}
