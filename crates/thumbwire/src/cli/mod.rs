@@ -7,6 +7,7 @@ mod call;
 mod demo;
 mod devices;
 mod phone;
+mod screen;
 mod serve;
 
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Verb {
     Serve(serve::Arguments),
     /// Drive the built-in virtual phone through a whole story and keep its pictures.
     Demo(demo::Arguments),
+    /// Print a look at the screen, of a phone or of a saved dump.
+    Screen(screen::Arguments),
     /// List the phones that are there.
     Devices(devices::Arguments),
     /// Call one tool by hand.
@@ -128,6 +131,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
     match verb {
         Verb::Serve(arguments) => serve::run(arguments, config).await,
         Verb::Demo(arguments) => demo::run(arguments).await,
+        Verb::Screen(arguments) => screen::run(arguments, config).await,
         Verb::Devices(arguments) => devices::run(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,
         Verb::Tools(arguments) => call::list(&arguments),

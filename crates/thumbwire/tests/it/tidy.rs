@@ -72,7 +72,7 @@ fn each_room_of_the_product_knows_only_what_stands_below_it() {
         ("trace", &["action", "look"][..]),
         ("surface", &["action", "look"][..]),
         ("mcp", &["action", "surface"][..]),
-        ("cli", &["action", "config", "mcp", "session", "surface", "trace"][..]),
+        ("cli", &["action", "config", "look", "mcp", "session", "surface", "trace"][..]),
     ]);
     for (file, text) in sources("crates/thumbwire/src") {
         let inside = file.strip_prefix("crates/thumbwire/src/").unwrap();

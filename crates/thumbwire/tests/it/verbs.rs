@@ -18,7 +18,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 
 #[test]
 fn help_is_as_recorded() {
-    for verb in ["", "serve", "demo", "devices", "call", "tools", "phone"] {
+    for verb in ["", "serve", "demo", "screen", "devices", "call", "tools", "phone"] {
         let arguments: Vec<&str> =
             [verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let (out, _, code) = said(&run(&arguments));
@@ -55,6 +55,24 @@ fn exit_codes_tell_failures_apart() {
         "Device not connected",
     );
     check(&["frobnicate"], 2, "unrecognized subcommand");
+}
+
+#[test]
+fn a_saved_dump_is_printed_as_a_look() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/uiautomator/");
+    let dump = format!("{fixtures}free4g__window_dump.xml");
+    let (out, err, code) = said(&run(&["screen", "--file", &dump]));
+    assert_eq!(code, Some(0), "{err}");
+    insta::assert_snapshot!("screen_of_a_dump", out);
+    let (out, _, _) = said(&run(&["screen", "--json", "--file", &dump]));
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["nodes"].as_array().unwrap().len(), 30);
+
+    let (_, err, code) = said(&run(&["screen", "--file", &format!("{fixtures}ORIGIN.md")]));
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cannot read") && err.contains("ORIGIN.md"), "{err}");
+    let (out, _, _) = said(&run(&["screen", "--device", "virtual"]));
+    assert!(out.contains("text=\"Maps\""), "{out}");
 }
 
 #[test]
