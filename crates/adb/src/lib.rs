@@ -6,6 +6,7 @@
 //!             │    └── through an adb server    │
 //!             └── link   one loop over any AsyncRead + AsyncWrite
 //!                  └── connection   streams, windows, greeting: bytes in, bytes out, `now` given
+//!                       │                                         auth   keys, for the greeting
 //!                       └── wire    parse ⇄ emit
 //! ```
 //!
@@ -15,6 +16,7 @@
 //! This crate knows bytes and roles. It knows no phones (what a command prints is read elsewhere),
 //! no JSON, XML or images, reads no environment variable and starts no program.
 
+pub mod auth;
 pub mod connection;
 pub mod daemon;
 mod error;
@@ -24,6 +26,7 @@ pub mod services;
 pub mod transport;
 pub mod wire;
 
+pub use auth::{Key, PublicKey};
 pub use error::Error;
 pub use link::LinkStream;
 pub use services::shell::{Output, exec, run};
