@@ -4,7 +4,7 @@
 //! ```text
 //!  Greeting ──CNXN──▶ Online ──────────────▶ Ended(why)
 //!     │  ▲               └─CNXN: streams break, Online again
-//!     │  └─AUTH answered (host)     why: the caller said so, a deadline, a broken protocol
+//!     │  └─AUTH and its answers     why: the caller said so, a deadline, a broken protocol
 //!     └─ deadline, AUTH without a key, STLS ──▶ Ended
 //!
 //!  a stream:   open ─▶ Opening ─OKAY─▶ Open ─finish, CLSE─▶ Ended      (we opened it)
@@ -19,6 +19,7 @@
 //!
 //! No sockets, no clock and no waking of tasks here: that is [`crate::link`].
 
+mod auth;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,8 @@ use bytes::{Bytes, BytesMut};
 use crate::Error;
 use crate::wire::banner::Banner;
 use crate::wire::packet::{self, Command, Packet};
+pub use auth::{Answer, Authenticator, Gate};
+use auth::{Talk, not_accepted};
 use stream::{End, Phase, Stream};
 pub use stream::{Read, Write};
 
@@ -62,17 +65,20 @@ pub struct Settings {
     pub version: u32,
     /// The largest payload that we take, in bytes.
     pub max_payload: usize,
-    /// How long the greeting may take, and again the phone's owner to accept a key; `None` waits
-    /// for ever, as a phone does.
+    /// How long the greeting may take; `None` waits for ever, as a phone does.
     pub greeting: Option<Duration>,
+    /// How long a host waits for the phone's owner to accept its key; `None` waits for ever.
+    pub consent: Option<Duration>,
     /// How many streams may live at once.
     pub max_streams: usize,
 }
 
 impl Settings {
-    /// For a host that says `banner`: the greeting has to be answered within 10 s.
+    /// For a host that says `banner`: the greeting has to be answered within 10 s, a key accepted
+    /// within another 10 s.
     pub fn host(banner: Banner) -> Self {
-        Self { greeting: Some(Duration::from_secs(10)), ..Self::phone(banner) }
+        let patience = Some(Duration::from_secs(10));
+        Self { greeting: patience, consent: patience, ..Self::phone(banner) }
     }
 
     /// For a phone that says `banner`.
@@ -82,28 +88,10 @@ impl Settings {
             version: packet::VERSION,
             max_payload: packet::MAX_PAYLOAD,
             greeting: None,
+            consent: None,
             max_streams: 1024,
         }
     }
-}
-
-/// Holds a key and answers a phone that asks for one.
-pub trait Authenticator: Send {
-    /// Answers one AUTH token. It is asked again when the phone does not know the key: first come
-    /// signatures by each key held, then a public key for the phone's owner to accept. After that
-    /// it is not asked again.
-    fn answer(&mut self, token: &[u8]) -> Answer;
-}
-
-/// An answer to an AUTH token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// The token, signed.
-    Signature(Vec<u8>),
-    /// A public key in Android's form, without the NUL.
-    PublicKey(Vec<u8>),
-    /// Nothing is left to try.
-    GiveUp,
 }
 
 /// What happened, for whoever drives the connection. Streams are named by our own ids.
@@ -111,6 +99,14 @@ pub enum Answer {
 pub enum Event {
     /// The greeting is done.
     Online,
+    /// A host that no key of ours fits shows its public key: [`Connection::admit`] it once the
+    /// phone's owner has accepted it. Until then, and if never, nothing is to be said.
+    KeyShown {
+        /// Which showing of a key this is.
+        number: u32,
+        /// The key as [`crate::PublicKey::read`] takes it, not looked at yet.
+        key: String,
+    },
     /// The other end opened a stream: [`Connection::accept`] or [`Connection::refuse`] it.
     Offered {
         /// Our id for it.
@@ -138,8 +134,7 @@ enum Stage {
 pub struct Connection {
     role: Role,
     settings: Settings,
-    authenticator: Option<Box<dyn Authenticator>>,
-    key_offered: bool,
+    talk: Talk,
     stage: Stage,
     peer: Banner,
     version: u32,
@@ -161,8 +156,7 @@ impl Connection {
             role,
             deadline: settings.greeting.map(|greeting| now + greeting),
             settings,
-            authenticator: None,
-            key_offered: false,
+            talk: Talk::default(),
             stage: Stage::Greeting,
             peer: Banner::default(),
             version: packet::VERSION_WITH_SUMS,
@@ -179,13 +173,6 @@ impl Connection {
             connection.greet();
         }
         connection
-    }
-
-    /// Lets a host answer phones that ask for a key.
-    #[must_use]
-    pub fn with_authenticator(mut self, authenticator: Box<dyn Authenticator>) -> Self {
-        self.authenticator = Some(authenticator);
-        self
     }
 
     /// Takes all whole packets out of `bytes`, leaving what is not yet whole. Look at
@@ -246,8 +233,8 @@ impl Connection {
             return;
         }
         self.deadline = None;
-        self.end(if self.key_offered {
-            Error::Unauthorized { reason: "its owner has not accepted our key yet".into() }
+        self.end(if self.talk.key_offered {
+            not_accepted()
         } else {
             let after = self.settings.greeting.unwrap_or_default();
             Error::TimedOut { what: "be greeted by the far end".into(), after }
@@ -259,6 +246,13 @@ impl Connection {
         if matches!(self.stage, Stage::Ended(_)) {
             return;
         }
+        let error = match error {
+            // A phone may well hang up on a key that it does not want.
+            Error::Vanished { .. } if self.stage == Stage::Greeting && self.talk.key_offered => {
+                not_accepted()
+            }
+            other => other,
+        };
         self.deadline = None;
         self.break_streams(&error);
         self.stage = Stage::Ended(error);
@@ -462,6 +456,7 @@ impl Connection {
         match packet.command {
             Command::Cnxn => self.greeted(&packet)?,
             Command::Auth if self.role == Role::Host && !online => self.asked(&packet, now)?,
+            Command::Auth if self.role == Role::Phone && !online => self.answered(&packet)?,
             Command::Stls if self.role == Role::Host && !online => {
                 return Err(Error::Unauthorized {
                     reason: "it asks for TLS, which is not spoken here".into(),
@@ -489,45 +484,26 @@ impl Connection {
         }
         if self.stage == Stage::Online {
             self.break_streams(&Error::vanished("the far end began anew"));
+            self.stage = Stage::Greeting;
         }
+        self.forget_talk();
         self.version = packet.arg0.min(self.settings.version);
         self.chunk = (packet.arg1 as usize).clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
         self.peer = Banner::read(&packet.payload);
         if self.role == Role::Phone {
+            if self.ask_for_key() {
+                return Ok(());
+            }
             self.greet();
         }
-        self.stage = Stage::Online;
-        self.deadline = None;
-        self.events.push_back(Event::Online);
+        self.go_online();
         Ok(())
     }
 
-    fn asked(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
-        if packet.arg0 != packet::AUTH_TOKEN {
-            return Ok(());
-        }
-        let denied = |reason: &str| Err(Error::Unauthorized { reason: reason.to_owned() });
-        let Some(authenticator) = &mut self.authenticator else {
-            return denied("it asks for a key and we hold none");
-        };
-        // The public key is the last thing to say: a phone answers it with CNXN or not at all.
-        if self.key_offered {
-            return denied("it accepts none of our keys");
-        }
-        match authenticator.answer(&packet.payload) {
-            Answer::Signature(signature) => {
-                self.emit(Command::Auth, packet::AUTH_SIGNATURE, 0, &signature);
-            }
-            Answer::PublicKey(mut key) => {
-                key.push(0);
-                self.key_offered = true;
-                self.emit(Command::Auth, packet::AUTH_PUBLIC_KEY, 0, &key);
-                // Its owner has to find the phone first.
-                self.deadline = self.settings.greeting.map(|greeting| now + greeting);
-            }
-            Answer::GiveUp => return denied("it accepts none of our keys"),
-        }
-        Ok(())
+    fn go_online(&mut self) {
+        self.stage = Stage::Online;
+        self.deadline = None;
+        self.events.push_back(Event::Online);
     }
 
     /// OPEN(their id, 0, service).

@@ -1,12 +1,12 @@
 //! The phone's side: answers one host's connection and hands each opened service to a handler.
 //!
-//! Begin with [`serve`] and [`Services`]. [`shell`] and [`sync`] are the phone's halves of those
+//! Begin with [`serve`] and [`Services`]; [`serve_guarded`] lets in only whom a [`Doorkeeper`] knows,
+//! where [`serve`] lets in whoever can connect, as an adbd built for debugging does. [`shell`] and [`sync`] are the phone's halves of those
 //! services, as far as they are pure wire: what a command does, and where files lie, is the
 //! implementer's.
 //!
-//! No authentication: whoever can connect is let in, as by an adbd built for debugging. Listening on
-//! a socket is the caller's too; it should set `TCP_NODELAY`, since each small packet waits for its
-//! answer.
+//! Listening on a socket is the caller's too; it should set `TCP_NODELAY`, since each small packet
+//! waits for its answer.
 
 pub mod shell;
 pub mod sync;
@@ -18,7 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
 use crate::Error;
-use crate::connection::{Role, Settings};
+use crate::auth::{self, TOKEN};
+use crate::connection::{Gate, Role, Settings};
 use crate::link::{Link, LinkStream};
 use crate::wire::banner::Banner;
 
@@ -42,6 +43,18 @@ pub trait Services: Send + Sync + 'static {
     fn open(&self, service: &str) -> Result<Handler, Refused>;
 }
 
+/// Knows which hosts a phone lets in.
+pub trait Doorkeeper: Send + Sync + 'static {
+    /// Whether the token was signed with a key that is known: [`crate::PublicKey::signed`] tells
+    /// of one. It is asked while a connection is locked, so it should not wait for anything.
+    fn knows(&self, token: &[u8], signature: &[u8]) -> bool;
+
+    /// Shows the phone's owner a key that is not known, as [`crate::PublicKey::read`] takes it: it
+    /// came from anybody. The answer may take as long as the owner does; the future is dropped when
+    /// the host has gone or begun anew. After a `false` the host is told nothing, as by AOSP's adbd.
+    fn consents(&self, key: String) -> BoxFuture<'static, bool>;
+}
+
 /// Makes a [`Handler`] out of an async function.
 pub fn handler<F>(serve: impl FnOnce(LinkStream) -> F + Send + 'static) -> Handler
 where
@@ -61,7 +74,48 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let (link, carry) = Link::start(io, Role::Phone, Settings::phone(services.banner()));
+    answer(link, carry, services, None).await
+}
+
+/// As [`serve`], for hosts that `doorkeeper` knows or whose key it accepts. No service is opened
+/// before.
+///
+/// # Errors
+/// The host broke the protocol, or tried too many keys.
+pub async fn serve_guarded<IO>(
+    io: IO,
+    services: Arc<dyn Services>,
+    doorkeeper: Arc<dyn Doorkeeper>,
+) -> Result<(), Error>
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let gate = Box::new(Door(doorkeeper.clone()));
+    let (link, carry) = Link::start_with_gate(io, Settings::phone(services.banner()), gate);
+    answer(link, carry, services, Some(doorkeeper)).await
+}
+
+struct Door(Arc<dyn Doorkeeper>);
+
+impl Gate for Door {
+    fn token(&mut self) -> [u8; TOKEN] {
+        auth::token()
+    }
+
+    fn knows(&mut self, token: &[u8; TOKEN], signature: &[u8]) -> bool {
+        self.0.knows(token, signature)
+    }
+}
+
+async fn answer(
+    link: Link,
+    carry: impl Future<Output = Error> + Send,
+    services: Arc<dyn Services>,
+    doorkeeper: Option<Arc<dyn Doorkeeper>>,
+) -> Result<(), Error> {
     let mut running = JoinSet::new();
+    // The last key shown, and the owner's word on it.
+    let mut asking: Option<(u32, BoxFuture<'static, bool>)> = None;
     let answer = async {
         loop {
             tokio::select! {
@@ -73,6 +127,16 @@ where
                             running.spawn(handler(offer.accept()));
                         }
                         Err(Refused) => tracing::debug!(service = offer.service(), "refused"),
+                    }
+                }
+                Some((number, key)) = link.key_shown() => {
+                    asking = doorkeeper.as_ref().map(|door| (number, door.consents(key)));
+                }
+                (number, consents) = owners_word(&mut asking) => {
+                    asking = None;
+                    tracing::debug!(consents, "the owner was shown a key");
+                    if consents {
+                        link.admit(number);
                     }
                 }
                 Some(ended) = running.join_next() => {
@@ -87,5 +151,13 @@ where
     match ended {
         Error::Vanished { .. } => Ok(()),
         broken => Err(broken),
+    }
+}
+
+/// Waits for the owner's word; for ever while nothing is asked.
+async fn owners_word(asking: &mut Option<(u32, BoxFuture<'static, bool>)>) -> (u32, bool) {
+    match asking {
+        Some((number, consents)) => (*number, consents.await),
+        None => std::future::pending().await,
     }
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::Error;
-use crate::connection::{Connection, Event, Read, Role, Settings, Write};
+use crate::connection::{Authenticator, Connection, Event, Gate, Read, Role, Settings, Write};
 use crate::wire::banner::Banner;
 use drive::{Ending, drive};
 
@@ -49,12 +49,48 @@ impl Link {
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
+        Self::carry(io, Connection::new(role, settings, now()))
+    }
+
+    /// As [`Self::start`], for a host that answers phones which ask for a key.
+    pub fn start_with_key<IO>(
+        io: IO,
+        settings: Settings,
+        authenticator: Box<dyn Authenticator>,
+    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let connection = Connection::new(Role::Host, settings, now());
+        Self::carry(io, connection.with_authenticator(authenticator))
+    }
+
+    /// As [`Self::start`], for a phone that asks its host for a key. See [`Self::key_shown`].
+    pub fn start_with_gate<IO>(
+        io: IO,
+        settings: Settings,
+        gate: Box<dyn Gate>,
+    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        Self::carry(io, Connection::new(Role::Phone, settings, now()).with_gate(gate))
+    }
+
+    fn carry<IO>(
+        io: IO,
+        connection: Connection,
+    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send,
+    {
         let shared = Arc::new(Shared(Mutex::new(Inner {
-            connection: Connection::new(role, settings, now()),
+            connection,
             handles: 1,
             linger: None,
             driver: None,
             offers: VecDeque::new(),
+            key_shown: None,
             waiting: HashMap::new(),
             attending: Waiters::default(),
         })));
@@ -121,6 +157,30 @@ impl Link {
             Poll::Pending
         })
         .await
+    }
+
+    /// The next public key that a host shows for the phone's owner to accept, with the number that
+    /// [`Self::admit`] wants; `None` when the connection is over. Only the last one shown counts.
+    pub async fn key_shown(&self) -> Option<(u32, String)> {
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            if let Some(shown) = inner.key_shown.take() {
+                return Poll::Ready(Some(shown));
+            }
+            if inner.connection.ended().is_some() {
+                return Poll::Ready(None);
+            }
+            inner.attending.add(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The phone's owner accepts the key with this number.
+    pub fn admit(&self, number: u32) {
+        let mut inner = self.shared.lock();
+        inner.connection.admit(number);
+        inner.stir();
     }
 
     /// Whether the connection is over.
@@ -333,8 +393,9 @@ struct Inner {
     linger: Option<Instant>,
     driver: Option<Waker>,
     offers: VecDeque<(u32, String)>,
+    key_shown: Option<(u32, String)>,
     waiting: HashMap<u32, Waiting>,
-    /// Who waits for the greeting or for offers.
+    /// Who waits for the greeting, for a key or for offers.
     attending: Waiters,
 }
 
@@ -383,6 +444,10 @@ impl Inner {
         while let Some(event) = self.connection.poll_event() {
             match event {
                 Event::Online => self.attending.wake(),
+                Event::KeyShown { number, key } => {
+                    self.key_shown = Some((number, key));
+                    self.attending.wake();
+                }
                 Event::Offered { id, service } => {
                     self.offers.push_back((id, service));
                     self.attending.wake();

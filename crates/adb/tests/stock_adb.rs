@@ -3,89 +3,17 @@
 //! Each test has a private adb server, which it ends. Without an `adb` program they are skipped,
 //! unless `THUMBWIRE_REQUIRE_REAL=1`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod common;
 
-use std::net::TcpListener;
-use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use common::{TinyPhone, pattern, text};
-use tempfile::TempDir;
+use common::stock::{Stock, stdout};
+use common::{pattern, text};
 use thumbwire_adb::services::sync::{list, pull, push, stat};
 use thumbwire_adb::wire::devices::State;
-use thumbwire_adb::{AdbServer, Error, Transport, exec, run};
-use tokio::process::Command;
-
-/// Generous: a busy machine is no failure.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A private adb server, and a phone of ours that is connected to it.
-struct Stock {
-    home: TempDir,
-    port: u16,
-    phone: TinyPhone,
-    serial: String,
-}
-
-impl Stock {
-    /// `None` when there is no adb here.
-    async fn start() -> Option<Self> {
-        if std::process::Command::new("adb").arg("version").output().is_err() {
-            assert!(
-                std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
-                "adb is required here and cannot be run"
-            );
-            println!("skipped: no adb");
-            return None;
-        }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let phone = TinyPhone::modern();
-        let serial = phone.listen().await;
-        let stock = Self { home: TempDir::new().unwrap(), port, phone, serial };
-        stock.adb(&["start-server"]).await;
-        let said = stock.adb(&["connect", &stock.serial]).await;
-        assert!(stdout(&said).contains("connected to"), "{said:?}");
-        Some(stock)
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new("adb");
-        command
-            .env("HOME", self.home.path())
-            .env("TMPDIR", self.home.path())
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("ADB_MDNS", "0")
-            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
-            .env_remove("ADB_SERVER_SOCKET")
-            .env_remove("ANDROID_SERIAL")
-            .stdin(std::process::Stdio::null())
-            .kill_on_drop(true);
-        command
-    }
-
-    async fn adb(&self, arguments: &[&str]) -> Output {
-        let output = self.command().args(arguments).output();
-        tokio::time::timeout(PATIENCE, output).await.expect("adb hangs").unwrap()
-    }
-
-    fn server(&self) -> AdbServer {
-        AdbServer::new(format!("127.0.0.1:{}", self.port))
-    }
-}
-
-impl Drop for Stock {
-    fn drop(&mut self) {
-        let _ = self.command().into_std().arg("kill-server").output();
-    }
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+use thumbwire_adb::{Error, Transport, exec, run};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stock_adb_runs_commands() {

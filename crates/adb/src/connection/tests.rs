@@ -1,4 +1,5 @@
-//! Two state machines back to back, and one of them fed by hand: no sockets, no waiting.
+//! Two state machines back to back, and one of them fed by hand: no sockets, no waiting. The talk
+//! about keys is tested beside its code.
 
 use super::*;
 use crate::wire::banner::Features;
@@ -102,14 +103,20 @@ fn packets(bytes: &mut BytesMut) -> Vec<(Command, u32, u32, Vec<u8>)> {
 }
 
 /// What an end says next, as packets.
-fn said(connection: &mut Connection) -> Vec<(Command, u32, u32, Vec<u8>)> {
+pub(super) fn said(connection: &mut Connection) -> Vec<(Command, u32, u32, Vec<u8>)> {
     let mut out = BytesMut::new();
     connection.transmit(&mut out);
     packets(&mut out)
 }
 
 /// Tells an end one packet.
-fn tell(connection: &mut Connection, command: Command, arg0: u32, arg1: u32, payload: &[u8]) {
+pub(super) fn tell(
+    connection: &mut Connection,
+    command: Command,
+    arg0: u32,
+    arg1: u32,
+    payload: &[u8],
+) {
     let mut bytes = BytesMut::new();
     emit(&mut bytes, command, arg0, arg1, payload, true);
     connection.receive(&mut bytes, Instant::now());
@@ -436,72 +443,6 @@ fn a_greeting_that_is_not_answered_ends() {
     host.tick(deadline);
     assert!(matches!(host.ended(), Some(Error::TimedOut { .. })));
     assert_eq!(host.poll_event(), Some(Event::Ended));
-}
-
-#[test]
-fn a_phone_that_asks_for_a_key_we_do_not_hold_is_unauthorized() {
-    let check = |command, expected: &str| {
-        let mut host =
-            Connection::new(Role::Host, Settings::host(Banner::default()), Instant::now());
-        tell(&mut host, command, packet::AUTH_TOKEN, 0, &[1; 20]);
-        let error = host.ended().unwrap();
-        assert!(matches!(error, Error::Unauthorized { .. }));
-        assert!(error.to_string().contains(expected), "{error}");
-    };
-    check(Command::Auth, "asks for a key");
-    check(Command::Stls, "TLS");
-}
-
-#[test]
-fn an_authenticator_signs_then_offers_its_key() {
-    struct TwoSteps(u8);
-    impl Authenticator for TwoSteps {
-        fn answer(&mut self, token: &[u8]) -> Answer {
-            self.0 += 1;
-            match self.0 {
-                1 => Answer::Signature([b"signed ", token].concat()),
-                2 => Answer::PublicKey(b"QAAA key@host".to_vec()),
-                _ => Answer::GiveUp,
-            }
-        }
-    }
-    let now = Instant::now();
-    let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), now)
-        .with_authenticator(Box::new(TwoSteps(0)));
-    said(&mut host);
-    tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, b"token");
-    assert_eq!(said(&mut host), [(Command::Auth, 2, 0, b"signed token".to_vec())]);
-    tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, b"again");
-    assert_eq!(said(&mut host), [(Command::Auth, 3, 0, b"QAAA key@host\0".to_vec())]);
-
-    let mut patient = host;
-    patient.tick(patient.deadline().unwrap());
-    assert!(matches!(patient.ended(), Some(Error::Unauthorized { .. })), "nobody tapped Allow");
-}
-
-#[test]
-fn a_phone_that_asks_for_keys_for_ever_is_given_up() {
-    struct Always(Answer);
-    impl Authenticator for Always {
-        fn answer(&mut self, _token: &[u8]) -> Answer {
-            self.0.clone()
-        }
-    }
-    let asked = |answer: Answer| {
-        let start = Instant::now();
-        let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), start)
-            .with_authenticator(Box::new(Always(answer)));
-        let mut token = BytesMut::new();
-        for second in 0..20 {
-            let now = start + Duration::from_secs(second);
-            emit(&mut token, Command::Auth, packet::AUTH_TOKEN, 0, b"token", true);
-            host.receive(&mut token, now);
-            host.tick(now);
-        }
-        host.ended().cloned()
-    };
-    assert!(matches!(asked(Answer::Signature(vec![1])), Some(Error::TimedOut { .. })));
-    assert!(matches!(asked(Answer::PublicKey(vec![1])), Some(Error::Unauthorized { .. })));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 
 use super::{Io, Stream, Transport};
 use crate::Error;
+use crate::auth::{Key, KeyHolder};
 use crate::connection::{Role, Settings};
 use crate::link::Link;
 use crate::wire::banner::{Banner, Features, SHELL_V2};
@@ -35,6 +36,8 @@ pub struct Direct {
     place: String,
     connect: Box<Connect>,
     settings: Settings,
+    /// Our key, and the name that the phone's owner is shown with it.
+    key: Option<(Arc<Key>, String)>,
     slot: Mutex<Slot>,
     /// Attempts to connect that have ended, so that those who waited for one can share it.
     attempts: AtomicU64,
@@ -85,9 +88,26 @@ impl Direct {
             place: place.into(),
             connect: Box::new(move || Box::pin(connect())),
             settings: Settings::host(Banner::host(features)),
+            key: None,
             slot: Mutex::default(),
             attempts: AtomicU64::new(0),
         }
+    }
+
+    /// Answers a phone that asks for a key. One that does not know it shows `name`, such as
+    /// `user@host`, to its owner, who has 10 s to accept it: see [`Self::with_consent_within`].
+    #[must_use]
+    pub fn with_key(mut self, key: Arc<Key>, name: impl Into<String>) -> Self {
+        self.key = Some((key, name.into()));
+        self
+    }
+
+    /// How long the phone's owner may take to accept our key; after that, opening a service fails
+    /// with [`Error::Unauthorized`], and the next one asks anew.
+    #[must_use]
+    pub fn with_consent_within(mut self, patience: Duration) -> Self {
+        self.settings.consent = Some(patience);
+        self
     }
 
     /// The connection, made now if there is none.
@@ -126,8 +146,19 @@ impl Direct {
         let io = tokio::time::timeout(CONNECTING, (self.connect)())
             .await
             .map_err(|_| too_late(&self.place, CONNECTING))??;
-        let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
-        tokio::spawn(carry);
+        let link = match &self.key {
+            None => {
+                let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
+                tokio::spawn(carry);
+                link
+            }
+            Some((key, name)) => {
+                let holder = Box::new(KeyHolder::new(key.clone(), name));
+                let (link, carry) = Link::start_with_key(io, self.settings.clone(), holder);
+                tokio::spawn(carry);
+                link
+            }
+        };
         let banner = link.online().await.map_err(|error| match error {
             // Whoever hangs up or is silent before greeting is no phone that was there and vanished.
             Error::Vanished { how } => {

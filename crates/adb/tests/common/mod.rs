@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub(crate) mod stock;
+
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +13,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
 use thumbwire_adb::daemon::sync::{self, Files, Upcoming};
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
 use thumbwire_adb::wire::sync::{Entry, Stat};
 use thumbwire_adb::{Banner, Features};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -42,6 +44,21 @@ impl TinyPhone {
             while let Ok((socket, _)) = listener.accept().await {
                 socket.set_nodelay(true).unwrap();
                 tokio::spawn(daemon::serve(socket, Arc::new(phone.clone())));
+            }
+        });
+        address
+    }
+
+    /// As [`Self::listen`], behind a door.
+    pub(crate) async fn listen_guarded(&self, door: Arc<dyn Doorkeeper>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let phone = self.clone();
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                socket.set_nodelay(true).unwrap();
+                let (phone, door) = (Arc::new(phone.clone()), door.clone());
+                tokio::spawn(daemon::serve_guarded(socket, phone, door));
             }
         });
         address

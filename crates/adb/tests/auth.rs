@@ -1,0 +1,184 @@
+//! Who is let in: our host against our phone, a stock `adb` against our phone, and the key of a
+//! stock `adb` in our hands.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::TinyPhone;
+use common::stock::{Stock, stdout};
+use futures::future::BoxFuture;
+use thumbwire_adb::daemon::{self, Doorkeeper};
+use thumbwire_adb::{Direct, Error, Key, PublicKey, run};
+use tokio::sync::{mpsc, oneshot};
+
+/// A key that somebody is asked about, and where to put the answer.
+type Question = (String, oneshot::Sender<bool>);
+
+/// Knows keys, and passes questions about others on to the test.
+struct Owner {
+    known: Arc<Mutex<Vec<PublicKey>>>,
+    questions: mpsc::UnboundedSender<Question>,
+}
+
+impl Owner {
+    fn new(known: &[&Key]) -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
+        let known = Arc::new(Mutex::new(known.iter().map(|key| key.public()).collect()));
+        let (questions, asked) = mpsc::unbounded_channel();
+        (Arc::new(Self { known, questions }), asked)
+    }
+}
+
+impl Doorkeeper for Owner {
+    fn knows(&self, token: &[u8], signature: &[u8]) -> bool {
+        self.known.lock().unwrap().iter().any(|key| key.signed(token, signature))
+    }
+
+    fn consents(&self, key: String) -> BoxFuture<'static, bool> {
+        let (answer, word) = oneshot::channel();
+        self.questions.send((key.clone(), answer)).unwrap();
+        let known = self.known.clone();
+        Box::pin(async move {
+            let consents = word.await.unwrap_or(false);
+            if consents {
+                known.lock().unwrap().push(PublicKey::read(&key).unwrap());
+            }
+            consents
+        })
+    }
+}
+
+/// The host's way to a phone that `owner` guards; it can be connected any number of times.
+fn guarded(owner: &Arc<Owner>) -> Direct {
+    let owner = owner.clone();
+    Direct::with("the guarded phone", move || {
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        let phone = Arc::new(TinyPhone::modern());
+        tokio::spawn(daemon::serve_guarded(far, phone, owner.clone()));
+        std::future::ready(Ok(Box::new(near) as _))
+    })
+}
+
+fn key() -> Arc<Key> {
+    Arc::new(Key::generate().unwrap())
+}
+
+#[tokio::test]
+async fn a_known_key_is_let_in_and_nobody_is_asked() {
+    let key = key();
+    let (owner, mut asked) = Owner::new(&[&Key::generate().unwrap(), &key]);
+    let host = guarded(&owner).with_key(key, "me@here");
+    assert_eq!(run(&host, "exit 3").await.unwrap().status, Some(3));
+    assert!(asked.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn an_unknown_key_is_let_in_once_the_owner_accepts_it_and_known_afterwards() {
+    let key = key();
+    let (owner, mut asked) = Owner::new(&[]);
+    let host = guarded(&owner).with_key(key.clone(), "me@here");
+    let accept = async {
+        let (line, answer) = asked.recv().await.unwrap();
+        assert_eq!(line, key.public_line("me@here"));
+        answer.send(true).unwrap();
+    };
+    let (said, ()) = tokio::join!(run(&host, "exit 3"), accept);
+    assert_eq!(said.unwrap().status, Some(3));
+
+    let again = guarded(&owner).with_key(key.clone(), "me@here");
+    assert_eq!(run(&again, "exit 4").await.unwrap().status, Some(4));
+    assert!(asked.try_recv().is_err(), "it is known now");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_nobody_accepts_is_unauthorized_and_the_next_open_asks_anew() {
+    let (owner, mut asked) = Owner::new(&[]);
+    let patience = Duration::from_secs(90);
+    let host = guarded(&owner).with_key(key(), "me@here").with_consent_within(patience);
+    for consents in [None, Some(false)] {
+        let began = tokio::time::Instant::now();
+        let refuse = async {
+            let (_, answer) = asked.recv().await.unwrap();
+            match consents {
+                Some(word) => answer.send(word).unwrap(),
+                // Held unanswered: the owner never looks.
+                None => std::mem::forget(answer),
+            }
+        };
+        let (said, ()) = tokio::join!(run(&host, "exit 3"), refuse);
+        let error = said.unwrap_err();
+        assert!(matches!(error, Error::Unauthorized { .. }), "{error}");
+        assert!(error.to_string().contains("accept the prompt on the phone's screen"), "{error}");
+        assert_eq!(began.elapsed(), patience);
+        assert!(!error.may_have_happened());
+    }
+}
+
+#[tokio::test]
+async fn a_host_without_a_key_is_told_so() {
+    let (owner, _asked) = Owner::new(&[]);
+    let error = run(&guarded(&owner), "exit 3").await.unwrap_err();
+    assert!(matches!(&error, Error::Unauthorized { reason } if reason.contains("we hold none")));
+}
+
+#[tokio::test]
+async fn a_key_does_no_harm_where_none_is_asked_for() {
+    let host = Direct::over(TinyPhone::modern().pipe()).with_key(key(), "me@here");
+    assert_eq!(run(&host, "exit 3").await.unwrap().status, Some(3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_adb_is_unauthorized_until_its_key_is_accepted() {
+    let Some(mut stock) = Stock::without_phone().await else { return };
+    let (owner, mut asked) = Owner::new(&[]);
+    stock.serial = TinyPhone::modern().listen_guarded(owner).await;
+    let said = stock.adb(&["connect", &stock.serial]).await;
+    assert!(!stdout(&said).starts_with("connected to"), "{said:?}");
+    let (line, answer) = asked.recv().await.unwrap();
+    stock.until_state("unauthorized").await;
+    let refused = stock.adb(&["-s", &stock.serial, "shell", "exit 3"]).await;
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("unauthorized"), "{refused:?}");
+
+    answer.send(true).unwrap();
+    stock.until_state("device").await;
+    let ran = stock.adb(&["-s", &stock.serial, "shell", "exit 3"]).await;
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
+
+    // Its key signs from now on: no second question.
+    stock.adb(&["disconnect", &stock.serial]).await;
+    let said = stock.adb(&["connect", &stock.serial]).await;
+    assert!(stdout(&said).starts_with("connected to"), "{said:?}");
+    assert!(asked.try_recv().is_err());
+
+    // And it is ours to use: the same file, read by us, is the same key.
+    let pem = std::fs::read_to_string(stock.home.path().join(".android/adbkey")).unwrap();
+    let key = Key::from_pem(&pem).unwrap();
+    assert_eq!(PublicKey::read(&line).unwrap(), key.public());
+    let (theirs, name) = line.split_once(' ').unwrap();
+    assert!(name.contains('@'), "{name}");
+    assert_eq!(key.public_line(name), format!("{theirs} {name}"), "to the last byte");
+    let host = Direct::tcp(&stock.serial).with_key(Arc::new(key), "me@here");
+    assert_eq!(run(&host, "exit 4").await.unwrap().status, Some(4));
+    assert!(asked.try_recv().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_adb_uses_a_key_that_we_made() {
+    let Some(mut stock) = Stock::without_phone().await else { return };
+    stock.adb(&["kill-server"]).await;
+    let key = Key::generate().unwrap();
+    let folder = stock.home.path().join(".android");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("adbkey"), key.to_pem().unwrap()).unwrap();
+    std::fs::write(folder.join("adbkey.pub"), key.public_line("me@here")).unwrap();
+    let (owner, mut asked) = Owner::new(&[&key]);
+    stock.serial = TinyPhone::modern().listen_guarded(owner).await;
+    let said = stock.adb(&["connect", &stock.serial]).await;
+    assert!(stdout(&said).starts_with("connected to"), "{said:?}");
+    let ran = stock.adb(&["-s", &stock.serial, "shell", "exit 3"]).await;
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
+    assert!(asked.try_recv().is_err());
+}
