@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Begin with [`Connection::receive`] and [`Connection::transmit`]. Flow control is the classic one:
-//! each stream has at most one WRTE that is not acknowledged. A reader that does not read keeps its
-//! OKAY back; a writer's queue is bounded. Rules are those of AOSP's `protocol.txt` and, where it is
+//! we have at most one WRTE on each stream that is not acknowledged, and bear with a little more. A
+//! reader that does not read keeps its OKAY back; a writer's queue is bounded. Rules are those of AOSP's `protocol.txt` and, where it is
 //! silent, of `handle_packet` in its `adb.cpp`.
 //!
 //! No sockets, no clock and no waking of tasks here: that is [`crate::link`].
@@ -38,8 +38,11 @@ use stream::{End, Phase, Stream};
 pub use stream::{Read, Write};
 
 /// Unread bytes up to which a stream goes on acknowledging. With it, one more packet can be under
-/// way while a reader works; the most that one stream holds is this and one payload.
+/// way while a reader works.
 const READ_AHEAD: usize = 64 * 1024;
+/// Unread bytes up to which data that came without waiting for our OKAY is kept. adbd (34, Debian's)
+/// sends what an ended service left in its socket, some 0.5 MiB, in one go and then CLSE.
+const LEFT_BEHIND: usize = 2 * 1024 * 1024;
 /// Bytes that a stream's writer may have queued.
 const OUTBOX: usize = 256 * 1024;
 /// Largest payload that we send, even to a peer who takes more: other streams get their turn.
@@ -560,7 +563,7 @@ impl Connection {
         if stream.phase != Phase::Open || stream.remote != remote {
             return;
         }
-        if stream.owes_okay {
+        if stream.owes_okay && !stream.bears(packet.payload.len(), LEFT_BEHIND) {
             let error = Error::protocol("data on a stream that had not acknowledged the last");
             self.emit(Command::Clse, id, remote, &[]);
             return self.end_stream(id, End::Broken(error));

@@ -150,6 +150,12 @@ impl Stream {
         self.unread = 0;
     }
 
+    /// Whether `more` that the reader was not to be sent yet can be kept, at most `most` bytes in
+    /// all.
+    pub(super) fn bears(&self, more: usize, most: usize) -> bool {
+        self.unread.saturating_add(more) <= most && self.inbox.len() < 2 * PIECES
+    }
+
     /// Whether the reader may be sent more before it has read what is here, at most `ahead` bytes.
     pub(super) fn keeps_up(&self, ahead: usize) -> bool {
         self.unread <= ahead && self.inbox.len() < PIECES

@@ -361,15 +361,54 @@ fn a_packet_for_anothers_stream_is_passed_over() {
 }
 
 #[test]
+fn what_an_ended_service_left_behind_comes_without_waiting() {
+    let mut host = online_host();
+    let id = host.open("exec:cat big", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    said(&mut host);
+    for n in 0..4u8 {
+        tell(&mut host, Command::Wrte, 5, id, &vec![n; 2 * READ_AHEAD]);
+    }
+    tell(&mut host, Command::Clse, 5, id, &[]);
+    let (data, end) = read_all(&mut host, id);
+    assert_eq!(data, [0, 1, 2, 3].map(|n| vec![n; 2 * READ_AHEAD]).concat());
+    assert_eq!(end, Read::End);
+    assert_eq!(said(&mut host), [(Command::Clse, id, 5, vec![])]);
+}
+
+#[test]
+fn data_that_did_not_wait_is_acknowledged_once_it_is_read() {
+    let mut host = online_host();
+    let id = host.open("exec:cat big", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    said(&mut host);
+    tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD + 1]);
+    tell(&mut host, Command::Wrte, 5, id, b"more");
+    assert_eq!(said(&mut host), []);
+    read_all(&mut host, id);
+    assert_eq!(said(&mut host), [(Command::Okay, id, 5, vec![])]);
+}
+
+#[test]
 fn a_writer_that_ignores_flow_control_loses_its_stream() {
     let mut host = online_host();
     let id = host.open("exec:yes", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
-    for _ in 0..3 {
-        tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD + 1]);
+    let most = LEFT_BEHIND / READ_AHEAD;
+    for _ in 0..=most {
+        tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD]);
     }
     let (data, end) = read_all(&mut host, id);
-    assert_eq!(data.len(), READ_AHEAD + 1, "no more than one such packet is held");
+    assert_eq!(data.len(), most * READ_AHEAD, "no more than that is held");
+    assert!(matches!(end, Read::Broken(Error::Protocol { .. })));
+
+    let id = host.open("exec:yes", Instant::now()).unwrap();
+    tell(&mut host, Command::Okay, 5, id, &[]);
+    for _ in 0..2000 {
+        tell(&mut host, Command::Wrte, 5, id, b"y");
+    }
+    let (data, end) = read_all(&mut host, id);
+    assert!(data.len() < 1000, "each costs a hundred times its size");
     assert!(matches!(end, Read::Broken(Error::Protocol { .. })));
     assert_eq!(host.ended(), None, "the other streams live on");
 }
