@@ -1,0 +1,214 @@
+//! Our host side against a real adbd, Debian's, as `.ci/real-adbd` unpacks it.
+//!
+//! adbd lets everybody in on every interface, so each test runs this program again in network and
+//! process namespaces of its own: nobody else can reach it there, and nothing outlives it. Without
+//! adbd or without root they are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use common::{pattern, text};
+use futures::future::join_all;
+use tempfile::TempDir;
+use thumbwire_adb::services::sync::{FileSync, list, pull, push, stat};
+use thumbwire_adb::{Direct, Error, Transport, exec, run};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Set where a test runs inside the namespaces.
+const INSIDE: &str = "THUMBWIRE_TEST_INSIDE";
+/// Generous: a busy machine is no failure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A real adbd and our way to it.
+struct Real {
+    phone: Direct,
+    adbd: Child,
+    folder: TempDir,
+}
+
+impl Real {
+    /// Starts adbd; only to be called inside.
+    async fn start() -> Self {
+        let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
+        assert!(up.is_ok_and(|status| status.success()), "the loopback is up");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let folder = TempDir::new().unwrap();
+        let adbd = Command::new(adbd())
+            .env("ADBD_PORT", address.port().to_string())
+            .env("TMPDIR", folder.path())
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let phone = Direct::tcp(address.to_string());
+        let listening = async { while phone.banner().await.is_err() {} };
+        tokio::time::timeout(PATIENCE, listening).await.expect("adbd listens");
+        Self { phone, adbd, folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+}
+
+/// Whether a test is to do its work here. Outside it runs that test again inside instead.
+fn inside(test: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    if let Some(missing) = missing() {
+        assert!(
+            std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
+            "a real adbd is required here: {missing}"
+        );
+        println!("skipped: {missing}");
+        return false;
+    }
+    let ran = Command::new("unshare")
+        .args(["--net", "--pid", "--fork", "--kill-child", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(INSIDE, "1")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [ran.stdout, ran.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    assert!(ran.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
+    false
+}
+
+fn missing() -> Option<&'static str> {
+    let id = Command::new("id").arg("-u").output();
+    if id.is_ok_and(|id| id.stdout.trim_ascii() != b"0") {
+        return Some("not root");
+    }
+    (!adbd().exists()).then_some("no adbd")
+}
+
+fn adbd() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/adbd/run")
+}
+
+#[tokio::test]
+async fn a_real_adbd_runs_commands() {
+    if !inside("a_real_adbd_runs_commands") {
+        return;
+    }
+    let real = Real::start().await;
+    let phone = &real.phone;
+    assert!(phone.features().await.unwrap().has("shell_v2"));
+    let said = run(phone, "echo 'a  b'; echo c >&2; exit 7").await.unwrap();
+    assert_eq!((&said.stdout[..], &said.stderr[..]), (&b"a  b\n"[..], &b"c\n"[..]));
+    assert_eq!(said.status, Some(7));
+    for status in [0, 1, 127, 255] {
+        assert_eq!(run(phone, &format!("exit {status}")).await.unwrap().status, Some(status));
+    }
+    assert_eq!(run(phone, "cat").await.unwrap().status, Some(0), "its input has an end");
+    let much = run(phone, "head -c 3000000 /dev/zero; head -c 100000 /dev/zero >&2").await.unwrap();
+    assert_eq!((much.stdout.len(), much.stderr.len()), (3_000_000, 100_000));
+
+    let old = phone.open("shell:echo old").await.unwrap();
+    assert_eq!(text(old).await.trim_end(), "old");
+    let error = phone.open("nosuch:").await.err();
+    assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_real_adbd_moves_files() {
+    if !inside("a_real_adbd_moves_files") {
+        return;
+    }
+    let real = Real::start().await;
+    let phone = &real.phone;
+    for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
+        let (name, sent) = (real.path(&format!("f {length}")), pattern(length));
+        // On one stream: adbd answers OKAY before it sets the time.
+        let mut sync = FileSync::open(phone).await.unwrap();
+        let pushed = sync.push(&name, 0o640, 1_700_000_000, &sent[..]).await;
+        assert_eq!(pushed, Ok(length as u64));
+        let told = sync.stat(&name).await.unwrap();
+        assert_eq!((told.size as usize, told.mtime), (length, 1_700_000_000));
+        assert_eq!(told.mode & 0o170_600, 0o100_600, "a file that its owner can use");
+        assert!(std::fs::read(&name).unwrap() == sent, "{length} bytes arrived");
+        assert!(pull(phone, &name, length).await.unwrap() == sent, "{length} bytes came back");
+    }
+    let listed = list(phone, real.folder.path().to_str().unwrap()).await.unwrap();
+    let mut names: Vec<&str> = listed.iter().map(|entry| entry.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["f 0", "f 1", "f 5242880", "f 65536"]);
+
+    let error = pull(phone, &real.path("nothing"), 10).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Phone { said, .. } if said.contains("No such file")),
+        "{error}"
+    );
+    let large = pattern(2_000_000);
+    let error = push(phone, "/proc/nothing/f", 0o644, 0, &large[..]).await.unwrap_err();
+    assert!(matches!(error, Error::Phone { .. }), "{error}");
+    assert!(!stat(phone, &real.path("nothing")).await.unwrap().exists());
+}
+
+#[tokio::test]
+async fn a_real_adbd_gives_raw_output() {
+    if !inside("a_real_adbd_gives_raw_output") {
+        return;
+    }
+    let real = Real::start().await;
+    let sent = pattern(5 * 1024 * 1024);
+    std::fs::write(real.path("raw"), &sent).unwrap();
+    let mut stream = exec(&real.phone, &format!("cat {}", real.path("raw"))).await.unwrap();
+    let mut came = Vec::new();
+    stream.read_to_end(&mut came).await.unwrap();
+    assert!(came == sent);
+}
+
+#[tokio::test]
+async fn a_real_adbd_serves_sixteen_streams_at_once() {
+    if !inside("a_real_adbd_serves_sixteen_streams_at_once") {
+        return;
+    }
+    let real = Real::start().await;
+    let phone = &real.phone;
+    let mut cats = join_all((0..16).map(|_| exec(phone, "cat"))).await;
+    // All are open; each gets its own back, the last one first.
+    for (n, cat) in cats.iter_mut().enumerate().rev() {
+        cat.as_mut().unwrap().write_all(&[n as u8; 1000]).await.unwrap();
+    }
+    for (n, cat) in cats.iter_mut().enumerate() {
+        let mut back = [0; 1000];
+        cat.as_mut().unwrap().read_exact(&mut back).await.unwrap();
+        assert_eq!(back, [n as u8; 1000]);
+    }
+    let commands: Vec<String> =
+        (0..16).map(|n| format!("head -c {n}00000 /dev/zero; exit {n}")).collect();
+    for (n, said) in join_all(commands.iter().map(|line| run(phone, line))).await.iter().enumerate()
+    {
+        let said = said.as_ref().unwrap();
+        assert_eq!((said.stdout.len(), said.status), (n * 100_000, Some(n as i32)));
+    }
+}
+
+#[tokio::test]
+async fn a_real_adbd_that_dies_is_noticed() {
+    if !inside("a_real_adbd_that_dies_is_noticed") {
+        return;
+    }
+    let Real { phone, mut adbd, folder: _folder } = Real::start().await;
+    let mut stream = exec(&phone, "echo up; cat").await.unwrap();
+    stream.read_exact(&mut [0; 3]).await.unwrap();
+    adbd.kill().unwrap();
+    adbd.wait().unwrap();
+    let error = Error::from_io(stream.read_u8().await.unwrap_err());
+    assert!(matches!(error, Error::Vanished { .. }), "{error}");
+    let error = run(&phone, "exit 3").await.unwrap_err();
+    assert!(matches!(error, Error::NotReachable { .. }), "{error}");
+}
