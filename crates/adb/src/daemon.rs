@@ -121,12 +121,14 @@ async fn answer(
             tokio::select! {
                 offer = link.offered() => {
                     let Some(offer) = offer else { return };
+                    // Only what kind it is: the rest may be a command with a password in it.
+                    let kind = offer.service().split(':').next().unwrap_or_default().to_owned();
                     match services.open(offer.service()) {
                         Ok(handler) => {
-                            tracing::debug!(service = offer.service(), "opened");
+                            tracing::debug!(kind, "opened");
                             running.spawn(handler(offer.accept()));
                         }
-                        Err(Refused) => tracing::debug!(service = offer.service(), "refused"),
+                        Err(Refused) => tracing::debug!(kind, "refused"),
                     }
                 }
                 Some((number, key)) = link.key_shown() => {

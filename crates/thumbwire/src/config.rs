@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
 //! | `ADB_SERVER_SOCKET` | where the adb server listens, `tcp:HOST:PORT` |
+//! | `HOME` | where adb's key lies, `.android/adbkey`; made when a phone that is reached directly asks for one |
+//! | `LOGNAME` or `USER`, and `HOSTNAME` | the name under which a phone shows that key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | the same in two parts; default `localhost` and 5037 |
 
 use std::env;
+use std::path::PathBuf;
 
 /// What the environment says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +18,10 @@ pub struct Config {
     pub log: String,
     /// `HOST:PORT` of the adb server.
     pub adb_server: String,
+    /// The file of the private key by which phones know this computer; `None` without a home.
+    pub adb_key: Option<PathBuf>,
+    /// What a phone shows for that key.
+    pub key_name: String,
 }
 
 impl Config {
@@ -27,7 +34,14 @@ impl Config {
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         // rmcp warns of each request that it answers with an error; the client knows.
         let log = var("LOG_LEVEL").as_deref().map_or(Ok("warn,rmcp=error".into()), log_filter)?;
-        Ok(Self { log, adb_server: adb_server(&var)? })
+        let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
+        let host = var("HOSTNAME").unwrap_or_else(|| "thumbwire".into());
+        Ok(Self {
+            log,
+            adb_server: adb_server(&var)?,
+            adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
+            key_name: format!("{user}@{host}"),
+        })
     }
 }
 

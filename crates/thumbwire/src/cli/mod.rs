@@ -12,13 +12,15 @@ mod serve;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 
 use crate::action::{Cause, Failure};
 use crate::config::Config;
-use crate::session::{Phones, Session};
+use crate::key;
+use crate::session::{OurKey, Phones, Session};
 use crate::surface::{Surface, mobile};
 
 /// Puts a program's thumb on any phone: an MCP server for phones, with a virtual phone built in.
@@ -147,9 +149,16 @@ fn log_to_stderr(config: &Config) -> Result<(), Ended> {
     Ok(())
 }
 
+/// How long a phone's owner may take to accept our key: shorter than any call takes.
+const CONSENT: Duration = Duration::from_secs(7);
+
 /// The phones that the environment and the flags name.
 fn phones(config: &Config) -> Phones {
-    Phones::new(AdbServer::new(&config.adb_server))
+    let phones = Phones::new(AdbServer::new(&config.adb_server));
+    let Some(file) = config.adb_key.clone() else { return phones };
+    let name = config.key_name.clone();
+    let source = Box::new(move || key::read_or_make(&file, &name).map(Arc::new));
+    phones.with_key(OurKey { source, name: config.key_name.clone(), consent: CONSENT })
 }
 
 /// A session on those phones.

@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use attached::{Attached, Screen};
-pub use phones::{Phones, VIRTUAL};
+pub use phones::{OurKey, Phones, VIRTUAL};
 
 /// The part of a call's time that is kept for finding out whether a silent phone is still there.
 const PROBE: Duration = Duration::from_secs(1);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_adb::transport::Io;
-use thumbwire_adb::{self as adb, AdbServer, Direct, Transport};
+use thumbwire_adb::{self as adb, AdbServer, Direct, Key, Transport};
 use thumbwire_device::android::Android;
 use thumbwire_device::{Acted, Device, Error, Platform};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
@@ -28,12 +28,28 @@ pub struct Phones {
     server: AdbServer,
     /// Listed only once it was asked for: nobody gets the virtual phone without wanting it.
     virtual_phone: Mutex<Option<VirtualPhone>>,
+    key: Option<OurKey>,
+}
+
+/// The key by which phones know this computer.
+pub struct OurKey {
+    /// Gets it, or says in words why there is none. Asked when the first phone wants it.
+    pub source: Box<dyn Fn() -> Result<Arc<Key>, String> + Send + Sync>,
+    /// What a phone that does not know it shows its owner.
+    pub name: String,
+    /// How long the owner may take to accept it.
+    pub consent: Duration,
 }
 
 impl Phones {
     /// The phones that an adb server knows, those that are named by address, and the built-in one when it is named.
     pub fn new(server: AdbServer) -> Self {
-        Self { server, virtual_phone: Mutex::default() }
+        Self { server, virtual_phone: Mutex::default(), key: None }
+    }
+
+    /// The same, with a key for those that ask for one.
+    pub fn with_key(self, key: OurKey) -> Self {
+        Self { key: Some(key), ..self }
     }
 
     /// The same, with a virtual phone that the caller holds as well.
@@ -75,42 +91,69 @@ impl Phones {
         Ok(listed)
     }
 
-    /// A handle on the phone of this id, connected.
+    /// A handle on the phone of this id, connected. A phone that asks for a key is shown ours; its owner has some
+    /// seconds to accept it.
     pub async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
-        let transport = self.transport(id).await?;
-        let opened = Android::attach(id, transport).await;
-        Ok(Arc::new(opened.map_err(|error| Failure::of_device(id, &error))?))
+        let opened = match self.way(id).await? {
+            Way::BuiltIn(phone) => {
+                let connect = move || {
+                    let io: Box<dyn Io> = Box::new(phone.in_memory());
+                    std::future::ready(Ok(io))
+                };
+                attach(id, Direct::with("the virtual phone", connect)).await
+            }
+            Way::Server => attach(id, self.server.device(id)).await,
+            Way::Direct => match (attach(id, Direct::tcp(id)).await, &self.key) {
+                // Asked for only now: most phones that are reached directly want none.
+                (Err(Error::Unauthorized { .. }), Some(OurKey { source, name, consent })) => {
+                    let key =
+                        source().map_err(|said| Failure::from(Cause::PhoneFailed { said }))?;
+                    let direct = Direct::tcp(id).with_key(key, name).with_consent_within(*consent);
+                    attach(id, direct).await
+                }
+                (opened, _) => opened,
+            },
+        };
+        opened.map_err(|error| Failure::of_device(id, &error))
     }
 
-    async fn transport(&self, id: &str) -> Result<Arc<dyn Transport>, Failure> {
+    /// How the phone of this id is reached. Nothing is connected yet.
+    async fn way(&self, id: &str) -> Result<Way, Failure> {
         if id == VIRTUAL {
             let mut phone = self.virtual_phone.lock().await;
             let phone = phone.get_or_insert_with(|| VirtualPhone::new(Setup::default()));
-            let phone = phone.clone();
-            return Ok(Arc::new(Direct::with("the virtual phone", move || {
-                let io: Box<dyn Io> = Box::new(phone.in_memory());
-                std::future::ready(Ok(io))
-            })));
+            return Ok(Way::BuiltIn(phone.clone()));
         }
         let address = id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).is_some();
         let listed = match self.list().await {
             // An adb server that is ill does not stand between us and a phone that is named by its address.
             Err(failure) if address => {
-                tracing::warn!("{id} is reached directly: {:?}", failure.cause);
+                tracing::warn!("{id} is reached directly: {}", failure.cause);
                 Vec::new()
             }
             listed => listed?,
         };
         match listed.into_iter().find(|phone| phone.id == id) {
-            Some(phone) if phone.is_ready() => Ok(Arc::new(self.server.device(id))),
+            Some(phone) if phone.is_ready() => Ok(Way::Server),
             Some(phone) if phone.state == "unauthorized" => {
                 Err(Cause::DeviceNotAuthorized { device: phone.id }.into())
             }
             Some(phone) => Err(not_connected(id, format!("its state is {}", phone.state))),
-            None if address => Ok(Arc::new(Direct::tcp(id))),
+            None if address => Ok(Way::Direct),
             None => Err(not_connected(id, "no adb server knows it".into())),
         }
     }
+}
+
+/// A way to a phone.
+enum Way {
+    BuiltIn(VirtualPhone),
+    Server,
+    Direct,
+}
+
+async fn attach(id: &str, transport: impl Transport + 'static) -> Result<Arc<dyn Device>, Error> {
+    Ok(Arc::new(Android::attach(id, Arc::new(transport)).await?))
 }
 
 fn not_connected(id: &str, why: String) -> Failure {

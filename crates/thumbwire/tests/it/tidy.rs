@@ -66,13 +66,14 @@ fn each_crate_looks_downward_only() {
 fn each_room_of_the_product_knows_only_what_stands_below_it() {
     let below: BTreeMap<&str, &[&str]> = BTreeMap::from([
         ("config", &[][..]),
+        ("key", &[][..]),
         ("look", &[][..]),
         ("action", &["look"][..]),
         ("session", &["action", "look"][..]),
         ("trace", &["action", "look"][..]),
         ("surface", &["action", "look"][..]),
         ("mcp", &["action", "surface"][..]),
-        ("cli", &["action", "config", "look", "mcp", "session", "surface", "trace"][..]),
+        ("cli", &["action", "config", "key", "look", "mcp", "session", "surface", "trace"][..]),
     ]);
     for (file, text) in sources("crates/thumbwire/src") {
         let inside = file.strip_prefix("crates/thumbwire/src/").unwrap();

@@ -1,14 +1,17 @@
 //! The session against a virtual phone that the test holds: what reached its shell, and what happens when it goes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use thumbwire::action::{Action, Call, Cause, Direction, Failure, Outcome, Perform as _, Target};
-use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire::session::{OurKey, Phones, Session, VIRTUAL};
+use thumbwire_adb::daemon::shell::ShellIo;
+use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
 use thumbwire_adb::wire::banner::{Banner, Features};
-use thumbwire_adb::{AdbServer, Direct, Stream, Transport};
+use thumbwire_adb::{AdbServer, Direct, PublicKey, Stream, Transport};
 use thumbwire_device::android::Android;
 use thumbwire_device::{Acted, AppId, Device as _, Gesture, Key, Point};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
@@ -207,6 +210,71 @@ async fn a_phone_that_vanishes_while_it_works_says_that_it_may_have_acted() {
     phone.release();
     phone.plug();
     ask(&session, Action::Press(Key::Home)).await.unwrap();
+}
+
+/// A phone that asks for a key; its owner consents when told to.
+struct Guarded {
+    consents: AtomicBool,
+    shown: std::sync::Mutex<Vec<String>>,
+}
+
+impl Services for Guarded {
+    fn banner(&self) -> Banner {
+        Banner::phone("p", "Guarded", "d", Features::read("shell_v2"))
+    }
+
+    fn open(&self, _service: &str) -> Result<Handler, Refused> {
+        Ok(handler(async |stream| ShellIo::new(stream).control.exit(0).await))
+    }
+}
+
+impl Doorkeeper for Guarded {
+    fn knows(&self, token: &[u8], signature: &[u8]) -> bool {
+        let shown = self.shown.lock().unwrap();
+        let known = shown.iter().filter_map(|line| PublicKey::read(line).ok());
+        self.consents.load(Ordering::SeqCst)
+            && known.into_iter().any(|key| key.signed(token, signature))
+    }
+
+    fn consents(&self, key: String) -> BoxFuture<'static, bool> {
+        self.shown.lock().unwrap().push(key);
+        Box::pin(std::future::ready(self.consents.load(Ordering::SeqCst)))
+    }
+}
+
+#[tokio::test]
+async fn a_phone_that_asks_for_a_key_is_shown_ours_and_works_once_its_owner_consents() {
+    let guarded = Arc::new(Guarded { consents: false.into(), shown: std::sync::Mutex::default() });
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let served = Arc::clone(&guarded);
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(daemon::serve_guarded(stream, served.clone(), served.clone()));
+        }
+    });
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("adbkey");
+    let source = move || thumbwire::key::read_or_make(&file, "me@here").map(Arc::new);
+    // The owner's refusal is not told to a host; it is seen by the time that passes.
+    let (name, consent) = ("me@here".into(), Duration::from_millis(200));
+    let phones = Phones::new(nowhere());
+    let phones = phones.with_key(OurKey { source: Box::new(source), name, consent });
+    let session = Session::new(phones, None);
+    let choose = || Action::UseDevice { device: address.clone(), platform: None };
+
+    let call = Call::within(Duration::from_secs(30));
+    let failure = session.perform(&call, choose()).await.unwrap_err();
+    assert_eq!(failure.cause, Cause::DeviceNotAuthorized { device: address.clone() });
+    assert_eq!(failure.acted, Acted::No);
+    assert!(guarded.shown.lock().unwrap()[0].ends_with(" me@here"));
+
+    guarded.consents.store(true, Ordering::SeqCst);
+    let Outcome::Using(identity) = ask(&session, choose()).await.unwrap() else { panic!() };
+    assert_eq!(identity.model, "Guarded");
+    let shown = guarded.shown.lock().unwrap();
+    assert!(shown.iter().all(|key| *key == shown[0]), "the same key each time");
 }
 
 #[tokio::test(start_paused = true)]
