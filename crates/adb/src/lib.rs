@@ -32,6 +32,7 @@ pub use link::LinkStream;
 pub use services::shell::{Output, exec, run};
 pub use transport::direct::Direct;
 pub use transport::server::{AdbServer, ThroughServer};
+pub use transport::track::DeviceTracker;
 pub use transport::{Stream, Transport};
 pub use wire::banner::{Banner, Features};
 pub use wire::devices::{Listed, State};

@@ -9,6 +9,7 @@
 
 pub mod direct;
 pub mod server;
+pub mod track;
 
 use std::io;
 use std::pin::Pin;

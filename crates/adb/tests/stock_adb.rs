@@ -9,7 +9,7 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use common::stock::{Stock, stdout};
+use common::stock::{PATIENCE, Stock, stdout};
 use common::{pattern, text};
 use thumbwire_adb::services::sync::{list, pull, push, stat};
 use thumbwire_adb::wire::devices::State;
@@ -106,4 +106,31 @@ async fn the_same_services_work_through_a_stock_server() {
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
     let error = server.device("nobody").open("shell:x").await.err();
     assert!(matches!(error, Some(Error::NoSuchDevice { .. })), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_server_tells_when_phones_come_and_go() {
+    let Some(stock) = Stock::start().await else { return };
+    let mut tracker = stock.server().track_devices().await.unwrap();
+    let mut until = async |wanted: Option<State>| {
+        let told = async {
+            loop {
+                let devices = tracker.next().await.unwrap();
+                let states: Vec<_> = devices.iter().map(|listed| listed.state.clone()).collect();
+                if states == Vec::from_iter(wanted.clone()) {
+                    return devices;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, told).await.expect("the server tells")
+    };
+    let listed = until(Some(State::Device)).await;
+    assert_eq!((&listed[0].serial, listed[0].property("device")), (&stock.serial, Some("tiny")));
+    stock.adb(&["disconnect", &stock.serial]).await;
+    until(None).await;
+    stock.adb(&["connect", &stock.serial]).await;
+    until(Some(State::Device)).await;
+    stock.adb(&["kill-server"]).await;
+    let error = tracker.next().await.unwrap_err();
+    assert!(matches!(error, Error::Vanished { .. }), "{error}");
 }

@@ -80,6 +80,18 @@ impl AdbServer {
         ThroughServer { server: self.clone(), serial: serial.into() }
     }
 
+    /// Asks for what goes on after the OKAY: the socket stands right behind it.
+    pub(super) async fn converse(&self, request: &str) -> Result<TcpStream, Error> {
+        let mut socket = self.connect().await?;
+        within(ANSWER, request, async {
+            self.ask(&mut socket, request)
+                .await?
+                .map_err(|said| Error::Refused { service: request.to_owned(), said })
+        })
+        .await?;
+        Ok(socket)
+    }
+
     async fn connect(&self) -> Result<TcpStream, Error> {
         connect_tcp(&self.address, CONNECTING).await
     }
@@ -210,6 +222,7 @@ async fn within<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::devices::State;
     use tokio::net::TcpListener;
 
     /// A server that reads one request for each script, checks it, and answers.
@@ -286,6 +299,33 @@ mod tests {
             error,
             Some(Error::Refused { service: "nosuch:".into(), said: "closed".into() })
         );
+    }
+
+    #[tokio::test]
+    async fn each_change_of_the_list_is_told() {
+        let server = server(vec![vec![(
+            "0014host:track-devices-l",
+            "OKAY0000000aabc\tdevice000babc\toffline",
+        )]])
+        .await;
+        let mut tracker = server.track_devices().await.unwrap();
+        assert_eq!(tracker.next().await.unwrap(), []);
+        for state in [State::Device, State::Offline] {
+            let listed = tracker.next().await.unwrap();
+            assert_eq!((&listed[0].serial[..], &listed[0].state), ("abc", &state));
+        }
+        assert!(matches!(tracker.next().await, Err(Error::Vanished { .. })), "the server ended");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_knows_the_short_list_alone_is_asked_for_that() {
+        let server = server(vec![
+            vec![("0014host:track-devices-l", "FAIL0014unknown host service")],
+            vec![("0012host:track-devices", "OKAY000cabc\toffline\n")],
+        ])
+        .await;
+        let listed = server.track_devices().await.unwrap().next().await.unwrap();
+        assert_eq!(listed[0].state, State::Offline);
     }
 
     #[tokio::test]

@@ -4,6 +4,8 @@
 //! failure, and the answer to a query, is again four hex digits and a text. Source: `SERVICES.TXT`
 //! and `adb_io.cpp` in AOSP's adb.
 
+use bytes::{Buf, BytesMut};
+
 use super::{Malformed, readable};
 
 /// The longest request or answer that four hex digits can tell, in bytes.
@@ -54,6 +56,21 @@ pub fn read_length(digits: [u8; 4]) -> Result<usize, Malformed> {
         })
 }
 
+/// Takes one whole text with its length off the front of `bytes`; `None` when it has not all come
+/// yet. Bytes that are no UTF-8 are replaced.
+///
+/// # Errors
+/// It does not begin with a length.
+pub fn decode_text(bytes: &mut BytesMut) -> Result<Option<String>, Malformed> {
+    let Some(digits) = bytes.first_chunk::<4>() else { return Ok(None) };
+    let length = read_length(*digits)?;
+    if bytes.len() < 4 + length {
+        return Ok(None);
+    }
+    bytes.advance(4);
+    Ok(Some(String::from_utf8_lossy(&bytes.split_to(length)).into_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +99,19 @@ mod tests {
         assert_eq!(read_length(*b"FFFF"), Ok(65535));
         assert!(read_length(*b"+0ff").is_err());
         assert!(read_length([0xff; 4]).is_err());
+    }
+
+    #[test]
+    fn texts_are_taken_off_one_by_one_however_they_are_cut() {
+        let wire = b"0003one00000004t\xffwo0004fo";
+        let mut bytes = BytesMut::new();
+        let mut texts = Vec::new();
+        for byte in wire {
+            bytes.extend_from_slice(&[*byte]);
+            texts.extend(decode_text(&mut bytes).unwrap());
+        }
+        assert_eq!(texts, ["one", "", "t\u{fffd}wo"]);
+        assert_eq!(&bytes[..], b"0004fo", "the rest has not come yet");
+        assert!(decode_text(&mut BytesMut::from(&b"OKAY"[..])).is_err());
     }
 }

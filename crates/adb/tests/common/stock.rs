@@ -12,7 +12,7 @@ use tokio::process::Command;
 use super::TinyPhone;
 
 /// Generous: a busy machine is no failure.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A private adb server, and a phone of ours that is connected to it.
 pub(crate) struct Stock {
