@@ -10,6 +10,7 @@ use thumbwire_virtual_phone::world::{Display, Key, Node, Phase, Point, Setup, Wo
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 const MAPS: &str = "com.google.android.apps.maps";
+const SETTINGS: &str = "com.android.settings";
 
 struct Shooting {
     folder: PathBuf,
@@ -68,7 +69,35 @@ impl Shooting {
         self.tap("search_omnibox_text_box");
         self.type_text("zzz");
         self.world.key(Key::ENTER);
-        self.shoot("13-nothing")
+        self.shoot("13-nothing")?;
+        self.settings()
+    }
+
+    fn settings(&mut self) -> Done {
+        self.world.start(SETTINGS, None)?;
+        self.shoot("20-settings")?;
+        for (name, taps) in [
+            ("21-network", &["Network & internet"][..]),
+            ("22-internet", &["Network & internet", "Internet"]),
+            ("23-devices", &["Connected devices"]),
+            ("24-apps", &["Apps"]),
+            ("25-app", &["Apps", "Maps"]),
+            ("26-battery", &["Battery"]),
+            ("27-sound", &["Sound & vibration"]),
+            ("28-display", &["Display"]),
+            ("29-timeout", &["Display", "Screen timeout"]),
+            ("30-about", &["About phone"]),
+            ("31-airplane", &["Network & internet", "Airplane mode"]),
+            ("32-find-setting", &["Search settings"]),
+        ] {
+            self.world.force_stop(SETTINGS);
+            self.world.start(SETTINGS, None)?;
+            taps.iter().for_each(|what| self.tap(what));
+            self.shoot(name)?;
+        }
+        self.world.put_setting("global", "airplane_mode_on", "0");
+        self.world.put_setting("global", "wifi_on", "1");
+        Ok(())
     }
 
     fn tour(&mut self, name: &str) -> Done {
@@ -90,8 +119,12 @@ impl Shooting {
         }
     }
 
+    /// Taps the node with this id, text or description.
     fn tap(&mut self, id: &str) {
-        let found = self.world.scene().focused().and_then(|window| window.root.find(id));
+        let found = self.world.scene().focused().and_then(|window| {
+            let named = |node: &&Node| node.text == id || node.description == id;
+            window.root.find(id).or_else(|| window.root.walk().find(named))
+        });
         let Some(at) = found.map(|node: &Node| node.bounds.center()) else {
             eprintln!("no {id} on the screen");
             return;

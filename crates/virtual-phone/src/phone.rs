@@ -6,8 +6,8 @@
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faces::adbd;
 use crate::files::Files;
-use crate::programs::{self, Properties, Settings};
-use crate::world::{self, Display, World};
+use crate::programs::{self, Properties};
+use crate::world::{self, About, Display, World};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -90,7 +90,6 @@ pub(crate) struct State {
     pub(crate) world: World,
     pub(crate) files: Files,
     pub(crate) properties: Properties,
-    pub(crate) settings: Settings,
     pub(crate) log: CommandLog,
     /// Log lines before this one were cleared by `logcat -c`, counted from the first ever written.
     pub(crate) log_cleared: u64,
@@ -115,15 +114,20 @@ impl VirtualPhone {
     /// A phone that has just been switched on and shows its home screen.
     pub fn new(setup: Setup) -> Self {
         let serial = setup.serial.clone().unwrap_or_else(|| format!("VP{:08X}", setup.seed));
-        let world = World::new(world::Setup {
+        let properties = Properties::new(&setup, &serial);
+        let mut world = World::new(world::Setup {
             seed: setup.seed,
             display: setup.display,
             android: setup.android,
         });
+        world.set_about(About {
+            model: setup.model.clone(),
+            build: properties.get("ro.build.display.id").to_owned(),
+            security_patch: properties.get("ro.build.version.security_patch").to_owned(),
+        });
         let state = State {
             files: Files::new(world.unix_time(), programs::names()),
-            properties: Properties::new(&setup, &serial),
-            settings: Settings::default(),
+            properties,
             log: CommandLog::default(),
             log_cleared: 0,
             pids: 4_000,

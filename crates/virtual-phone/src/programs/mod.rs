@@ -28,7 +28,6 @@ mod system;
 mod text;
 
 pub(crate) use properties::Properties;
-pub(crate) use settings::Settings;
 
 use crate::files::{Error, absolute};
 use crate::phone::VirtualPhone;

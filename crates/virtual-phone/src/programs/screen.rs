@@ -137,8 +137,10 @@ pub(super) async fn wm(call: Invocation) -> Status {
                     Some("lock") => {
                         phone.rotate(rotation.unwrap_or(phone.world.display().rotation))
                     }
-                    Some("free") => phone.settings.put("system", "accelerometer_rotation", "1"),
-                    _ if phone.settings.get("system", "accelerometer_rotation") == Some("1") => {
+                    Some("free") => {
+                        phone.world.put_setting("system", "accelerometer_rotation", "1");
+                    }
+                    _ if phone.world.setting("system", "accelerometer_rotation") == Some("1") => {
                         return Some("free".to_owned());
                     }
                     _ => return Some(format!("lock {}", phone.world.display().rotation)),

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::icons::Icon;
+use super::settings::Settings;
 use super::theme::Colour;
 use super::view::{Tag, View};
+use super::{About, Battery};
 
 /// What the package manager knows of an app.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,11 +150,13 @@ pub(crate) enum Event {
     Hold(Tag),
     /// A finger moved on a view with this tag, by so many dp.
     Drag(Tag, f32, f32),
+    /// A finger is on a view with this tag, at this part of its width.
+    Slide(Tag, f32),
     /// The field's text is now this.
     Text { field: String, text: String },
     /// The keyboard's enter key was pressed in a field of one line.
     Action { field: String },
-    /// Back was pressed. An app that has nowhere to go back to calls [`Reach::finish`].
+    /// Back was pressed, or the screen was touched beside a dialog. An app that has nowhere to go back to calls [`Reach::finish`].
     Back,
 }
 
@@ -169,6 +173,14 @@ pub(crate) struct Env<'a> {
     pub(crate) store: &'a Store,
     /// All installed packages, by package name.
     pub(crate) packages: &'a [&'a Manifest],
+    /// The phone's settings.
+    pub(crate) settings: &'a Settings,
+    /// What the phone is.
+    pub(crate) about: &'a About,
+    /// Major Android release.
+    pub(crate) android: u32,
+    /// How the battery stands.
+    pub(crate) battery: Battery,
     /// The time of day.
     pub(crate) clock: Clock,
 }
@@ -285,6 +297,7 @@ pub(crate) enum Request {
     Toast(String),
     ScrollToTop(&'static str),
     Copy(String),
+    Setting { table: String, name: String, value: String },
 }
 
 impl Reach<'_> {
@@ -322,6 +335,12 @@ impl Reach<'_> {
     /// Scrolls a container back to its beginning.
     pub(crate) fn scroll_to_top(&mut self, id: &'static str) {
         self.asked.push(Request::ScrollToTop(id));
+    }
+
+    /// Changes a setting of the phone.
+    pub(crate) fn set(&mut self, table: &str, name: &str, value: impl Into<String>) {
+        let (table, name) = (table.to_owned(), name.to_owned());
+        self.asked.push(Request::Setting { table, name, value: value.into() });
     }
 
     /// Puts text on the clipboard.

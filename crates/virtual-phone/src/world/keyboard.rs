@@ -149,6 +149,7 @@ pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) 
     let (symbol, name) = match traits {
         FieldTraits { multi_line: true, .. } => (Icon::KeyboardReturn, "Enter"),
         FieldTraits { action: ImeAction::Search, .. } => (Icon::Search, "Search"),
+        FieldTraits { action: ImeAction::Next, .. } => (Icon::ChevronRight, "Next"),
         FieldTraits { action: ImeAction::Done, .. } => (Icon::Check, "Done"),
     };
     let enter = icon(symbol, 22.0, theme::ON_PRIMARY);

@@ -8,7 +8,7 @@ use super::app::Event;
 use super::geometry::{Point, Rect};
 use super::scene::Node;
 use super::tasks::SYSTEM_PID;
-use super::view::FieldTraits;
+use super::view::{FieldTraits, ImeAction};
 
 /// An Android key code (`KeyEvent.KEYCODE_…`, android/keycodes.h).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,8 +102,8 @@ impl World {
             Key::HOME => self.go_home(),
             Key::APP_SWITCH => self.switch_to_last(),
             Key::BACK | Key::ESCAPE => self.back(),
-            Key::VOLUME_UP => self.volume = (self.volume + 1).min(15),
-            Key::VOLUME_DOWN => self.volume = self.volume.saturating_sub(1),
+            Key::VOLUME_UP => self.change_volume(1),
+            Key::VOLUME_DOWN => self.change_volume(-1),
             Key::ENTER | Key::NUMPAD_ENTER => self.enter(),
             Key::DPAD_CENTER => self.click_focus(),
             Key::TAB => self.move_focus(None),
@@ -211,6 +211,12 @@ impl World {
             Some(traits) if traits.multi_line => {
                 self.insert("\n");
             }
+            Some(FieldTraits { action: ImeAction::Next, .. })
+                if self.field_after_focus().is_some() =>
+            {
+                let next = self.field_after_focus().unwrap_or_default();
+                self.focus_field(&next);
+            }
             Some(_) => {
                 let field = focus.id.clone();
                 self.keyboard.shown = false;
@@ -218,6 +224,13 @@ impl World {
             }
             None => self.click_focus(),
         }
+    }
+
+    /// The resource id of the field that follows the focused one on the screen.
+    fn field_after_focus(&self) -> Option<String> {
+        let address = &self.focus.as_ref()?.address;
+        let at = self.fields.iter().position(|field| field.address == *address)?;
+        self.fields.get(at + 1).map(|field| field.id.clone())
     }
 
     /// Takes the character before the caret away.

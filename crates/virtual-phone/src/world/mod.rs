@@ -22,6 +22,7 @@ mod layout;
 mod log;
 pub(crate) mod picture;
 pub(crate) mod scene;
+pub(crate) mod settings;
 mod stage;
 mod system_ui;
 mod tasks;
@@ -45,6 +46,7 @@ pub use crate::render::Frame;
 use self::keyboard::Keyboard;
 use self::keys::Focus;
 use self::layout::Scrolls;
+use self::settings::Settings;
 use self::stage::KnownField;
 use self::tasks::{Installed, Task};
 use self::text::Typesetter;
@@ -81,6 +83,28 @@ pub struct Battery {
     pub voltage: i32,
 }
 
+/// What the phone says of itself on its page "About phone".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct About {
+    pub(crate) model: String,
+    pub(crate) build: String,
+    pub(crate) security_patch: String,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        Self {
+            model: "Virtual Pixel".to_owned(),
+            build: "UP1A.231005.007".to_owned(),
+            security_patch: "2023-10-05".to_owned(),
+        }
+    }
+}
+
+/// The setting that holds the media volume, and its highest value.
+const VOLUME: &str = "volume_music_speaker";
+const LOUDEST: i64 = 15;
+
 /// The phone's inside. See the module for how to begin.
 pub struct World {
     seed: u64,
@@ -93,7 +117,8 @@ pub struct World {
     display: Display,
     screen_on: bool,
     battery: Battery,
-    volume: u8,
+    settings: Settings,
+    about: About,
     clipboard: Option<String>,
     log: Log,
     apps: Vec<Installed>,
@@ -145,7 +170,8 @@ impl World {
             display,
             screen_on: true,
             battery: Battery { level, charging: true, temperature: 270, voltage: 4210 },
-            volume: 7,
+            settings: Settings::default(),
+            about: About::default(),
             clipboard: None,
             log: Log::default(),
             apps: apps::installed(setup.seed),
@@ -285,7 +311,18 @@ impl World {
 
     /// Media volume, 0 to 15.
     pub fn volume(&self) -> u8 {
-        self.volume
+        self.settings.number("system", VOLUME, 0).clamp(0, LOUDEST) as u8
+    }
+
+    pub(crate) fn set_about(&mut self, about: About) {
+        self.about = about;
+        self.settle();
+    }
+
+    /// Turns the media volume up or down.
+    fn change_volume(&mut self, by: i64) {
+        let volume = (i64::from(self.volume()) + by).clamp(0, LOUDEST);
+        self.put_setting("system", VOLUME, &volume.to_string());
     }
 
     /// What was copied last.

@@ -31,7 +31,7 @@ impl Scene {
 /// Who a window belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
-    /// An app's activity.
+    /// An app's activity, or a dialog before it.
     Application,
     /// The soft keyboard.
     InputMethod,
@@ -54,7 +54,8 @@ pub struct Window {
     pub package: String,
     /// The part of the screen it covers.
     pub bounds: Rect,
-    /// Whether keys go to it; true for exactly one application window.
+    /// Whether keys go to it; true for exactly one application window, the
+    /// dialog where there is one.
     pub focused: bool,
     /// The root of its tree.
     pub root: Node,
@@ -150,6 +151,7 @@ pub(crate) struct Touch {
     pub(crate) tap: Option<Tag>,
     pub(crate) hold: Option<Tag>,
     pub(crate) drag: Option<Tag>,
+    pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,
     pub(crate) swipe_down: Option<Tag>,
     pub(crate) field: Option<FieldTraits>,

@@ -8,21 +8,24 @@ use super::app::{Clock, Env, Manifest};
 use super::geometry::Rect;
 use super::keyboard;
 use super::layout::{Addresses, FocusMark, Layout};
-use super::scene::{Node, Scene, Window, WindowKind};
+use super::scene::{Ink, Inked, Node, Scene, Window, WindowKind};
 use super::system_ui;
 use super::theme::{self, Type};
 use super::view::{Content, FieldTraits, View, column, frame};
+
+/// A dialog is no wider than this, in dp (Material 3, "Dialogs: specs").
+const WIDEST_DIALOG: f32 = 560.0;
 
 impl World {
     /// Asks the app for its view and keeps the focus only if its field is still there. To be called
     /// after every change.
     pub(crate) fn settle(&mut self) {
         self.scene = None;
-        let view = self.draw_app();
+        let view = self.draw_front();
         let shown = self.keyboard_shown();
         self.sync_focus(&view);
         // The keyboard changes the app's insets, so its going away means a second drawing.
-        let view = if shown == self.keyboard_shown() { view } else { self.draw_app() };
+        let view = if shown == self.keyboard_shown() { view } else { self.draw_front() };
         self.fields = fields(&view);
     }
 
@@ -49,23 +52,43 @@ impl World {
         bounds
     }
 
-    fn draw_app(&self) -> View {
+    /// The view that has the focus: the dialog, else the app's own.
+    fn draw_front(&self) -> View {
+        let (view, dialog) = self.draw_app();
+        dialog.unwrap_or(view)
+    }
+
+    /// The app's view in its decoration, and the dialog before it.
+    fn draw_app(&self) -> (View, Option<View>) {
         let front = self.foreground();
         let bounds = self.app_bounds();
         let scale = self.display.scale();
         let bottom = if self.keyboard_shown() { 0.0 } else { system_ui::NAVIGATION };
         let insets = (system_ui::STATUS, bottom);
         let packages: Vec<&Manifest> = self.packages();
-        let Some(at) = self.app_index(&front.package) else { return frame([]) };
+        let Some(at) = self.app_index(&front.package) else { return (frame([]), None) };
         let env = Env {
             size: (bounds.width() as f32 / scale, bounds.height() as f32 / scale),
             insets,
             activity: &front.activity,
             store: &self.apps[at].store,
             packages: &packages,
+            settings: &self.settings,
+            about: &self.about,
+            android: self.android,
+            battery: self.battery,
             clock: Clock::at(self.uptime),
         };
-        let view = self.apps[at].app.view(&env);
+        let mut view = self.apps[at].app.view(&env);
+        let dialog = view.dialog.take().map(|dialog| {
+            let card = column([*dialog]).class(super::layout::DECOR).max_width(WIDEST_DIALOG);
+            frame([card.grow()]).pack_center().align_center().pad_each(
+                28.0,
+                insets.0 + 8.0,
+                28.0,
+                insets.1 + 8.0,
+            )
+        });
         let (top, bottom) = if view.edge_to_edge { (0.0, 0.0) } else { insets };
         let light_bars = view.light_bars;
         let content = column([view.grow()])
@@ -74,7 +97,7 @@ impl World {
             .pin([Some(0.0), Some(top), Some(0.0), Some(bottom)]);
         let mut root = frame([content]).fill(theme::SURFACE);
         root.light_bars = light_bars;
-        root
+        (root, dialog)
     }
 
     /// Reads the focused field from the view; loses the focus if it is gone.
@@ -109,7 +132,7 @@ impl World {
     pub(crate) fn lay_out(&mut self) -> Scene {
         let display = self.display;
         let front = self.foreground();
-        let view = self.draw_app();
+        let (view, dialog) = self.draw_app();
         let mark = self.focus.as_ref().map(|focus| FocusMark {
             address: focus.address.clone(),
             caret: focus.caret,
@@ -119,7 +142,8 @@ impl World {
         let owner = self.scroll_owner();
         let title = format!("{}/{}", front.package, front.activity);
         let bounds = self.app_bounds();
-        let root = self.place(&view, bounds, &front.package, &owner, mark.as_ref());
+        let mark_of = |front: bool| mark.as_ref().filter(|_| front);
+        let root = self.place(&view, bounds, &front.package, &owner, mark_of(dialog.is_none()));
         let light = view.light_bars;
         if let Some(focus) = &mut self.focus {
             focus.reveal = false;
@@ -129,10 +153,23 @@ impl World {
             title: title.to_owned(),
             package: package.to_owned(),
             bounds: root.bounds,
-            focused: kind == WindowKind::Application,
+            focused: false,
             root,
         };
         let mut windows = vec![window(WindowKind::Application, &title, &front.package, root)];
+        if let Some(dialog) = dialog {
+            let placed = self.place(&dialog, bounds, &front.package, &owner, mark_of(true));
+            // The window is as large as the card; what lies around it dims what lies behind.
+            if let Some(mut card) = placed.children.into_iter().next() {
+                let (clip, radius) = (display.bounds(), 0.0);
+                let ink = Ink::Fill { rect: clip, radius, colour: theme::SCRIM };
+                card.inks.insert(0, Inked { clip, ink });
+                windows.push(window(WindowKind::Application, &title, &front.package, card));
+            }
+        }
+        if let Some(front) = windows.last_mut() {
+            front.focused = true;
+        }
         if self.keyboard_shown() {
             let action = self.focus.as_ref().and_then(|focus| focus.field).unwrap_or_default();
             let view = keyboard::view(&self.keyboard, &display, action);
@@ -146,7 +183,8 @@ impl World {
             let root = self.place(&view, area, &front.package, "", None);
             windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
         }
-        let status = system_ui::status(&Clock::at(self.uptime), &self.battery, light);
+        let status =
+            system_ui::status(&Clock::at(self.uptime), &self.battery, &self.settings, light);
         let navigation = system_ui::navigation(light && !self.keyboard_shown());
         let scale = display.scale();
         let mut area = display.bounds();

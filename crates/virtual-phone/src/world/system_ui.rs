@@ -5,6 +5,7 @@
 use super::Battery;
 use super::app::Clock;
 use super::icons::Icon;
+use super::settings::Settings;
 use super::theme::{self, Colour};
 use super::view::{View, class, column, frame, icon, row, spring, text};
 
@@ -15,26 +16,32 @@ pub(crate) const STATUS: f32 = 32.0;
 /// Height of the gesture bar in dp.
 pub(crate) const NAVIGATION: f32 = 24.0;
 
-/// The status bar; `light` paints it for a dark ground.
-pub(crate) fn status(clock: &Clock, battery: &Battery, light: bool) -> View {
+/// The status bar, which shows the radios that are on; `light` paints it for a dark ground.
+pub(crate) fn status(clock: &Clock, battery: &Battery, settings: &Settings, light: bool) -> View {
     let ink = if light { theme::WHITE } else { theme::ON_SURFACE };
     let time = format!("{}:{:02}", clock.hour, clock.minute);
-    let symbol = if battery.charging { Icon::BatteryChargingFull } else { Icon::BatteryFull };
-    let level = format!("{}%", battery.level);
-    row([
+    let sign = |symbol, words: &str| icon(symbol, 16.0, ink).describe(words);
+    let mut signs = vec![
         text(&time, theme::LABEL_LARGE.colour(ink)).id("clock").describe(time.clone()),
         spring(),
-        icon(Icon::NetworkWifi, 16.0, ink).describe("Wifi signal full."),
-        icon(Icon::SignalCellular4Bar, 16.0, ink).describe("Phone signal full."),
-        row([
-            text(&level, theme::LABEL.colour(ink)).id("battery_percentage"),
-            icon(symbol, 16.0, ink).unlisted(),
-        ])
-        .describe(format!("Battery {} percent.", battery.level)),
-    ])
-    .pad_xy(20.0, 0.0)
-    .gap(5.0)
-    .id("status_bar")
+    ];
+    if settings.wifi() {
+        signs.push(sign(Icon::NetworkWifi, "Wifi signal full.").id("wifi_signal"));
+    }
+    if settings.on("global", "airplane_mode_on") {
+        signs.push(sign(Icon::AirplanemodeActive, "Airplane mode."));
+    } else {
+        signs.push(sign(Icon::SignalCellular4Bar, "Phone signal full.").id("mobile_signal"));
+    }
+    let symbol = if battery.charging { Icon::BatteryChargingFull } else { Icon::BatteryFull };
+    let mut charge = Vec::new();
+    if settings.on("system", "status_bar_show_battery_percent") {
+        let level = format!("{}%", battery.level);
+        charge.push(text(level, theme::LABEL.colour(ink)).id("battery_percentage"));
+    }
+    charge.push(icon(symbol, 16.0, ink).unlisted());
+    signs.push(row(charge).describe(format!("Battery {} percent.", battery.level)));
+    row(signs).pad_xy(20.0, 0.0).gap(5.0).id("status_bar")
 }
 
 /// The gesture bar: a pill near the edge; `light` paints it for a dark ground.

@@ -49,6 +49,7 @@ pub(crate) const SYSTEM_PID: u32 = 1432;
 const TOAST: Duration = Duration::from_secs(2);
 const MAIN: &str = "android.intent.action.MAIN";
 const MAPS: &str = "com.google.android.apps.maps";
+const SETTINGS: &str = "com.android.settings";
 
 impl World {
     /// Starts an app by its icon, or a named activity of it (`full.Class` or `.Class`). An app that
@@ -61,7 +62,7 @@ impl World {
     }
 
     /// Starts what an intent asks for: its component, home for `MAIN` with category `HOME`, a
-    /// package's icon for `MAIN`, Maps for `geo:` addresses.
+    /// package's icon for `MAIN`, Maps for `geo:` addresses, Settings for `android.settings.…`.
     ///
     /// # Errors
     /// [`StartError::NotLaunchable`] when nothing handles it, else as [`World::start`].
@@ -78,6 +79,9 @@ impl World {
         }
         if intent.data.as_deref().is_some_and(|data| data.starts_with("geo:")) {
             return self.start_with(MAPS, None, intent);
+        }
+        if intent.action.as_deref().is_some_and(|action| action.starts_with("android.settings.")) {
+            return self.start_with(SETTINGS, None, intent);
         }
         Err(StartError::NotLaunchable)
     }
@@ -245,6 +249,14 @@ impl World {
                 self.scrolls.remove(&(owner, format!("#{id}")));
             }
             Request::Copy(text) => self.set_clipboard(text),
+            Request::Setting { table, name, value } => {
+                // Whoever holds the screen by hand keeps it as it is (`RotationPolicy.setRotationLock`).
+                if name == "accelerometer_rotation" && value == "0" {
+                    let rotation = self.display.rotation.to_string();
+                    self.put_setting("system", "user_rotation", &rotation);
+                }
+                self.put_setting(&table, &name, &value);
+            }
         }
     }
 

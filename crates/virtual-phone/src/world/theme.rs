@@ -42,6 +42,8 @@ pub(crate) const GREEN: Colour = Colour::hex(0x146C2E);
 pub(crate) const RED: Colour = Colour::hex(0xB3261E);
 pub(crate) const GOLD: Colour = Colour::hex(0xF4A900);
 pub(crate) const INVERSE_SURFACE: Colour = Colour::hex(0x303134);
+/// What lies behind a dialog is seen through this.
+pub(crate) const SCRIM: Colour = Colour::hex(0x000000).alpha(97);
 pub(crate) const WHITE: Colour = Colour::hex(0xFFFFFF);
 
 /// The least side of anything a finger should hit, in dp (Android's accessibility guidance).

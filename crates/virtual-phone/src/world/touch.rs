@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::World;
 use super::app::Event;
-use super::geometry::{Phase, Point};
+use super::geometry::{Phase, Point, Rect};
 use super::keyboard;
 use super::scene::{Axis, Node, WindowKind};
 use super::stage::KnownField;
@@ -29,6 +29,8 @@ pub(crate) struct Gesture {
     window: WindowKind,
     /// Nodes from the root to the innermost that takes touches.
     chain: Vec<Target>,
+    /// Beside the dialog that is open.
+    beside: bool,
     moved: bool,
     held: bool,
     /// What a moving finger moves.
@@ -42,10 +44,19 @@ struct Target {
     node: Node,
 }
 
+impl Target {
+    /// The grip on a slider.
+    fn slide(&self) -> Option<Grip> {
+        let tag = self.node.touch.slide.clone()?;
+        Some(Grip::Slide { tag, track: self.node.full })
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Grip {
     Scroll { address: String, axis: Axis, from: i32, furthest: i32 },
     Drag(Tag),
+    Slide { tag: Tag, track: Rect },
 }
 
 /// How long a finger rests before it is a long press; Android's default.
@@ -87,8 +98,12 @@ impl World {
             .rev()
             .find(|window| takes(window.kind) && window.bounds.contains(at));
         let Some(window) = window else { return };
+        // A window behind a dialog is out of reach.
+        let beside = window.kind == WindowKind::Application && !window.focused;
         let mut chain = Vec::new();
-        hit(&window.root, at, &mut chain);
+        if !beside {
+            hit(&window.root, at, &mut chain);
+        }
         chain.reverse();
         let bare = |node: &Node| Node { children: Vec::new(), inks: Vec::new(), ..node.clone() };
         let chain = chain
@@ -102,6 +117,7 @@ impl World {
             since,
             window,
             chain,
+            beside,
             moved: false,
             held: false,
             grip: None,
@@ -124,6 +140,8 @@ impl World {
                     grip = Some(Grip::Scroll { address, axis, from: 0, furthest });
                 } else if let Some(tag) = &target.node.touch.drag {
                     grip = Some(Grip::Drag(tag.clone()));
+                } else if let Some(grasp) = target.slide().filter(|_| axis == Axis::Across) {
+                    grip = Some(grasp);
                 }
                 if grip.is_some() {
                     break;
@@ -151,8 +169,15 @@ impl World {
                 let event = Event::Drag(tag, step.0 as f32 / scale, step.1 as f32 / scale);
                 self.tell_front(event);
             }
+            Some(Grip::Slide { tag, track }) => self.slide(tag, &track, at),
             _ => {}
         }
+    }
+
+    /// Tells the app where on a slider's track the finger is.
+    fn slide(&mut self, tag: Tag, track: &Rect, at: Point) {
+        let along = (at.x - track.left) as f32 / track.width().max(1) as f32;
+        self.tell_front(Event::Slide(tag, along.clamp(0.0, 1.0)));
     }
 
     /// Turns a resting finger into a long press once it rested long enough.
@@ -175,6 +200,14 @@ impl World {
         }
         if gesture.moved {
             self.end_swipe(&gesture, at);
+            return;
+        }
+        if gesture.beside {
+            self.tell_front(Event::Back);
+            return;
+        }
+        if let Some(Grip::Slide { tag, track }) = gesture.chain.last().and_then(Target::slide) {
+            self.slide(tag, &track, at);
             return;
         }
         let target = gesture.chain.iter().rev().find(|target| target.node.flags.clickable);
@@ -213,7 +246,10 @@ impl World {
         let edge = (EDGE * scale) as i32;
         let inward = (gesture.start.x < edge && dx >= far)
             || (gesture.start.x >= self.display.width - edge && -dx >= far);
-        if inward && dx.abs() > dy.abs() && !matches!(gesture.grip, Some(Grip::Drag(_))) {
+        if inward
+            && dx.abs() > dy.abs()
+            && !matches!(gesture.grip, Some(Grip::Drag(_) | Grip::Slide { .. }))
+        {
             self.back();
             return;
         }
@@ -292,6 +328,7 @@ pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> b
     let takes = node.flags.clickable
         || touch.hold.is_some()
         || touch.drag.is_some()
+        || touch.slide.is_some()
         || touch.scroll.is_some()
         || touch.swipe_up.is_some()
         || touch.swipe_down.is_some();

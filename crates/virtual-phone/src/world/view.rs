@@ -52,6 +52,8 @@ pub(crate) struct View {
     pub(crate) tap: Option<Tag>,
     pub(crate) hold: Option<Tag>,
     pub(crate) drag: Option<Tag>,
+    /// Wants to know where along its width a finger rests or moves.
+    pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,
     pub(crate) swipe_down: Option<Tag>,
     pub(crate) scroll: Option<Axis>,
@@ -59,6 +61,9 @@ pub(crate) struct View {
     pub(crate) edge_to_edge: bool,
     /// Wants the system bars painted for a dark ground; said by the root of an app's view.
     pub(crate) light_bars: bool,
+    /// Stands before everything else in a window of its own and takes all touches and keys; said by
+    /// the root of an app's view. What it shows comes back as a tap, a touch beside it as back.
+    pub(crate) dialog: Option<Box<View>>,
     pub(crate) children: Vec<View>,
 }
 
@@ -109,6 +114,9 @@ pub(crate) enum ImeAction {
     #[default]
     Done,
     Search,
+    #[expect(dead_code, reason = "for apps with forms")]
+    /// On to the field after this one; done in the last.
+    Next,
 }
 
 pub(crate) mod class {
@@ -124,6 +132,10 @@ pub(crate) mod class {
     pub(crate) const EDIT: &str = "android.widget.EditText";
     pub(crate) const SCROLL: &str = "android.widget.ScrollView";
     pub(crate) const SCROLL_ACROSS: &str = "android.widget.HorizontalScrollView";
+    pub(crate) const SWITCH: &str = "android.widget.Switch";
+    pub(crate) const SEEK_BAR: &str = "android.widget.SeekBar";
+    pub(crate) const RADIO: &str = "android.widget.RadioButton";
+    pub(crate) const LIST_VIEW: &str = "android.widget.ListView";
     pub(crate) const LIST: &str = "androidx.recyclerview.widget.RecyclerView";
 }
 
@@ -192,11 +204,13 @@ impl View {
             tap: None,
             hold: None,
             drag: None,
+            slide: None,
             swipe_up: None,
             swipe_down: None,
             scroll: None,
             edge_to_edge: false,
             light_bars: false,
+            dialog: None,
             children: children.into_iter().collect(),
         }
     }
@@ -233,7 +247,6 @@ impl View {
         self
     }
 
-    #[expect(dead_code, reason = "for apps with switches")]
     pub(crate) fn checked(mut self, checked: bool) -> Self {
         self.checked = Some(checked);
         self
@@ -258,6 +271,12 @@ impl View {
     /// Tells the app how far a finger moved, in dp, whenever it moves here.
     pub(crate) fn on_drag(mut self, tag: impl Into<Tag>) -> Self {
         self.drag = Some(tag.into());
+        self
+    }
+
+    /// Tells the app where along the view's width a finger is, from 0 to 1.
+    pub(crate) fn on_slide(mut self, tag: impl Into<Tag>) -> Self {
+        self.slide = Some(tag.into());
         self
     }
 
@@ -289,6 +308,11 @@ impl View {
 
     pub(crate) fn edge_to_edge(mut self) -> Self {
         self.edge_to_edge = true;
+        self
+    }
+
+    pub(crate) fn dialog(mut self, dialog: Option<View>) -> Self {
+        self.dialog = dialog.map(Box::new);
         self
     }
 
@@ -366,6 +390,12 @@ impl View {
     /// As wide as the parent.
     pub(crate) fn wide(mut self) -> Self {
         self.style.size.width = percent(1.0);
+        self
+    }
+
+    /// As wide as this part of the parent, from 0 to 1.
+    pub(crate) fn part(mut self, part: f32) -> Self {
+        self.style.size.width = percent(part.clamp(0.0, 1.0));
         self
     }
 

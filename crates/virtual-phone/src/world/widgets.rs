@@ -3,9 +3,12 @@
 //! Each is a function from words to a [`View`] that can be built upon. Every one that can be tapped
 //! is at least 48 dp high and wide.
 
+use super::app::Env;
 use super::icons::Icon;
 use super::theme::{self, Colour, TOUCH, Type};
-use super::view::{Content, Field, FieldTraits, Tag, View, class, column, icon, row, text};
+use super::view::{
+    Content, Field, FieldTraits, Tag, View, class, column, frame, icon, row, spring, text,
+};
 
 /// A round button that is only an icon; `description` is what a screen reader says.
 pub(crate) fn icon_button(symbol: Icon, description: &str, tag: impl Into<Tag>) -> View {
@@ -105,4 +108,104 @@ pub(crate) fn badge(symbol: Icon, size: f32, fill: Colour, ink: Colour) -> View 
         .pack_center()
         .fill(fill)
         .radius(size / 2.0)
+}
+
+/// A switch as it stands in a row: the row takes the touch, the switch shows the state.
+pub(crate) fn switch(on: bool) -> View {
+    let (size, fill, track) = if on {
+        (24.0, theme::ON_PRIMARY, theme::PRIMARY)
+    } else {
+        (16.0, theme::OUTLINE, theme::SURFACE_HIGH)
+    };
+    let thumb = View::new(class::VIEW, []).size(size, size).radius(size / 2.0).fill(fill);
+    let thumb = frame([thumb.unlisted()]).size(32.0, 32.0).pack_center().align_center();
+    let mut inside = vec![thumb.unlisted()];
+    if on {
+        inside.insert(0, spring());
+    }
+    let mut track = row(inside).class(class::SWITCH).size(52.0, 32.0).radius(16.0).fill(track);
+    if !on {
+        track = track.border(2.0, theme::OUTLINE);
+    }
+    track.checked(on).id("android:id/switch_widget")
+}
+
+/// A bar that is filled up to `part` (0 to 1) of its width; a finger anywhere on it sets it.
+pub(crate) fn slider(symbol: Icon, part: f32, description: &str, tag: impl Into<Tag>) -> View {
+    let part = part.clamp(0.0, 1.0);
+    let filled = View::new(class::VIEW, []).part(part).height(40.0).radius(20.0);
+    let filled = filled.min_width(40.0).fill(theme::PRIMARY_CONTAINER);
+    let sign = icon(symbol, 20.0, theme::ON_PRIMARY_CONTAINER);
+    let sign = sign.pin([Some(12.0), Some(10.0), None, None]);
+    let face = frame([filled, sign]).wide().height(40.0).radius(20.0).fill(theme::SURFACE_HIGH);
+    row([face.unlisted()])
+        .class(class::SEEK_BAR)
+        .height(TOUCH)
+        .wide()
+        .describe(description)
+        .on_slide(tag)
+}
+
+/// A button that is only a word, as dialogs and toolbars have them.
+pub(crate) fn text_button(label: &str, ink: Colour, tag: impl Into<Tag>) -> View {
+    row([text(label, theme::LABEL_LARGE.colour(ink).lines(1)).unlisted()])
+        .class(class::BUTTON)
+        .height(TOUCH)
+        .min_width(64.0)
+        .pad_xy(12.0, 0.0)
+        .pack_center()
+        .says(label)
+        .on_tap(tag)
+}
+
+/// The card of a dialog: a title, what it is about, and its buttons from left to right. Resource ids are those of Android's
+/// `AlertDialog`.
+pub(crate) fn dialog(title: &str, body: View, buttons: impl IntoIterator<Item = View>) -> View {
+    let title = text(title, theme::HEADLINE.lines(2)).id("android:id/alertTitle");
+    let buttons = std::iter::once(spring()).chain(buttons);
+    let buttons = row(buttons).gap(8.0).wide().pad_each(0.0, 8.0, 0.0, 0.0);
+    column([title.pad_xy(24.0, 0.0), body, buttons.pad_xy(16.0, 0.0)])
+        .gap(12.0)
+        .pad_each(0.0, 24.0, 0.0, 16.0)
+        .fill(theme::SURFACE_CONTAINER)
+        .radius(28.0)
+        .id("android:id/parentPanel")
+}
+
+/// The bar above a page: the way back, the page's name, and buttons.
+pub(crate) fn toolbar(title: &str, buttons: impl IntoIterator<Item = View>) -> View {
+    let back = icon_button(Icon::ArrowBack, "Navigate up", "back");
+    let title = text(title, theme::TITLE_LARGE.lines(1)).id("toolbar_title").grow();
+    let parts = [back, title].into_iter().chain(buttons);
+    row(parts).gap(4.0).pad_xy(4.0, 4.0).height(64.0).wide().id("toolbar")
+}
+
+/// A page below the status bar, down to the edge of the screen.
+pub(crate) fn page(parts: impl IntoIterator<Item = View>, env: &Env<'_>) -> View {
+    column(parts).edge_to_edge().fill(theme::SURFACE).pad_each(0.0, env.insets.0, 0.0, 0.0)
+}
+
+/// A list that takes the rest of a page and scrolls.
+pub(crate) fn list(id: &'static str, rows: impl IntoIterator<Item = View>, env: &Env<'_>) -> View {
+    column(rows)
+        .scrolls()
+        .class(class::LIST)
+        .id(id)
+        .pad_each(0.0, 0.0, 0.0, env.insets.1 + 8.0)
+        .grow()
+}
+
+/// A page with nothing to list: a symbol, what is so, and what to do.
+pub(crate) fn nothing(symbol: Icon, title: &str, advice: &str) -> View {
+    let disc = badge(symbol, 88.0, theme::SURFACE_CONTAINER, theme::ON_SURFACE_VARIANT).unlisted();
+    column([
+        disc.self_center().margin(0.0, 0.0, 0.0, 8.0),
+        text(title, theme::TITLE.centered()).id("empty_title"),
+        text(advice, theme::BODY.quiet().centered()).id("empty_advice"),
+        spring(),
+    ])
+    .gap(8.0)
+    .pad_each(32.0, 56.0, 32.0, 32.0)
+    .grow()
+    .id("empty_page")
 }

@@ -75,7 +75,7 @@ impl App for Launcher {
             Event::Action { .. } => reach.unfocus(),
             // Home was pressed, or the back key: both end at the home screen.
             Event::Intent(_) | Event::Back => self.close(reach),
-            Event::Hold(_) | Event::Drag(..) => {}
+            Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
         }
     }
 }

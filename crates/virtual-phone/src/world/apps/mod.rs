@@ -3,12 +3,16 @@
 
 mod launcher;
 mod maps;
+mod settings;
 
 use super::tasks::Installed;
 
 /// Every app, by package name.
-const APPS: &[fn(u64) -> Installed] =
-    &[Installed::of::<launcher::Launcher>, Installed::of::<maps::Maps>];
+const APPS: &[fn(u64) -> Installed] = &[
+    Installed::of::<launcher::Launcher>,
+    Installed::of::<maps::Maps>,
+    Installed::of::<settings::SettingsApp>,
+];
 
 /// User ids of apps begin here on Android (`Process.FIRST_APPLICATION_UID`).
 const FIRST_UID: u32 = 10_000;

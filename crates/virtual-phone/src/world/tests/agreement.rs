@@ -37,7 +37,22 @@ fn pages(display: Display) -> Vec<(&'static str, World)> {
     tap(&mut saved, "saved_tab_strip_button");
     let mut contribute = in_maps();
     tap(&mut contribute, "contribute_tab_strip_button");
+    let in_app = |package: &str, taps: &[&str]| {
+        let mut world = fresh();
+        world.start(package, None).unwrap();
+        tap_all(&mut world, taps);
+        world
+    };
+    let in_settings = |taps: &[&str]| in_app(SETTINGS, taps);
     vec![
+        ("settings", in_settings(&[])),
+        ("network", in_settings(&["Network & internet"])),
+        ("internet", in_settings(&["Network & internet", "Internet"])),
+        ("apps", in_settings(&["Apps"])),
+        ("app", in_settings(&["Apps", "Maps"])),
+        ("display", in_settings(&["Display"])),
+        ("timeout", in_settings(&["Display", "Screen timeout"])),
+        ("find setting", in_settings(&["Search settings"])),
         ("home", fresh()),
         ("drawer", drawer),
         ("map", in_maps()),

@@ -15,7 +15,7 @@ enum Deed {
     Turn(u8),
     Size(i32, i32),
     Density(i32),
-    Start(bool),
+    Start(usize),
     Geo(String),
     Stop,
 }
@@ -30,7 +30,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => any::<u8>().prop_map(Deed::Turn),
         1 => (-10..1500_i32, -10..1500_i32).prop_map(|(width, height)| Deed::Size(width, height)),
         1 => (-10..2000_i32).prop_map(Deed::Density),
-        2 => any::<bool>().prop_map(Deed::Start),
+        2 => any::<usize>().prop_map(Deed::Start),
         1 => ".{0,20}".prop_map(Deed::Geo),
         1 => Just(Deed::Stop),
     ]
@@ -50,9 +50,10 @@ fn perform(world: &mut World, deed: &Deed) {
         Deed::Turn(rotation) => world.set_rotation(*rotation),
         Deed::Size(width, height) => world.set_size_override(Some((*width, *height))),
         Deed::Density(density) => world.set_density_override(Some(*density)),
-        Deed::Start(maps) => {
-            let package = if *maps { MAPS } else { "com.android.launcher3" };
-            world.start(package, None).unwrap();
+        Deed::Start(which) => {
+            let packages: Vec<String> =
+                world.packages().iter().map(|app| app.package.clone()).collect();
+            world.start(&packages[which % packages.len()], None).unwrap();
         }
         Deed::Geo(query) => {
             let data = Some(format!("geo:{query}?q={query}"));

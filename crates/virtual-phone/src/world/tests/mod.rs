@@ -3,6 +3,7 @@
 
 mod agreement;
 mod hostile;
+mod settings;
 mod stories;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use super::scene::{Node, WindowKind};
 use super::{Display, Phase, Point, Setup, World};
 
 pub(super) const MAPS: &str = "com.google.android.apps.maps";
+pub(super) const SETTINGS: &str = "com.android.settings";
 pub(super) const SMALL: Display = Display { width: 480, height: 900, density: 192, rotation: 0 };
 
 pub(super) fn phone() -> World {
@@ -22,6 +24,31 @@ pub(super) fn maps() -> World {
     let mut world = phone();
     world.start(MAPS, None).unwrap();
     world
+}
+
+/// A phone that shows Settings and then what was tapped there, one after the other.
+pub(super) fn settings(taps: &[&str]) -> World {
+    let mut world = phone();
+    world.start(SETTINGS, None).unwrap();
+    tap_all(&mut world, taps);
+    world
+}
+
+/// Taps one after the other, scrolling down to those that are not on the screen.
+pub(super) fn tap_all(world: &mut World, taps: &[&str]) {
+    for what in taps {
+        for _ in 0..12 {
+            let root = &world.scene().focused().unwrap().root;
+            if root.find(what).is_some() || shows(world, what) {
+                break;
+            }
+            let root = &world.scene().focused().unwrap().root;
+            let Some(list) = root.walk().find(|node| node.flags.scrollable) else { break };
+            let (middle, far) = (list.bounds.center(), list.bounds.height() / 3);
+            drag(world, (middle.x, middle.y + far), (middle.x, middle.y - far));
+        }
+        tap(world, what);
+    }
 }
 
 /// A phone that shows the restaurants.

@@ -108,6 +108,7 @@ impl App for Maps {
                 self.search_for(&query, reach);
             }
             Event::Back => self.back(reach),
+            Event::Slide(..) => {}
         }
     }
 }

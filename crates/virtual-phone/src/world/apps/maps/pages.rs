@@ -7,9 +7,9 @@ use crate::world::app::Env;
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{
-    FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spring, text,
+    FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, text,
 };
-use crate::world::widgets::{badge, chip, divider, field, icon_button, list_row};
+use crate::world::widgets::{badge, chip, divider, field, icon_button, list_row, nothing, page};
 
 impl Maps {
     pub(super) fn home(&self, env: &Env<'_>) -> View {
@@ -242,11 +242,6 @@ impl Maps {
     }
 }
 
-/// A page below the status bar, down to the edge of the screen.
-fn page(parts: impl IntoIterator<Item = View>, env: &Env<'_>) -> View {
-    column(parts).edge_to_edge().fill(theme::SURFACE).pad_each(0.0, env.insets.0, 0.0, 0.0)
-}
-
 fn contribute(env: &Env<'_>) -> View {
     let entry = |symbol: Icon, title: &str, below: &str| {
         list_row(symbol, title, below).class(class::GROUP).tall(72.0).on_tap("contribute")
@@ -278,21 +273,6 @@ fn floating_chip(category: Category, label: &str) -> View {
         .height(theme::TOUCH)
         .says(label)
         .on_tap(("find", label))
-}
-
-/// A page with nothing to list: a symbol, what is so, and what to do.
-fn nothing(symbol: Icon, title: &str, advice: &str) -> View {
-    let disc = badge(symbol, 88.0, theme::SURFACE_CONTAINER, theme::ON_SURFACE_VARIANT).unlisted();
-    column([
-        disc.self_center().margin(0.0, 0.0, 0.0, 8.0),
-        text(title, theme::TITLE.centered()).id("empty_title"),
-        text(advice, theme::BODY.quiet().centered()).id("empty_advice"),
-        spring(),
-    ])
-    .gap(8.0)
-    .pad_each(32.0, 56.0, 32.0, 32.0)
-    .grow()
-    .id("empty_page")
 }
 
 /// The stars of a rating, five across.
