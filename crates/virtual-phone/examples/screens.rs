@@ -10,6 +10,7 @@ use thumbwire_virtual_phone::world::{Display, Key, Node, Phase, Point, Setup, Wo
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 const MAPS: &str = "com.google.android.apps.maps";
+const CONTACTS: &str = "com.google.android.contacts";
 const SETTINGS: &str = "com.android.settings";
 
 struct Shooting {
@@ -97,7 +98,29 @@ impl Shooting {
         }
         self.world.put_setting("global", "airplane_mode_on", "0");
         self.world.put_setting("global", "wifi_on", "1");
-        Ok(())
+        self.contacts()
+    }
+
+    fn contacts(&mut self) -> Done {
+        self.world.start(CONTACTS, None)?;
+        self.shoot("40-contacts")?;
+        self.tap("cliv_name_textview");
+        self.shoot("41-contact")?;
+        self.tap("Edit contact");
+        self.shoot("42-edit-contact")?;
+        self.world.key(Key::BACK);
+        self.world.key(Key::BACK);
+        self.tap("Delete contact");
+        self.shoot("43-delete-contact")?;
+        self.world.force_stop(CONTACTS);
+        self.world.start(CONTACTS, None)?;
+        self.tap("Create contact");
+        self.shoot("44-create-contact")?;
+        self.world.key(Key::BACK);
+        self.world.key(Key::BACK);
+        self.tap("open_search_bar");
+        self.type_text("an");
+        self.shoot("45-find-contact")
     }
 
     fn tour(&mut self, name: &str) -> Done {

@@ -114,7 +114,6 @@ pub(crate) enum ImeAction {
     #[default]
     Done,
     Search,
-    #[expect(dead_code, reason = "for apps with forms")]
     /// On to the field after this one; done in the last.
     Next,
 }
@@ -252,7 +251,6 @@ impl View {
         self
     }
 
-    #[expect(dead_code, reason = "for apps with forms")]
     pub(crate) fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
         self

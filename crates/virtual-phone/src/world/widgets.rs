@@ -172,6 +172,11 @@ pub(crate) fn dialog(title: &str, body: View, buttons: impl IntoIterator<Item = 
         .id("android:id/parentPanel")
 }
 
+/// What a dialog that only says something says.
+pub(crate) fn message(words: &str) -> View {
+    text(words, theme::BODY.quiet()).pad_xy(24.0, 0.0).id("android:id/message")
+}
+
 /// The bar above a page: the way back, the page's name, and buttons.
 pub(crate) fn toolbar(title: &str, buttons: impl IntoIterator<Item = View>) -> View {
     let back = icon_button(Icon::ArrowBack, "Navigate up", "back");

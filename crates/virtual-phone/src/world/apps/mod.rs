@@ -1,14 +1,17 @@
 //! The apps of the phone. To add one: its file (or folder) here, its `mod` line, and its line in
-//! [`APPS`].
+//! [`APPS`]. `records` keeps what a person wrote into an app.
 
+mod contacts;
 mod launcher;
 mod maps;
+mod records;
 mod settings;
 
 use super::tasks::Installed;
 
 /// Every app, by package name.
 const APPS: &[fn(u64) -> Installed] = &[
+    Installed::of::<contacts::Contacts>,
     Installed::of::<launcher::Launcher>,
     Installed::of::<maps::Maps>,
     Installed::of::<settings::SettingsApp>,

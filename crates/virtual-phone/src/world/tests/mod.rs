@@ -2,6 +2,7 @@
 //! agree. The small screen keeps them quick.
 
 mod agreement;
+mod contacts;
 mod hostile;
 mod settings;
 mod stories;
@@ -13,6 +14,7 @@ use super::{Display, Phase, Point, Setup, World};
 
 pub(super) const MAPS: &str = "com.google.android.apps.maps";
 pub(super) const SETTINGS: &str = "com.android.settings";
+pub(super) const CONTACTS: &str = "com.google.android.contacts";
 pub(super) const SMALL: Display = Display { width: 480, height: 900, density: 192, rotation: 0 };
 
 pub(super) fn phone() -> World {
