@@ -29,6 +29,7 @@ impl Placing<'_, '_, '_> {
         }
     }
 
+    /// Paints what stands in the box, and gives the caret's place where there is one.
     pub(super) fn content_inks(
         &mut self,
         view: &View,
@@ -36,7 +37,7 @@ impl Placing<'_, '_, '_> {
         clip: Rect,
         focus: Option<&FocusMark>,
         inks: &mut Vec<Inked>,
-    ) {
+    ) -> Option<Rect> {
         let scale = self.cx.scale;
         let fade = |colour: Colour| if view.enabled { colour } else { colour.alpha(97) };
         match &view.content {
@@ -64,8 +65,11 @@ impl Placing<'_, '_, '_> {
                     ink: Ink::Picture { rect: inner, radius, scale, picture },
                 });
             }
-            Content::Field(field) => self.field_inks(view, field, inner, clip, focus, inks),
+            Content::Field(field) => {
+                return self.field_inks(view, field, inner, clip, focus, inks);
+            }
         }
+        None
     }
 
     fn field_inks(
@@ -76,7 +80,7 @@ impl Placing<'_, '_, '_> {
         clip: Rect,
         focus: Option<&FocusMark>,
         inks: &mut Vec<Inked>,
-    ) {
+    ) -> Option<Rect> {
         let scale = self.cx.scale;
         let across = inner.width().max(0) as f32;
         let screen = clip;
@@ -103,7 +107,7 @@ impl Placing<'_, '_, '_> {
         } else {
             inner.top
         };
-        let mut slide = 0.0;
+        let (mut slide, mut place) = (0.0, None);
         if let Some(focus) = focus {
             let caret = caret_bytes(&view.text, words, focus.caret);
             let line = if words.is_empty() { 0 } else { line_of(&shaped, caret) };
@@ -118,6 +122,7 @@ impl Placing<'_, '_, '_> {
             let left = inner.left + (x - slide - back) as i32;
             let top = top + (line as f32 * shaped.line) as i32;
             let rect = Rect::new(left, top, left + width as i32, top + shaped.line as i32);
+            place = Some(rect);
             let clip = clip.grown(width as i32).intersect(&screen);
             inks.push(Inked { clip, ink: Ink::Fill { rect, radius: 0.0, colour: theme::PRIMARY } });
         }
@@ -126,6 +131,7 @@ impl Placing<'_, '_, '_> {
             clip,
             ink: Ink::Text { x, y: top as f32, shaped, colour, across, align: 0.0 },
         });
+        place
     }
 }
 

@@ -215,9 +215,6 @@ impl Placing<'_, '_, '_> {
         let full = pixels(x, y, layout.size.width, layout.size.height, scale);
         let bounds = full.intersect(&spot.clip);
         let focus = self.cx.focus.filter(|focus| focus.address == address).cloned();
-        if focus.as_ref().is_some_and(|focus| focus.reveal) {
-            self.note_reveal(&full);
-        }
         let mut node = self.bare_node(view, &address, full, bounds, focus.is_some());
         let inner = pixels(
             x + layout.padding.left,
@@ -226,9 +223,13 @@ impl Placing<'_, '_, '_> {
             (layout.size.height - layout.padding.top - layout.padding.bottom).max(0.0),
             scale,
         );
+        let mut caret = None;
         if !bounds.is_empty() {
             self.box_inks(view, full, spot.clip, &mut node.inks);
-            self.content_inks(view, inner, bounds, focus.as_ref(), &mut node.inks);
+            caret = self.content_inks(view, inner, bounds, focus.as_ref(), &mut node.inks);
+        }
+        if focus.as_ref().is_some_and(|focus| focus.reveal) {
+            self.note_reveal(&full, caret);
         }
         let offset = self.scroll(id, view, &layout, &address, &mut node);
         let below = match view.scroll {
@@ -361,9 +362,11 @@ impl Placing<'_, '_, '_> {
         }
     }
 
-    /// Asks the innermost scrolling ancestor to bring `full` into its viewport.
-    fn note_reveal(&mut self, full: &Rect) {
+    /// Asks the innermost scrolling ancestor to bring `full` into its viewport, or the caret's line
+    /// where `full` is higher than that.
+    fn note_reveal(&mut self, full: &Rect, caret: Option<Rect>) {
         let Some((address, viewport, offset, furthest)) = self.scrollers.last() else { return };
+        let full = &caret.filter(|_| full.height() > viewport.height()).unwrap_or(*full);
         let margin = (8.0 * self.cx.scale) as i32;
         let mut wanted = *offset;
         if full.bottom + margin > viewport.bottom {
