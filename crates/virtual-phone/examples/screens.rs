@@ -11,6 +11,7 @@ type Done = Result<(), Box<dyn std::error::Error>>;
 
 const MAPS: &str = "com.google.android.apps.maps";
 const CONTACTS: &str = "com.google.android.contacts";
+const NOTES: &str = "com.android.notes";
 const SETTINGS: &str = "com.android.settings";
 
 struct Shooting {
@@ -120,7 +121,24 @@ impl Shooting {
         self.world.key(Key::BACK);
         self.tap("open_search_bar");
         self.type_text("an");
-        self.shoot("45-find-contact")
+        self.shoot("45-find-contact")?;
+        self.notes()
+    }
+
+    fn notes(&mut self) -> Done {
+        self.world.start(NOTES, None)?;
+        self.shoot("50-notes")?;
+        self.tap("Pancakes");
+        self.shoot("51-note")?;
+        self.world.key(Key::BACK);
+        self.tap("New note");
+        self.shoot("52-new-note")?;
+        for line in 0..40 {
+            self.type_text(&format!("{line} a long note\n"));
+        }
+        self.shoot("53-long-note")?;
+        self.tap("Delete note");
+        self.shoot("54-delete-note")
     }
 
     fn tour(&mut self, name: &str) -> Done {
@@ -133,7 +151,18 @@ impl Shooting {
         self.world.key(Key::ENTER);
         self.shoot(&format!("{name}-4-results"))?;
         self.tap("search_result_row");
-        self.shoot(&format!("{name}-5-detail"))
+        self.shoot(&format!("{name}-5-detail"))?;
+        for (step, package) in [(6, SETTINGS), (7, CONTACTS), (8, NOTES)] {
+            self.world.start(package, None)?;
+            self.shoot(&format!("{name}-{step}-{package}"))?;
+        }
+        self.world.start(SETTINGS, None)?;
+        self.tap("Display");
+        self.tap("Screen timeout");
+        self.shoot(&format!("{name}-9-dialog"))?;
+        self.world.start(CONTACTS, None)?;
+        self.tap("Create contact");
+        self.shoot(&format!("{name}-a-form"))
     }
 
     fn type_text(&mut self, text: &str) {

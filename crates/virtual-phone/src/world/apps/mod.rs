@@ -4,6 +4,7 @@
 mod contacts;
 mod launcher;
 mod maps;
+mod notes;
 mod records;
 mod settings;
 
@@ -14,6 +15,7 @@ const APPS: &[fn(u64) -> Installed] = &[
     Installed::of::<contacts::Contacts>,
     Installed::of::<launcher::Launcher>,
     Installed::of::<maps::Maps>,
+    Installed::of::<notes::Notes>,
     Installed::of::<settings::SettingsApp>,
 ];
 

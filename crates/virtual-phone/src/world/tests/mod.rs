@@ -4,6 +4,7 @@
 mod agreement;
 mod contacts;
 mod hostile;
+mod notes;
 mod settings;
 mod stories;
 
@@ -15,6 +16,7 @@ use super::{Display, Phase, Point, Setup, World};
 pub(super) const MAPS: &str = "com.google.android.apps.maps";
 pub(super) const SETTINGS: &str = "com.android.settings";
 pub(super) const CONTACTS: &str = "com.google.android.contacts";
+pub(super) const NOTES: &str = "com.android.notes";
 pub(super) const SMALL: Display = Display { width: 480, height: 900, density: 192, rotation: 0 };
 
 pub(super) fn phone() -> World {

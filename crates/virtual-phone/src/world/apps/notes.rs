@@ -1,0 +1,240 @@
+//! Notes: cards with the beginnings of notes, and an editor with a title and a body of many lines.
+//!
+//! What is typed is kept as it is typed; leaving the editor only drops a note in which nothing stands. The newest note comes first.
+
+use super::records::Records;
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::chance::Chance;
+use crate::world::icons::Icon;
+use crate::world::theme::{self, Colour};
+use crate::world::view::{
+    FieldTraits, ImeAction, Tag, View, class, column, frame, icon, row, spring, text,
+};
+use crate::world::widgets::{
+    dialog, field, icon_button, list, message, nothing, page, text_button,
+};
+
+/// The state of Notes.
+pub(crate) struct Notes {
+    notes: Records<2>,
+    editor: Option<Editor>,
+    /// Whether a dialog asks about deleting the note in the editor.
+    asking: bool,
+}
+
+/// A note that is open; `id` is `None` until something stands in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Editor {
+    id: Option<usize>,
+    title: String,
+    body: String,
+}
+
+const TITLE: &str = "editable_title";
+const BODY: &str = "edit_note_text";
+
+impl App for Notes {
+    fn manifest() -> Manifest {
+        Manifest {
+            package: "com.android.notes".into(),
+            label: "Notes".into(),
+            version_name: "5.3.1".into(),
+            version_code: 50_301,
+            activities: vec!["com.android.notes.NotesActivity".into()],
+            launcher: Some("com.android.notes.NotesActivity".into()),
+            system: true,
+            uid: 0,
+            icon: AppIcon { symbol: Icon::Note, fill: Colour::hex(0xFBBC04), ink: theme::WHITE },
+        }
+    }
+
+    fn new(seed: u64) -> Self {
+        let notes = Records { kind: "note", fields: ["title", "body"], seeded: seeded(seed) };
+        Self { notes, editor: None, asking: false }
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        match &self.editor {
+            None => self.cards(env),
+            Some(editor) => edit(env, editor).dialog(self.asking.then(question)),
+        }
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Text { field, text } => self.typed(&field, text, reach),
+            Event::Back => self.back(reach),
+            Event::Action { .. } => reach.unfocus(),
+            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+        }
+    }
+}
+
+impl Notes {
+    fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {
+        match tag.name {
+            "open" => self.open(tag.value.parse().ok(), reach),
+            "new" => {
+                self.editor = Some(Editor::default());
+                reach.scroll_to_top("editor_scroll");
+                reach.focus(BODY);
+            }
+            "delete" => self.asking = true,
+            "no" => self.asking = false,
+            "yes" => {
+                self.asking = false;
+                if let Some(id) = self.editor.take().and_then(|editor| editor.id) {
+                    self.notes.remove(reach.store, id);
+                }
+                reach.unfocus();
+                reach.toast("Note deleted");
+            }
+            "back" => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, id: Option<usize>, reach: &mut Reach<'_>) {
+        let Some(id) = id else { return };
+        let Some([title, body]) = self.notes.get(reach.store, id) else { return };
+        self.editor = Some(Editor { id: Some(id), title, body });
+        reach.scroll_to_top("editor_scroll");
+    }
+
+    fn typed(&mut self, field: &str, text: String, reach: &mut Reach<'_>) {
+        let Some(editor) = &mut self.editor else { return };
+        match field {
+            TITLE => editor.title = text,
+            _ => editor.body = text,
+        }
+        let texts = [editor.title.clone(), editor.body.clone()];
+        match self.notes.put(reach.store, editor.id, &texts) {
+            Some(id) => editor.id = Some(id),
+            None => reach.toast("No room for more notes"),
+        }
+    }
+
+    fn back(&mut self, reach: &mut Reach<'_>) {
+        if std::mem::take(&mut self.asking) {
+            return;
+        }
+        reach.unfocus();
+        let Some(editor) = self.editor.take() else {
+            reach.finish();
+            return;
+        };
+        if editor.title.trim().is_empty() && editor.body.trim().is_empty() {
+            if let Some(id) = editor.id {
+                self.notes.remove(reach.store, id);
+            }
+            reach.toast("Empty note discarded");
+        }
+    }
+
+    fn cards(&self, env: &Env<'_>) -> View {
+        let notes = self.all(env.store);
+        let heading = text("Notes", theme::HEADLINE).pad_each(20.0, 16.0, 20.0, 12.0);
+        let body = if notes.is_empty() {
+            nothing(Icon::Note, "No notes yet", "Notes that you add show up here")
+        } else {
+            // One card goes left, the next one right, so that short ones leave no gaps.
+            let columns = if env.wide() { 3 } else { 2 };
+            let stack = |first: usize| {
+                column(notes.iter().skip(first).step_by(columns).map(card)).gap(10.0).grow()
+            };
+            let stacks = row((0..columns).map(stack)).gap(10.0).pad_xy(16.0, 4.0).align_start();
+            list("notes_grid", [stacks.wide()], env).pad_each(0.0, 0.0, 0.0, env.insets.1 + 96.0)
+        };
+        let add = row([icon(Icon::Add, 24.0, theme::ON_PRIMARY_CONTAINER).unlisted()])
+            .class(class::IMAGE_BUTTON)
+            .size(56.0, 56.0)
+            .pack_center()
+            .fill(theme::PRIMARY_CONTAINER)
+            .radius(16.0)
+            .raise(3.0)
+            .describe("New note")
+            .id("new_note_button")
+            .on_tap("new")
+            .pin([None, None, Some(16.0), Some(env.insets.1 + 16.0)]);
+        frame([page([heading.id("notes_title"), body], env).cover(), add]).edge_to_edge()
+    }
+
+    /// All notes with their numbers, newest first.
+    fn all(&self, store: &Store) -> Vec<(usize, [String; 2])> {
+        let mut notes = self.notes.all(store);
+        notes.reverse();
+        notes
+    }
+}
+
+/// The beginning of a note.
+fn card((id, [title, body]): &(usize, [String; 2])) -> View {
+    let mut lines = Vec::new();
+    if !title.is_empty() {
+        lines.push(text(title, theme::TITLE.lines(2)).id("index_note_title"));
+    }
+    if !body.is_empty() {
+        let body = text(body, theme::BODY.quiet().lines(8));
+        lines.push(body.id("index_note_text_description"));
+    }
+    column(lines)
+        .class(class::GROUP)
+        .gap(6.0)
+        .pad(16.0)
+        .tall(theme::TOUCH)
+        .fill(theme::SURFACE)
+        .border(1.0, theme::OUTLINE_VARIANT)
+        .radius(14.0)
+        .id("browse_note")
+        .on_tap(("open", id))
+}
+
+fn edit(env: &Env<'_>, editor: &Editor) -> View {
+    let bar = row([
+        icon_button(Icon::ArrowBack, "Navigate up", "back"),
+        spring(),
+        icon_button(Icon::Delete, "Delete note", "delete").id("menu_delete"),
+    ])
+    .pad_xy(4.0, 4.0)
+    .wide()
+    .id("toolbar");
+    let next = FieldTraits { action: ImeAction::Next, ..FieldTraits::default() };
+    let title = field(TITLE, &editor.title, "Title", theme::HEADLINE, next);
+    let many = FieldTraits { multi_line: true, ..FieldTraits::default() };
+    // The body takes the rest of the page even when it is short, so that a tap anywhere there writes.
+    let rest = (env.size.1 - env.insets.0 - env.insets.1 - 148.0).max(theme::TOUCH);
+    let body = field(BODY, &editor.body, "Note", theme::BODY_LARGE, many).tall(rest);
+    let content = column([title, body])
+        .gap(8.0)
+        .scrolls()
+        .id("editor_scroll")
+        .pad_each(20.0, 4.0, 20.0, env.insets.1 + 8.0)
+        .grow();
+    page([bar, content], env)
+}
+
+fn question() -> View {
+    let buttons = [
+        text_button("Cancel", theme::PRIMARY, "no").id("android:id/button2"),
+        text_button("Delete", theme::PRIMARY, "yes").id("android:id/button1"),
+    ];
+    dialog("Delete note?", message("It cannot be brought back"), buttons)
+}
+
+/// The notes that the phone comes with, in an order that the seed decides.
+fn seeded(seed: u64) -> Vec<[String; 2]> {
+    let mut notes = [
+        ["Shopping", "Milk\nBread\nTomatoes\nCoffee beans\nOlive oil"],
+        ["Books to read", "The Left Hand of Darkness\nMiddlemarch\nA Psalm for the Wild-Built"],
+        ["Wi-Fi at the cabin", "Network: Pinewood\nAsk Olga for the password"],
+        ["", "Water the plants on Thursday"],
+        ["Pancakes", "2 eggs, 250 ml milk, 150 g flour, a pinch of salt.\nRest for 20 minutes."],
+        [
+            "Ideas for the trip",
+            "Ferry to the island\nMuseum in the afternoon\nDinner by the harbour",
+        ],
+    ];
+    Chance::new(seed, "notes").shuffle(&mut notes);
+    notes.map(|note| note.map(str::to_owned)).to_vec()
+}
