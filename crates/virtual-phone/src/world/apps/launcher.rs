@@ -30,6 +30,8 @@ const DOCK: [&str; 5] = [
 ];
 /// Icons on the home screen beside the dock.
 const ON_HOME: usize = 8;
+/// Icons side by side where the screen is held sideways.
+const COLUMNS_WIDE: usize = 7;
 const ON_WALLPAPER: Type = theme::BODY_LARGE.colour(theme::WHITE);
 
 impl App for Launcher {
@@ -131,8 +133,13 @@ fn home(env: &Env<'_>) -> View {
     let (docked, others): (Vec<_>, Vec<_>) =
         launchable(env).into_iter().partition(|app| DOCK.contains(&app.package.as_str()));
     let place = |app: &Manifest| DOCK.iter().position(|package| *package == app.package);
-    let mut docked = docked;
+    let (mut docked, mut others) = (docked, others);
     docked.sort_by_key(|app| place(app));
+    // A low window has room for one row of icons.
+    let low = env.wide() && env.size.1 <= 500.0;
+    if low {
+        docked.extend(others.drain(..).take(COLUMNS_WIDE.saturating_sub(docked.len())));
+    }
     let grid = others.into_iter().take(ON_HOME).map(|app| app_icon(app, env, theme::WHITE));
     let grid = row(grid).wraps().align_start().wide().id("workspace_grid");
     let dock = docked.into_iter().map(|app| app_icon(app, env, theme::WHITE));
@@ -155,11 +162,9 @@ fn home(env: &Env<'_>) -> View {
     .on_tap("search");
     let bottom = column([dock, search]).gap(18.0).wide();
     let mut parts = vec![glance(env)];
-    if !env.wide() || env.size.1 > 500.0 {
-        parts.push(spring());
+    parts.push(spring());
+    if !low {
         parts.push(grid);
-    } else {
-        parts.push(spring());
     }
     parts.push(bottom);
     column(parts)
@@ -195,7 +200,7 @@ fn launchable<'a>(env: &Env<'a>) -> Vec<&'a Manifest> {
 }
 
 fn app_icon(app: &Manifest, env: &Env<'_>, ink: Colour) -> View {
-    let columns = if env.wide() { 7.0 } else { 4.0 };
+    let columns = if env.wide() { COLUMNS_WIDE as f32 } else { 4.0 };
     let width = ((env.size.0 - 32.0) / columns).floor().max(theme::TOUCH);
     let AppIcon { symbol, fill, ink: symbol_ink } = app.icon;
     let label = text(&app.label, theme::LABEL.colour(ink).centered().lines(1));
