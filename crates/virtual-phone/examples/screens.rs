@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use thumbwire_virtual_phone::world::{Display, Key, Node, Phase, Point, Setup, World};
+use thumbwire_virtual_phone::world::{Display, Intent, Key, Node, Phase, Point, Setup, World};
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
@@ -156,8 +156,8 @@ impl Shooting {
             self.world.start(package, None)?;
             self.shoot(&format!("{name}-{step}-{package}"))?;
         }
-        self.world.start(SETTINGS, None)?;
-        self.tap("Display");
+        let action = Some("android.settings.DISPLAY_SETTINGS".to_owned());
+        self.world.start_intent(&Intent { action, ..Intent::default() })?;
         self.tap("Screen timeout");
         self.shoot(&format!("{name}-9-dialog"))?;
         self.world.start(CONTACTS, None)?;

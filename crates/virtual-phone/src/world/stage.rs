@@ -81,7 +81,10 @@ impl World {
         };
         let mut view = self.apps[at].app.view(&env);
         let dialog = view.dialog.take().map(|dialog| {
-            let card = column([*dialog]).class(super::layout::DECOR).max_width(WIDEST_DIALOG);
+            let card = column([dialog.shrinks()])
+                .class(super::layout::DECOR)
+                .max_width(WIDEST_DIALOG)
+                .fits();
             frame([card.grow()]).pack_center().align_center().pad_each(
                 28.0,
                 insets.0 + 8.0,

@@ -371,6 +371,19 @@ impl View {
         self
     }
 
+    /// Gives way where there is not enough room below each other.
+    pub(crate) fn shrinks(mut self) -> Self {
+        self.style.flex_shrink = 1.0;
+        self.style.min_size.height = length(0.0);
+        self
+    }
+
+    /// Never higher than the parent.
+    pub(crate) fn fits(mut self) -> Self {
+        self.style.max_size.height = percent(1.0);
+        self
+    }
+
     pub(crate) fn size(self, width: f32, height: f32) -> Self {
         self.width(width).height(height)
     }

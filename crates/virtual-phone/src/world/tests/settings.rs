@@ -90,6 +90,17 @@ fn the_dialog_for_the_timeout_stands_alone_and_a_touch_beside_it_closes_it() {
 }
 
 #[test]
+fn a_dialog_on_a_low_screen_keeps_its_buttons_and_scrolls_its_choices() {
+    let mut world = settings(&["Display", "Screen timeout"]);
+    world.set_rotation(1);
+    let button = node(&mut world, "android:id/button2").unwrap();
+    assert_eq!(button.bounds, button.full);
+    assert!(!shows(&mut world, "30 minutes"));
+    tap_all(&mut world, &["30 minutes"]);
+    assert_eq!(world.setting("system", "screen_off_timeout"), Some("1800000"));
+}
+
+#[test]
 fn a_dialog_dims_what_lies_behind() {
     let mut world = settings(&["Display"]);
     let pixel = |world: &mut World| world.frame().rgba[..3].to_vec();

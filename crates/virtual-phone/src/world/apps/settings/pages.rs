@@ -391,11 +391,9 @@ pub(super) fn timeouts(env: &Env<'_>) -> View {
     let rows = TIMEOUTS.iter().map(|(time, name)| {
         choice(name, *time == now, &[("system", "screen_off_timeout", &time.to_string())])
     });
-    let rows =
-        column(rows).scrolls().class(class::LIST_VIEW).id("android:id/select_dialog_listview");
     // On a low screen the choices scroll.
-    let mut rows = rows;
-    rows.style.flex_shrink = 1.0;
+    let rows = column(rows).scrolls().class(class::LIST_VIEW).shrinks();
+    let rows = rows.id("android:id/select_dialog_listview");
     dialog(
         "Screen timeout",
         rows,
