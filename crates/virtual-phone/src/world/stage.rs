@@ -183,8 +183,12 @@ impl World {
             let view = system_ui::toast(&text);
             let mut area = self.app_bounds();
             area.top = area.bottom - (display.scale() * 130.0) as i32;
-            let root = self.place(&view, area, &front.package, "", None);
-            windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
+            // On a screen too small for its density, little or nothing of it is left.
+            let area = area.intersect(&display.bounds());
+            if !area.is_empty() {
+                let root = self.place(&view, area, &front.package, "", None);
+                windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
+            }
         }
         let status =
             system_ui::status(&Clock::at(self.uptime), &self.battery, &self.settings, light);

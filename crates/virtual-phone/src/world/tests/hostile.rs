@@ -105,3 +105,25 @@ fn a_world_can_be_handed_to_another_thread() {
     fn send<T: Send>(_: &T) {}
     send(&phone());
 }
+
+#[test]
+fn a_tiny_screen_of_a_huge_density_keeps_everything_inside() {
+    let mut world = maps();
+    let deeds = [Deed::Touch(0, 0, 175), Deed::Wait(500), Deed::Size(0, 0), Deed::Density(891)];
+    for deed in &deeds {
+        perform(&mut world, deed);
+    }
+    let screen = world.display().bounds();
+    for window in &world.scene().windows {
+        for node in window.root.walk().skip(1) {
+            assert!(
+                !node.bounds.is_empty() && screen.encloses(&node.bounds),
+                "{:?} {:?} {:?} {:?} in {screen:?}",
+                window.kind,
+                node.class,
+                node.id,
+                node.bounds
+            );
+        }
+    }
+}
