@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::TinyPhone;
 use common::owner::Owner;
-use common::stock::{Stock, stdout};
+use common::stock::{PATIENCE, Stock, stdout};
 use thumbwire_adb::{Direct, Error, Key, PublicKey, daemon, run};
 
 /// The host's way to a phone that `owner` guards; it can be connected any number of times.
@@ -98,7 +98,8 @@ async fn a_stock_adb_is_unauthorized_until_its_key_is_accepted() {
     stock.serial = TinyPhone::modern().listen_guarded(owner).await;
     let said = stock.adb(&["connect", &stock.serial]).await;
     assert!(!stdout(&said).starts_with("connected to"), "{said:?}");
-    let (line, answer) = asked.recv().await.unwrap();
+    let question = tokio::time::timeout(PATIENCE, asked.recv()).await;
+    let (line, answer) = question.expect("adb shows its key").unwrap();
     stock.until_state("unauthorized").await;
     let refused = stock.adb(&["-s", &stock.serial, "shell", "exit 3"]).await;
     assert_eq!(refused.status.code(), Some(1));

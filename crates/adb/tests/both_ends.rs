@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::{TinyPhone, pattern, text};
 use thumbwire_adb::services::shell::{read_to_end, run_within};
-use thumbwire_adb::services::sync::{FileSync, list, pull, push, stat};
+use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::wire::sync::{Entry, emit_entry};
 use thumbwire_adb::{Direct, Error, Output, Transport, exec, run};
@@ -532,4 +532,15 @@ async fn a_service_that_panics_leaves_the_phone_well() {
     let broken = host.open("break:").await.unwrap();
     assert_eq!(text(broken).await, "");
     assert_eq!(text(host.open("whole:").await.unwrap()).await, "well");
+}
+
+#[tokio::test]
+async fn a_phone_without_version_2_is_asked_by_version_1() {
+    let phone = in_memory();
+    push(&phone, "/sdcard/f", 0o640, 7, &b"five!"[..]).await.unwrap();
+    let told = details(&phone, "/sdcard/f").await.unwrap();
+    assert_eq!((told.mode, told.size, told.mtime), (0o100_640, 5, 7));
+    let listed = list_details(&phone, "/sdcard").await.unwrap();
+    assert_eq!(listed, [("f".to_owned(), Ok(told))]);
+    assert!(matches!(details(&phone, "/nothing").await, Err(Error::Phone { .. })));
 }

@@ -8,6 +8,7 @@
 
 mod common;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use common::{pattern, text};
 use futures::future::join_all;
 use tempfile::TempDir;
-use thumbwire_adb::services::sync::{FileSync, list, pull, push, stat};
+use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::{Direct, Error, Transport, exec, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -211,4 +212,42 @@ async fn a_real_adbd_that_dies_is_noticed() {
     assert!(matches!(error, Error::Vanished { .. }), "{error}");
     let error = run(&phone, "exit 3").await.unwrap_err();
     assert!(matches!(error, Error::NotReachable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_real_adbd_tells_more_of_files_by_version_2() {
+    if !inside("a_real_adbd_tells_more_of_files_by_version_2") {
+        return;
+    }
+    let real = Real::start().await;
+    let phone = &real.phone;
+    assert!(phone.features().await.unwrap().has("stat_v2"));
+    assert!(phone.features().await.unwrap().has("ls_v2"));
+    std::fs::File::create(real.path("large")).unwrap().set_len(5 << 32).unwrap();
+    std::os::unix::fs::symlink("large", real.path("link")).unwrap();
+    let expected = std::fs::metadata(real.path("large")).unwrap();
+
+    let told = details(phone, &real.path("large")).await.unwrap();
+    assert_eq!((told.size, told.inode, told.device), (5 << 32, expected.ino(), expected.dev()));
+    assert_eq!((told.mode, told.links), (expected.mode(), 1));
+    assert_eq!((told.mtime, told.user), (expected.mtime(), 0));
+    assert_eq!(details(phone, &real.path("link")).await.unwrap().mode & 0o170_000, 0o120_000);
+
+    let error = details(phone, &real.path("nothing")).await.unwrap_err();
+    assert!(error.to_string().contains("No such file or directory"), "{error}");
+    let error = details(phone, &real.path("large/x")).await.unwrap_err();
+    assert!(error.to_string().contains("Not a directory"), "{error}");
+
+    let mut listed = list_details(phone, real.folder.path().to_str().unwrap()).await.unwrap();
+    listed.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    assert_eq!(listed[0], ("large".to_owned(), Ok(told)));
+    assert_eq!((listed.len(), &listed[1].0[..]), (2, "link"));
+    assert_eq!(list_details(phone, &real.path("nothing")).await.unwrap(), []);
+
+    // One stream serves both versions, one after the other.
+    let mut sync = FileSync::open(phone).await.unwrap();
+    assert!(sync.details(&real.path("nothing")).await.is_err());
+    assert_eq!(sync.details(&real.path("large")).await.unwrap(), told);
+    assert_eq!(sync.list_details(&real.path("")).await.unwrap().len(), 2);
+    assert!(sync.stat(&real.path("large")).await.unwrap().exists());
 }

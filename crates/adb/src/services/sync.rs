@@ -1,11 +1,16 @@
-//! Moves files to and from a phone, by sync version 1.
+//! Moves files to and from a phone, by sync version 1; tells about them by version 2 where a phone
+//! has it.
 //!
 //! The functions open a stream each. A [`FileSync`] keeps one for many files.
+
+mod details;
 
 use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+pub use details::{details, list_details};
 
 use crate::framed::Framed;
 use crate::wire::sync::{Entry, MAX_DATA, MAX_PATH, Reply, Request, Stat, emit_data, emit_done};
@@ -181,28 +186,34 @@ impl FileSync {
     }
 
     async fn ask(&mut self, request: &Request) -> Result<(), Error> {
-        if let Request::Stat(path)
-        | Request::List(path)
-        | Request::Recv(path)
-        | Request::Send { path, .. } = request
-        {
-            if path.len() > MAX_PATH {
-                return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
-            }
-            // adbd hands it to C, where the rest of the path would be lost.
-            if path.contains('\0') {
-                return Err(Error::Refused {
-                    service: "sync:".into(),
-                    said: "a path with a NUL would reach the phone cut short".into(),
-                });
-            }
+        match request {
+            Request::Stat(path)
+            | Request::List(path)
+            | Request::Recv(path)
+            | Request::Send { path, .. } => self.begin(path)?,
+            Request::Quit => {}
+        }
+        request.emit(&mut self.out);
+        self.send().await
+    }
+
+    /// Begins a request about a path, unless it cannot be sent or another one is under way.
+    fn begin(&mut self, path: &str) -> Result<(), Error> {
+        if path.len() > MAX_PATH {
+            return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
+        }
+        // adbd hands it to C, where the rest of the path would be lost.
+        if path.contains('\0') {
+            return Err(Error::Refused {
+                service: "sync:".into(),
+                said: "a path with a NUL would reach the phone cut short".into(),
+            });
         }
         if self.in_request {
             return Err(Error::vanished("an earlier call on this sync stream was broken off"));
         }
         self.in_request = true;
-        request.emit(&mut self.out);
-        self.send().await
+        Ok(())
     }
 
     async fn send(&mut self) -> Result<(), Error> {

@@ -16,6 +16,7 @@ pub mod packet;
 pub mod shell;
 pub mod smart;
 pub mod sync;
+pub mod sync2;
 
 /// Foreign bytes that are not what the protocol says. The text tells what was seen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

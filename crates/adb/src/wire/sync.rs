@@ -12,9 +12,8 @@
 //!  QUIT 0                                  (end)
 //! ```
 //!
-//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. Version 2 (`STA2`, `LST2`, `LIS2`,
-//! `SND2`, `RCV2`) is spoken only to peers that announce it; it is not here yet, and its ids are
-//! refused like any other unknown ones.
+//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. What a host asks by version 2 is in
+//! [`super::sync2`]; our phone side does not announce it and refuses its ids like any unknown ones.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 

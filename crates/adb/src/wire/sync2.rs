@@ -1,0 +1,227 @@
+//! The sync protocol, version 2, as far as it tells about files: more fields, and why there are none.
+//!
+//! ```text
+//!  host                       phone
+//!  LST2 len path              LST2 error, ten fields
+//!  LIS2 len path              DNT2 error, ten fields, len name … DONE (72 zero bytes)
+//! ```
+//!
+//! Spoken to phones that announce [`STAT_V2`] and [`LS_V2`]. Source: `file_sync_protocol.h` in AOSP's
+//! adb (`sync_stat_v2`, `sync_dent_v2`). Sending and receiving (`SND2`, `RCV2`) gains compression
+//! alone and is not here.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+use super::{Malformed, readable};
+
+/// The feature by which a phone tells that it serves `LST2`.
+pub const STAT_V2: &str = "stat_v2";
+/// The feature by which a phone tells that it serves `LIS2`.
+pub const LS_V2: &str = "ls_v2";
+
+/// Bytes of the error and the ten fields.
+const FIELDS: usize = 68;
+/// The longest reason or name that we read, in bytes.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// What a phone tells of a file, a folder or a link itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Details {
+    /// Number of the file system it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// File type and permissions, as in `st_mode`.
+    pub mode: u32,
+    /// Names that it has.
+    pub links: u32,
+    /// Its owner.
+    pub user: u32,
+    /// Its group.
+    pub group: u32,
+    /// Bytes.
+    pub size: u64,
+    /// Last access, in seconds since 1970.
+    pub atime: i64,
+    /// Last change of its content, in seconds since 1970.
+    pub mtime: i64,
+    /// Last change of anything about it, in seconds since 1970.
+    pub ctime: i64,
+}
+
+/// Why a phone tells nothing: an error number of Linux.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Errno(pub u32);
+
+impl std::fmt::Display for Errno {
+    /// Linux' own words for the usual ones (`errno-base.h`).
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self.0 {
+            1 => "Operation not permitted",
+            2 => "No such file or directory",
+            5 => "Input/output error",
+            13 => "Permission denied",
+            20 => "Not a directory",
+            36 => "File name too long",
+            40 => "Too many levels of symbolic links",
+            other => return write!(out, "error {other}"),
+        })
+    }
+}
+
+/// What a phone answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// To `LST2`.
+    Details(Result<Details, Errno>),
+    /// To `LIS2`, one for each entry: its name, and what is told of it.
+    Entry(String, Result<Details, Errno>),
+    /// The end of a listing.
+    Done,
+    /// The phone does not want to: its reason.
+    Fail(String),
+}
+
+impl Reply {
+    /// Takes a reply off the front of `bytes`; `None` when it has not all come yet.
+    ///
+    /// # Errors
+    /// An unknown id, or a name or reason that is too long.
+    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
+        let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
+        let (before, texted) = match &id {
+            b"LST2" => (4 + FIELDS, false),
+            b"DNT2" => (4 + FIELDS + 4, true),
+            b"DONE" => (4 + FIELDS + 4, false),
+            b"FAIL" => (4 + 4, true),
+            _ => return Err(Malformed(format!("unknown sync reply {}", readable(id)))),
+        };
+        if bytes.len() < before {
+            return Ok(None);
+        }
+        let length = if texted { (&bytes[before - 4..]).get_u32_le() as usize } else { 0 };
+        if length > MAX_TEXT {
+            return Err(Malformed(format!(
+                "a name or reason of {length} bytes, at most {MAX_TEXT}"
+            )));
+        }
+        if bytes.len() < before + length {
+            return Ok(None);
+        }
+        let mut fields = bytes.split_to(before).freeze();
+        fields.advance(4);
+        let text = String::from_utf8_lossy(&bytes.split_to(length)).into_owned();
+        Ok(Some(match &id {
+            b"LST2" => Self::Details(details(fields)),
+            b"DNT2" => Self::Entry(text, details(fields)),
+            b"DONE" => Self::Done,
+            _ => Self::Fail(text),
+        }))
+    }
+}
+
+/// Appends a request about a path: `LST2` or `LIS2`.
+pub fn emit_request(out: &mut BytesMut, id: [u8; 4], path: &str) {
+    out.put_slice(&id);
+    out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
+    out.put_slice(path.as_bytes());
+}
+
+/// The caller has checked that [`FIELDS`] bytes are there.
+fn details(mut fields: Bytes) -> Result<Details, Errno> {
+    match fields.get_u32_le() {
+        0 => Ok(Details {
+            device: fields.get_u64_le(),
+            inode: fields.get_u64_le(),
+            mode: fields.get_u32_le(),
+            links: fields.get_u32_le(),
+            user: fields.get_u32_le(),
+            group: fields.get_u32_le(),
+            size: fields.get_u64_le(),
+            atime: fields.get_i64_le(),
+            mtime: fields.get_i64_le(),
+            ctime: fields.get_i64_le(),
+        }),
+        error => Err(Errno(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Every byte of the fields: error, device, inode, mode, links, user, group, size, three times.
+    const FILE: &[u8; FIELDS] = b"\0\0\0\0\
+        \x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\
+        \xa0\x81\0\0\x03\0\0\0\xd0\x07\0\0\xe8\x03\0\0\
+        \0\0\0\0\x05\0\0\0\
+        \x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff";
+    const READ: Details = Details {
+        device: 1,
+        inode: 2,
+        mode: 0o100_640,
+        links: 3,
+        user: 2000,
+        group: 1000,
+        size: 5 << 32,
+        atime: 6,
+        mtime: 7,
+        ctime: -1,
+    };
+
+    #[test]
+    fn requests_are_these_bytes() {
+        let mut out = BytesMut::new();
+        emit_request(&mut out, *b"LST2", "/x");
+        assert_eq!(&out[..], b"LST2\x02\0\0\0/x");
+    }
+
+    #[test]
+    fn replies_are_these_bytes_however_they_are_cut() {
+        let mut missing = [0; FIELDS];
+        missing[0] = 2;
+        let wire = [
+            &[b"LST2", &FILE[..]].concat()[..],
+            &[b"LST2", &missing[..]].concat(),
+            &[b"DNT2", &FILE[..], b"\x03\0\0\0a b"].concat(),
+            &[&b"DONE"[..], &[0; FIELDS + 4]].concat(),
+            b"FAIL\x02\0\0\0no",
+        ]
+        .concat();
+        let (mut bytes, mut replies) = (BytesMut::new(), Vec::new());
+        for byte in wire {
+            bytes.put_u8(byte);
+            replies.extend(Reply::decode(&mut bytes).unwrap());
+        }
+        assert!(bytes.is_empty());
+        let expected = [
+            Reply::Details(Ok(READ)),
+            Reply::Details(Err(Errno(2))),
+            Reply::Entry("a b".into(), Ok(READ)),
+            Reply::Done,
+            Reply::Fail("no".into()),
+        ];
+        assert_eq!(replies, expected);
+        assert_eq!(Errno(2).to_string(), "No such file or directory");
+        assert_eq!(Errno(99).to_string(), "error 99");
+    }
+
+    #[test]
+    fn a_name_without_end_is_refused() {
+        let mut bytes = BytesMut::from(&[b"DNT2", &FILE[..], &[0xff; 4]].concat()[..]);
+        assert!(Reply::decode(&mut bytes).is_err());
+        assert!(Reply::decode(&mut BytesMut::from(&b"DENT"[..])).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            id in prop::sample::select(vec![*b"LST2", *b"DNT2", *b"DONE", *b"FAIL", *b"what"]),
+            noise in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let mut bytes = BytesMut::from(&[&id[..], &noise].concat()[..]);
+            while let Ok(Some(_)) = Reply::decode(&mut bytes) {}
+        }
+    }
+}
