@@ -2,7 +2,7 @@
 //!
 //! adbd lets everybody in on every interface, so each test runs this program again in network and
 //! process namespaces of its own: nobody else can reach it there, and nothing outlives it. Without
-//! adbd or without root they are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! adbd, or where only root has namespaces, they are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
@@ -66,16 +66,18 @@ fn inside(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    if let Some(missing) = missing() {
-        assert!(
-            std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
-            "a real adbd is required here: {missing}"
-        );
-        println!("skipped: {missing}");
-        return false;
-    }
-    let ran = Command::new("unshare")
-        .args(["--net", "--pid", "--fork", "--kill-child", "--"])
+    let namespaces = match namespaces() {
+        Ok(namespaces) => namespaces,
+        Err(missing) => {
+            assert!(
+                std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
+                "a real adbd is required here: {missing}"
+            );
+            println!("skipped: {missing}");
+            return false;
+        }
+    };
+    let ran = unshare(namespaces)
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(INSIDE, "1")
@@ -87,12 +89,25 @@ fn inside(test: &str) -> bool {
     false
 }
 
-fn missing() -> Option<&'static str> {
-    let id = Command::new("id").arg("-u").output();
-    if id.is_ok_and(|id| id.stdout.trim_ascii() != b"0") {
-        return Some("not root");
+/// Which namespaces can be had here: adbd wants to be root, be it in a user namespace. The error
+/// tells what is missing.
+fn namespaces() -> Result<&'static [&'static str], &'static str> {
+    if !adbd().exists() {
+        return Err("no adbd");
     }
-    (!adbd().exists()).then_some("no adbd")
+    let kinds: [&[&str]; 2] = [&["--net", "--pid"], &["--net", "--pid", "--map-root-user"]];
+    let work = |kinds: &&[&str]| {
+        let probe = unshare(kinds).args(["sh", "-c", "test $(id -u) = 0"]).output();
+        probe.is_ok_and(|ran| ran.status.success())
+    };
+    kinds.into_iter().find(work).ok_or("not root")
+}
+
+/// Runs what follows in namespaces of its own.
+fn unshare(namespaces: &[&str]) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(namespaces).args(["--fork", "--kill-child", "--"]);
+    command
 }
 
 fn adbd() -> PathBuf {
