@@ -23,6 +23,7 @@ mod log;
 pub(crate) mod picture;
 pub(crate) mod scene;
 pub(crate) mod settings;
+mod space;
 mod stage;
 mod system_ui;
 mod tasks;
