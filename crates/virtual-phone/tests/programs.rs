@@ -325,3 +325,35 @@ async fn the_same_seed_and_commands_give_the_same_bytes() {
     assert!(first == story(7).await, "same seed, same bytes");
     assert!(first.0 != story(8).await.0, "another seed, another phone");
 }
+
+#[tokio::test]
+async fn the_settings_app_and_the_settings_program_share_their_values() {
+    let wired = Wired::new();
+    wired.said("am start -a android.settings.WIFI_SETTINGS").await;
+    let shown = dump(&wired).await;
+    let switch = shown.split("<node").find(|node| node.contains("android.widget.Switch"));
+    let switch = switch.expect("a switch");
+    assert!(switch.contains("checkable=\"true\" checked=\"true\""), "{switch}");
+    let (x, y) = middle(&shown, "main_switch_bar");
+    wired.said(&format!("input tap {x} {y}")).await;
+    assert_eq!(wired.said("settings get global wifi_on").await, "0\n");
+    assert!(dump(&wired).await.contains("checkable=\"true\" checked=\"false\""));
+    wired.said("settings put global wifi_on 1").await;
+    assert!(dump(&wired).await.contains("checkable=\"true\" checked=\"true\""));
+}
+
+#[tokio::test]
+async fn a_dump_with_a_dialog_shows_the_dialog_alone() {
+    let wired = Wired::new();
+    wired.said("am start -a android.settings.DISPLAY_SETTINGS").await;
+    let (x, y) = middle(&dump(&wired).await, "Screen timeout");
+    wired.said(&format!("input tap {x} {y}")).await;
+    let shown = dump(&wired).await;
+    assert!(shown.contains("android:id/alertTitle") && !shown.contains("recycler_view"));
+    let root = shown.split("<node ").nth(1).expect("a root");
+    assert!(!root.contains("bounds=\"[0,0]"), "the window is as large as the dialog: {root}");
+    let windows = wired.said("dumpsys window windows").await;
+    assert!(windows.contains("ty=APPLICATION ") && windows.contains("ty=BASE_APPLICATION "));
+    wired.said("input keyevent BACK").await;
+    assert!(dump(&wired).await.contains("recycler_view"));
+}

@@ -113,7 +113,9 @@ fn windows(phone: &mut State) -> String {
         let bounds = window.bounds;
         let frame = format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom);
         let kind = match window.kind {
-            WindowKind::Application => "BASE_APPLICATION",
+            // The activity is the rearmost; a dialog stands before it.
+            WindowKind::Application if nth + 1 == scene.windows.len() => "BASE_APPLICATION",
+            WindowKind::Application => "APPLICATION",
             WindowKind::InputMethod => "INPUT_METHOD",
             WindowKind::StatusBar => "STATUS_BAR",
             WindowKind::NavigationBar => "NAVIGATION_BAR",
