@@ -5,9 +5,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use thumbwire_device::Node;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::{Banner, Direct, Error, Features, Stream, Transport};
+use thumbwire_device::android::Android;
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::find::elements;
+use thumbwire_device::{Device as _, Node, Size};
+use tokio::io::AsyncWriteExt as _;
 
 /// The captures that may not be copied into this project lie beside it.
 fn data() -> Option<PathBuf> {
@@ -105,4 +113,67 @@ fn the_dumps_of_android_4_4_are_read_line_ends_and_all() {
     let tree = read_dump(&said).unwrap();
     assert_eq!(tree.nodes[0].package, "com.android.keyguard");
     assert_eq!(tree.nodes.len(), String::from_utf8_lossy(&said).matches("<node").count());
+}
+
+/// Android 4.4 as it answered: no `exec:`, no shell v2, a terminal between us and every program.
+struct Old {
+    adbd: Direct,
+    asked_exec: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Transport for Old {
+    async fn open(&self, service: &str) -> Result<Stream, Error> {
+        if service.starts_with("exec:") {
+            self.asked_exec.fetch_add(1, Ordering::SeqCst);
+        }
+        self.adbd.open(service).await
+    }
+    async fn features(&self) -> Result<Features, Error> {
+        self.adbd.features().await
+    }
+    async fn banner(&self) -> Result<Banner, Error> {
+        self.adbd.banner().await
+    }
+}
+
+/// Answers `shell:COMMAND` with what the recorded phone said to it.
+struct Recorded(PathBuf);
+
+impl Services for Recorded {
+    fn banner(&self) -> Banner {
+        Banner::phone("cm", "Old", "old", Features::default())
+    }
+    fn open(&self, service: &str) -> Result<Handler, Refused> {
+        let file = match service.trim_end_matches('\0') {
+            "shell:screencap -p" => "187-screencap-p-stdout.out",
+            "shell:uiautomator dump /dev/tty" => "185-uiautomator-dump-tty.out",
+            "shell:dumpsys window displays" => "038-dumpsys-window-displays.out",
+            _ => return Err(Refused),
+        };
+        let said = fs::read(self.0.join(file)).unwrap();
+        Ok(handler(async move |stream| {
+            let mut stream = stream;
+            let _ = stream.write_all(&said).await;
+        }))
+    }
+}
+
+#[tokio::test]
+async fn an_old_phone_is_looked_at_through_its_terminal() {
+    let Some(data) = data() else {
+        println!("skipped: no captures beside the project");
+        return;
+    };
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let phone = Arc::new(Recorded(data.join("android-4.4.4")));
+    tokio::spawn(daemon::serve(far, phone));
+    let asked_exec = Arc::new(AtomicUsize::new(0));
+    let old = Old { adbd: Direct::over(near), asked_exec: Arc::clone(&asked_exec) };
+    let device = Android::attach("old", Arc::new(old)).await.unwrap();
+    let picture = device.screenshot().await.unwrap();
+    assert_eq!(picture.size, Size { width: 480, height: 800 });
+    assert_eq!(device.tree().await.unwrap().nodes[0].package, "com.android.keyguard");
+    assert_eq!(device.screen_size().await.unwrap(), Size { width: 480, height: 800 });
+    assert_eq!(asked_exec.load(Ordering::SeqCst), 1, "it is asked for `exec:` once");
 }

@@ -12,10 +12,11 @@ mod screen;
 pub mod ui;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use thumbwire_adb::{self as adb, Transport};
+use thumbwire_adb::{self as adb, Stream, Transport};
 
 use crate::error::excerpt;
 use crate::{
@@ -31,6 +32,7 @@ const LONGEST: usize = 64 << 20;
 pub struct Android {
     transport: Arc<dyn Transport>,
     identity: Identity,
+    exec_refused: AtomicBool,
 }
 
 impl Android {
@@ -48,7 +50,7 @@ impl Android {
             })?;
         let model = banner.model().unwrap_or_default().replace('_', " ");
         let identity = Identity { id: id.to_owned(), platform: Platform::Android, model };
-        Ok(Self { transport, identity })
+        Ok(Self { transport, identity, exec_refused: AtomicBool::new(false) })
     }
 
     /// Runs a command in the phone's shell and gives what it printed.
@@ -63,13 +65,32 @@ impl Android {
         })
     }
 
-    /// Runs a command whose output is bytes: no line end is changed on the way.
+    /// Runs a command whose output is bytes. Phones before Android 5 have no service for that: theirs come through
+    /// the shell's terminal, which writes each line end as `\r\n`.
     async fn fetch(&self, line: Line) -> Result<Bytes, Error> {
         let fetched = async {
-            let stream = adb::services::shell::exec(&*self.transport, line.as_str()).await?;
+            let stream = match self.open_exec(&line).await? {
+                Some(stream) => stream,
+                None => self.transport.open(&format!("shell:{}", line.as_str())).await?,
+            };
             adb::services::shell::read_to_end(stream, LONGEST).await
         };
         fetched.await.map(Bytes::from).map_err(|error| unreached(error, Acted::No))
+    }
+
+    /// `None` from a phone that has no `exec:`; it is asked once.
+    async fn open_exec(&self, line: &Line) -> Result<Option<Stream>, adb::Error> {
+        if self.exec_refused.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        match adb::services::shell::exec(&*self.transport, line.as_str()).await {
+            Ok(stream) => Ok(Some(stream)),
+            Err(adb::Error::Refused { .. }) => {
+                self.exec_refused.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Runs a command that prints nothing when all went well.

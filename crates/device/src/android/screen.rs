@@ -13,6 +13,9 @@ pub(super) fn png_command() -> Line {
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
+/// The same as an old phone's terminal passes it on.
+const SIGNATURE_BY_TERMINAL: &[u8] = b"\x89PNG\r\r\n\x1a\r\n";
+
 /// Finds the PNG in what `screencap -p` printed and checks that it is whole.
 ///
 /// Words may stand before it: Android 15 warns there when it has several displays.
@@ -21,9 +24,12 @@ pub(super) fn read_png(said: Bytes) -> Result<Screenshot, Error> {
         command: png_command().as_str().into(),
         said: excerpt(said),
     };
-    let start = said.windows(SIGNATURE.len()).position(|window| window == SIGNATURE);
-    let Some(start) = start else { return Err(unreadable(&said[..said.len().min(400)])) };
-    let png = said.slice(start..);
+    let find = |signature: &[u8]| said.windows(signature.len()).position(|part| part == signature);
+    let png = match (find(SIGNATURE), find(SIGNATURE_BY_TERMINAL)) {
+        (Some(start), _) => said.slice(start..),
+        (None, Some(start)) => undo_terminal(&said[start..]).into(),
+        (None, None) => return Err(unreadable(&said[..said.len().min(400)])),
+    };
     // Every PNG begins with its IHDR chunk (width and height, big-endian) and ends with IEND, so a picture that
     // was cut on the way shows at its end.
     let field = |at: usize| {
@@ -45,6 +51,17 @@ impl Android {
             said: excerpt(if said.out.trim().is_empty() { &said.err } else { &said.out }),
         })
     }
+}
+
+/// Takes back what a terminal did to bytes: it wrote each `\n` as `\r\n`.
+fn undo_terminal(said: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(said.len());
+    for (i, &byte) in said.iter().enumerate() {
+        if byte != b'\r' || said.get(i + 1) != Some(&b'\n') {
+            bytes.push(byte);
+        }
+    }
+    bytes
 }
 
 /// The window manager's displays: unlike `wm size`, they tell the size as the screen is turned now.
@@ -107,6 +124,21 @@ mod tests {
         let picture = read_png(said.into()).unwrap();
         assert_eq!(picture.size, Size { width: 1080, height: 2400 });
         assert!(picture.png.starts_with(SIGNATURE));
+    }
+
+    #[test]
+    fn a_picture_that_came_through_a_terminal_is_made_whole() {
+        // 2,570 is 0x0A0A: line ends in the midst of numbers, and a \r\n that was there before.
+        let mut png = png(2570, 2573);
+        let end = png.len() - 12;
+        png.splice(end..end, *b"a\r\nb\n\n\r\r\n");
+        let through: Vec<u8> = png
+            .iter()
+            .flat_map(|&byte| if byte == b'\n' { vec![b'\r', b'\n'] } else { vec![byte] })
+            .collect();
+        let picture = read_png(through.into()).unwrap();
+        assert_eq!(picture.png, png);
+        assert_eq!(picture.size, Size { width: 2570, height: 2573 });
     }
 
     #[test]
