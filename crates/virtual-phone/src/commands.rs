@@ -9,8 +9,11 @@ use std::time::Duration;
 /// Records kept.
 const KEPT: usize = 4096;
 
-/// Bytes of arguments kept.
+/// Bytes of arguments kept, with what an argument itself takes in memory.
 const BYTES: usize = 8 << 20;
+
+/// Bytes of a service's name kept; a host may send any.
+const NAME: usize = 64;
 
 /// A command that ran, or was about to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,16 +44,16 @@ impl CommandLog {
     /// Writes down a command that is about to run.
     pub(crate) fn begin(&mut self, service: &str, argv: &[String], at: Duration) -> Token {
         let token = Token(self.dropped + self.records.len() as u64);
-        self.bytes += argv.iter().map(String::len).sum::<usize>();
+        self.bytes += weight(argv);
         self.records.push_back(CommandRecord {
-            service: service.to_owned(),
+            service: service.chars().take(NAME).collect(),
             argv: argv.to_vec(),
             at,
             status: None,
         });
         while self.records.len() > KEPT || (self.bytes > BYTES && self.records.len() > 1) {
             if let Some(old) = self.records.pop_front() {
-                self.bytes -= old.argv.iter().map(String::len).sum::<usize>();
+                self.bytes -= weight(&old.argv);
                 self.dropped += 1;
             }
         }
@@ -76,6 +79,10 @@ impl CommandLog {
     }
 }
 
+fn weight(argv: &[String]) -> usize {
+    argv.iter().map(|arg| arg.len() + size_of::<String>()).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +102,12 @@ mod tests {
         );
         log.begin("exec", &["x".repeat(BYTES + 1)], Duration::ZERO);
         assert_eq!(log.records().len(), 1);
+        // Empty arguments take memory too.
+        for _ in 0..10 {
+            log.begin(&"x".repeat(1_000), &vec![String::new(); 100_000], Duration::ZERO);
+        }
+        let records = log.records();
+        assert!(records.iter().map(|record| record.argv.len()).sum::<usize>() < 500_000);
+        assert_eq!(records[0].service.len(), NAME);
     }
 }

@@ -257,7 +257,7 @@ impl Files {
         let id = match self.find(path, true) {
             Ok(id) => id,
             Err(Error::NotFound) => {
-                let (parent, name) = self.parent_of(path)?;
+                let (parent, name) = self.parent_of(&self.beyond_links(path)?)?;
                 return Ok(Opened::File(self.add(
                     parent,
                     name,
@@ -356,14 +356,18 @@ impl Files {
         let (new_parent, new_name) = self.parent_of(to)?;
         self.writable(old_parent)?;
         self.writable(new_parent)?;
+        if matches!(self.node(id).body, Body::Directory(_)) && self.within(new_parent, id) {
+            return Err(Error::Invalid);
+        }
         if let Ok(existing) = self.find(to, false) {
             if existing == id {
                 return Ok(());
             }
-            self.remove(to, matches!(self.node(id).body, Body::Directory(_)))?;
-        }
-        if matches!(self.node(id).body, Body::Directory(_)) && self.within(new_parent, id) {
-            return Err(Error::Invalid);
+            match (&self.node(id).body, &self.node(existing).body) {
+                (Body::Directory(_), Body::Directory(_)) => self.remove(to, true)?,
+                (Body::Directory(_), _) => return Err(Error::NotADirectory),
+                _ => self.remove(to, false)?,
+            }
         }
         for (parent, name, put) in [(old_parent, old_name, false), (new_parent, new_name, true)] {
             self.change(parent, |node| {
@@ -447,8 +451,11 @@ impl Files {
                 } else {
                     format!("{here}/{target}")
                 };
-                let rest = parts.get(nth + 1..).unwrap_or_default().join("/");
-                return self.walk(&format!("{whole}/{rest}"), follow, links);
+                let rest: String =
+                    parts.iter().skip(nth + 1).map(|part| format!("/{part}")).collect();
+                // A slash at the end asks for a directory, also behind a link.
+                let slash = if path.ends_with('/') { "/" } else { "" };
+                return self.walk(&format!("{whole}{rest}{slash}"), follow, links);
             }
             stack.push(id);
             here.push('/');
@@ -459,6 +466,21 @@ impl Files {
             return Err(Error::NotADirectory);
         }
         Ok(id)
+    }
+
+    /// Where a file is made that does not exist yet: a link that leads nowhere is followed to the place that it names.
+    fn beyond_links(&self, path: &str) -> Result<String, Error> {
+        let mut path = path.to_owned();
+        for _ in 0..=LINKS {
+            let Some(target) = self.stat(&path, false).ok().and_then(|stat| stat.target) else {
+                return Ok(path);
+            };
+            path = match path.rsplit_once('/') {
+                Some((folder, _)) if !target.starts_with('/') => format!("{folder}/{target}"),
+                _ => target,
+            };
+        }
+        Err(Error::TooManyLinks)
     }
 
     fn parent_of(&self, path: &str) -> Result<(Id, String), Error> {
@@ -537,11 +559,17 @@ impl Files {
     }
 
     fn within(&self, id: Id, ancestor: Id) -> bool {
-        id == ancestor
-            || match &self.node(ancestor).body {
-                Body::Directory(entries) => entries.values().any(|child| self.within(id, *child)),
-                _ => false,
+        // Not by recursion: moves can nest folders deeper than a stack is.
+        let mut open = vec![ancestor];
+        while let Some(here) = open.pop() {
+            if here == id {
+                return true;
             }
+            if let Body::Directory(entries) = &self.node(here).body {
+                open.extend(entries.values());
+            }
+        }
+        false
     }
 
     fn permit(&self, id: Id, bit: u32) -> Result<(), Error> {
@@ -685,6 +713,48 @@ mod tests {
         files.link("/sdcard/b", "a").expect("link");
         assert_eq!(files.stat("/sdcard/a", true), Err(Error::TooManyLinks));
         assert!(files.stat("/sdcard/a", false).is_ok());
+    }
+
+    #[test]
+    fn a_link_leads_to_a_file_whether_it_is_there_or_yet_to_be_made() {
+        let mut files = phone();
+        for (target, name) in [("/sdcard/f", "l"), ("f", "m"), ("l", "n")] {
+            files.link(&format!("/sdcard/{name}"), target).expect("link");
+        }
+        // None leads anywhere yet, so the file is made where the last one points.
+        files.write("/sdcard/n", b"one", 0o644).expect("written");
+        for name in ["f", "l", "m", "n"] {
+            assert_eq!(files.read(&format!("/sdcard/{name}")).expect(name).as_ref(), b"one");
+        }
+        assert_eq!(files.stat("/sdcard/l", false).expect("still a link").kind, Kind::Link);
+        assert_eq!(files.stat("/sdcard/l/", true), Err(Error::NotADirectory));
+        files.link("/sdcard/folder", "Music").expect("link");
+        assert_eq!(files.stat("/sdcard/folder/", false).expect("is").kind, Kind::Directory);
+    }
+
+    #[test]
+    fn a_move_that_is_refused_takes_nothing_away() {
+        let mut files = phone();
+        files.make_directory("/sdcard/a", 0o755).expect("made");
+        files.make_directory("/sdcard/a/b", 0o755).expect("made");
+        files.write("/sdcard/f", b"1", 0o644).expect("written");
+        assert_eq!(files.rename("/sdcard/a", "/sdcard/a/b"), Err(Error::Invalid));
+        assert!(files.stat("/sdcard/a/b", true).is_ok());
+        assert_eq!(files.rename("/sdcard/a", "/sdcard/f"), Err(Error::NotADirectory));
+        assert_eq!(files.read("/sdcard/f").expect("there").as_ref(), b"1");
+    }
+
+    #[test]
+    fn folders_nested_deeper_than_any_stack_can_be_moved() {
+        let mut files = phone();
+        let mut deepest = files.find("/sdcard/DCIM", true).expect("there");
+        for _ in 0..100_000 {
+            let body = Body::Directory(BTreeMap::new());
+            let node =
+                Node { body, mode: 0o755, uid: SHELL, gid: SHELL, modified: 0, read_only: false };
+            deepest = files.put(deepest, "d".to_owned(), node);
+        }
+        files.rename("/sdcard/DCIM", "/sdcard/Music/d").expect("moved");
     }
 
     #[test]
