@@ -20,6 +20,9 @@ use tokio::task::JoinSet;
 /// Bytes in flight on a connection in memory, each way; about what a USB or TCP stack holds.
 const IN_FLIGHT: usize = 256 * 1024;
 
+/// A phone's clock goes no further than this after its start; whoever asks for more waits until then.
+const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+
 /// What a phone is made from.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -289,7 +292,9 @@ impl VirtualPhone {
     /// fast the host is. Profiles that really wait belong here.
     pub(crate) async fn take(&self, cost: Duration) {
         if !cost.is_zero() {
-            self.with(|phone| phone.world.advance(phone.world.uptime().saturating_add(cost)));
+            self.with(|phone| {
+                phone.world.advance(phone.world.uptime().saturating_add(cost).min(LATEST))
+            });
         }
     }
 

@@ -126,6 +126,49 @@ async fn nesting_of_every_kind_is_bounded_before_the_stack_is() {
     assert_eq!(wired.said("echo well").await, "well\n");
 }
 
+#[tokio::test]
+async fn scripts_that_multiply_without_end_leave_others_their_turn() {
+    let wired = Wired::new();
+    for script in [
+        "f='eval \"$f\"; eval \"$f\"'; echo off; eval \"$f\" 2>/dev/null",
+        "f='eval \"$f\" | eval \"$f\"'; echo off; eval \"$f\" 2>&1",
+        "export f='sh -c \"$f\" | sh -c \"$f\"'; echo off; sh -c \"$f\" 2>/dev/null",
+        "f='( eval \"$f\" ) & eval \"$f\"'; echo off; eval \"$f\" 2>&1",
+    ] {
+        let mut stream = wired.adb.open(&format!("exec:{script}")).await.expect("opened");
+        let mut said = String::new();
+        while !said.starts_with("off") {
+            let mut chunk = [0; 1024];
+            let read = stream.read(&mut chunk).await.expect("read");
+            assert!(read > 0, "{script} ended after {said}");
+            said.push_str(&String::from_utf8_lossy(&chunk[..read]));
+        }
+        assert_eq!(wired.said("echo well").await, "well\n");
+    }
+    // Their clients have left, and so have they.
+    assert_eq!(wired.said(&format!("{}:; echo well", ": | ".repeat(100))).await, "well\n");
+}
+
+#[tokio::test]
+async fn what_a_shell_holds_is_bounded() {
+    let wired = Wired::new();
+    let tenfold = "x=$x$x$x$x$x$x$x$x$x$x;";
+    let start = format!("x=0123456789;{}", tenfold.repeat(4));
+    let many: String = (0..100).map(|n| format!("a{n}=$x;")).collect();
+    let (status, out, err) = wired.all(&format!("{start}{many}echo reached")).await;
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert!(err.contains("out of memory"), "{err}");
+    let (_, _, err) = wired.all(&format!("{start}echo \"{}\" {0}", "$x".repeat(500))).await;
+    assert!(err.contains("argument list too long"), "{err}");
+    // A pattern that would look at millions of files.
+    let pattern = format!("echo /system/bin/*{}", "/../*".repeat(20));
+    assert_eq!(wired.said(&pattern).await, format!("{}\n", &pattern[5..]));
+    assert_eq!(
+        wired.said("input keyevent --delay 18446744073709551615 3 3; date +%Y").await,
+        "2034\n"
+    );
+}
+
 #[test]
 fn any_quoted_string_is_one_argument_and_runs_nothing_else() {
     let runtime =
@@ -207,6 +250,11 @@ async fn a_terminal_prompts_echoes_and_can_be_interrupted() {
     let logcat = talk("logcat\r", "\n").await;
     assert!(logcat.starts_with("logcat"), "{logcat}");
     assert!(talk("\x03", "130|vp:/ $ ").await.contains("^C"));
+    // What was interrupted is over, however often it happens.
+    for _ in 0..50 {
+        talk("{ cat; }\r", "cat; }\r\n").await;
+        talk("\x03", "130|vp:/ $ ").await;
+    }
     stream.write_all(b"\x04").await.expect("written");
     let mut rest = String::new();
     stream.read_to_string(&mut rest).await.expect("the end");

@@ -22,6 +22,15 @@ use tokio::sync::Notify;
 /// this bounds the stack.
 const DEEPEST: u32 = 40;
 
+/// What a text run by `eval` or `sh`, and a pipeline, add to the depth of the script in it: their own nested polls.
+const WEIGHT: u32 = 1;
+
+/// Shells and programs that one host's command may have at work at once, as `RLIMIT_NPROC` bounds processes.
+const MOST_AT_WORK: usize = 256;
+
+/// Bytes of all variables of one shell.
+const VARIABLES: usize = 4 << 20;
+
 /// 128 + `SIGSEGV`: the status of a program that crashed.
 const CRASHED: i32 = 139;
 
@@ -49,8 +58,9 @@ struct Variable {
 pub(crate) struct Shell {
     pub(super) phone: VirtualPhone,
     /// The service that the commands are logged under, such as `shell,v2,raw`.
+    /// Every shell and program that one command started holds it, so its count tells how many are at work.
     service: Arc<str>,
-    variables: BTreeMap<String, Variable>,
+    variables: Arc<BTreeMap<String, Variable>>,
     /// `$1`, `$2`, …
     pub(crate) positional: Vec<String>,
     pub(super) cwd: String,
@@ -85,7 +95,7 @@ impl Shell {
         Self {
             phone,
             service: service.into(),
-            variables: variables.into(),
+            variables: Arc::new(variables.into()),
             positional: Vec::new(),
             cwd: "/".to_owned(),
             status: 0,
@@ -98,6 +108,7 @@ impl Shell {
     /// A shell that a program (`sh`) starts with its own surroundings.
     pub(crate) fn nested(from: &Invocation) -> Self {
         let mut shell = Self::new(from.phone.clone(), &from.service);
+        shell.service = Arc::clone(&from.service);
         shell.depth = from.depth;
         shell.cwd.clone_from(&from.cwd);
         for (name, value) in &from.env {
@@ -110,7 +121,12 @@ impl Shell {
     /// Runs a whole text and gives the exit status, as `sh -c` does.
     pub(crate) async fn run(&mut self, text: &str, io: &Io) -> i32 {
         match parse::parse(text) {
-            Ok(script) => self.script(&script, io).await,
+            Ok(script) => {
+                self.depth += WEIGHT;
+                let status = self.script(&script, io).await;
+                self.depth -= WEIGHT;
+                status
+            }
             Err(refusal) => {
                 self.status = refusal.status();
                 self.complain(io, &refusal.to_string()).await;
@@ -135,6 +151,7 @@ impl Shell {
                 };
                 let _ = io.stderr.write(prompt.as_bytes()).await;
             }
+            let depth = self.depth;
             let interrupted = async {
                 match interrupt {
                     Some(interrupt) => interrupt.notified().await,
@@ -167,6 +184,8 @@ impl Shell {
                 () = interrupted => {},
             }
             text.clear();
+            // The script was dropped where it stood.
+            self.depth = depth;
             self.status = 130;
         }
         if !text.is_empty() && self.exit.is_none() {
@@ -177,8 +196,22 @@ impl Shell {
     }
 
     /// A copy that runs a part of the script by itself.
-    pub(super) fn subshell(&self) -> Self {
-        self.clone()
+    pub(super) fn subshell(&self) -> Result<Self, Failure> {
+        if Arc::strong_count(&self.service) >= MOST_AT_WORK {
+            return Err(Failure::new("can't fork - try again"));
+        }
+        Ok(self.clone())
+    }
+
+    /// Runs a script in a copy of this shell.
+    pub(super) async fn in_subshell(&self, script: &Script, io: &Io) -> i32 {
+        match self.subshell() {
+            Ok(mut shell) => shell.script(script, io).await,
+            Err(Failure(why)) => {
+                self.complain(io, &why).await;
+                1
+            }
+        }
     }
 
     /// Runs a parsed script in this shell and gives its status.
@@ -193,10 +226,12 @@ impl Shell {
             for item in &script.0 {
                 if item.background {
                     // There is no job control: the command has ended before the next one starts.
-                    let mut shell = self.subshell();
-                    let inner = Io { stdin: Input::empty(), ..io.clone() };
-                    shell.item(item, &inner).await;
                     self.status = 0;
+                    let inner = Io { stdin: Input::empty(), ..io.clone() };
+                    match self.subshell() {
+                        Ok(mut shell) => shell.item(item, &inner).await,
+                        Err(Failure(why)) => self.complain(io, &why).await,
+                    }
                 } else {
                     self.item(item, io).await;
                 }
@@ -228,18 +263,26 @@ impl Shell {
         }
     }
 
+    /// Gives a variable a value. A shell whose variables have become too large ends, as mksh does when it gets no memory.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
-        self.variables.insert(name.to_owned(), Variable { value: value.to_owned(), exported });
+        let others = self.variables.iter().filter(|(other, _)| *other != name);
+        let size: usize =
+            others.map(|(name, variable)| name.len() + variable.value.len() + 64).sum();
+        if size + value.len() > VARIABLES {
+            self.exit = Some(1);
+            return;
+        }
+        Arc::make_mut(&mut self.variables)
+            .insert(name.to_owned(), Variable { value: value.to_owned(), exported });
     }
 
     pub(super) fn unset(&mut self, name: &str) {
-        self.variables.remove(name);
+        Arc::make_mut(&mut self.variables).remove(name);
     }
 
     pub(super) fn export(&mut self, name: &str) {
-        let variable = self
-            .variables
+        let variable = Arc::make_mut(&mut self.variables)
             .entry(name.to_owned())
             .or_insert(Variable { value: String::new(), exported: true });
         variable.exported = true;
@@ -285,7 +328,15 @@ impl Shell {
                     stdout,
                     stderr: io.stderr.clone(),
                 };
-                let mut shell = self.subshell();
+                let mut shell = match self.subshell() {
+                    Ok(shell) => shell,
+                    Err(Failure(why)) => {
+                        self.complain(&io, &why).await;
+                        self.status = 1;
+                        return;
+                    }
+                };
+                shell.depth += WEIGHT;
                 running.push(async move { shell.stage(stage, io).await });
             }
             join_all(running).await.last().copied().unwrap_or(0)
@@ -306,7 +357,7 @@ impl Shell {
                 if matches!(stage.what, What::Group(_)) {
                     self.script(script, &io).await
                 } else {
-                    self.subshell().script(script, &io).await
+                    self.in_subshell(script, &io).await
                 }
             }
         }
@@ -314,6 +365,8 @@ impl Shell {
 
     async fn simple(&mut self, stage: &Stage, mut io: Io) -> i32 {
         let What::Simple { assignments, words } = &stage.what else { return 0 };
+        // A script of commands that never wait must not keep the thread from its other work.
+        tokio::task::coop::consume_budget().await;
         let plain = io.clone();
         let prepared = self.prepare(assignments, words, &stage.redirects, &mut io).await;
         let (argv, values) = match prepared {
@@ -326,6 +379,10 @@ impl Shell {
         let Some(name) = argv.first() else {
             for (name, value) in values {
                 self.set(&name, &value);
+            }
+            if self.exit.is_some() {
+                self.complain(&io, "out of memory").await;
+                return 1;
             }
             // The status of `x=$(cmd)` is that of `cmd`.
             let substituted =
@@ -354,7 +411,9 @@ impl Shell {
         };
         for (name, variable) in saved {
             match variable {
-                Some(variable) => drop(self.variables.insert(name, variable)),
+                Some(variable) => {
+                    Arc::make_mut(&mut self.variables).insert(name, variable);
+                }
                 None => self.unset(&name),
             }
         }

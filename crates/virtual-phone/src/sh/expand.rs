@@ -14,7 +14,13 @@ use futures::future::{BoxFuture, FutureExt};
 const MOST: usize = 100_000;
 
 /// Characters of all arguments of one command together.
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 1 << 20;
+
+/// A pattern of more characters fits no path.
+const PATTERN: usize = 4096;
+
+/// Files looked at for one pattern, since the phone stands still meanwhile.
+const LOOKED_AT: usize = 50_000;
 
 /// One argument in the making: each character with whether it was quoted.
 #[derive(Default)]
@@ -22,6 +28,66 @@ struct Field {
     chars: Vec<(char, bool)>,
     /// Stands even when empty, because something in it was quoted.
     kept: bool,
+}
+
+/// Cuts text into fields at separators: blanks among them count as one together and not at the ends, every other separator for itself.
+struct Splitter {
+    separators: String,
+    done: Vec<Field>,
+    field: Field,
+    /// Characters taken so far.
+    size: usize,
+    /// A separator that is no blank may follow the blanks that ended the last field.
+    open: bool,
+}
+
+impl Splitter {
+    fn new(separators: String) -> Self {
+        Self { separators, done: Vec::new(), field: Field::default(), size: 0, open: false }
+    }
+
+    fn keep(&mut self, text: &str, quoted: bool) {
+        self.size += text.len();
+        self.field.chars.extend(text.chars().map(|c| (c, quoted)));
+        self.field.kept |= quoted;
+        self.open &= text.is_empty() && !quoted;
+    }
+
+    fn split(&mut self, text: &str) {
+        self.size += text.len();
+        for c in text.chars() {
+            let blank = " \t\n".contains(c);
+            if !self.separators.contains(c) {
+                self.field.chars.push((c, false));
+                self.open = false;
+            } else if blank {
+                if self.begun() {
+                    self.cut();
+                    self.open = true;
+                }
+            } else if self.open {
+                self.open = false;
+            } else {
+                self.field.kept = true;
+                self.cut();
+            }
+        }
+    }
+
+    fn begun(&self) -> bool {
+        self.field.kept || !self.field.chars.is_empty()
+    }
+
+    fn cut(&mut self) {
+        if self.begun() {
+            self.done.push(std::mem::take(&mut self.field));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Field> {
+        self.cut();
+        self.done
+    }
 }
 
 impl Shell {
@@ -57,7 +123,7 @@ impl Shell {
             for piece in &word.0 {
                 match piece {
                     Piece::Text { text, .. } => value.push_str(text),
-                    other => value.push_str(&self.piece(other, io).await?.join(" ")),
+                    other => value.push_str(&self.piece(other, io).await?),
                 }
                 if value.len() > LONGEST {
                     return Err(Failure::new("value too long"));
@@ -69,71 +135,103 @@ impl Shell {
     }
 
     async fn fields(&mut self, word: &Word, io: &Io) -> Result<Vec<Field>, Failure> {
-        let mut done = Vec::new();
-        let mut field = Field::default();
-        for piece in &word.0 {
-            match piece {
-                Piece::Text { text, quoted } => {
-                    field.chars.extend(text.chars().map(|c| (c, *quoted)));
-                    field.kept |= quoted;
-                }
-                Piece::Parameter { quoted: true, name, .. } if name == "@" => {
-                    // "$@" is one argument for each, and none for none.
-                    for (nth, value) in self.piece(piece, io).await?.into_iter().enumerate() {
-                        if nth > 0 {
-                            done.push(std::mem::take(&mut field));
-                        }
-                        field.chars.extend(value.chars().map(|c| (c, true)));
-                        field.kept = true;
-                    }
-                }
-                Piece::Parameter { quoted, .. }
-                | Piece::Command { quoted, .. }
-                | Piece::Arithmetic { quoted, .. } => {
-                    let value = self.piece(piece, io).await?.join(" ");
-                    if *quoted {
-                        field.chars.extend(value.chars().map(|c| (c, true)));
-                        field.kept = true;
-                        continue;
-                    }
-                    for c in value.chars() {
-                        if " \t\n".contains(c) {
-                            if field.kept || !field.chars.is_empty() {
-                                done.push(std::mem::take(&mut field));
-                            }
-                        } else {
-                            field.chars.push((c, false));
-                        }
-                    }
-                }
-            }
-        }
-        if field.kept || !field.chars.is_empty() {
-            done.push(field);
-        }
-        Ok(done)
+        let mut splitter = Splitter::new(self.separators());
+        self.pieces(word, false, io, &mut splitter).await?;
+        Ok(splitter.finish())
     }
 
-    /// The value of a `$…` piece; several values only for `$@` and `$*`.
-    async fn piece(&mut self, piece: &Piece, io: &Io) -> Result<Vec<String>, Failure> {
+    /// Adds a word's pieces; with `split`, unquoted text is split as well, as in `${x:-a b}`.
+    fn pieces<'a>(
+        &'a mut self,
+        word: &'a Word,
+        split: bool,
+        io: &'a Io,
+        into: &'a mut Splitter,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        async move {
+            for piece in &word.0 {
+                match piece {
+                    Piece::Text { text, quoted } if *quoted || !split => into.keep(text, *quoted),
+                    Piece::Text { text, .. } => into.split(text),
+                    Piece::Parameter { quoted, name, change: Change::None }
+                        if name == "@" || (name == "*" && !quoted) =>
+                    {
+                        // "$@" is one argument for each, and none for none.
+                        for (nth, value) in self.positional.iter().enumerate() {
+                            if nth > 0 {
+                                into.cut();
+                            }
+                            if *quoted {
+                                into.keep(value, true)
+                            } else {
+                                into.split(value)
+                            }
+                            if into.size > LONGEST {
+                                break;
+                            }
+                        }
+                    }
+                    Piece::Parameter {
+                        quoted: false,
+                        name,
+                        change:
+                            Change::Default { colon, word } | Change::Alternative { colon, word },
+                    } => {
+                        let value = self.parameter(name);
+                        let missing = value.as_ref().is_none_or(|v| *colon && v.is_empty());
+                        let wanted = matches!(
+                            piece,
+                            Piece::Parameter { change: Change::Default { .. }, .. }
+                        );
+                        if missing == wanted {
+                            self.pieces(word, true, io, into).await?;
+                        } else if wanted {
+                            into.split(&value.unwrap_or_default());
+                        }
+                    }
+                    Piece::Parameter { quoted, .. }
+                    | Piece::Command { quoted, .. }
+                    | Piece::Arithmetic { quoted, .. } => {
+                        let value = self.piece(piece, io).await?;
+                        if *quoted { into.keep(&value, true) } else { into.split(&value) }
+                    }
+                }
+                if into.size > LONGEST {
+                    return Err(Failure::new("argument list too long"));
+                }
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    /// What unquoted results are split at: `$IFS`, or blanks when it is not set.
+    pub(super) fn separators(&self) -> String {
+        self.parameter("IFS").unwrap_or_else(|| " \t\n".to_owned())
+    }
+
+    /// The value of a `$…` piece.
+    async fn piece(&mut self, piece: &Piece, io: &Io) -> Result<String, Failure> {
         Ok(match piece {
-            Piece::Text { text, .. } => vec![text.clone()],
-            Piece::Command { script, .. } => vec![self.substitute(script, io).await],
+            Piece::Text { text, .. } => text.clone(),
+            Piece::Command { script, .. } => self.substitute(script, io).await,
             Piece::Arithmetic { expression, .. } => {
                 let text = self.value(expression, io).await?;
                 let shell: &Self = self;
                 let value =
                     arithmetic::evaluate(&text, &|name| shell.parameter(name).unwrap_or_default());
-                vec![value.map_err(|why| Failure::new(&why))?.to_string()]
+                value.map_err(|why| Failure::new(&why))?.to_string()
             }
             Piece::Parameter { name, change, .. } => {
-                if matches!(name.as_str(), "@" | "*") && *change == Change::None {
-                    return Ok(self.positional.clone());
+                if name == "*" && *change == Change::None {
+                    // Joined by the first separator.
+                    let joint = self.separators().chars().next().map(String::from);
+                    return Ok(self.positional.join(&joint.unwrap_or_default()));
                 }
                 let value = self.parameter(name);
                 let missing =
                     |colon: bool| value.as_ref().is_none_or(|value| colon && value.is_empty());
-                vec![match change {
+                match change {
                     Change::None => value.unwrap_or_default(),
                     Change::Length => value.unwrap_or_default().chars().count().to_string(),
                     Change::Default { colon, word } if missing(*colon) => {
@@ -149,7 +247,7 @@ impl Shell {
                     }
                     Change::Alternative { .. } => String::new(),
                     Change::Default { .. } | Change::Assign { .. } => value.unwrap_or_default(),
-                }]
+                }
             }
         })
     }
@@ -162,8 +260,7 @@ impl Shell {
             stdout: output.clone(),
             stderr: io.stderr.clone(),
         };
-        let mut shell = self.subshell();
-        self.status = shell.script(script, &inner).await;
+        self.status = self.in_subshell(script, &inner).await;
         let mut bytes = output.captured();
         bytes.retain(|byte| *byte != 0);
         String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
@@ -171,7 +268,9 @@ impl Shell {
 
     fn match_files(&self, field: &Field, arguments: &mut Vec<String>) {
         let plain = || field.chars.iter().map(|(c, _)| *c).collect::<String>();
-        if !field.chars.iter().any(|(c, quoted)| !quoted && "*?[".contains(*c)) {
+        if field.chars.len() > PATTERN
+            || !field.chars.iter().any(|(c, quoted)| !quoted && "*?[".contains(*c))
+        {
             arguments.push(plain());
             return;
         }
@@ -188,11 +287,17 @@ impl Shell {
 /// Paths that match a pattern, written as the pattern was.
 fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
     let rooted = pattern.first().is_some_and(|(c, _)| *c == '/');
+    let mut left = LOOKED_AT;
     let mut found = vec![if rooted { "/".to_owned() } else { String::new() }];
     for part in pattern.split(|(c, _)| *c == '/').filter(|part| !part.is_empty()) {
         let mut next = Vec::new();
         let special = part.iter().any(|(c, quoted)| !quoted && "*?[".contains(*c));
         for base in found {
+            // A long path is also a long walk.
+            left = left.saturating_sub(1 + base.len() / 16);
+            if left == 0 {
+                return Vec::new();
+            }
             let join = |name: &str| {
                 if base.is_empty() || base.ends_with('/') {
                     format!("{base}{name}")
@@ -208,13 +313,11 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
                 continue;
             }
             for (name, _) in files.list(&absolute(cwd, &base)).unwrap_or_default() {
+                left = left.saturating_sub(1);
                 let hidden = name.starts_with('.') && part.first().is_none_or(|(c, _)| *c != '.');
                 if !hidden && name_matches(part, &name) {
                     next.push(join(&name));
                 }
-            }
-            if next.len() > MOST {
-                break;
             }
         }
         found = next;
