@@ -349,6 +349,14 @@ impl Files {
         Ok(())
     }
 
+    /// Removes the file that an upload began, unless another one lies there by now.
+    pub(crate) fn discard(&mut self, path: &str, id: Id) {
+        if self.find(path, true) == Ok(id) {
+            // What cannot be removed stays, as it does for adbd.
+            let _ = self.remove(path, false);
+        }
+    }
+
     /// Moves a node; a file or empty directory at the new place is replaced.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
         let id = self.find(from, false)?;

@@ -321,6 +321,30 @@ async fn files_go_both_ways() {
 }
 
 #[tokio::test]
+async fn a_push_that_was_interrupted_leaves_no_half_file() {
+    let wired = Wired::new();
+    let mut stream = wired.adb.open("sync:").await.expect("opened");
+    let name = b"/sdcard/half,33188";
+    let mut sent = b"SEND".to_vec();
+    sent.extend((name.len() as u32).to_le_bytes());
+    sent.extend(name);
+    sent.extend(b"DATA\x04\0\0\0half");
+    // The second chunk is announced and never comes whole.
+    sent.extend(b"DATA\x04\0\0\0ha");
+    stream.write_all(&sent).await.expect("written");
+    while wired.phone.files(|files| files.stat("/sdcard/half", true)).is_err() {
+        tokio::task::yield_now().await;
+    }
+    drop(stream);
+    let mut turns = 0;
+    while wired.phone.files(|files| files.stat("/sdcard/half", true)).is_ok() {
+        turns += 1;
+        assert!(turns < 10_000, "it stays");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
 async fn services_that_are_not_served_are_refused_or_answered_in_words() {
     let wired = Wired::new();
     for service in [

@@ -284,7 +284,7 @@ impl sync::Files for Store {
                 _ => files.open_to_write(path, mode & 0o777, false).map_err(refused),
             }
         })?;
-        Ok(Box::new(Upload { phone: self.0.clone(), path: path.to_owned(), opened }))
+        Ok(Box::new(Upload { phone: self.0.clone(), path: path.to_owned(), opened, whole: false }))
     }
 }
 
@@ -297,6 +297,16 @@ struct Upload {
     phone: VirtualPhone,
     path: String,
     opened: Opened,
+    whole: bool,
+}
+
+/// Half a file is no file: adbd's `handle_send_file` removes it when the host leaves or the disk is full.
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let (Opened::File(id), false) = (&self.opened, self.whole) {
+            self.phone.files(|files| files.discard(&self.path, *id));
+        }
+    }
 }
 
 #[async_trait]
@@ -311,7 +321,8 @@ impl Upcoming for Upload {
         }
     }
 
-    async fn done(self: Box<Self>, mtime: u32) -> Result<(), String> {
+    async fn done(mut self: Box<Self>, mtime: u32) -> Result<(), String> {
+        self.whole = true;
         // As adbd does: a time that cannot be set is no failure of the upload.
         let _ = self.phone.files(|files| files.set_modified(&self.path, u64::from(mtime)));
         Ok(())
