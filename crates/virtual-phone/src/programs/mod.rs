@@ -226,10 +226,14 @@ pub(crate) async fn sh(call: Invocation) -> Status {
                 return Ok(2);
             };
             shell.positional = call.args.get(3..).unwrap_or_default().to_vec();
+            if let Some(name) = call.arg(2) {
+                name.clone_into(&mut shell.name);
+            }
             text.to_owned()
         }
         Some(path) => {
             let absolute = call.path(path);
+            path.clone_into(&mut shell.name);
             shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
             match call.phone.with(|phone| phone.files.read(&absolute)) {
                 Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),

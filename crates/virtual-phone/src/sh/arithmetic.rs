@@ -1,13 +1,18 @@
 //! `$((…))`: integer expressions. Pure; variables come through a function.
 //!
-//! Begin at [`evaluate`]. No assignments: a script that needs them has `x=$((x + 1))`.
+//! Begin at [`evaluate`]. Numbers have 32 bits and wrap round, as in mksh. No assignments: a script that needs them has `x=$((x + 1))`.
 
 /// Deepest nesting of parentheses and signs.
 const DEEPEST: u32 = 64;
 
 /// The value of `text`; `variable` gives a name's value (an unset one counts as 0).
-pub(crate) fn evaluate(text: &str, variable: &dyn Fn(&str) -> String) -> Result<i64, String> {
-    let mut expression = Expression { text: text.trim(), whole: text.trim(), variable, depth: 0 };
+pub(crate) fn evaluate(text: &str, variable: &dyn Fn(&str) -> String) -> Result<i32, String> {
+    nested(text, variable, 0)
+}
+
+fn nested(text: &str, variable: &dyn Fn(&str) -> String, depth: u32) -> Result<i32, String> {
+    let text = text.trim();
+    let mut expression = Expression { text, whole: text, variable, depth, unwanted: 0 };
     if expression.text.is_empty() {
         return Ok(0);
     }
@@ -21,6 +26,8 @@ struct Expression<'a> {
     whole: &'a str,
     variable: &'a dyn Fn(&str) -> String,
     depth: u32,
+    /// Above 0 in a part whose value does not count, such as the right side of `1 || …`.
+    unwanted: u32,
 }
 
 /// Binary operators from the loosest to the tightest; longer ones of a level first.
@@ -38,7 +45,7 @@ const LEVELS: [&[&str]; 10] = [
 ];
 
 impl Expression<'_> {
-    fn ternary(&mut self) -> Result<i64, String> {
+    fn ternary(&mut self) -> Result<i32, String> {
         let condition = self.binary(0)?;
         if !self.take("?") {
             return Ok(condition);
@@ -47,16 +54,20 @@ impl Expression<'_> {
         if self.depth > DEEPEST {
             return Err(self.wrong());
         }
+        let holds = condition != 0;
+        self.unwanted += u32::from(!holds);
         let yes = self.ternary()?;
         if !self.take(":") {
             return Err(self.wrong());
         }
+        self.unwanted = self.unwanted - u32::from(!holds) + u32::from(holds);
         let no = self.ternary()?;
+        self.unwanted -= u32::from(holds);
         self.depth -= 1;
         Ok(if condition != 0 { yes } else { no })
     }
 
-    fn binary(&mut self, level: usize) -> Result<i64, String> {
+    fn binary(&mut self, level: usize) -> Result<i32, String> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
         'more: loop {
@@ -64,8 +75,16 @@ impl Expression<'_> {
                 // `|` is not half of `||`, nor `<` of `<<`.
                 if self.starts(operator) && !(level > 1 && self.doubled(operator)) {
                     self.text = &self.text[operator.len()..];
+                    let decided = match *operator {
+                        "||" => left != 0,
+                        "&&" => left == 0,
+                        _ => false,
+                    };
+                    self.unwanted += u32::from(decided);
                     let right = self.binary(level + 1)?;
+                    self.unwanted -= u32::from(decided);
                     left = apply(operator, left, right)
+                        .or((self.unwanted > 0).then_some(0))
                         .ok_or_else(|| format!("{}: divide by zero", self.whole))?;
                     continue 'more;
                 }
@@ -74,7 +93,7 @@ impl Expression<'_> {
         }
     }
 
-    fn unary(&mut self) -> Result<i64, String> {
+    fn unary(&mut self) -> Result<i32, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.wrong());
@@ -90,7 +109,7 @@ impl Expression<'_> {
         } else if self.take("+") {
             self.unary()?
         } else if self.take("!") {
-            i64::from(self.unary()? == 0)
+            i32::from(self.unary()? == 0)
         } else if self.take("~") {
             !self.unary()?
         } else {
@@ -100,7 +119,7 @@ impl Expression<'_> {
         Ok(value)
     }
 
-    fn operand(&mut self) -> Result<i64, String> {
+    fn operand(&mut self) -> Result<i32, String> {
         self.skip();
         let length = self
             .text
@@ -119,7 +138,12 @@ impl Expression<'_> {
         if value.is_empty() {
             Ok(0)
         } else {
-            number(value).ok_or_else(|| format!("{value}: bad number"))
+            // A variable may hold an expression; one that names itself comes to an end by its depth.
+            match number(value) {
+                Some(number) => Ok(number),
+                None if self.depth >= DEEPEST => Err(self.wrong()),
+                None => nested(value, self.variable, self.depth + 1),
+            }
         }
     }
 
@@ -151,33 +175,40 @@ impl Expression<'_> {
     }
 }
 
-fn number(word: &str) -> Option<i64> {
+fn number(word: &str) -> Option<i32> {
     let (negative, digits) = match word.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, word),
     };
-    let value = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-        Some(hex) => i64::from_str_radix(hex, 16).ok()?,
-        None => digits.parse().ok()?,
+    let (radix, digits) = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => (16, hex),
+        None => (10, digits),
     };
-    Some(if negative { -value } else { value })
+    if digits.is_empty() {
+        return None;
+    }
+    let value = digits.chars().try_fold(0_i32, |value, c| {
+        let digit = i32::try_from(c.to_digit(radix)?).ok()?;
+        Some(value.wrapping_mul(radix as i32).wrapping_add(digit))
+    })?;
+    Some(if negative { value.wrapping_neg() } else { value })
 }
 
-fn apply(operator: &str, a: i64, b: i64) -> Option<i64> {
+fn apply(operator: &str, a: i32, b: i32) -> Option<i32> {
     Some(match operator {
-        "||" => i64::from(a != 0 || b != 0),
-        "&&" => i64::from(a != 0 && b != 0),
+        "||" => i32::from(a != 0 || b != 0),
+        "&&" => i32::from(a != 0 && b != 0),
         "|" => a | b,
         "^" => a ^ b,
         "&" => a & b,
-        "==" => i64::from(a == b),
-        "!=" => i64::from(a != b),
-        "<=" => i64::from(a <= b),
-        ">=" => i64::from(a >= b),
-        "<" => i64::from(a < b),
-        ">" => i64::from(a > b),
-        "<<" => a.wrapping_shl((b & 63) as u32),
-        ">>" => a.wrapping_shr((b & 63) as u32),
+        "==" => i32::from(a == b),
+        "!=" => i32::from(a != b),
+        "<=" => i32::from(a <= b),
+        ">=" => i32::from(a >= b),
+        "<" => i32::from(a < b),
+        ">" => i32::from(a > b),
+        "<<" => a.wrapping_shl((b & 31) as u32),
+        ">>" => a.wrapping_shr((b & 31) as u32),
         "+" => a.wrapping_add(b),
         "-" => a.wrapping_sub(b),
         "*" => a.wrapping_mul(b),
@@ -206,10 +237,14 @@ mod tests {
             ("!x", 0),
             ("x == 7 ? 5 : 6", 5),
             ("1 | 0 || 0", 1),
+            ("0 && 1 / 0", 0),
+            ("1 ? 2 : 1 / 0", 2),
+            ("2147483647 + 1", i32::MIN),
             ("", 0),
         ] {
             assert_eq!(evaluate(text, &variable), Ok(value), "{text}");
         }
+        assert!(evaluate("x", &|_| "x + 1".to_owned()).is_err(), "it names itself");
         for text in
             ["1/0", "1 +", "(1", "1 2", "9z", "%", &"(".repeat(100_000), &"-".repeat(100_000)]
         {

@@ -54,6 +54,12 @@ pub(super) fn find(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.name == name)
 }
 
+/// The built-in of that name, if Android has a program of the same name in `/system/bin` too (toybox's).
+pub(super) fn program(name: &str) -> Option<&'static Builtin> {
+    let both = ["[", "echo", "false", "printf", "pwd", "sleep", "test", "true"];
+    both.contains(&name).then(|| find(name)).flatten()
+}
+
 async fn cd(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let target = args.first().map_or("/", String::as_str);
     let target = if target == "-" {
@@ -98,48 +104,74 @@ async fn echo(args: &[String], io: &Io) -> Status {
         }
         rest = more;
     }
-    let mut text = rest.join(" ");
+    let text = rest.join(" ");
+    let mut bytes = text.clone().into_bytes();
     if escapes {
-        let (unescaped, ended) = unescape(&text);
-        text = unescaped;
+        let ended;
+        (bytes, ended) = unescape(&text, Octal::AfterZero);
         newline &= !ended;
     }
     if newline {
-        text.push('\n');
+        bytes.push(b'\n');
     }
-    io.stdout.write(text.as_bytes()).await?;
+    io.stdout.write(&bytes).await?;
     Ok(0)
 }
 
-/// C's escapes resolved; the flag tells that `\c` ended the text.
-fn unescape(text: &str) -> (String, bool) {
-    let mut out = String::with_capacity(text.len());
+/// How a byte is written in octal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Octal {
+    /// `\0101`, and `\c` only keeps the new line at the end away.
+    AfterZero,
+    /// `\101`, and `\c` ends all output.
+    Plain,
+}
+
+/// C's escapes resolved; the flag tells that there was a `\c`.
+fn unescape(text: &str, octal: Octal) -> (Vec<u8>, bool) {
+    let mut out = Vec::with_capacity(text.len());
+    let put = |out: &mut Vec<u8>, c: char| out.extend(c.encode_utf8(&mut [0; 4]).bytes());
+    let mut stopped = false;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c != '\\' {
-            out.push(c);
+            put(&mut out, c);
             continue;
         }
         match chars.next() {
-            None => out.push('\\'),
-            Some('c') => return (out, true),
-            Some(kind @ ('0' | 'x')) => {
+            None => out.push(b'\\'),
+            Some('c') => {
+                stopped = true;
+                if octal == Octal::Plain {
+                    break;
+                }
+            }
+            Some(kind @ ('0'..='7' | 'x'))
+                if kind < '1' || kind == 'x' || octal == Octal::Plain =>
+            {
                 let (radix, digits) = if kind == 'x' { (16, 2) } else { (8, 3) };
-                let mut value = 0;
-                for _ in 0..digits {
+                let (mut value, mut taken) = (0, 0);
+                if octal == Octal::Plain && kind != 'x' {
+                    (value, taken) = (kind.to_digit(8).unwrap_or(0), 1);
+                }
+                while taken < digits {
                     let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
                     value = value * radix + digit;
+                    taken += 1;
                     chars.next();
                 }
-                out.extend(char::from_u32(value));
+                out.push(value as u8);
             }
             Some(c) => match escape(c) {
-                Some(meant) => out.push(meant),
-                None => out.extend(['\\', c]),
+                Some(meant) => put(&mut out, meant),
+                None => {
+                    out.push(b'\\');
+                    put(&mut out, c);
+                }
             },
         }
     }
-    (out, false)
+    (out, stopped)
 }
 
 async fn printf(args: &[String], io: &Io) -> Status {
@@ -148,7 +180,7 @@ async fn printf(args: &[String], io: &Io) -> Status {
         return Ok(1);
     };
     let mut values = values;
-    let mut text = String::new();
+    let mut text = Vec::new();
     loop {
         let before = values.len();
         let ended = formatted(format, &mut values, &mut text);
@@ -157,29 +189,29 @@ async fn printf(args: &[String], io: &Io) -> Status {
             break;
         }
     }
-    io.stdout.write(text.as_bytes()).await?;
+    io.stdout.write(&text).await?;
     Ok(0)
 }
 
 /// Writes the format once; `true` when `\c` ended it.
-fn formatted(format: &str, values: &mut &[String], text: &mut String) -> bool {
+fn formatted(format: &str, values: &mut &[String], text: &mut Vec<u8>) -> bool {
     let mut rest = format;
     while let Some(at) = rest.find('%') {
-        let (unescaped, ended) = unescape(&rest[..at]);
-        text.push_str(&unescaped);
+        let (mut unescaped, ended) = unescape(&rest[..at], Octal::Plain);
+        text.append(&mut unescaped);
         if ended {
             return true;
         }
         rest = &rest[at + 1..];
-        let flags = rest.find(|c: char| !"-0 +#123456789.".contains(c)).unwrap_or(rest.len());
-        let (options, after) = rest.split_at(flags);
+        let end = rest.find(|c: char| !"-0 +#123456789.".contains(c)).unwrap_or(rest.len());
+        let (options, after) = rest.split_at(end);
         let Some(kind) = after.chars().next() else {
-            text.push('%');
+            text.push(b'%');
             return false;
         };
         rest = &after[kind.len_utf8()..];
         if kind == '%' {
-            text.push('%');
+            text.push(b'%');
             continue;
         }
         let value = match values.split_first() {
@@ -189,34 +221,57 @@ fn formatted(format: &str, values: &mut &[String], text: &mut String) -> bool {
             }
             None => "",
         };
-        let number = value.trim().parse::<i64>().unwrap_or(0);
+        let sizes = options.trim_start_matches(['-', '0', '+', ' ', '#']);
+        let (width, precision) = sizes.split_once('.').unwrap_or((sizes, ""));
+        let width = width.parse().unwrap_or(0).min(4096);
+        let number = integer(value);
         let shown = match kind {
             'd' | 'i' | 'u' => number.to_string(),
             'x' => format!("{number:x}"),
             'X' => format!("{number:X}"),
             'o' => format!("{number:o}"),
             'c' => value.chars().take(1).collect(),
-            'b' => unescape(value).0,
+            'b' => {
+                let (mut bytes, ended) = unescape(value, Octal::AfterZero);
+                text.append(&mut bytes);
+                if ended {
+                    return true;
+                }
+                continue;
+            }
+            _ if sizes.contains('.') => {
+                value.chars().take(precision.parse().unwrap_or(0)).collect()
+            }
             _ => value.to_owned(),
         };
-        let width: usize = options
-            .trim_start_matches(['-', '0', '+', ' ', '#'])
-            .split('.')
-            .next()
-            .and_then(|n| n.parse().ok())
-            .unwrap_or(0);
-        let width = width.min(4096);
-        if options.starts_with('-') {
-            text.push_str(&format!("{shown:<width$}"));
-        } else if options.starts_with('0') {
-            text.push_str(&format!("{shown:0>width$}"));
+        let padded = if options.starts_with('-') {
+            format!("{shown:<width$}")
+        } else if options.starts_with('0') && "diuxXo".contains(kind) {
+            let (sign, digits) = shown.split_at(usize::from(shown.starts_with('-')));
+            format!("{sign}{digits:0>width$}", width = width.saturating_sub(sign.len()))
         } else {
-            text.push_str(&format!("{shown:>width$}"));
-        }
+            format!("{shown:>width$}")
+        };
+        text.extend(padded.bytes());
     }
-    let (unescaped, ended) = unescape(rest);
-    text.push_str(&unescaped);
+    let (mut unescaped, ended) = unescape(rest, Octal::Plain);
+    text.append(&mut unescaped);
     ended
+}
+
+/// A number as C writes it: decimal, `0x` hexadecimal, `0` octal; 0 for anything else.
+fn integer(text: &str) -> i64 {
+    let text = text.trim();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let value = match (digits.strip_prefix("0x"), digits.strip_prefix('0')) {
+        (Some(hex), _) => i64::from_str_radix(hex, 16),
+        (_, Some(octal)) if !octal.is_empty() => i64::from_str_radix(octal, 8),
+        _ => digits.parse(),
+    };
+    value.unwrap_or(0).saturating_mul(sign)
 }
 
 async fn exit(shell: &mut Shell, args: &[String], io: &Io) -> Status {
@@ -257,12 +312,18 @@ async fn unset(shell: &mut Shell, args: &[String]) -> Status {
     Ok(0)
 }
 
-/// `set -- a b` sets the positional parameters; options (`-e`, `-x`) are taken and change nothing.
+/// `set -- a b` sets the positional parameters; of the options `-e` is followed, others change nothing.
 async fn set(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     if args.is_empty() {
         let listed: String =
             shell.listed(false).iter().map(|(name, value)| format!("{name}={value}\n")).collect();
         io.stdout.write(listed.as_bytes()).await?;
+    }
+    for arg in args.iter().take_while(|arg| *arg != "--") {
+        match arg.chars().next() {
+            Some(sign @ ('-' | '+')) if arg.contains('e') => shell.strict = sign == '-',
+            _ => {}
+        }
     }
     match args.iter().position(|arg| arg == "--") {
         Some(at) => shell.positional = args[at + 1..].to_vec(),
@@ -354,25 +415,46 @@ async fn r#type(_: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(status)
 }
 
+/// `read [-r] [NAME…]`: a line cut at `$IFS`; the last name takes the rest. Without `-r` a backslash stands for the character behind it.
 async fn read(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    let raw = args.iter().any(|arg| arg == "-r");
     let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let line = io.stdin.line(1 << 20).await;
-    let status = i32::from(line.is_none());
-    let line = String::from_utf8_lossy(&line.unwrap_or_default()).into_owned();
-    let mut rest = line.trim_matches([' ', '\t']);
-    if names.is_empty() {
-        shell.set("REPLY", rest);
-    }
-    for (nth, name) in names.iter().enumerate() {
-        let (value, more) = if nth + 1 == names.len() {
-            (rest, "")
+    let (line, ended) = io.stdin.ended_line(1 << 20).await;
+    let line = String::from_utf8_lossy(&line).into_owned();
+    // Each character with whether it separates.
+    let separators = shell.separators();
+    let mut chars = Vec::new();
+    let mut source = line.chars();
+    while let Some(c) = source.next() {
+        if c == '\\' && !raw {
+            chars.extend(source.next().map(|c| (c, false)));
         } else {
-            rest.split_once([' ', '\t']).unwrap_or((rest, ""))
-        };
-        shell.set(name, value);
-        rest = more.trim_start_matches([' ', '\t']);
+            chars.push((c, separators.contains(c)));
+        }
     }
-    Ok(status)
+    let blank = |&(c, separates): &(char, bool)| separates && " \t".contains(c);
+    let mut rest = chars.as_slice();
+    let reply = "REPLY".to_owned();
+    let names = if names.is_empty() { vec![&reply] } else { names };
+    for (nth, name) in names.iter().enumerate() {
+        while rest.first().is_some_and(blank) {
+            rest = &rest[1..];
+        }
+        let end = if nth + 1 == names.len() {
+            rest.iter().rposition(|c| !blank(c)).map_or(0, |last| last + 1)
+        } else {
+            rest.iter().position(|(_, separates)| *separates).unwrap_or(rest.len())
+        };
+        shell.set(name, &rest[..end].iter().map(|(c, _)| *c).collect::<String>());
+        rest = &rest[end..];
+        while rest.first().is_some_and(blank) {
+            rest = &rest[1..];
+        }
+        if rest.first().is_some_and(|(_, separates)| *separates) {
+            rest = &rest[1..];
+        }
+    }
+    Ok(i32::from(!ended))
 }
 
 /// Sleeping is what the phone's clock does; see `VirtualPhone::take`.
@@ -458,15 +540,26 @@ fn holds(shell: &Shell, args: &[String]) -> Option<bool> {
             shell.phone.with(|phone| phone.files.open_to_read(&absolute(&shell.cwd, path))).is_ok()
         }
         ["-w", path] => stat(path, true).is_some_and(|stat| stat.mode & 0o222 != 0),
+        [left, "=" | "==", right] => left == right,
+        [left, "!=", right] => left != right,
+        [left, "<", right] => left < right,
+        [left, ">", right] => left > right,
+        // Nothing here is a terminal.
+        ["-t", _] => false,
+        ["(", inner @ .., ")"] => {
+            let inner: Vec<String> = inner.iter().map(ToString::to_string).collect();
+            holds(shell, &inner)?
+        }
         ["!", rest @ ..] => {
             let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
             !holds(shell, &rest)?
         }
-        [left, "=" | "==", right] => left == right,
-        [left, "!=", right] => left != right,
         [left, operator, right] => {
-            let (left, right) =
-                (left.trim().parse::<i64>().ok()?, right.trim().parse::<i64>().ok()?);
+            let number = |text: &str| {
+                let variable = |name: &str| shell.parameter(name).unwrap_or_default();
+                super::arithmetic::evaluate(text, &variable).ok()
+            };
+            let (left, right) = (number(left)?, number(right)?);
             match *operator {
                 "-eq" => left == right,
                 "-ne" => left != right,

@@ -6,9 +6,7 @@
 use super::builtins;
 use super::io::{Input, Io, Output, Status, Stop, pipe};
 use super::parse;
-use super::tree::{
-    Item, Joint, Mode, Piece, Pipeline, Redirect, Refusal, Script, Stage, What, Word,
-};
+use super::tree::{Item, Joint, Mode, Pipeline, Redirect, Refusal, Script, Stage, What, Word};
 use crate::files::{Kind, Opened, Special, absolute};
 use crate::phone::VirtualPhone;
 use crate::programs::{self, Invocation};
@@ -66,6 +64,14 @@ pub(crate) struct Shell {
     pub(super) cwd: String,
     /// `$?`
     pub(super) status: i32,
+    /// How the last `$(…)` of the command ended.
+    pub(super) substituted: Option<i32>,
+    /// `$0`
+    pub(crate) name: String,
+    /// `set -e`: a command that fails ends the shell,
+    pub(super) strict: bool,
+    /// except where its status is asked for.
+    asked: bool,
     /// Set by `exit`: the shell runs nothing more.
     pub(super) exit: Option<i32>,
     pid: u32,
@@ -99,6 +105,10 @@ impl Shell {
             positional: Vec::new(),
             cwd: "/".to_owned(),
             status: 0,
+            substituted: None,
+            name: "/system/bin/sh".to_owned(),
+            strict: false,
+            asked: false,
             exit: None,
             pid,
             depth: 0,
@@ -254,7 +264,7 @@ impl Shell {
             "!" | "-" => Some(String::new()),
             "#" => Some(self.positional.len().to_string()),
             "@" | "*" => Some(self.positional.join(" ")),
-            "0" => Some("/system/bin/sh".to_owned()),
+            "0" => Some(self.name.clone()),
             "PWD" => Some(self.cwd.clone()),
             digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
                 self.positional.get(digits.parse::<usize>().ok()?.checked_sub(1)?).cloned()
@@ -300,14 +310,23 @@ impl Shell {
     }
 
     async fn item(&mut self, item: &Item, io: &Io) {
+        let asked = self.asked;
+        self.asked = asked || !item.rest.is_empty() || item.first.negated;
         self.pipeline(&item.first, io).await;
-        for (joint, pipeline) in &item.rest {
+        for (nth, (joint, pipeline)) in item.rest.iter().enumerate() {
             if self.exit.is_some() {
                 return;
             }
             if (self.status == 0) == (*joint == Joint::And) {
+                let last = nth + 1 == item.rest.len();
+                self.asked = asked || !last || pipeline.negated;
                 self.pipeline(pipeline, io).await;
             }
+        }
+        let failed = self.strict && !self.asked && self.status != 0;
+        self.asked = asked;
+        if failed && self.exit.is_none() {
+            self.exit = Some(self.status);
         }
     }
 
@@ -367,6 +386,7 @@ impl Shell {
         let What::Simple { assignments, words } = &stage.what else { return 0 };
         // A script of commands that never wait must not keep the thread from its other work.
         tokio::task::coop::consume_budget().await;
+        self.substituted = None;
         let plain = io.clone();
         let prepared = self.prepare(assignments, words, &stage.redirects, &mut io).await;
         let (argv, values) = match prepared {
@@ -385,13 +405,7 @@ impl Shell {
                 return 1;
             }
             // The status of `x=$(cmd)` is that of `cmd`.
-            let substituted =
-                |word: &Word| word.0.iter().any(|piece| matches!(piece, Piece::Command { .. }));
-            return if assignments.iter().any(|(_, word)| substituted(word)) {
-                self.status
-            } else {
-                0
-            };
+            return self.substituted.unwrap_or(0);
         };
         let record =
             self.phone.with(|phone| phone.log.begin(&self.service, &argv, phone.world.uptime()));
@@ -409,7 +423,9 @@ impl Shell {
             self.phone.pass().await;
             self.program(&argv, &io).await
         };
-        for (name, variable) in saved {
+        // What stands before these of the shell's own commands stays, says POSIX.
+        let lasting = ["eval", "exec", "exit", "export", "set", "shift", "unset", ":", "."];
+        for (name, variable) in saved.into_iter().filter(|_| !lasting.contains(&name.as_str())) {
             match variable {
                 Some(variable) => {
                     Arc::make_mut(&mut self.variables).insert(name, variable);
@@ -475,11 +491,24 @@ impl Shell {
                 .await
                 .unwrap_or(Ok(CRASHED));
         }
+        // `exec echo`, `/system/bin/sleep 1`: what the shell has built in is there as a program too.
+        let last = name.rsplit('/').next().unwrap_or(name);
+        if (path.is_none() || path.as_deref() == Some(&format!("/system/bin/{last}")))
+            && let Some(builtin) = builtins::program(last)
+        {
+            return (builtin.run)(self, argv.get(1..).unwrap_or_default(), io).await;
+        }
         let stat = path
             .as_ref()
             .and_then(|path| self.phone.with(|phone| phone.files.stat(path, true)).ok());
         match (path, stat) {
             (Some(path), Some(stat)) if stat.kind == Kind::File && stat.mode & 0o111 != 0 => {
+                let start = self.phone.with(|phone| phone.files.read(&path));
+                if start.is_ok_and(|start| start.as_ref().starts_with(b"\x7fELF")) {
+                    // mksh's words when the kernel does not take a binary.
+                    self.complain(io, &format!("{name}: not executable: 64-bit ELF file")).await;
+                    return Ok(126);
+                }
                 invocation.name = "sh".to_owned();
                 invocation.args.insert(0, path);
                 programs::sh(invocation).await

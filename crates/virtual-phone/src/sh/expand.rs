@@ -7,7 +7,7 @@ use super::arithmetic;
 use super::eval::{Failure, Shell};
 use super::io::{Input, Io, Output};
 use super::tree::{Change, Piece, Script, Word};
-use crate::files::{Files, absolute};
+use crate::files::{Files, Kind, absolute};
 use futures::future::{BoxFuture, FutureExt};
 
 /// At most this many arguments come out of one command's words; Linux's limit is by size, about as many.
@@ -101,11 +101,20 @@ impl Shell {
         let mut size = 0;
         for word in words {
             for field in self.fields(word, io).await? {
-                let before = arguments.len();
-                self.match_files(&field, &mut arguments);
-                size += arguments[before..].iter().map(String::len).sum::<usize>();
-                if arguments.len() > MOST || size > LONGEST {
-                    return Err(Failure::new("argument list too long"));
+                // mksh opens braces last, also those that came out of a variable.
+                let mut closed = vec![field];
+                while let Some(field) = closed.pop() {
+                    if let Some(alternatives) = alternatives(&field) {
+                        closed.extend(alternatives.into_iter().rev());
+                        size += field.chars.len();
+                    } else {
+                        let before = arguments.len();
+                        self.match_files(&field, &mut arguments);
+                        size += arguments[before..].iter().map(String::len).sum::<usize>();
+                    }
+                    if arguments.len() > MOST || size > LONGEST {
+                        return Err(Failure::new("argument list too long"));
+                    }
                 }
             }
         }
@@ -260,7 +269,7 @@ impl Shell {
             stdout: output.clone(),
             stderr: io.stderr.clone(),
         };
-        self.status = self.in_subshell(script, &inner).await;
+        self.substituted = Some(self.in_subshell(script, &inner).await);
         let mut bytes = output.captured();
         bytes.retain(|byte| *byte != 0);
         String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
@@ -282,6 +291,44 @@ impl Shell {
             arguments.append(&mut found);
         }
     }
+}
+
+/// The words of the outermost `{…,…}` of a field, each within what stands around it; `None` when there is none.
+fn alternatives(field: &Field) -> Option<Vec<Field>> {
+    if field.chars.len() > PATTERN {
+        return None;
+    }
+    // Where each open brace stands, with its commas.
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut outermost: Option<(usize, Vec<usize>, usize)> = None;
+    for (at, (c, quoted)) in field.chars.iter().enumerate() {
+        match c {
+            '{' if !quoted => open.push((at, Vec::new())),
+            ',' if !quoted => {
+                if let Some((_, commas)) = open.last_mut() {
+                    commas.push(at);
+                }
+            }
+            '}' if !quoted => {
+                if let Some((start, commas)) = open.pop()
+                    && !commas.is_empty()
+                    && outermost.as_ref().is_none_or(|(outer, ..)| start < *outer)
+                {
+                    outermost = Some((start, commas, at));
+                }
+            }
+            _ => {}
+        }
+    }
+    let (start, commas, end) = outermost?;
+    let begins = std::iter::once(start).chain(commas.iter().copied());
+    let ends = commas.iter().copied().chain([end]);
+    let words = begins.zip(ends).map(|(begin, until)| {
+        let (before, within, behind) =
+            (&field.chars[..start], &field.chars[begin + 1..until], &field.chars[end + 1..]);
+        Field { chars: [before, within, behind].concat(), kept: field.kept }
+    });
+    Some(words.filter(|word| word.kept || !word.chars.is_empty()).collect())
 }
 
 /// Paths that match a pattern, written as the pattern was.
@@ -321,6 +368,12 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
             }
         }
         found = next;
+    }
+    if pattern.last().is_some_and(|(c, _)| *c == '/') && found.iter().all(|path| path != "/") {
+        found.retain(|path| {
+            files.stat(&absolute(cwd, path), true).is_ok_and(|stat| stat.kind == Kind::Directory)
+        });
+        found.iter_mut().for_each(|path| path.push('/'));
     }
     found
 }
@@ -369,7 +422,7 @@ fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
 
 /// Whether `c` is in the class that the pattern begins with, and the class's length; `None` when it is not closed.
 fn class_matches(pattern: &[(char, bool)], c: char) -> Option<(bool, usize)> {
-    let negated = matches!(pattern.get(1), Some(('!' | '^', false)));
+    let negated = matches!(pattern.get(1), Some(('!', false)));
     let start = 1 + usize::from(negated);
     let end = start
         + 1

@@ -66,13 +66,18 @@ impl Input {
 
     /// One line without its end; `None` at the end of input. Longer lines than `limit` are cut there.
     pub(crate) async fn line(&self, limit: u64) -> Option<Vec<u8>> {
+        let (line, ended) = self.ended_line(limit).await;
+        (ended || !line.is_empty()).then_some(line)
+    }
+
+    /// The same, and whether a new line ended it.
+    pub(crate) async fn ended_line(&self, limit: u64) -> (Vec<u8>, bool) {
         let mut reader = self.0.lock().await;
         let mut line = Vec::new();
-        let read = (&mut *reader).take(limit).read_until(b'\n', &mut line).await.unwrap_or(0);
-        if line.last() == Some(&b'\n') {
-            line.pop();
-        }
-        (read > 0).then_some(line)
+        // A broken source counts as its end.
+        let _ = (&mut *reader).take(limit).read_until(b'\n', &mut line).await;
+        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+        (line, ended)
     }
 
     /// Everything up to the end, at most `limit` bytes.

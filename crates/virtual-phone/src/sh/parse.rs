@@ -80,6 +80,9 @@ impl Parser {
             match self.peek() {
                 Some(';') if self.peek_at(1) == Some(';') => return Err(unexpected(";;")),
                 Some(';' | '\n') => self.at += 1,
+                Some('&') if self.peek_at(1) == Some('>') => {
+                    return Err(Refusal::Unsupported("'&>' is".into()));
+                }
                 Some('&') => {
                     self.at += 1;
                     item.background = true;
@@ -203,6 +206,9 @@ impl Parser {
                 Some(found) => unexpected(&found.to_string()),
             });
         }
+        if !redirects.is_empty() && matches!(words.as_slice(), [only] if only.is("exec")) {
+            return Err(Refusal::Unsupported("'exec' with nothing but redirections is".into()));
+        }
         Ok(Stage { what: What::Simple { assignments, words }, redirects })
     }
 
@@ -237,6 +243,11 @@ impl Parser {
     /// A word; the caller has made sure that one begins here.
     fn word(&mut self) -> Result<Word, Refusal> {
         let mut word = Builder::default();
+        if self.peek() == Some('~') && (self.peek_at(1) == Some('/') || is_end(self.peek_at(1))) {
+            self.at += 1;
+            let name = "HOME".to_owned();
+            word.push(Piece::Parameter { name, change: Change::None, quoted: true });
+        }
         while !self.ends_word() {
             match self.next() {
                 Some('\\') => match self.next() {
@@ -293,25 +304,30 @@ impl Parser {
 
     /// `$'…'`: C's escapes.
     fn ansi_quoted(&mut self) -> Result<String, Refusal> {
-        let mut text = String::new();
+        // Single bytes may be given too; together they should be text.
+        let mut text = Vec::new();
         loop {
             let c = match self.next() {
                 None => return Err(NO_CLOSING_QUOTE),
-                Some('\'') => return Ok(text),
+                Some('\'') => return Ok(String::from_utf8_lossy(&text).into_owned()),
                 Some('\\') => match self.next() {
                     None => return Err(NO_CLOSING_QUOTE),
-                    Some('x') => self.number(16, 2),
+                    Some('x') => {
+                        text.push(u32::from(self.number(16, 2)) as u8);
+                        continue;
+                    }
                     Some('u') => self.number(16, 4),
                     Some('U') => self.number(16, 8),
                     Some(digit @ '0'..='7') => {
                         self.at -= usize::from(digit.is_ascii_digit());
-                        self.number(8, 3)
+                        text.push(u32::from(self.number(8, 3)) as u8);
+                        continue;
                     }
                     Some(c) => escape(c).unwrap_or(c),
                 },
                 Some(c) => c,
             };
-            text.push(c);
+            text.extend(c.encode_utf8(&mut [0; 4]).bytes());
         }
     }
 
@@ -395,6 +411,12 @@ impl Parser {
                 return Err(Refusal::Unsupported("trimming of parameters is".into()));
             }
             None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
+            Some('?') if !length => {
+                return Err(Refusal::Unsupported("'${name?…}' is".into()));
+            }
+            Some(_) if colon && !length => {
+                return Err(Refusal::Unsupported("a part of a parameter is".into()));
+            }
             Some(_) => return Err(bad()),
         };
         Ok(Piece::Parameter { name, change, quoted })
@@ -505,7 +527,7 @@ impl Parser {
     fn skip_space(&mut self, newlines: bool) {
         loop {
             match self.peek() {
-                Some(' ' | '\t' | '\r') => self.at += 1,
+                Some(' ' | '\t') => self.at += 1,
                 Some('\n') if newlines => self.at += 1,
                 Some('\\') if self.peek_at(1) == Some('\n') => self.at += 2,
                 Some('#') => {
@@ -569,7 +591,7 @@ fn filled(script: Script, end: &str) -> Result<Script, Refusal> {
 }
 
 fn is_end(c: Option<char>) -> bool {
-    c.is_none_or(|c| " \t\r\n;&|<>()".contains(c))
+    c.is_none_or(|c| " \t\n;&|<>()".contains(c))
 }
 
 /// C's one-letter escapes.
@@ -701,6 +723,10 @@ mod tests {
             ("f() { reboot; }", "functions"),
             ("((x=1))", "'(('"),
             ("echo ${x%y}", "trimming"),
+            ("echo ${x?y}", "'${name?…}'"),
+            ("echo ${x:0:3}", "a part of a parameter"),
+            ("reboot; exec >/sdcard/log", "'exec'"),
+            ("reboot &>/sdcard/log", "'&>'"),
         ] {
             let refusal = parse(text).expect_err(text);
             assert!(refusal.to_string().contains(name), "{text}: {refusal}");

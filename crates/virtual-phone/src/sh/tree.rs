@@ -63,6 +63,13 @@ pub(crate) enum Mode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word(pub(crate) Vec<Piece>);
 
+impl Word {
+    /// Whether it is just this, unquoted.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        matches!(self.0.as_slice(), [Piece::Text { text: only, quoted: false }] if only == text)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Characters that stand for themselves; unquoted ones may still be a pattern.
