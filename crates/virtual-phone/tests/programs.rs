@@ -357,3 +357,28 @@ async fn a_dump_with_a_dialog_shows_the_dialog_alone() {
     wired.said("input keyevent BACK").await;
     assert!(dump(&wired).await.contains("recycler_view"));
 }
+
+#[tokio::test]
+async fn programs_for_text_and_files_take_the_options_that_toyboxs_take() {
+    let wired = Wired::new();
+    for (script, status, out) in [
+        ("printf 'a\\nb\\nc\\nd\\n' | grep -A 1 b", 0, "b\nc\n"),
+        ("printf 'a\\nb\\nc\\nd\\n' | grep -nC1 c", 0, "2-b\n3:c\n4-d\n"),
+        ("printf 'a\\nx\\ny\\na\\nz\\n' | grep -B1 a", 0, "a\n--\ny\na\n"),
+        ("printf 'a\\nb\\n' | grep -m 1 .", 0, "a\n"),
+        ("printf 'ab\\n' | grep -o b 2>&1", 2, "grep: Unknown option 'o' (see \"grep --help\")\n"),
+        ("printf '\\377x\\n' | grep x | wc -c", 0, "3\n"),
+        (
+            "cd /sdcard; touch ./-f; rm -- -f; touch k; rm k -f; ls -- 2>/dev/null; ls k 2>/dev/null",
+            1,
+            "",
+        ),
+        ("cd /data/local/tmp; touch x; chmod 755 x; chmod -x x; stat -c %a x", 0, "644\n"),
+        ("cd /data/local/tmp; cp /system/bin/ls b; chmod 755 b; ./b", 126, ""),
+        ("env | grep -c ^HOME=", 0, "1\n"),
+        ("/system/bin/echo a; exec printf %s b", 0, "a\nb"),
+    ] {
+        let (is, said, err) = wired.all(script).await;
+        assert_eq!((is, said.as_str()), (status, out), "{script}: {err}");
+    }
+}

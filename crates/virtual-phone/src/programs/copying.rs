@@ -9,12 +9,17 @@ const DEEPEST: u32 = 64;
 
 /// Letters of all options, and the other arguments.
 fn options(call: &Invocation) -> (String, Vec<&str>) {
-    let mut letters = String::new();
-    let mut rest = Vec::new();
-    for arg in &call.args {
-        match arg.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-            Some(more) if rest.is_empty() => letters.push_str(more),
-            _ => rest.push(arg.as_str()),
+    let (mut letters, mut rest) = (String::new(), Vec::new());
+    let mut args = call.args.iter().map(String::as_str);
+    // toybox takes options also behind the paths.
+    while let Some(arg) = args.next() {
+        match arg.strip_prefix('-') {
+            Some("-") => {
+                rest.extend(args);
+                break;
+            }
+            Some(more) if !more.is_empty() => letters.push_str(more),
+            _ => rest.push(arg),
         }
     }
     (letters, rest)
@@ -149,8 +154,13 @@ pub(super) async fn touch(call: Invocation) -> Status {
 
 /// `chmod MODE PATH…`, with an octal mode or `[ugoa]*[+-=][rwx]*`.
 pub(super) async fn chmod(call: Invocation) -> Status {
-    let (_, args) = options(&call);
-    let [mode, paths @ ..] = args.as_slice() else { return needs(&call, 2).await };
+    // `-x` is a mode here, no option.
+    let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
+    let args = match args.as_slice() {
+        ["-f" | "-v", rest @ ..] => rest,
+        all => all,
+    };
+    let [mode, paths @ ..] = args else { return needs(&call, 2).await };
     let mut status = 0;
     for path in paths {
         let full = call.path(path);

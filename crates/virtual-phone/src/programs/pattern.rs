@@ -2,6 +2,9 @@
 //!
 //! Begin at [`Matcher`]. Groups, counts and back references are not here and refused. Matching walks the line once, whatever the pattern.
 
+/// Bytes of a pattern.
+const LONGEST: usize = 1024;
+
 enum One {
     Any,
     Char(char),
@@ -27,8 +30,12 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
-    /// `None` for what is not understood (groups, counts, back references).
+    /// `None` for what is not understood (groups, counts, back references) or too long: the time of a match is the product of pattern and
+    /// line, and lines may be long.
     pub(super) fn new(pattern: &str, fixed: bool, extended: bool, fold: bool) -> Option<Self> {
+        if pattern.len() > LONGEST {
+            return None;
+        }
         let pattern = if fold { pattern.to_lowercase() } else { pattern.to_owned() };
         let texts: Vec<String> = if extended {
             pattern.split('|').map(str::to_owned).collect()

@@ -38,7 +38,7 @@ pub(super) async fn settings(call: Invocation) -> Status {
                 .with(|phone| phone.world.setting(table, name).unwrap_or("null").to_owned());
             call.out(format!("{value}\n")).await?;
         }
-        ["put", table, name, value, ..] if value.len() <= LONGEST => {
+        ["put", table, name, value, ..] if value.len() <= LONGEST && name.len() <= 256 => {
             call.phone.with(|phone| phone.world.put_setting(table, name, value));
         }
         ["put", _, _, _, ..] => {

@@ -3,6 +3,7 @@
 use super::Invocation;
 use super::pattern::Matcher;
 use crate::sh::io::{Input, Status};
+use std::collections::VecDeque;
 
 /// Bytes that programs which need all of their input take at most.
 const ALL: u64 = 64 << 20;
@@ -178,18 +179,48 @@ pub(super) async fn wc(call: Invocation) -> Status {
     Ok(status)
 }
 
-/// `grep [-ivncqloFEwx] [-e] PATTERN [FILE…]`. A pattern may hold `.`, `*`, `^`, `$`, `[…]`, and with `-E` also `|`; more is refused.
+/// Letters of `grep` that stand alone, and those that take a number or text.
+const FLAGS: &str = "ivncqlFExsh";
+const VALUES: &str = "eABCm";
+
+/// `grep [-ivncqlFExsh] [-A N] [-B N] [-C N] [-m N] [-e] PATTERN [FILE…]`. A pattern may hold `.`, `*`, `^`, `$`, `[…]`, and with `-E`
+/// also `|`, `+`, `?`. Other options and patterns are refused by name, since ignoring them would print the wrong lines.
 pub(super) async fn grep(call: Invocation) -> Status {
     let (mut letters, mut pattern, mut paths) = (String::new(), None, Vec::new());
+    let (mut before, mut after, mut most) = (0_usize, 0_usize, u64::MAX);
     let mut args = call.args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
-        match arg {
-            "-e" => pattern = args.next(),
-            option if option.len() > 1 && option.starts_with('-') && paths.is_empty() => {
-                letters.push_str(&option[1..])
+        let Some(option) = arg.strip_prefix('-').filter(|option| !option.is_empty()) else {
+            match pattern {
+                None => pattern = Some(arg),
+                Some(_) => paths.push(arg),
             }
-            text if pattern.is_none() => pattern = Some(text),
-            path => paths.push(path),
+            continue;
+        };
+        for (at, letter) in option.char_indices() {
+            if FLAGS.contains(letter) {
+                letters.push(letter);
+                continue;
+            }
+            let value = match option.get(at + letter.len_utf8()..) {
+                Some("") => args.next(),
+                rest => rest,
+            };
+            let number = value.and_then(|value| value.parse::<usize>().ok());
+            match (letter, number) {
+                ('e', _) if value.is_some() => pattern = value,
+                ('A', Some(lines)) => after = lines,
+                ('B', Some(lines)) => before = lines,
+                ('C', Some(lines)) => (before, after) = (lines, lines),
+                ('m', Some(lines)) => most = lines as u64,
+                _ => {
+                    let what =
+                        if VALUES.contains(letter) { "bad number for" } else { "Unknown option" };
+                    call.err(format!("grep: {what} '{letter}' (see \"grep --help\")\n")).await;
+                    return Ok(2);
+                }
+            }
+            break;
         }
     }
     let Some(pattern) = pattern else {
@@ -201,22 +232,50 @@ pub(super) async fn grep(call: Invocation) -> Status {
         call.err(format!("grep: bad REGEX '{pattern}'\n")).await;
         return Ok(2);
     };
-    let many = paths.len() > 1;
+    let many = paths.len() > 1 && !has('h');
     let (mut found, mut failed) = (false, false);
     for (path, input) in inputs(&call, paths) {
         let input = match input {
             Ok(input) => input,
             Err(why) => {
-                call.failed(&path, why).await?;
+                if !has('s') {
+                    call.failed(&path, why).await?;
+                }
                 failed = true;
                 continue;
             }
         };
-        let (mut count, mut number) = (0_u64, 0_u64);
-        while let Some(line) = input.line(1 << 20).await {
+        let (mut count, mut number, mut printed) = (0_u64, 0_u64, 0_u64);
+        let (mut waiting, mut owed) = (VecDeque::new(), 0_usize);
+        let row = |mark: char, number: u64, line: &[u8]| {
+            let mut row = Vec::new();
+            if many {
+                row.extend(format!("{path}{mark}").bytes());
+            }
+            if has('n') {
+                row.extend(format!("{number}{mark}").bytes());
+            }
+            row.extend(line);
+            row.push(b'\n');
+            row
+        };
+        while count < most || owed > 0 {
+            let Some(line) = input.line(1 << 20).await else { break };
             number += 1;
-            let text = String::from_utf8_lossy(&line);
-            if matcher.matches(&text, has('x')) == has('v') {
+            // Text is looked for, bytes are printed.
+            let hit = count < most
+                && matcher.matches(&String::from_utf8_lossy(&line), has('x')) != has('v');
+            if !hit {
+                if owed > 0 {
+                    owed -= 1;
+                    printed = number;
+                    call.out(row('-', number, &line)).await?;
+                } else if before > 0 {
+                    waiting.push_back((number, line));
+                    if waiting.len() > before.min(1_000) {
+                        waiting.pop_front();
+                    }
+                }
                 continue;
             }
             found = true;
@@ -228,11 +287,18 @@ pub(super) async fn grep(call: Invocation) -> Status {
                 call.out(format!("{path}\n")).await?;
                 break;
             }
-            if !has('c') {
-                let name = if many { format!("{path}:") } else { String::new() };
-                let number = if has('n') { format!("{number}:") } else { String::new() };
-                call.out(format!("{name}{number}{text}\n")).await?;
+            if has('c') {
+                continue;
             }
+            let first = waiting.front().map_or(number, |(number, _)| *number);
+            if before + after > 0 && printed > 0 && first > printed + 1 {
+                call.out("--\n").await?;
+            }
+            for (number, line) in waiting.drain(..) {
+                call.out(row('-', number, &line)).await?;
+            }
+            call.out(row(':', number, &line)).await?;
+            (owed, printed) = (after, number);
         }
         if has('c') {
             let name = if many { format!("{path}:") } else { String::new() };
