@@ -376,6 +376,9 @@ async fn programs_for_text_and_files_take_the_options_that_toyboxs_take() {
         ("cd /data/local/tmp; touch x; chmod 755 x; chmod -x x; stat -c %a x", 0, "644\n"),
         ("cd /data/local/tmp; cp /system/bin/ls b; chmod 755 b; ./b", 126, ""),
         ("env | grep -c ^HOME=", 0, "1\n"),
+        // The values of RFC 1321.
+        ("printf abc | md5sum", 0, "900150983cd24fb0d6963f7d28e17f72  -\n"),
+        ("md5sum -b /dev/null", 0, "d41d8cd98f00b204e9800998ecf8427e\n"),
         ("/system/bin/echo a; exec printf %s b", 0, "a\nb"),
     ] {
         let (is, said, err) = wired.all(script).await;

@@ -17,7 +17,6 @@ mod intent;
 mod keycodes;
 mod listing;
 mod logcat;
-mod md5;
 mod monkey;
 mod pattern;
 mod pm;

@@ -3,6 +3,7 @@
 use super::Invocation;
 use super::pattern::Matcher;
 use crate::sh::io::{Input, Status};
+use md5::{Digest, Md5};
 use std::collections::VecDeque;
 
 /// Bytes that programs which need all of their input take at most.
@@ -318,10 +319,16 @@ pub(super) async fn md5sum(call: Invocation) -> Status {
         match input {
             Err(why) => status = call.failed(&path, why).await?,
             Ok(input) => {
-                let digest: String = super::md5::digest(&input.all(1 << 30).await)
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect();
+                let mut digest = Md5::new();
+                loop {
+                    let chunk = input.chunk().await;
+                    if chunk.is_empty() {
+                        break;
+                    }
+                    digest.update(&chunk);
+                }
+                let digest: String =
+                    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
                 let name = if brief { String::new() } else { format!("  {path}") };
                 call.out(format!("{digest}{name}\n")).await?;
             }
