@@ -94,7 +94,7 @@ impl AsRef<[u8]> for Contents {
 pub enum Special {
     /// `/dev/null`: takes everything, gives nothing.
     Null,
-    /// `/dev/zero`: takes everything; reads as nothing here, since an endless file has no place in memory.
+    /// `/dev/zero`: takes everything, and gives zeros to whoever streams it; as [`Contents`] it is empty.
     Zero,
     /// `/dev/tty`, `/dev/stdout`, `/proc/self/fd/1`: the standard output of whoever opens it.
     Stdout,

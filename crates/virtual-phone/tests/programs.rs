@@ -376,6 +376,15 @@ async fn programs_for_text_and_files_take_the_options_that_toyboxs_take() {
         ("cd /data/local/tmp; touch x; chmod 755 x; chmod -x x; stat -c %a x", 0, "644\n"),
         ("cd /data/local/tmp; cp /system/bin/ls b; chmod 755 b; ./b", 126, ""),
         ("env | grep -c ^HOME=", 0, "1\n"),
+        (
+            "dd if=/dev/zero bs=1024 count=4 2>/dev/null | wc -c; head -c 5 /dev/zero | wc -c",
+            0,
+            "4096\n5\n",
+        ),
+        ("cat /dev/zero | head -c 3 | wc -c; wc -c < /dev/null", 0, "3\n0\n"),
+        ("sh -x -c 'echo hi'; sh -ec 'false; echo no'; echo $?", 0, "hi\n1\n"),
+        ("log -t T x; logcat -vbrief -d -s T | tail -n 1", 0, "I/T       ( 4000): x\n"),
+        ("logcat -v epoch -d -s T | tail -n 1 | grep -c '^ *[0-9]*\\.[0-9]* '", 0, "1\n"),
         // The values of RFC 1321.
         ("printf abc | md5sum", 0, "900150983cd24fb0d6963f7d28e17f72  -\n"),
         ("md5sum -b /dev/null", 0, "d41d8cd98f00b204e9800998ecf8427e\n"),

@@ -16,6 +16,7 @@ enum Format {
     Tag,
     Raw,
     Process,
+    Epoch,
 }
 
 /// Which lines are wanted: tag to least priority, with one for all others.
@@ -50,6 +51,14 @@ pub(super) async fn logcat(call: Invocation) -> Status {
                     return Ok(1);
                 }
             },
+            option if option.starts_with("-v") => match named(&option[2..]) {
+                Some(named) => format = named,
+                None => {
+                    call.err("logcat: Invalid parameter to -v\n").await;
+                    return Ok(1);
+                }
+            },
+            option if option.starts_with("-b") => {}
             option if option.starts_with("--pid=") || option.starts_with("--buffer=") => {}
             option if option.starts_with('-') => {
                 call.err(format!("logcat: Unrecognized option {option}\n")).await;
@@ -150,6 +159,7 @@ fn named(name: &str) -> Option<Format> {
         "tag" => Format::Tag,
         "raw" => Format::Raw,
         "process" => Format::Process,
+        "epoch" => Format::Epoch,
         _ => return None,
     })
 }
@@ -173,6 +183,11 @@ fn shown(line: &LogLine, format: Format, epoch: u64) -> String {
         Format::Long => format!("[ {time} {pid:>5}:{pid:>5} {priority}/{tag:<8} ]\n{text}\n\n"),
         Format::Tag => format!("{priority}/{tag:<8}: {text}\n"),
         Format::Raw => format!("{text}\n"),
+        Format::Epoch => format!(
+            "{:>13}.{:03} {pid:>5} {pid:>5} {priority} {tag:<8}: {text}\n",
+            epoch + line.at.as_secs(),
+            line.at.subsec_millis()
+        ),
         Format::Process => format!("{priority}({pid:>5}) {text}  ({tag})\n"),
     }
 }

@@ -196,6 +196,7 @@ impl Invocation {
             Ok(match phone.files.open_to_read(&path)? {
                 Opened::File(id) => Input::file(phone.files.contents(id)),
                 Opened::Special(Special::Stdin | Special::Stdout) => self.io.stdin.clone(),
+                Opened::Special(Special::Zero) => Input::zeros(),
                 Opened::Special(_) => Input::empty(),
             })
         })
@@ -215,8 +216,21 @@ impl Invocation {
 }
 
 /// `sh -c TEXT [NAME ARG…]`, `sh FILE [ARG…]`, or `sh` reading its standard input.
-pub(crate) async fn sh(call: Invocation) -> Status {
+pub(crate) async fn sh(mut call: Invocation) -> Status {
     let mut shell = crate::sh::Shell::nested(&call);
+    // `-e` is followed, `-x`, `-l` and the like change nothing; `-ec TEXT` is `-e -c TEXT`.
+    while let Some(letters) = call.arg(0).and_then(|arg| arg.strip_prefix('-'))
+        && !letters.is_empty()
+        && letters.chars().all(|c| "ceilux".contains(c))
+        && letters != "c"
+    {
+        shell.strict |= letters.contains('e');
+        if letters.contains('c') {
+            call.args[0] = "-c".to_owned();
+        } else {
+            call.args.remove(0);
+        }
+    }
     let text = match call.arg(0) {
         None | Some("-" | "-s") => return Ok(Box::pin(shell.interact(&call.io, None)).await),
         Some("-c") => {

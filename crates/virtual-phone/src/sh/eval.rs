@@ -69,7 +69,7 @@ pub(crate) struct Shell {
     /// `$0`
     pub(crate) name: String,
     /// `set -e`: a command that fails ends the shell,
-    pub(super) strict: bool,
+    pub(crate) strict: bool,
     /// except where its status is asked for.
     asked: bool,
     /// Set by `exit`: the shell runs nothing more.
@@ -577,6 +577,7 @@ impl Shell {
             Ok(match phone.files.open_to_read(path)? {
                 Opened::File(id) => Input::file(phone.files.contents(id)),
                 Opened::Special(Special::Stdin | Special::Stdout) => stdin.clone(),
+                Opened::Special(Special::Zero) => Input::zeros(),
                 Opened::Special(_) => Input::empty(),
             })
         })

@@ -51,6 +51,11 @@ impl Input {
         Self::new(tokio::io::empty())
     }
 
+    /// Has zeros without end.
+    pub(crate) fn zeros() -> Self {
+        Self::new(tokio::io::repeat(0))
+    }
+
     /// Reads a file as it is now.
     pub(crate) fn file(contents: Contents) -> Self {
         Self::new(Cursor::new(contents))
