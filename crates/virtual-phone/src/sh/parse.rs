@@ -1,12 +1,12 @@
 //! Shell text to a tree. No I/O, nothing runs, nothing is expanded.
 //!
-//! Begin at [`parse`]. The grammar is POSIX's command language without compound commands other than `( … )` and `{ …; }`; see
+//! Begin at [`parse`]: commands and how they are joined; what stands in one word (quotes, `$…`, backquotes) is in `parse/words.rs`. The grammar is POSIX's command language without compound commands other than `( … )` and `{ …; }`; see
 //! `sh/mod.rs` for what is refused. Text and nesting are bounded, and the parser never steps back, so its time is linear: a hundred
 //! thousand open parentheses cost nothing.
 
-use super::tree::{
-    Change, Item, Joint, Mode, Piece, Pipeline, Redirect, Refusal, Script, Stage, What, Word,
-};
+mod words;
+
+use super::tree::{Item, Joint, Mode, Pipeline, Redirect, Refusal, Script, Stage, What, Word};
 
 /// Longest text taken. A phone's `ARG_MAX` is 128 KiB an argument; pipes into an interactive shell may bring more.
 const LONGEST: usize = 1 << 20;
@@ -240,255 +240,6 @@ impl Parser {
         Ok(Some(Redirect { fd, mode, target: self.word()? }))
     }
 
-    /// A word; the caller has made sure that one begins here.
-    fn word(&mut self) -> Result<Word, Refusal> {
-        let mut word = Builder::default();
-        if self.peek() == Some('~') && (self.peek_at(1) == Some('/') || is_end(self.peek_at(1))) {
-            self.at += 1;
-            let name = "HOME".to_owned();
-            word.push(Piece::Parameter { name, change: Change::None, quoted: true });
-        }
-        while !self.ends_word() {
-            match self.next() {
-                Some('\\') => match self.next() {
-                    Some('\n') => {}
-                    Some(c) => word.char(c, true),
-                    None => word.char('\\', true),
-                },
-                Some('\'') => word.text(&self.until_quote()?, true),
-                Some('"') => self.nested(|parser| parser.double_quoted(&mut word))?,
-                Some('$') if self.peek() == Some('\'') => {
-                    self.at += 1;
-                    word.text(&self.ansi_quoted()?, true);
-                }
-                Some('$') => self.dollar(&mut word, false)?,
-                Some('`') => word.push(self.backquoted(false)?),
-                Some(c) => word.char(c, false),
-                None => break,
-            }
-        }
-        Ok(word.finish())
-    }
-
-    fn double_quoted(&mut self, word: &mut Builder) -> Result<(), Refusal> {
-        word.text("", true);
-        loop {
-            match self.next() {
-                None => return Err(NO_CLOSING_QUOTE),
-                Some('"') => return Ok(()),
-                Some('\\') => match self.next() {
-                    None => return Err(NO_CLOSING_QUOTE),
-                    Some('\n') => {}
-                    Some(c @ ('$' | '`' | '"' | '\\')) => word.char(c, true),
-                    Some(c) => {
-                        word.char('\\', true);
-                        word.char(c, true);
-                    }
-                },
-                Some('$') => self.dollar(word, true)?,
-                Some('`') => word.push(self.backquoted(true)?),
-                Some(c) => word.char(c, true),
-            }
-        }
-    }
-
-    fn until_quote(&mut self) -> Result<String, Refusal> {
-        let start = self.at;
-        while let Some(c) = self.next() {
-            if c == '\'' {
-                return Ok(self.text[start..self.at - 1].iter().collect());
-            }
-        }
-        Err(NO_CLOSING_QUOTE)
-    }
-
-    /// `$'…'`: C's escapes.
-    fn ansi_quoted(&mut self) -> Result<String, Refusal> {
-        // Single bytes may be given too; together they should be text.
-        let mut text = Vec::new();
-        loop {
-            let c = match self.next() {
-                None => return Err(NO_CLOSING_QUOTE),
-                Some('\'') => return Ok(String::from_utf8_lossy(&text).into_owned()),
-                Some('\\') => match self.next() {
-                    None => return Err(NO_CLOSING_QUOTE),
-                    Some('x') => {
-                        text.push(u32::from(self.number(16, 2)) as u8);
-                        continue;
-                    }
-                    Some('u') => self.number(16, 4),
-                    Some('U') => self.number(16, 8),
-                    Some(digit @ '0'..='7') => {
-                        self.at -= usize::from(digit.is_ascii_digit());
-                        text.push(u32::from(self.number(8, 3)) as u8);
-                        continue;
-                    }
-                    Some(c) => escape(c).unwrap_or(c),
-                },
-                Some(c) => c,
-            };
-            text.extend(c.encode_utf8(&mut [0; 4]).bytes());
-        }
-    }
-
-    fn number(&mut self, radix: u32, digits: usize) -> char {
-        let mut value = 0;
-        for _ in 0..digits {
-            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
-            value = value * radix + digit;
-            self.at += 1;
-        }
-        char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
-    }
-
-    /// What follows a `$` that has been taken.
-    fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Result<(), Refusal> {
-        match self.peek() {
-            Some('(') if self.peek_at(1) == Some('(') => {
-                self.at += 2;
-                let expression = self.nested(Self::arithmetic)?;
-                word.push(Piece::Arithmetic { expression, quoted });
-            }
-            Some('(') => {
-                self.at += 1;
-                let script = self.nested(|parser| parser.script(End::Parenthesis))?;
-                self.expect(')', "syntax error: unmatched '('")?;
-                word.push(Piece::Command { script, quoted });
-            }
-            Some('{') => {
-                self.at += 1;
-                let piece = self.nested(|parser| parser.braced(quoted))?;
-                word.push(piece);
-            }
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                let name = self.name();
-                word.push(Piece::Parameter { name, change: Change::None, quoted });
-            }
-            Some(c) if c.is_ascii_digit() || "?$!#@*-".contains(c) => {
-                self.at += 1;
-                word.push(Piece::Parameter { name: c.to_string(), change: Change::None, quoted });
-            }
-            _ => word.char('$', quoted),
-        }
-        Ok(())
-    }
-
-    /// The rest of `${…}`.
-    fn braced(&mut self, quoted: bool) -> Result<Piece, Refusal> {
-        let bad = || Refusal::Wrong("bad substitution".into());
-        let length = self.peek() == Some('#') && self.peek_at(1) != Some('}');
-        self.at += usize::from(length);
-        let name = match self.peek() {
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.name(),
-            Some(c) if c.is_ascii_digit() => {
-                let start = self.at;
-                while self.peek().is_some_and(|c| c.is_ascii_digit()) {
-                    self.at += 1;
-                }
-                self.text[start..self.at].iter().collect()
-            }
-            Some(c) if "?$!#@*-".contains(c) => {
-                self.at += 1;
-                c.to_string()
-            }
-            None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
-            Some(_) => return Err(bad()),
-        };
-        let colon = self.peek() == Some(':');
-        self.at += usize::from(colon);
-        let operator = self.next();
-        let change = match operator {
-            Some('}') if length && !colon => {
-                return Ok(Piece::Parameter { name, change: Change::Length, quoted });
-            }
-            Some('}') if !colon => {
-                return Ok(Piece::Parameter { name, change: Change::None, quoted });
-            }
-            Some('-') if !length => Change::Default { colon, word: self.until_brace(quoted)? },
-            Some('=') if !length => Change::Assign { colon, word: self.until_brace(quoted)? },
-            Some('+') if !length => Change::Alternative { colon, word: self.until_brace(quoted)? },
-            Some('#' | '%' | '/') if !length && !colon => {
-                return Err(Refusal::Unsupported("trimming of parameters is".into()));
-            }
-            None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
-            Some('?') if !length => {
-                return Err(Refusal::Unsupported("'${name?…}' is".into()));
-            }
-            Some(_) if colon && !length => {
-                return Err(Refusal::Unsupported("a part of a parameter is".into()));
-            }
-            Some(_) => return Err(bad()),
-        };
-        Ok(Piece::Parameter { name, change, quoted })
-    }
-
-    fn until_brace(&mut self, quoted: bool) -> Result<Word, Refusal> {
-        let mut word = Builder::default();
-        loop {
-            match self.next() {
-                None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
-                Some('}') => return Ok(word.finish()),
-                Some('\\') => match self.next() {
-                    Some(c) => word.char(c, true),
-                    None => return Err(Refusal::Incomplete("syntax error: unmatched '{'")),
-                },
-                Some('\'') if !quoted => word.text(&self.until_quote()?, true),
-                Some('"') => self.nested(|parser| parser.double_quoted(&mut word))?,
-                Some('$') => self.dollar(&mut word, quoted)?,
-                Some('`') => word.push(self.backquoted(quoted)?),
-                Some(c) => word.char(c, quoted),
-            }
-        }
-    }
-
-    /// The expression of `$((…))`, both closing parentheses taken.
-    fn arithmetic(&mut self) -> Result<Word, Refusal> {
-        let (mut word, mut open) = (Builder::default(), 0_u32);
-        loop {
-            match self.next() {
-                None => return Err(Refusal::Incomplete("syntax error: unmatched '(('")),
-                Some(')') if open == 0 => {
-                    self.expect(')', "syntax error: unmatched '(('")?;
-                    return Ok(word.finish());
-                }
-                Some(c @ ('(' | ')')) => {
-                    open = if c == '(' { open + 1 } else { open - 1 };
-                    word.char(c, true);
-                }
-                Some('$') => self.dollar(&mut word, true)?,
-                Some('`') => word.push(self.backquoted(true)?),
-                Some(c) => word.char(c, true),
-            }
-        }
-    }
-
-    /// The rest of `` `…` ``: inside, a backslash quotes only `$`, `` ` `` and itself.
-    fn backquoted(&mut self, quoted: bool) -> Result<Piece, Refusal> {
-        let mut inner = String::new();
-        loop {
-            match self.next() {
-                None => return Err(Refusal::Incomplete("syntax error: unmatched '`'")),
-                Some('`') => break,
-                Some('\\') => match self.next() {
-                    Some(c @ ('$' | '`' | '\\')) => inner.push(c),
-                    Some('"') if quoted => inner.push('"'),
-                    Some(c) => inner.extend(['\\', c]),
-                    None => return Err(Refusal::Incomplete("syntax error: unmatched '`'")),
-                },
-                Some(c) => inner.push(c),
-            }
-        }
-        let depth = self.deeper()?;
-        // The inner text is complete, so what it lacks no further line can bring.
-        let script = parse_nested(&inner, depth).map_err(|refusal| match refusal {
-            Refusal::Incomplete(what) => {
-                Refusal::Wrong(what.trim_start_matches("syntax error: ").into())
-            }
-            other => other,
-        })?;
-        Ok(Piece::Command { script, quoted })
-    }
-
     fn nested<T>(
         &mut self,
         parse: impl FnOnce(&mut Self) -> Result<T, Refusal>,
@@ -579,9 +330,6 @@ impl Parser {
     }
 }
 
-// mksh's words for an open quote.
-const NO_CLOSING_QUOTE: Refusal = Refusal::Incomplete("no closing quote");
-
 fn unexpected(what: &str) -> Refusal {
     Refusal::Wrong(format!("unexpected '{what}'"))
 }
@@ -610,34 +358,10 @@ pub(crate) fn escape(c: char) -> Option<char> {
     })
 }
 
-/// Gathers neighbouring characters of one kind into one piece.
-#[derive(Default)]
-struct Builder(Vec<Piece>);
-
-impl Builder {
-    fn char(&mut self, c: char, quoted: bool) {
-        self.text(c.encode_utf8(&mut [0; 4]), quoted);
-    }
-
-    fn text(&mut self, more: &str, quoted: bool) {
-        match self.0.last_mut() {
-            Some(Piece::Text { text, quoted: before }) if *before == quoted => text.push_str(more),
-            _ => self.0.push(Piece::Text { text: more.to_owned(), quoted }),
-        }
-    }
-
-    fn push(&mut self, piece: Piece) {
-        self.0.push(piece);
-    }
-
-    fn finish(self) -> Word {
-        Word(self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sh::tree::Piece;
 
     /// The words of every simple command, with `$…` pieces shown as `<…>`.
     fn words(text: &str) -> Vec<Vec<String>> {
