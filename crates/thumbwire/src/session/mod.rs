@@ -23,6 +23,9 @@ use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use attached::{Attached, Screen};
 pub use phones::{OurKey, Phones, VIRTUAL};
 
+/// How many phones at once seed 004 recommends at most. More work, with a warning.
+const RECOMMENDED: usize = 10;
+
 /// The part of a call's time that is kept for finding out whether a silent phone is still there.
 const PROBE: Duration = Duration::from_secs(1);
 
@@ -106,8 +109,15 @@ impl Session {
 
     /// Keeps a connection just made; one that another call made meanwhile is used instead.
     fn keep(&self, id: &str, device: Arc<dyn Device>) -> Attached {
-        let mut known = lock(&self.known);
-        let known = known.entry(id.to_owned()).or_insert_with(|| Known {
+        let mut all = lock(&self.known);
+        let connected = all.values().filter(|known| known.device.is_some()).count();
+        if connected >= RECOMMENDED {
+            tracing::warn!(
+                "{id} is phone {} of this session; up to {RECOMMENDED} are recommended",
+                connected + 1
+            );
+        }
+        let known = all.entry(id.to_owned()).or_insert_with(|| Known {
             screen: Arc::new(Screen::new(Arc::clone(&self.next_control))),
             device: None,
         });

@@ -212,6 +212,34 @@ async fn a_phone_that_vanishes_while_it_works_says_that_it_may_have_acted() {
     ask(&session, Action::Press(Key::Home)).await.unwrap();
 }
 
+#[tokio::test]
+async fn eleven_phones_are_driven_at_once_by_one_session() {
+    let mut phones = Vec::new();
+    for seed in 1..=11 {
+        let phone = VirtualPhone::new(Setup { seed, ..Setup::default() });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let served = phone.clone();
+        tokio::spawn(async move { served.listen(listener).await });
+        phones.push((address, phone));
+    }
+    let session = Session::new(Phones::new(nowhere()), None);
+    let drive = async |address: String| {
+        let call = Call::within(Duration::from_secs(60)).on(Some(address));
+        let launch = Action::Launch(AppId(MAPS.into()));
+        session.perform(&call, launch).await.unwrap();
+        let text = Target { id: None, text: Some("Search here".into()) };
+        session.perform(&call, Action::TapElement(text)).await.unwrap();
+        let typed = Action::TypeText(format!("at {}", call.device.as_deref().unwrap()));
+        session.perform(&call, typed).await.unwrap();
+    };
+    let all = phones.iter().map(|(address, _)| drive(address.clone()));
+    futures::future::join_all(all).await;
+    for (address, phone) in &phones {
+        assert_eq!(focused(phone), Some(format!("at {address}")), "each got its own text");
+    }
+}
+
 /// A phone that asks for a key; its owner consents when told to.
 struct Guarded {
     consents: AtomicBool,
