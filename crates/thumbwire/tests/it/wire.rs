@@ -86,6 +86,100 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
     }
 }
 
+/// More than 500 strings made of what a shell, a terminal or a path could trip over.
+fn hostile_strings() -> Vec<String> {
+    let pieces = [
+        "'",
+        "\"",
+        "\\",
+        "`",
+        "$(",
+        ")",
+        "${HOME}",
+        "$IFS",
+        ";",
+        "&",
+        "&&",
+        "|",
+        "||",
+        ">",
+        "<",
+        "#",
+        "*",
+        "?",
+        "~",
+        "!",
+        "%s",
+        "\n",
+        "\r",
+        "\t",
+        " ",
+        "--",
+        "-n",
+        "reboot",
+        "/../",
+        "\u{1b}[2J",
+        "caf\u{e9}",
+        "\u{1f600}",
+    ];
+    let mut strings: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+    for (i, first) in pieces.iter().enumerate() {
+        for step in 1..=15 {
+            let second = pieces[(i + step) % pieces.len()];
+            strings.push(format!("com.x{first}{second} reboot {second}{first}"));
+        }
+    }
+    strings
+}
+
+/// Every string parameter of every tool that goes to the phone's shell, by the way of an MCP call: the shell sees the
+/// commands that the tool is made of, each with exactly the caller's string in its place, or nothing at all.
+#[tokio::test]
+async fn no_string_of_any_tool_becomes_a_second_command() {
+    let (session, phone) = held();
+    let surface = thumbwire::surface::mobile::surface();
+    let strings = hostile_strings();
+    assert!(strings.len() >= 500, "{}", strings.len());
+    for tool in &surface.tools {
+        let properties = tool.schema["properties"].as_object().unwrap();
+        let free = |name: &&String| {
+            properties[*name]["type"] == "string" && properties[*name].get("enum").is_none()
+        };
+        for parameter in properties.keys().filter(free).filter(|name| *name != "device") {
+            // The id of a phone never reaches a phone.
+            if tool.name == "mobile_use_device" {
+                continue;
+            }
+            let mut held = 0;
+            for string in &strings {
+                let before = phone.commands().len() as u64 + phone.commands_dropped();
+                let arguments = serde_json::json!({ parameter: string });
+                let arguments = arguments.as_object().cloned().unwrap();
+                let call = Call::within(Duration::from_secs(60));
+                surface.answer(tool, arguments, call, &session).await;
+                let after = phone.commands().len() as u64 + phone.commands_dropped();
+                let all = phone.commands();
+                let ran = &all[all.len() - usize::try_from(after - before).unwrap()..];
+                let string = if parameter == "bundle_id" { string.trim() } else { string };
+                for command in ran {
+                    let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
+                    let as_made = match argv.as_slice() {
+                        ["monkey", "--pct-syskeys", "0", "-p", app, "-c", _, "1"] => *app == string,
+                        ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
+                        ["input", "text", piece] => string.contains(piece),
+                        ["input", "keyevent", "66"] => string.contains('\n'),
+                        ["uiautomator", "dump", "/dev/tty"] => true,
+                        _ => false,
+                    };
+                    assert!(as_made, "{} {parameter}={string:?} ran {argv:?}", tool.name);
+                    held += 1;
+                }
+            }
+            assert!(held >= strings.len() / 2, "{} {parameter}: {held} commands", tool.name);
+        }
+    }
+}
+
 #[tokio::test]
 async fn ten_thousand_characters_arrive_whole() {
     let (session, phone) = in_a_field().await;
