@@ -131,6 +131,10 @@ impl Attached {
         let tree = self.device.tree().await.map_err(|error| self.failed(&error))?;
         let mut listing = lock(&self.screen.listing);
         let last = listing.as_ref().map(|last| &*last.look);
+        if last.is_some_and(|last| last.tree.rotation != tree.rotation) {
+            // The screen was turned: its sides are others now.
+            *lock(&self.screen.size) = None;
+        }
         let look = Arc::new(Look::number(tree, last, &self.screen.next_control));
         *listing = Some(Listing { look: Arc::clone(&look), generation, taken });
         Ok(look)

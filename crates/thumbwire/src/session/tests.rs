@@ -212,3 +212,19 @@ async fn an_old_number_is_not_tapped_where_something_else_stands_by_now() {
     assert!(why(ask(&session, number("e1")).await).starts_with("it is no longer on the screen"));
     assert_eq!(lock(&device.touched).len(), 1);
 }
+
+#[tokio::test]
+async fn a_look_at_a_turned_screen_forgets_its_old_size() {
+    let phone = Fake::new(Vec::new());
+    let session = over(&phone);
+    let tap = |x, y| Action::Touch(Gesture::Tap { at: Point { x, y } });
+    let ask = async |action| session.perform(&Call::within(Duration::from_secs(5)), action).await;
+    ask(Action::Look).await.unwrap();
+    ask(tap(10, 190)).await.unwrap();
+    *lock(&phone.size) = Size { width: 200, height: 100 };
+    lock(&phone.tree).rotation = 1;
+    ask(Action::Look).await.unwrap();
+    let failure = ask(tap(10, 190)).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
+    ask(tap(190, 10)).await.unwrap();
+}
