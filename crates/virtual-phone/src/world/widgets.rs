@@ -95,6 +95,32 @@ pub(crate) fn list_row(symbol: Icon, title: &str, below: &str) -> View {
         .wide()
 }
 
+/// A bar that looks like a field and opens a search when it is tapped.
+pub(crate) fn search_bar(words: &str) -> View {
+    row([
+        icon(Icon::Search, 24.0, theme::ON_SURFACE_VARIANT).unlisted(),
+        text(words, theme::BODY_LARGE.quiet().lines(1)).unlisted(),
+    ])
+    .gap(16.0)
+    .pad_xy(18.0, 0.0)
+    .height(54.0)
+    .fill(theme::SURFACE_CONTAINER)
+    .radius(27.0)
+    .says(words)
+}
+
+/// The button that floats over a page: its chief deed.
+pub(crate) fn floating_button(symbol: Icon, words: &str) -> View {
+    row([icon(symbol, 24.0, theme::ON_PRIMARY_CONTAINER).unlisted()])
+        .class(class::IMAGE_BUTTON)
+        .size(56.0, 56.0)
+        .pack_center()
+        .fill(theme::PRIMARY_CONTAINER)
+        .radius(16.0)
+        .raise(3.0)
+        .describe(words)
+}
+
 /// A hair line between things.
 pub(crate) fn divider() -> View {
     View::new(class::VIEW, []).height(1.0).fill(theme::OUTLINE_VARIANT).unlisted()

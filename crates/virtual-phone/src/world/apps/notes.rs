@@ -8,10 +8,10 @@ use crate::world::chance::Chance;
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{
-    FieldTraits, ImeAction, Tag, View, class, column, frame, icon, row, spring, text,
+    FieldTraits, ImeAction, Tag, View, class, column, frame, row, spring, text,
 };
 use crate::world::widgets::{
-    dialog, field, icon_button, list, message, nothing, page, text_button,
+    dialog, field, floating_button, icon_button, list, message, nothing, page, text_button,
 };
 
 /// The state of Notes.
@@ -146,17 +146,12 @@ impl Notes {
             let stacks = row((0..columns).map(stack)).gap(10.0).pad_xy(16.0, 4.0).align_start();
             list("notes_grid", [stacks.wide()], env).pad_each(0.0, 0.0, 0.0, env.insets.1 + 96.0)
         };
-        let add = row([icon(Icon::Add, 24.0, theme::ON_PRIMARY_CONTAINER).unlisted()])
-            .class(class::IMAGE_BUTTON)
-            .size(56.0, 56.0)
-            .pack_center()
-            .fill(theme::PRIMARY_CONTAINER)
-            .radius(16.0)
-            .raise(3.0)
-            .describe("New note")
-            .id("new_note_button")
-            .on_tap("new")
-            .pin([None, None, Some(16.0), Some(env.insets.1 + 16.0)]);
+        let add = floating_button(Icon::Add, "New note").id("new_note_button").on_tap("new").pin([
+            None,
+            None,
+            Some(16.0),
+            Some(env.insets.1 + 16.0),
+        ]);
         frame([page([heading.id("notes_title"), body], env).cover(), add]).edge_to_edge()
     }
 

@@ -8,24 +8,16 @@ use crate::world::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, row, spring, text,
 };
 use crate::world::widgets::{
-    dialog, field, icon_button, list, list_row, message, nothing, page, pill, text_button,
+    dialog, field, floating_button, icon_button, list, list_row, message, nothing, page, pill,
+    search_bar, text_button,
 };
 
 impl Contacts {
     pub(super) fn list(&self, env: &Env<'_>) -> View {
-        let bar = row([
-            icon(Icon::Search, 24.0, theme::ON_SURFACE_VARIANT).unlisted(),
-            text("Search contacts", theme::BODY_LARGE.quiet().lines(1)).unlisted(),
-        ])
-        .gap(16.0)
-        .pad_xy(18.0, 0.0)
-        .height(54.0)
-        .fill(theme::SURFACE_CONTAINER)
-        .radius(27.0)
-        .margin(16.0, 8.0, 16.0, 8.0)
-        .says("Search contacts")
-        .id("open_search_bar")
-        .on_tap("search");
+        let bar = search_bar("Search contacts")
+            .margin(16.0, 8.0, 16.0, 8.0)
+            .id("open_search_bar")
+            .on_tap("search");
         let people = self.found(env.store, "");
         let mut initial = None;
         let rows = people.iter().map(|person| {
@@ -40,14 +32,7 @@ impl Contacts {
         } else {
             list(LIST, rows, env).pad_each(0.0, 0.0, 0.0, env.insets.1 + 96.0)
         };
-        let add = row([icon(Icon::Add, 24.0, theme::ON_PRIMARY_CONTAINER).unlisted()])
-            .class(class::IMAGE_BUTTON)
-            .size(56.0, 56.0)
-            .pack_center()
-            .fill(theme::PRIMARY_CONTAINER)
-            .radius(16.0)
-            .raise(3.0)
-            .describe("Create contact")
+        let add = floating_button(Icon::Add, "Create contact")
             .id("floating_action_button")
             .on_tap("create")
             .pin([None, None, Some(16.0), Some(env.insets.1 + 16.0)]);

@@ -11,9 +11,10 @@ use crate::world::app::Env;
 use crate::world::icons::Icon;
 use crate::world::settings::{Settings, wifi};
 use crate::world::theme::{self, Colour};
-use crate::world::view::{FieldTraits, ImeAction, View, class, column, icon, row, text};
+use crate::world::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::world::widgets::{
-    badge, dialog, field, icon_button, list, nothing, page as sheet, pill, text_button, toolbar,
+    badge, dialog, field, icon_button, list, nothing, page as sheet, pill, search_bar, text_button,
+    toolbar,
 };
 
 /// A page above the list of subjects.
@@ -116,19 +117,10 @@ pub(super) fn home(env: &Env<'_>) -> View {
     let subject = |page: &Page, symbol, fill, below: &str| {
         subject(symbol, Colour::hex(fill), page.title(), below, ("open", page.title()))
     };
-    let bar = row([
-        icon(Icon::Search, 24.0, theme::ON_SURFACE_VARIANT).unlisted(),
-        text("Search settings", theme::BODY_LARGE.quiet().lines(1)).unlisted(),
-    ])
-    .gap(16.0)
-    .pad_xy(18.0, 0.0)
-    .height(54.0)
-    .fill(theme::SURFACE_CONTAINER)
-    .radius(27.0)
-    .margin(20.0, 4.0, 20.0, 12.0)
-    .says("Search settings")
-    .id("search_action_bar")
-    .on_tap("search");
+    let bar = search_bar("Search settings")
+        .margin(20.0, 4.0, 20.0, 12.0)
+        .id("search_action_bar")
+        .on_tap("search");
     let charge = match env.battery {
         battery if battery.charging => format!("{}% · charging", battery.level),
         battery => format!("{}%", battery.level),
