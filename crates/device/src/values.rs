@@ -333,3 +333,21 @@ pub struct Flags {
     /// Is chosen among its siblings.
     pub selected: bool,
 }
+
+impl Flags {
+    /// Each flag under the name that `uiautomator` gives it, in its order.
+    pub fn named(self) -> [(&'static str, bool); 10] {
+        [
+            ("checkable", self.checkable),
+            ("checked", self.checked),
+            ("clickable", self.clickable),
+            ("enabled", self.enabled),
+            ("focusable", self.focusable),
+            ("focused", self.focused),
+            ("scrollable", self.scrollable),
+            ("long-clickable", self.long_clickable),
+            ("password", self.password),
+            ("selected", self.selected),
+        ]
+    }
+}

@@ -189,19 +189,7 @@ impl From<&Look> for StoredLook {
 }
 
 fn stored(node: &thumbwire_device::Node) -> StoredNode {
-    let flags = &node.flags;
-    let named = [
-        ("checkable", flags.checkable),
-        ("checked", flags.checked),
-        ("clickable", flags.clickable),
-        ("enabled", flags.enabled),
-        ("focusable", flags.focusable),
-        ("focused", flags.focused),
-        ("scrollable", flags.scrollable),
-        ("long-clickable", flags.long_clickable),
-        ("password", flags.password),
-        ("selected", flags.selected),
-    ];
+    let set = node.flags.named().into_iter().filter(|(_, set)| *set);
     let bounds = node.bounds;
     StoredNode {
         parent: node.parent,
@@ -212,6 +200,6 @@ fn stored(node: &thumbwire_device::Node) -> StoredNode {
         text: node.text.clone(),
         description: node.description.clone(),
         bounds: [bounds.left, bounds.top, bounds.right, bounds.bottom],
-        flags: named.iter().filter(|(_, set)| *set).map(|(name, _)| (*name).into()).collect(),
+        flags: set.map(|(name, _)| name.into()).collect(),
     }
 }

@@ -43,21 +43,13 @@ pub fn xml(look: &Look) -> String {
             let value = escape(&shortened(value, LONGEST_VALUE));
             out.push_str(&format!(" {name}=\"{value}\""));
         }
-        let flags = &node.flags;
-        let yes = [
-            ("checkable", flags.checkable),
-            ("checked", flags.checked),
-            ("clickable", flags.clickable),
-            ("focused", flags.focused),
-            ("scrollable", flags.scrollable),
-            ("long-clickable", flags.long_clickable),
-            ("password", flags.password),
-            ("selected", flags.selected),
-        ];
-        for (name, _) in yes.into_iter().filter(|(_, set)| *set) {
+        // As usual are: enabled; and able to get the focus, which most that takes a tap is.
+        let usual = |name: &str| matches!(name, "enabled" | "focusable");
+        let yes = node.flags.named().into_iter().filter(|(name, set)| *set && !usual(name));
+        for (name, _) in yes {
             out.push_str(&format!(" {name}=\"true\""));
         }
-        if !flags.enabled {
+        if !node.flags.enabled {
             out.push_str(" enabled=\"false\"");
         }
         let shown = look.shown[control.node];
