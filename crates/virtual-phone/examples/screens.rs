@@ -1,4 +1,4 @@
-//! Writes a picture of every screen into a folder: `cargo run --example screens -- /tmp/screens`.
+//! Writes a picture of every screen into a folder: `cargo run --example screens -- target/screens`.
 
 use std::fs::File;
 use std::io::BufWriter;
