@@ -16,11 +16,12 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
 use crate::action::{Cause, Failure};
 use crate::config::Config;
 use crate::key;
-use crate::session::{OurKey, Phones, Session};
+use crate::session::{OurKey, Phones, Session, VIRTUAL};
 use crate::surface::{Surface, mobile};
 
 /// Puts a program's thumb on any phone: an MCP server for phones, with a virtual phone built in.
@@ -161,9 +162,13 @@ fn phones(config: &Config) -> Phones {
     phones.with_key(OurKey { source, name: config.key_name.clone(), consent: CONSENT })
 }
 
-/// A session on those phones.
+/// A session on those phones. Who names the built-in one finds it in the list from the beginning.
 fn session(config: &Config, device: Device) -> Arc<Session> {
-    Arc::new(Session::new(phones(config), device.device))
+    let mut phones = phones(config);
+    if device.device.as_deref() == Some(VIRTUAL) {
+        phones = phones.with_virtual(VirtualPhone::new(Setup::default()));
+    }
+    Arc::new(Session::new(phones, device.device))
 }
 
 /// Prints to standard output; a reader that has left (`| head`) ends the program quietly.

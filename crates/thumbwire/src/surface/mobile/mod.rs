@@ -1,8 +1,8 @@
 //! The `mobile` surface: seed 004's tools.
 //!
 //! `tools.json` holds the document's seventeen tools letter for letter; the rows below are those that are served.
-//! Durations are seconds. Errors are results with `isError` whose first line is the document's text and whose
-//! second line tells the next move.
+//! Durations are seconds. Errors are results with `isError`: the first line is the document's text, the last tells
+//! the next move, and what more is known stands between.
 
 mod xml;
 
