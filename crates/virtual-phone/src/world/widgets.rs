@@ -109,6 +109,17 @@ pub(crate) fn search_bar(words: &str) -> View {
     .says(words)
 }
 
+/// The bar of a search under way: back, the field, and what clears it.
+pub(crate) fn search_toolbar(parts: Vec<View>) -> View {
+    row(parts)
+        .gap(4.0)
+        .pad_xy(4.0, 0.0)
+        .height(56.0)
+        .fill(theme::SURFACE_CONTAINER)
+        .radius(28.0)
+        .margin(12.0, 8.0, 12.0, 8.0)
+}
+
 /// The button that floats over a page: its chief deed.
 pub(crate) fn floating_button(symbol: Icon, words: &str) -> View {
     row([icon(symbol, 24.0, theme::ON_PRIMARY_CONTAINER).unlisted()])

@@ -9,7 +9,7 @@ use crate::world::view::{
 };
 use crate::world::widgets::{
     dialog, field, floating_button, icon_button, list, list_row, message, nothing, page, pill,
-    search_bar, text_button,
+    search_bar, search_toolbar, text_button,
 };
 
 impl Contacts {
@@ -47,14 +47,7 @@ impl Contacts {
             let clear = icon_button(Icon::Close, "Clear text", "clear");
             parts.push(clear.id("open_search_view_clear_button"));
         }
-        let bar = row(parts)
-            .gap(4.0)
-            .pad_xy(4.0, 0.0)
-            .height(56.0)
-            .fill(theme::SURFACE_CONTAINER)
-            .radius(28.0)
-            .margin(12.0, 8.0, 12.0, 8.0)
-            .id("open_search_view_toolbar");
+        let bar = search_toolbar(parts).id("open_search_view_toolbar");
         let found = self.found(env.store, &self.query);
         let body = if found.is_empty() {
             nothing(Icon::Search, "No contacts found", "Check the spelling, or try a number")

@@ -9,7 +9,9 @@ use crate::world::theme::{self, Colour};
 use crate::world::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, text,
 };
-use crate::world::widgets::{badge, chip, divider, field, icon_button, list_row, nothing, page};
+use crate::world::widgets::{
+    badge, chip, divider, field, icon_button, list_row, nothing, page, search_toolbar,
+};
 
 impl Maps {
     pub(super) fn home(&self, env: &Env<'_>) -> View {
@@ -142,14 +144,7 @@ impl Maps {
             parts
                 .push(icon_button(Icon::Close, "Clear", "clear").id("search_omnibox_clear_button"));
         }
-        let bar = row(parts)
-            .gap(4.0)
-            .pad_xy(4.0, 0.0)
-            .height(56.0)
-            .fill(theme::SURFACE_CONTAINER)
-            .radius(28.0)
-            .margin(12.0, 8.0, 12.0, 8.0)
-            .id("search_omnibox_container");
+        let bar = search_toolbar(parts).id("search_omnibox_container");
         let rows = self.suggestions(env.store).into_iter().map(|(symbol, title, below, tag)| {
             list_row(symbol, &title, &below)
                 .class(class::GROUP)

@@ -13,8 +13,8 @@ use crate::world::settings::{Settings, wifi};
 use crate::world::theme::{self, Colour};
 use crate::world::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::world::widgets::{
-    badge, dialog, field, icon_button, list, nothing, page as sheet, pill, search_bar, text_button,
-    toolbar,
+    badge, dialog, field, icon_button, list, nothing, page as sheet, pill, search_bar,
+    search_toolbar, text_button, toolbar,
 };
 
 /// A page above the list of subjects.
@@ -401,14 +401,7 @@ pub(super) fn search(env: &Env<'_>, query: &str) -> View {
     if !query.is_empty() {
         parts.push(icon_button(Icon::Close, "Clear text", "clear").id("search_close_btn"));
     }
-    let bar = row(parts)
-        .gap(4.0)
-        .pad_xy(4.0, 0.0)
-        .height(56.0)
-        .fill(theme::SURFACE_CONTAINER)
-        .radius(28.0)
-        .margin(12.0, 8.0, 12.0, 8.0)
-        .id("search_bar");
+    let bar = search_toolbar(parts).id("search_bar");
     let wanted = query.trim().to_lowercase();
     let found = FINDS.iter().filter(|(words, _)| words.to_lowercase().contains(&wanted));
     let rows: Vec<View> = found
