@@ -64,7 +64,9 @@ pub fn capture(path: &str) -> Option<String> {
     );
     match std::fs::read(root.join(path)) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n")),
-        Err(_) => {
+        Err(error) => {
+            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
+            assert!(!required, "the capture {path} is required here: {error}");
             println!("skipped: no {path}");
             None
         }
