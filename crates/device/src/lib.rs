@@ -10,11 +10,13 @@
 pub mod android;
 mod error;
 pub mod find;
+pub mod picture;
 mod values;
 
 use async_trait::async_trait;
 
 pub use error::{Acted, Error, Remedy};
+pub use picture::{Blank, Format, Image, Screenshot};
 pub use values::*;
 
 /// A handle on one phone.
@@ -46,8 +48,14 @@ pub trait Device: Send + Sync {
     /// Carries out one gesture.
     async fn touch(&self, gesture: Gesture) -> Result<(), Error>;
 
-    /// Types text into whatever has the focus. Text that this phone cannot type is refused before the first key.
-    async fn type_text(&self, text: &str) -> Result<(), Error>;
+    /// Types text into whatever has the focus, and tells by which way it went. Text that this phone cannot type is refused
+    /// before the first key.
+    async fn type_text(&self, text: &str) -> Result<TypedBy, Error>;
+
+    /// Takes so many characters away on each side of the cursor, in whatever has the focus.
+    async fn erase(&self, _characters: usize) -> Result<(), Error> {
+        Err(self.unsupported("clearing a field"))
+    }
 
     /// Presses and releases a key.
     async fn press(&self, key: Key) -> Result<(), Error>;

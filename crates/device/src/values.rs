@@ -3,8 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use bytes::Bytes;
-
 /// A kind of phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Platform {
@@ -140,15 +138,6 @@ impl Rect {
     }
 }
 
-/// A picture of the screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Screenshot {
-    /// A whole PNG file.
-    pub png: Bytes,
-    /// Its size, which is the coordinate space of every touch and rectangle.
-    pub size: Size,
-}
-
 /// What a finger does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
@@ -225,6 +214,20 @@ impl Key {
     }
 }
 
+/// The way by which text reached a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypedBy {
+    /// As key presses, one a character.
+    Keys,
+    /// Through a keyboard app on the phone that takes text from the wire.
+    Keyboard {
+        /// The app.
+        app: AppId,
+    },
+    /// Pasted from the phone's clipboard.
+    Clipboard,
+}
+
 /// An app's id: a package on Android, a bundle identifier on iOS.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AppId(pub String);
@@ -260,6 +263,21 @@ pub enum Orientation {
     Portrait,
     /// Wider than high.
     Landscape,
+}
+
+impl Orientation {
+    /// The name used on the wire by the seeds' tools.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portrait => "portrait",
+            Self::Landscape => "landscape",
+        }
+    }
+
+    /// The orientation of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Portrait, Self::Landscape].into_iter().find(|one| one.name() == name)
+    }
 }
 
 /// The platform's node tree of one moment, flattened in document order.

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_device::{
-    Acted, App, AppId, Foreground, Gesture, Identity, Info, Key, Platform, Point, Screenshot,
+    Acted, App, AppId, Foreground, Format, Gesture, Identity, Info, Key, Orientation, Platform,
+    Point, Screenshot, TypedBy,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -47,9 +48,11 @@ pub enum Action {
         platform: Option<Platform>,
     },
     /// A picture of the screen.
-    Screenshot,
+    Screenshot(Shape),
     /// The elements on the screen, numbered for this session.
     Look,
+    /// Both at once.
+    Snapshot(Shape),
     /// What the phone says of itself.
     DeviceInfo,
     /// Which apps are installed.
@@ -67,14 +70,46 @@ pub enum Action {
     },
     /// A tap on an element.
     TapElement(Target),
-    /// Text, typed into what has the focus.
-    TypeText(String),
+    /// Text, typed into a field.
+    Type(Typing),
     /// A key.
     Press(Key),
     /// An app, started or brought to the front.
     Launch(AppId),
     /// An app, ended with all that it runs.
     Stop(AppId),
+    /// The screen, turned. It is turned back when the session ends.
+    SetOrientation(Orientation),
+}
+
+/// How a caller wants a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The format; `None` is whichever the phone gave.
+    pub format: Option<Format>,
+    /// How large the file may be, in bytes; `None` is without bounds. A picture that is larger is written anew: first
+    /// without loss, then as JPEG. Its size in pixels stays.
+    pub most_bytes: Option<usize>,
+}
+
+/// What is to be typed, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Typing {
+    /// The text; a line end is the Enter key.
+    pub text: String,
+    /// The field, which is tapped first; `None` is what has the focus.
+    pub into: Option<Target>,
+    /// Whether what the field holds goes first.
+    pub clear: bool,
+    /// Whether Enter follows.
+    pub submit: bool,
+}
+
+impl Typing {
+    /// This text, into what has the focus.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
 }
 
 /// Apps by where they came from.
@@ -134,15 +169,17 @@ impl Action {
             | Self::DeviceInfo
             | Self::ListApps(_)
             | Self::CurrentApp
-            | Self::Screenshot
-            | Self::Look => false,
+            | Self::Screenshot(_)
+            | Self::Look
+            | Self::Snapshot(_) => false,
             Self::Touch(_)
             | Self::Scroll { .. }
             | Self::Stop(_)
             | Self::TapElement(_)
-            | Self::TypeText(_)
+            | Self::Type(_)
             | Self::Press(_)
-            | Self::Launch(_) => true,
+            | Self::Launch(_)
+            | Self::SetOrientation(_) => true,
         }
     }
 }
@@ -158,8 +195,10 @@ impl fmt::Display for Action {
             Self::CurrentApp => f.write_str("get current app"),
             Self::Scroll { direction, .. } => write!(f, "scroll {}", direction.name()),
             Self::Stop(app) => write!(f, "close {app}"),
-            Self::Screenshot => f.write_str("take screenshot"),
+            Self::Screenshot(_) => f.write_str("take screenshot"),
             Self::Look => f.write_str("read accessibility tree"),
+            Self::Snapshot(_) => f.write_str("take snapshot"),
+            Self::SetOrientation(orientation) => write!(f, "turn to {}", orientation.name()),
             Self::Touch(Gesture::Tap { at }) => write!(f, "tap ({}, {})", at.x, at.y),
             Self::Touch(Gesture::LongPress { at, .. }) => {
                 write!(f, "long press ({}, {})", at.x, at.y)
@@ -169,7 +208,7 @@ impl fmt::Display for Action {
             }
             Self::TapElement(target) => write!(f, "tap element {target}"),
             // The text itself stays out of messages and logs: it may be a password.
-            Self::TypeText(text) => write!(f, "type {} characters", text.chars().count()),
+            Self::Type(typing) => write!(f, "type {} characters", typing.text.chars().count()),
             Self::Press(key) => write!(f, "press {}", key.name()),
             Self::Launch(app) => write!(f, "launch {app}"),
         }
@@ -224,6 +263,10 @@ pub enum Outcome {
     Picture(Screenshot),
     /// To [`Action::Look`].
     Look(Arc<Look>),
+    /// To [`Action::Snapshot`].
+    Snapshot(Screenshot, Arc<Look>),
+    /// To [`Action::Type`]: by which way the text went.
+    Typed(TypedBy),
     /// To [`Action::TapElement`]: where the tap went and what lay there.
     Tapped {
         /// The place.

@@ -21,7 +21,7 @@ use thumbwire_adb::{self as adb, Stream, Transport};
 use crate::error::excerpt;
 use crate::{
     Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Info, Key, Platform,
-    Screenshot, Size, Tree,
+    Screenshot, Size, Tree, TypedBy,
 };
 use line::Line;
 
@@ -178,7 +178,7 @@ impl Device for Android {
         self.order("touch the screen", input::touch_command(gesture)).await
     }
 
-    async fn type_text(&self, text: &str) -> Result<(), Error> {
+    async fn type_text(&self, text: &str) -> Result<TypedBy, Error> {
         for (i, line) in input::text_commands(text)?.into_iter().enumerate() {
             self.order("type", line).await.map_err(|error| match error {
                 // The pieces before this one were typed.
@@ -188,7 +188,7 @@ impl Device for Android {
                 error => error,
             })?;
         }
-        Ok(())
+        Ok(TypedBy::Keys)
     }
 
     async fn press(&self, key: Key) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{Android, Line};
 use crate::error::excerpt;
-use crate::{Error, Screenshot, Size};
+use crate::{Error, Format, Image, Screenshot, Size};
 
 /// A PNG on standard output.
 pub(super) fn png_command() -> Line {
@@ -38,7 +38,11 @@ pub(super) fn read_png(said: Bytes) -> Result<Screenshot, Error> {
     };
     let whole = png.get(12..16) == Some(b"IHDR") && png.ends_with(b"IEND\xaeB`\x82");
     match (whole, field(16), field(20)) {
-        (true, Some(width), Some(height)) => Ok(Screenshot { png, size: Size { width, height } }),
+        (true, Some(width), Some(height)) => Ok(Screenshot {
+            image: Image { format: Format::Png, bytes: png },
+            size: Size { width, height },
+            blank: None,
+        }),
         _ => Err(unreadable(b"a PNG that is cut short")),
     }
 }
@@ -123,7 +127,7 @@ mod tests {
         said.extend(png(1080, 2400));
         let picture = read_png(said.into()).unwrap();
         assert_eq!(picture.size, Size { width: 1080, height: 2400 });
-        assert!(picture.png.starts_with(SIGNATURE));
+        assert!(picture.image.bytes.starts_with(SIGNATURE));
     }
 
     #[test]
@@ -137,7 +141,7 @@ mod tests {
             .flat_map(|&byte| if byte == b'\n' { vec![b'\r', b'\n'] } else { vec![byte] })
             .collect();
         let picture = read_png(through.into()).unwrap();
-        assert_eq!(picture.png, png);
+        assert_eq!(picture.image.bytes, png);
         assert_eq!(picture.size, Size { width: 2570, height: 2573 });
     }
 

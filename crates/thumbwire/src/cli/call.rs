@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use thumbwire_device::Image;
 
 use super::{Device, Ended, SurfaceName, exit_code, print, session};
 use crate::action::Call;
@@ -64,13 +65,13 @@ fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), Ended> {
         match part {
             Content::Text(text) if reply.is_error => eprintln!("{text}"),
             Content::Text(text) => print(&format!("{text}\n"))?,
-            Content::Png(png) => {
-                let file = out.join(format!("{tool}.png"));
-                let written = fs::create_dir_all(out).and_then(|()| fs::write(&file, png));
+            Content::Picture(Image { format, bytes }) => {
+                let file = out.join(format!("{tool}.{}", format.name()));
+                let written = fs::create_dir_all(out).and_then(|()| fs::write(&file, bytes));
                 written.map_err(|error| {
                     Ended::failed(format!("cannot write {}: {error}", file.display()))
                 })?;
-                print(&format!("{} ({} bytes)\n", file.display(), png.len()))?;
+                print(&format!("{} ({} bytes)\n", file.display(), bytes.len()))?;
             }
         }
     }

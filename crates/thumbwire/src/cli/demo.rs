@@ -92,11 +92,11 @@ impl Story {
         print(&format!("{:>2}  {title}\n      {tool} {shown}\n", self.steps))?;
         let said = reply.content.iter().find_map(|part| match part {
             Content::Text(text) => Some(text.as_str()),
-            Content::Png(_) => None,
+            Content::Picture(_) => None,
         });
         print(&format!("      {}  ({})\n", said.unwrap_or_default(), millis(took)))?;
         let (reply, took) = self.call("mobile_take_screenshot", json!({})).await?;
-        let picture = reply.content.iter().any(|part| matches!(part, Content::Png(_)));
+        let picture = reply.content.iter().any(|part| matches!(part, Content::Picture(_)));
         if !picture {
             return Err(Ended::failed("the screenshot holds no picture"));
         }

@@ -8,6 +8,7 @@ use rmcp::model::{CallToolRequestParams, ContentBlock};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
+use thumbwire_device::{Format, Image};
 
 use super::serve;
 use crate::action::Perform;
@@ -53,7 +54,9 @@ impl Client {
         let content = result.content.into_iter().filter_map(|part| match part {
             ContentBlock::Text(text) => Some(Content::Text(text.text)),
             ContentBlock::Image(image) => {
-                STANDARD.decode(image.data).ok().map(|png| Content::Png(png.into()))
+                let format = Format::from_mime(&image.mime_type)?;
+                let bytes = STANDARD.decode(image.data).ok()?.into();
+                Some(Content::Picture(Image { format, bytes }))
             }
             _ => None,
         });

@@ -10,6 +10,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext};
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use thumbwire_device::Image;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::action::{Call, Perform, Progress};
@@ -108,9 +109,9 @@ fn result(reply: Reply) -> CallToolResult {
     use base64::Engine as _;
     let content = reply.content.into_iter().map(|part| match part {
         Content::Text(text) => ContentBlock::text(text),
-        Content::Png(png) => {
-            let data = base64::engine::general_purpose::STANDARD.encode(png);
-            ContentBlock::image(data, "image/png")
+        Content::Picture(Image { format, bytes }) => {
+            let data = base64::engine::general_purpose::STANDARD.encode(bytes);
+            ContentBlock::image(data, format.mime())
         }
     });
     let mut result = CallToolResult::success(content.collect());

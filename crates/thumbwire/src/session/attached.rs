@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex as Moment};
 use std::time::Duration;
 
 use thumbwire_device::find::{Found, Sought, find};
-use thumbwire_device::{Acted, AppId, Device, Error, Gesture, Identity, Key, Point, Size};
+use thumbwire_device::{
+    Acted, AppId, Device, Error, Gesture, Identity, Key, Orientation, Point, Screenshot, Size,
+};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::lock;
-use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target};
+use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target, Typing};
 use crate::look::{Control, Look};
 
 /// How long a listing may be taken for the screen without looking again (seed 000's control cache).
@@ -117,10 +119,16 @@ impl Attached {
         Ok(Outcome::Current(current))
     }
 
-    pub(super) async fn screenshot(&self) -> Result<Outcome, Failure> {
+    pub(super) async fn screenshot(&self) -> Result<Screenshot, Failure> {
         let picture = self.device.screenshot().await.map_err(|error| self.failed(&error))?;
         *lock(&self.screen.size) = Some(picture.size);
-        Ok(Outcome::Picture(picture))
+        Ok(picture)
+    }
+
+    /// Both at once, so that they show the same moment as nearly as the phone allows.
+    pub(super) async fn snapshot(&self) -> Result<Outcome, Failure> {
+        let (picture, look) = tokio::try_join!(self.screenshot(), self.look())?;
+        Ok(Outcome::Snapshot(picture, look))
     }
 
     /// Looks at the screen and numbers its elements.
@@ -145,7 +153,8 @@ impl Attached {
         if let Some(why) = self.outside(gesture).await? {
             return Err(Cause::InvalidArgument { why }.into());
         }
-        self.act(self.device.touch(gesture)).await
+        self.act(self.device.touch(gesture)).await?;
+        Ok(Outcome::Done)
     }
 
     pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
@@ -161,14 +170,25 @@ impl Attached {
         Ok(Outcome::Tapped { at, name })
     }
 
-    pub(super) async fn type_text(&self, text: &str) -> Result<Outcome, Failure> {
+    pub(super) async fn type_text(&self, typing: &Typing) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        self.act(self.device.type_text(text)).await
+        self.act(self.device.type_text(&typing.text)).await.map(Outcome::Typed)
+    }
+
+    pub(super) async fn set_orientation(
+        &self,
+        orientation: Orientation,
+    ) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.set_orientation(orientation)).await?;
+        *lock(&self.screen.size) = None;
+        Ok(Outcome::Done)
     }
 
     pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        self.act(self.device.press(key)).await
+        self.act(self.device.press(key)).await?;
+        Ok(Outcome::Done)
     }
 
     /// Swipes from the middle of the screen, where what scrolls most likely is, to short of its edge, which belongs to
@@ -193,24 +213,22 @@ impl Attached {
 
     pub(super) async fn stop(&self, app: &AppId) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        self.act(self.device.stop(app)).await
+        self.act(self.device.stop(app)).await?;
+        Ok(Outcome::Done)
     }
 
     pub(super) async fn launch(&self, app: &AppId) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        self.act(self.device.launch(app)).await
+        self.act(self.device.launch(app)).await?;
+        Ok(Outcome::Done)
     }
 
     /// Carries out an order that may change the screen. What was learnt before is stale from the moment on in which
     /// it begins, and so is what was learnt while it went on.
-    async fn act(
-        &self,
-        order: impl Future<Output = Result<(), Error>>,
-    ) -> Result<Outcome, Failure> {
+    async fn act<T>(&self, order: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = Bump::begin(&self.screen.generation);
-        order.await.map_err(|error| self.failed(&error))?;
-        Ok(Outcome::Done)
+        order.await.map_err(|error| self.failed(&error))
     }
 
     /// Says where a gesture would leave the screen: a touch outside it would do nothing and say nothing.

@@ -150,8 +150,14 @@ impl Session {
                 Ok(Outcome::Devices(there))
             }
             Action::UseDevice { device, platform } => self.choose(&device, platform, course).await,
-            Action::Screenshot => self.attached(call, course).await?.screenshot().await,
+            Action::Screenshot(_) => {
+                self.attached(call, course).await?.screenshot().await.map(Outcome::Picture)
+            }
             Action::Look => self.attached(call, course).await?.look().await.map(Outcome::Look),
+            Action::Snapshot(_) => self.attached(call, course).await?.snapshot().await,
+            Action::SetOrientation(orientation) => {
+                self.attached(call, course).await?.set_orientation(orientation).await
+            }
             Action::DeviceInfo => self.attached(call, course).await?.info().await,
             Action::ListApps(which) => self.attached(call, course).await?.apps(which).await,
             Action::CurrentApp => self.attached(call, course).await?.current_app().await,
@@ -163,7 +169,7 @@ impl Session {
             Action::TapElement(target) => {
                 self.attached(call, course).await?.tap_element(&target).await
             }
-            Action::TypeText(text) => self.attached(call, course).await?.type_text(&text).await,
+            Action::Type(typing) => self.attached(call, course).await?.type_text(&typing).await,
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
             Action::Launch(app) => self.attached(call, course).await?.launch(&app).await,
         }

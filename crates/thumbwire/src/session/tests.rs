@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{
     App, AppId, Error, Flags, Foreground, Gesture, Identity, Info, Key, Node, Point, Rect,
-    Screenshot, Size, Tree,
+    Screenshot, Size, Tree, TypedBy,
 };
 use tokio::sync::Semaphore;
 
@@ -64,8 +64,8 @@ impl Device for Fake {
         lock(&self.touched).push(gesture);
         Ok(())
     }
-    async fn type_text(&self, _text: &str) -> Result<(), Error> {
-        Ok(())
+    async fn type_text(&self, _text: &str) -> Result<TypedBy, Error> {
+        Ok(TypedBy::Keys)
     }
     async fn press(&self, _key: Key) -> Result<(), Error> {
         let _ = self.keys.acquire().await;

@@ -9,9 +9,9 @@ mod schema;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
+use thumbwire_device::Image;
 
 use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 
@@ -71,8 +71,8 @@ pub struct Reply {
 pub enum Content {
     /// Words.
     Text(String),
-    /// A PNG file.
-    Png(Bytes),
+    /// A picture.
+    Picture(Image),
 }
 
 impl Reply {
@@ -100,8 +100,8 @@ impl Reply {
     pub fn to_json(&self) -> Value {
         let part = |part: &Content| match part {
             Content::Text(text) => json!({ "type": "text", "text": text }),
-            Content::Png(png) => {
-                json!({ "type": "image", "data": STANDARD.encode(png), "mimeType": "image/png" })
+            Content::Picture(Image { format, bytes }) => {
+                json!({ "type": "image", "data": STANDARD.encode(bytes), "mimeType": format.mime() })
             }
         };
         let mut reply = Map::new();

@@ -1,4 +1,4 @@
-//! Trace version 1, as it stands on disk.
+//! Trace version 2, as it stands on disk.
 //!
 //! A run is a folder: `trace.jsonl`, one JSON object a line, the first telling of the run and each further one of a
 //! step; and the files that steps name, relative to the folder. The types mirror the live vocabulary and are
@@ -7,11 +7,11 @@
 use serde::{Deserialize, Serialize};
 use thumbwire_device::{Acted, Gesture, Point};
 
-use crate::action::{Action, Failure};
+use crate::action::{Action, Failure, Target, Typing};
 use crate::look::Look;
 
 /// The version that this program writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The file of lines in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -75,15 +75,25 @@ pub enum Act {
     CurrentApp,
     Screenshot,
     Look,
+    Snapshot,
     Tap { x: i32, y: i32 },
     LongPress { x: i32, y: i32, held_ms: u64 },
     Swipe { from: [i32; 2], to: [i32; 2], lasting_ms: u64 },
     Scroll { direction: String, distance: f64 },
-    TapElement { id: Option<String>, text: Option<String> },
-    TypeText { text: String },
+    TapElement(Sought),
+    Type { text: String, into: Option<Sought>, clear: bool, submit: bool },
+    SetOrientation { orientation: String },
     Press { key: String },
     Launch { app: String },
     Stop { app: String },
+}
+
+/// How an element was named.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the live target's field of the same name")]
+pub struct Sought {
+    pub id: Option<String>,
+    pub text: Option<String>,
 }
 
 /// What was answered.
@@ -98,6 +108,8 @@ pub enum Got {
     Current { app: Option<String>, screen: Option<String> },
     Picture { file: String, width: i32, height: i32 },
     Look { file: String, nodes: usize, controls: usize },
+    Snapshot { picture: Box<Got>, look: Box<Got> },
+    Typed { by: String },
     Tapped { x: i32, y: i32, name: String },
     Done,
 }
@@ -148,7 +160,8 @@ impl From<&Action> for Act {
                 Self::Scroll { direction: direction.name().into(), distance: *distance }
             }
             Action::Stop(app) => Self::Stop { app: app.0.clone() },
-            Action::Screenshot => Self::Screenshot,
+            Action::Screenshot(_) => Self::Screenshot,
+            Action::Snapshot(_) => Self::Snapshot,
             Action::Look => Self::Look,
             Action::Touch(Gesture::Tap { at: Point { x, y } }) => Self::Tap { x: *x, y: *y },
             Action::Touch(Gesture::LongPress { at: Point { x, y }, held }) => {
@@ -159,13 +172,25 @@ impl From<&Action> for Act {
                 to: [to.x, to.y],
                 lasting_ms: millis(*lasting),
             },
-            Action::TapElement(target) => {
-                Self::TapElement { id: target.id.clone(), text: target.text.clone() }
+            Action::TapElement(target) => Self::TapElement(target.into()),
+            Action::Type(Typing { text, into, clear, submit }) => Self::Type {
+                text: text.clone(),
+                into: into.as_ref().map(Sought::from),
+                clear: *clear,
+                submit: *submit,
+            },
+            Action::SetOrientation(orientation) => {
+                Self::SetOrientation { orientation: orientation.name().into() }
             }
-            Action::TypeText(text) => Self::TypeText { text: text.clone() },
             Action::Press(key) => Self::Press { key: key.name().into() },
             Action::Launch(app) => Self::Launch { app: app.0.clone() },
         }
+    }
+}
+
+impl From<&Target> for Sought {
+    fn from(target: &Target) -> Self {
+        Self { id: target.id.clone(), text: target.text.clone() }
     }
 }
 

@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use thumbwire_device::{Screenshot, TypedBy};
 use tokio::time::Instant;
 
 use super::format::{Act, End, FILE, Got, Line, StoredLook, VERSION};
 use crate::action::{Action, Call, Failure, Outcome, Perform};
+use crate::look::Look;
 
 /// A decorator: performs what it is asked by asking the inner one, and records the step.
 pub struct Traced<P> {
@@ -106,20 +108,35 @@ impl Recorder {
                 app: current.as_ref().map(|current| current.app.0.clone()),
                 screen: current.as_ref().map(|current| current.screen.clone()),
             },
-            Outcome::Picture(picture) => {
-                let file = format!("{step:04}.png");
-                fs::write(self.folder.join(&file), &picture.png)?;
-                Got::Picture { file, width: picture.size.width, height: picture.size.height }
-            }
-            Outcome::Look(look) => {
-                let file = format!("{step:04}.look.json");
-                let stored = serde_json::to_vec(&StoredLook::from(&**look))?;
-                fs::write(self.folder.join(&file), stored)?;
-                Got::Look { file, nodes: look.tree.nodes.len(), controls: look.controls.len() }
-            }
+            Outcome::Picture(picture) => self.keep_picture(step, picture)?,
+            Outcome::Look(look) => self.keep_look(step, look)?,
+            Outcome::Snapshot(picture, look) => Got::Snapshot {
+                picture: Box::new(self.keep_picture(step, picture)?),
+                look: Box::new(self.keep_look(step, look)?),
+            },
+            Outcome::Typed(by) => Got::Typed {
+                by: match by {
+                    TypedBy::Keys => "keys".into(),
+                    TypedBy::Keyboard { app } => format!("keyboard {app}"),
+                    TypedBy::Clipboard => "clipboard".into(),
+                },
+            },
             Outcome::Tapped { at, name } => Got::Tapped { x: at.x, y: at.y, name: name.clone() },
             Outcome::Done => Got::Done,
         })
+    }
+
+    fn keep_picture(&self, step: u32, picture: &Screenshot) -> io::Result<Got> {
+        let file = format!("{step:04}.{}", picture.image.format.name());
+        fs::write(self.folder.join(&file), &picture.image.bytes)?;
+        Ok(Got::Picture { file, width: picture.size.width, height: picture.size.height })
+    }
+
+    fn keep_look(&self, step: u32, look: &Look) -> io::Result<Got> {
+        let file = format!("{step:04}.look.json");
+        let stored = serde_json::to_vec(&StoredLook::from(look))?;
+        fs::write(self.folder.join(&file), stored)?;
+        Ok(Got::Look { file, nodes: look.tree.nodes.len(), controls: look.controls.len() })
     }
 }
 

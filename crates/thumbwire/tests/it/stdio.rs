@@ -207,7 +207,7 @@ fn a_control_from_before_an_action_is_refused_and_after_a_new_look_it_is_hit() {
 
 #[test]
 fn a_run_can_be_recorded_and_read_back() {
-    use thumbwire::trace::format::{Act, End, Got, Line, StoredLook};
+    use thumbwire::trace::format::{Act, End, Got, Line, StoredLook, VERSION};
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut server =
@@ -219,7 +219,9 @@ fn a_run_can_be_recorded_and_read_back() {
     server.close();
 
     let lines = thumbwire::trace::read(&run).unwrap();
-    let [Line::Run { trace: 1, .. }, steps @ ..] = lines.as_slice() else { panic!("{lines:?}") };
+    let [Line::Run { trace: VERSION, .. }, steps @ ..] = lines.as_slice() else {
+        panic!("{lines:?}")
+    };
     let story: Vec<_> = steps
         .iter()
         .map(|line| match line {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use thumbwire::action::{Action, Call, Cause, Direction, Failure, Outcome, Perform as _, Target};
+use thumbwire::action::{
+    Action, Call, Cause, Direction, Failure, Outcome, Perform as _, Shape, Target, Typing,
+};
 use thumbwire::session::{OurKey, Phones, Session, VIRTUAL};
 use thumbwire_adb::daemon::shell::ShellIo;
 use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
@@ -76,7 +78,7 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
     for text in hostile {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
-        ask(&session, Action::TypeText(text.into())).await.unwrap();
+        ask(&session, Action::Type(Typing::of(text))).await.unwrap();
         assert_eq!(focused(&phone).as_deref(), Some(text));
         let ran = ran(&phone, before);
         assert!(!ran.is_empty());
@@ -184,7 +186,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
 async fn ten_thousand_characters_arrive_whole() {
     let (session, phone) = in_a_field().await;
     let text: String = (0..10_000).map(|i| char::from(b' ' + (i % 95) as u8)).collect();
-    ask(&session, Action::TypeText(text.clone())).await.unwrap();
+    ask(&session, Action::Type(Typing::of(text.clone()))).await.unwrap();
     assert_eq!(focused(&phone), Some(text));
 }
 
@@ -193,7 +195,7 @@ async fn what_cannot_be_typed_is_refused_with_the_reason_and_nothing_is_typed() 
     for (text, named) in [("half\0way", "U+0000"), ("first caf\u{e9}", "U+00E9")] {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
-        let failure = ask(&session, Action::TypeText(text.into())).await.unwrap_err();
+        let failure = ask(&session, Action::Type(Typing::of(text))).await.unwrap_err();
         let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
         assert!(why.contains(named), "{why}");
         assert_eq!(failure.acted, Acted::No);
@@ -205,7 +207,7 @@ async fn what_cannot_be_typed_is_refused_with_the_reason_and_nothing_is_typed() 
 #[tokio::test]
 async fn a_line_end_sends_a_search_off() {
     let (session, _phone) = in_a_field().await;
-    ask(&session, Action::TypeText("restaurants\n".into())).await.unwrap();
+    ask(&session, Action::Type(Typing::of("restaurants\n"))).await.unwrap();
     let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
     let titles = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
     assert!(titles.count() > 2, "the results are listed");
@@ -214,7 +216,7 @@ async fn a_line_end_sends_a_search_off() {
 #[tokio::test]
 async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
     let (session, _phone) = in_a_field().await;
-    ask(&session, Action::TypeText("restaurants\n".into())).await.unwrap();
+    ask(&session, Action::Type(Typing::of("restaurants\n"))).await.unwrap();
     let titles = async || {
         let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
         let nodes = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
@@ -233,9 +235,9 @@ async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
 #[tokio::test]
 async fn each_look_and_each_touch_is_one_command() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     let single = [
-        (Action::Screenshot, "screencap"),
+        (Action::Screenshot(Shape::default()), "screencap"),
         (Action::Look, "uiautomator"),
         (Action::Touch(Gesture::Tap { at: Point { x: 540, y: 1200 } }), "input"),
         (Action::Press(Key::Home), "input"),
@@ -274,7 +276,7 @@ async fn on_tcp() -> (Session, VirtualPhone, String) {
 #[tokio::test]
 async fn a_phone_that_vanishes_is_not_connected_and_works_again_once_it_is_back() {
     let (session, phone, address) = on_tcp().await;
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     phone.unplug();
     let asked = Instant::now();
     let failure = ask(&session, Action::Press(Key::Home)).await.unwrap_err();
@@ -288,7 +290,7 @@ async fn a_phone_that_vanishes_is_not_connected_and_works_again_once_it_is_back(
 #[tokio::test]
 async fn a_phone_that_vanishes_while_it_works_says_that_it_may_have_acted() {
     let (session, phone, _) = on_tcp().await;
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     // The phone takes the order and is unplugged before it answers.
     phone.hold();
     let session = Arc::new(session);
@@ -324,7 +326,7 @@ async fn eleven_phones_are_driven_at_once_by_one_session() {
         session.perform(&call, launch).await.unwrap();
         let text = Target { id: None, text: Some("Search here".into()) };
         session.perform(&call, Action::TapElement(text)).await.unwrap();
-        let typed = Action::TypeText(format!("at {}", call.device.as_deref().unwrap()));
+        let typed = Action::Type(Typing::of(format!("at {}", call.device.as_deref().unwrap())));
         session.perform(&call, typed).await.unwrap();
     };
     let all = phones.iter().map(|(address, _)| drive(address.clone()));
@@ -402,7 +404,7 @@ async fn a_phone_that_asks_for_a_key_is_shown_ours_and_works_once_its_owner_cons
 #[tokio::test(start_paused = true)]
 async fn a_phone_that_falls_silent_is_not_connected_within_the_deadline() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     phone.silence(true);
     let asked = Instant::now();
     let call = Call::within(Duration::from_secs(10));
@@ -417,7 +419,7 @@ async fn a_phone_that_falls_silent_is_not_connected_within_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_phone_that_is_only_slow_times_out_and_stays_connected() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     phone.hold();
     let call = Call::within(Duration::from_secs(10));
     let failure = session.perform(&call, Action::Look).await.unwrap_err();
@@ -429,7 +431,7 @@ async fn a_phone_that_is_only_slow_times_out_and_stays_connected() {
 #[tokio::test]
 async fn a_cancelled_call_gives_way_at_once() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     phone.hold();
     let call = Call::within(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
@@ -454,7 +456,7 @@ async fn an_adb_server_that_hangs_holds_up_no_call_to_another_phone() {
     let (_hole, server) = hole().await;
     let phone = VirtualPhone::new(Setup::default());
     let session = Session::new(Phones::new(AdbServer::new(server)).with_virtual(phone), None);
-    let waiting = ask(&session, Action::Screenshot);
+    let waiting = ask(&session, Action::Screenshot(Shape::default()));
     let using = async {
         // Asked after the other call has begun to wait.
         tokio::task::yield_now().await;
@@ -483,7 +485,7 @@ async fn a_phone_that_never_greets_is_not_connected_and_nothing_was_done() {
 async fn choosing_a_phone_that_never_greets_does_not_blame_the_chosen_one() {
     let (_hole, address) = hole().await;
     let (session, _phone) = held();
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     let call = Call::within(Duration::from_millis(400));
     let action = Action::UseDevice { device: address.clone(), platform: None };
     let failure = session.perform(&call, action).await.unwrap_err();
@@ -524,7 +526,7 @@ async fn a_phone_lost_before_the_tap_went_out_says_that_nothing_was_done() {
 #[tokio::test]
 async fn a_call_cancelled_before_its_turn_says_that_nothing_was_done() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot).await.unwrap();
+    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     phone.hold();
     let call = Call::within(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
@@ -599,6 +601,6 @@ async fn what_answers_but_is_no_phone_is_not_connected() {
         }
     });
     let session = Session::new(Phones::new(nowhere()), Some(address));
-    let failure = ask(&session, Action::Screenshot).await.unwrap_err();
+    let failure = ask(&session, Action::Screenshot(Shape::default())).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
 }

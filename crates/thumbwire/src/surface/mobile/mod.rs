@@ -11,10 +11,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use thumbwire_device::{App, AppId, Gesture, Identity, Key, Orientation, Platform, Point};
+use thumbwire_device::{App, AppId, Gesture, Identity, Key, Platform, Point};
 
 use super::{Content, Document, Manner, Reply, Surface, Tool};
-use crate::action::{Action, Apps, Cause, Direction, Failure, Listed, Outcome, Target};
+use crate::action::{
+    Action, Apps, Cause, Direction, Failure, Listed, Outcome, Shape, Target, Typing,
+};
 pub use xml::xml;
 
 /// The surface.
@@ -29,7 +31,13 @@ pub fn surface() -> Surface {
         seed.tool("mobile_launch_app", Acts, 20, launch, done),
         seed.tool("mobile_get_current_app", Looks, 15, |_| Ok(Action::CurrentApp), current_app),
         seed.tool("mobile_close_app", Acts, 15, close, done),
-        seed.tool("mobile_take_screenshot", Looks, 20, |_| Ok(Action::Screenshot), picture),
+        seed.tool(
+            "mobile_take_screenshot",
+            Looks,
+            20,
+            |_| Ok(Action::Screenshot(Shape::default())),
+            picture,
+        ),
         seed.tool("mobile_get_accessibility_tree", Looks, 20, |_| Ok(Action::Look), tree),
         seed.tool("mobile_tap", Acts, 10, tap, done),
         seed.tool("mobile_tap_element", Acts, 25, tap_element, done),
@@ -157,7 +165,7 @@ fn type_keys(arguments: Value) -> Result<Action, String> {
     struct Arguments {
         text: String,
     }
-    Ok(Action::TypeText(read::<Arguments>(arguments)?.text))
+    Ok(Action::Type(Typing::of(read::<Arguments>(arguments)?.text)))
 }
 
 fn swipe(arguments: Value) -> Result<Action, String> {
@@ -246,10 +254,6 @@ fn devices(_: &Action, outcome: Outcome) -> Reply {
 
 fn info(_: &Action, outcome: Outcome) -> Reply {
     let Outcome::Info(identity, info) = outcome else { return odd(&outcome) };
-    let turned = match info.orientation {
-        Orientation::Portrait => "portrait",
-        Orientation::Landscape => "landscape",
-    };
     let battery = info
         .battery
         .map(|battery| json!({ "percent": battery.percent, "charging": battery.charging }));
@@ -264,7 +268,7 @@ fn info(_: &Action, outcome: Outcome) -> Reply {
             "width": info.screen.width,
             "height": info.screen.height,
             "density": info.density,
-            "orientation": turned,
+            "orientation": info.orientation.name(),
         },
         "battery": battery,
     }))
@@ -284,7 +288,7 @@ fn current_app(_: &Action, outcome: Outcome) -> Reply {
 
 fn picture(_: &Action, outcome: Outcome) -> Reply {
     let Outcome::Picture(picture) = outcome else { return odd(&outcome) };
-    Reply::parts(vec![Content::Png(picture.png)])
+    Reply::parts(vec![Content::Picture(picture.image)])
 }
 
 fn tree(_: &Action, outcome: Outcome) -> Reply {
@@ -308,7 +312,7 @@ fn done(action: &Action, outcome: Outcome) -> Reply {
             format!("Scrolled {} by {distance} of the screen", direction.name())
         }
         (Action::Stop(app), _) => format!("Closed {app}"),
-        (Action::TypeText(text), _) => format!("Typed {} characters", text.chars().count()),
+        (Action::Type(typing), _) => format!("Typed {} characters", typing.text.chars().count()),
         (Action::Press(key), _) => format!("Pressed {}", key.name()),
         (Action::Launch(app), _) => format!("Launched {app}"),
         (action, _) => format!("Done: {action}"),
