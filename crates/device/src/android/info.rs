@@ -1,6 +1,6 @@
 //! What the phone says of itself: its maker, its Android, its screen, its battery, and how the screen is turned.
 
-use super::{Android, Line, screen};
+use super::{Android, Line, display};
 use crate::error::excerpt;
 use crate::{Battery, Error, Info, Orientation, Size};
 
@@ -8,11 +8,11 @@ impl Android {
     pub(super) async fn read_info(&self) -> Result<Info, Error> {
         let (properties, displays, battery) = tokio::try_join!(
             self.ask(properties_command()),
-            self.ask(screen::size_command()),
+            self.ask(display::size_command()),
             self.ask(battery_command())
         )?;
-        let display = screen::read_display(&displays.out)
-            .ok_or_else(|| unreadable(&screen::size_command(), &displays.out))?;
+        let display = display::read_display(&displays.out)
+            .ok_or_else(|| unreadable(&display::size_command(), &displays.out))?;
         let properties = read_properties(&properties.out);
         let property = |name: &str| {
             let found = properties.iter().find(|(known, _)| known == name);

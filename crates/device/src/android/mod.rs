@@ -1,10 +1,11 @@
 //! Android over ADB: one file a subject, each command beside the reader of what it prints.
 //!
 //! Begin with [`Android`], which asks the phone's shell and sorts the wire's errors; then [`ui`](mod@ui) for trees,
-//! `screen` for pictures, `input` for touches and text, `apps`. Only [`line`](mod@line) puts words into a shell
+//! `screen` for pictures, `display` for sizes, `input` for touches and text, `apps`. Only [`line`](mod@line) puts words into a shell
 //! command, and it quotes them. Nothing here waits, retries or remembers a screen.
 
 mod apps;
+mod display;
 mod info;
 mod input;
 mod line;
