@@ -1,58 +1,158 @@
-//! The screen's size and how it is turned, as the window manager tells them.
+//! The built-in display: its size, how it is turned, and which panel shows it.
+//!
+//! A phone may have several: an outer one, a car's dashboard, one that exists for a recording only. Android's own
+//! number 0 is the one that it drives by default, and the one meant by everything here. Begin with [`read_display`].
 
-use super::{Android, Line};
+use super::{Android, Line, Said};
 use crate::error::excerpt;
-use crate::{Error, Size};
+use crate::{Error, Orientation, Size};
 
 impl Android {
-    pub(super) async fn read_screen_size(&self) -> Result<Size, Error> {
-        let said = self.ask(size_command()).await?;
-        read_display(&said.out).map(|display| display.size).ok_or_else(|| Error::Unreadable {
-            command: size_command().as_str().into(),
-            said: excerpt(if said.out.trim().is_empty() { &said.err } else { &said.out }),
-        })
+    /// The built-in display, as it is turned now.
+    pub(super) async fn display(&self) -> Result<Display, Error> {
+        read_display(&self.ask(displays_command()).await?)
     }
 }
 
 /// The window manager's displays: unlike `wm size`, they tell the size as the screen is turned now.
-pub(super) fn size_command() -> Line {
+pub(super) fn displays_command() -> Line {
     Line::new("dumpsys window displays")
 }
 
-/// The built-in display, as it is turned now.
+/// The built-in display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Display {
+    /// As it is turned now.
     pub(super) size: Size,
-    /// Dots per inch, where it is told.
+    /// As it lies at rotation 0: upright on a phone, lying on many tablets. An override by `wm size` counts.
+    pub(super) natural: Size,
+    /// Dots per inch, where it is told; an override by `wm density` counts.
     pub(super) density: Option<u32>,
 }
 
-/// Reads `cur=WIDTHxHEIGHT` of the first display, which is the built-in one, and the `420dpi` that stands before it.
-pub(super) fn read_display(said: &str) -> Option<Display> {
-    let line = said.lines().find(|line| line.contains("cur="))?;
-    let word = |prefix: &str| line.split_whitespace().find_map(|word| word.strip_prefix(prefix));
-    let (width, height) = word("cur=")?.split_once('x')?;
-    let size = Size { width: width.parse().ok()?, height: height.parse().ok()? };
-    // An overridden density stands second: `init=… 420dpi base=… 320dpi cur=…`.
-    let mut dpi = line.split_whitespace().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
-    Some(Display { size, density: dpi.next_back() })
+impl Display {
+    pub(super) fn orientation(&self) -> Orientation {
+        orientation_of(self.size)
+    }
+
+    /// The quarter turns that bring it into an orientation.
+    pub(super) fn rotation_for(&self, orientation: Orientation) -> u8 {
+        u8::from(orientation_of(self.natural) != orientation)
+    }
+}
+
+/// A square is upright: Android's own configuration says so too.
+fn orientation_of(size: Size) -> Orientation {
+    if size.width > size.height { Orientation::Landscape } else { Orientation::Portrait }
+}
+
+/// Reads what the window manager says of the display number 0, wherever it stands in the list.
+///
+/// The line is the same from Android 4.4 to 16: `init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 …`, with
+/// `base=` only where size or density are overridden (`DisplayContent.dump` in AOSP, and captures).
+pub(super) fn read_display(said: &Said) -> Result<Display, Error> {
+    find_display(&said.out).ok_or_else(|| Error::Unreadable {
+        command: displays_command().as_str().into(),
+        said: excerpt(if said.out.trim().is_empty() { &said.err } else { &said.out }),
+    })
+}
+
+fn find_display(said: &str) -> Option<Display> {
+    let mut lines = said.lines().map(str::trim);
+    lines.find(|line| line.strip_prefix(HEADING).is_some_and(|rest| number(rest) == Some("0")))?;
+    let line = lines
+        .take_while(|line| !line.starts_with(HEADING))
+        .find(|line| line.starts_with("init="))?;
+    let words = || line.split_whitespace();
+    let size = |prefix: &str| words().find_map(|word| size(word.strip_prefix(prefix)?));
+    let mut densities = words().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
+    Some(Display {
+        size: size("cur=")?,
+        natural: size("base=").or_else(|| size("init="))?,
+        density: densities.next_back(),
+    })
+}
+
+const HEADING: &str = "Display: mDisplayId=";
+
+/// The digits that something begins with.
+fn number(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (end > 0).then(|| &text[..end])
+}
+
+fn size(text: &str) -> Option<Size> {
+    let (width, height) = text.split_once('x')?;
+    let side = |text: &str| text.parse().ok().filter(|&side: &i32| side > 0);
+    Some(Size { width: side(width)?, height: side(height)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn said(out: &str) -> Said {
+        Said { out: out.into(), err: String::new(), status: Some(0) }
+    }
+
+    /// Size, natural size and density.
+    fn check(out: &str, expected: (i32, i32, i32, i32, Option<u32>)) {
+        let read = read_display(&said(out)).unwrap();
+        let (size, natural) = (read.size, read.natural);
+        let read = (size.width, size.height, natural.width, natural.height, read.density);
+        assert_eq!(read, expected, "{out}");
+    }
+
     #[test]
     fn the_size_is_read_as_the_screen_is_turned() {
-        let size = |said| {
-            let Display { size, density } = read_display(said)?;
-            Some((size.width, size.height, density))
+        // Android 4.4.4 (captures 038 and 436), a Pixel 9 Pro Fold with Android 16 (open and turned), an override.
+        let upright = "  Display: mDisplayId=0\r\n    init=480x800 240dpi cur=480x800 app=480x764 rng=480x442-746x726\r\n";
+        check(upright, (480, 800, 480, 800, Some(240)));
+        let turned = "  Display: mDisplayId=0\n    init=480x800 240dpi cur=800x480 app=746x480\n";
+        check(turned, (800, 480, 480, 800, Some(240)));
+        let open = "  Display: mDisplayId=0\n    init=2076x2152 390dpi mMinSizeOfResizeableTaskDp=220 cur=2152x2076 app=2152x2076 rng=2076x2076-2152x2152\n";
+        check(open, (2152, 2076, 2076, 2152, Some(390)));
+        let smaller = "  Display: mDisplayId=0 stacks=4\n    init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 app=1200x540\n    cur=1x1";
+        check(smaller, (1200, 540, 540, 1200, Some(320)));
+    }
+
+    #[test]
+    fn of_several_displays_it_is_the_one_with_the_number_0() {
+        // As a car with several displays lists them (Android 12 or later).
+        let car = "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=8 (organized)\n    init=800x480 213dpi mMinSizeOfResizeableTaskDp=220 cur=800x480 app=800x480 rng=480x480-800x800\n  mLayoutSeq=27\n  Display: mDisplayId=0 (organized)\n    init=4032x845 213dpi mMinSizeOfResizeableTaskDp=220 cur=4032x845\n";
+        check(car, (4032, 845, 4032, 845, Some(213)));
+    }
+
+    #[test]
+    fn what_is_not_understood_travels_in_the_error() {
+        let other = "  Display: mDisplayId=8\n    init=800x480 213dpi cur=800x480\n";
+        let unsaid =
+            "  Display: mDisplayId=0\n  Display: mDisplayId=10\n    init=800x480 cur=800x480\n";
+        let outs = ["dumpsys: not found", "cur=1x2", other, unsaid];
+        let sizes = ["manyxfew", "0x0", "-1x5", "99999999999x1"]
+            .map(|size| format!("  Display: mDisplayId=0\n    init={size} cur={size}\n"));
+        for out in outs.map(str::to_owned).into_iter().chain(sizes) {
+            let error = read_display(&said(&out)).unwrap_err().to_string();
+            let first = out.lines().next().unwrap();
+            assert!(error.contains("dumpsys window displays") && error.contains(first.trim()));
+        }
+        let err = "Can't find service: window".to_owned();
+        let error = read_display(&Said { out: String::new(), err, status: None }).unwrap_err();
+        assert!(error.to_string().contains("Can't find service: window"), "{error}");
+    }
+
+    #[test]
+    fn a_phone_is_turned_to_landscape_and_a_tablet_to_portrait() {
+        let display = |natural: (i32, i32)| {
+            let natural = Size { width: natural.0, height: natural.1 };
+            Display { size: natural, natural, density: None }
         };
-        let upright =
-            "  Display: mDisplayId=0\r\n    init=480x800 213dpi cur=480x800 app=480x800\r\n";
-        assert_eq!(size(upright), Some((480, 800, Some(213))));
-        let turned = "    init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 app=1200x540 rng=\n cur=1x1";
-        assert_eq!(size(turned), Some((1200, 540, Some(320))));
-        assert_eq!(size("dumpsys: not found"), None);
-        assert_eq!(size("cur=manyxfew"), None);
+        use Orientation::{Landscape, Portrait};
+        let cases = [((1080, 2400), 0, 1), ((4032, 845), 1, 0), ((500, 500), 0, 1)];
+        for (natural, upright, lying) in cases {
+            let display = display(natural);
+            assert_eq!(display.rotation_for(Portrait), upright, "{natural:?}");
+            assert_eq!(display.rotation_for(Landscape), lying, "{natural:?}");
+        }
     }
 }

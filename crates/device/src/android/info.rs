@@ -1,18 +1,16 @@
-//! What the phone says of itself: its maker, its Android, its screen, its battery, and how the screen is turned.
+//! What the phone says of itself: its maker, its Android, its screen and its battery.
 
 use super::{Android, Line, display};
-use crate::error::excerpt;
-use crate::{Battery, Error, Info, Orientation, Size};
+use crate::{Battery, Error, Info};
 
 impl Android {
     pub(super) async fn read_info(&self) -> Result<Info, Error> {
         let (properties, displays, battery) = tokio::try_join!(
             self.ask(properties_command()),
-            self.ask(display::size_command()),
+            self.ask(display::displays_command()),
             self.ask(battery_command())
         )?;
-        let display = display::read_display(&displays.out)
-            .ok_or_else(|| unreadable(&display::size_command(), &displays.out))?;
+        let display = display::read_display(&displays)?;
         let properties = read_properties(&properties.out);
         let property = |name: &str| {
             let found = properties.iter().find(|(known, _)| known == name);
@@ -25,18 +23,10 @@ impl Android {
             api_level: property("ro.build.version.sdk").parse().ok(),
             screen: display.size,
             density: display.density,
-            orientation: orientation_of(display.size),
+            orientation: display.orientation(),
             battery: read_battery(&battery.out),
         })
     }
-}
-
-fn unreadable(command: &Line, said: &str) -> Error {
-    Error::Unreadable { command: command.as_str().into(), said: excerpt(said) }
-}
-
-fn orientation_of(size: Size) -> Orientation {
-    if size.width > size.height { Orientation::Landscape } else { Orientation::Portrait }
 }
 
 /// All properties of the system.

@@ -162,7 +162,7 @@ impl Device for Android {
     }
 
     async fn screen_size(&self) -> Result<Size, Error> {
-        self.read_screen_size().await
+        self.display().await.map(|display| display.size)
     }
 
     async fn screenshot(&self) -> Result<Screenshot, Error> {
