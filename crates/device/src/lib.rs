@@ -83,9 +83,16 @@ pub trait Device: Send + Sync {
         Err(self.unsupported("reading the orientation"))
     }
 
-    /// Turns the screen.
-    async fn set_orientation(&self, _orientation: Orientation) -> Result<(), Error> {
+    /// Turns the screen on behalf of `owner`, one short word. What was set before the first turn is kept on the phone
+    /// until [`Device::restore_orientation`]. When this ends the phone has taken the order; the screen follows within
+    /// about a second, unless the app in front keeps it as it is.
+    async fn set_orientation(&self, _orientation: Orientation, _owner: &str) -> Result<(), Error> {
         Err(self.unsupported("setting the orientation"))
+    }
+
+    /// Puts back what was set before the screen was turned. Gives whether there was anything to put back.
+    async fn restore_orientation(&self, _turned: TurnedBy<'_>) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// The refusal for something that this device cannot do.

@@ -280,6 +280,25 @@ impl Orientation {
     }
 }
 
+/// Whose turn of the screen is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnedBy<'a> {
+    /// This owner's alone.
+    This(&'a str),
+    /// That of any other owner: one who ended without turning back, or is at work at the same time.
+    AnyoneBut(&'a str),
+}
+
+impl TurnedBy<'_> {
+    /// Whether this owner's turn is meant.
+    pub fn includes(self, owner: &str) -> bool {
+        match self {
+            Self::This(this) => this == owner,
+            Self::AnyoneBut(but) => but != owner,
+        }
+    }
+}
+
 /// The platform's node tree of one moment, flattened in document order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {

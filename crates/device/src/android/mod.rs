@@ -1,7 +1,7 @@
 //! Android over ADB: one file a subject, each command beside the reader of what it prints.
 //!
 //! Begin with [`Android`], which asks the phone's shell and sorts the wire's errors; then [`ui`](mod@ui) for trees,
-//! `screen` for pictures, `display` for sizes, `input` for touches and text, `apps`. Only [`line`](mod@line) puts words into a shell
+//! `screen` for pictures, `display` for sizes, `turning`, `input` for touches and text, `apps`. Only [`line`](mod@line) puts words into a shell
 //! command, and it quotes them. Nothing here waits, retries or remembers a screen.
 
 mod apps;
@@ -10,6 +10,7 @@ mod info;
 mod input;
 mod line;
 mod screen;
+mod turning;
 pub mod ui;
 
 use std::sync::Arc;
@@ -21,8 +22,8 @@ use thumbwire_adb::{self as adb, Stream, Transport};
 
 use crate::error::excerpt;
 use crate::{
-    Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Info, Key, Platform,
-    Screenshot, Size, Tree, TypedBy,
+    Abilities, Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Info, Key,
+    Orientation, Platform, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use line::Line;
 
@@ -157,6 +158,10 @@ impl Device for Android {
         &self.identity
     }
 
+    fn abilities(&self) -> Abilities {
+        Abilities { orientation: true }
+    }
+
     async fn probe(&self) -> Result<(), Error> {
         self.ask(Line::new("true")).await.map(drop)
     }
@@ -222,6 +227,18 @@ impl Device for Android {
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         let said = self.ask(info::properties_command()).await?;
         Ok(info::read_properties(&said.out))
+    }
+
+    async fn orientation(&self) -> Result<Orientation, Error> {
+        self.display().await.map(|display| display.orientation())
+    }
+
+    async fn set_orientation(&self, orientation: Orientation, owner: &str) -> Result<(), Error> {
+        self.turn(orientation, owner).await
+    }
+
+    async fn restore_orientation(&self, turned: TurnedBy<'_>) -> Result<bool, Error> {
+        self.turn_back(turned).await
     }
 }
 

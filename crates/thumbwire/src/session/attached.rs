@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use thumbwire_device::find::{Found, Sought, find};
 use thumbwire_device::{
-    Acted, AppId, Device, Error, Gesture, Identity, Key, Orientation, Point, Screenshot, Size,
+    Acted, AppId, Device, Error, Gesture, Identity, Key, Point, Screenshot, Size,
 };
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -27,11 +27,13 @@ pub(super) struct Screen {
     generation: AtomicU64,
     listing: Moment<Option<Listing>>,
     next_control: Arc<AtomicU32>,
-    size: Moment<Option<Size>>,
+    pub(super) size: Moment<Option<Size>>,
+    /// Whether this session has turned it.
+    pub(super) turned: AtomicBool,
     /// Acts go one after the other, in the order in which they came.
-    acting: Mutex<()>,
+    pub(super) acting: Mutex<()>,
     /// So do looks: Android's accessibility service has one user at a time, and a second dump ends the first.
-    looking: Mutex<()>,
+    pub(super) looking: Mutex<()>,
 }
 
 /// The last listing, and the generation in which it was asked for.
@@ -50,6 +52,7 @@ impl Screen {
             listing: Moment::default(),
             next_control,
             size: Moment::default(),
+            turned: AtomicBool::new(false),
             acting: Mutex::default(),
             looking: Mutex::default(),
         }
@@ -65,8 +68,8 @@ impl Screen {
 
 /// A phone as one call holds it.
 pub(super) struct Attached {
-    device: Arc<dyn Device>,
-    screen: Arc<Screen>,
+    pub(super) device: Arc<dyn Device>,
+    pub(super) screen: Arc<Screen>,
     /// Set when this call's order goes out.
     ordered: AtomicBool,
 }
@@ -175,16 +178,6 @@ impl Attached {
         self.act(self.device.type_text(&typing.text)).await.map(Outcome::Typed)
     }
 
-    pub(super) async fn set_orientation(
-        &self,
-        orientation: Orientation,
-    ) -> Result<Outcome, Failure> {
-        let _turn = self.screen.acting.lock().await;
-        self.act(self.device.set_orientation(orientation)).await?;
-        *lock(&self.screen.size) = None;
-        Ok(Outcome::Done)
-    }
-
     pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
         self.act(self.device.press(key)).await?;
@@ -225,7 +218,10 @@ impl Attached {
 
     /// Carries out an order that may change the screen. What was learnt before is stale from the moment on in which
     /// it begins, and so is what was learnt while it went on.
-    async fn act<T>(&self, order: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
+    pub(super) async fn act<T>(
+        &self,
+        order: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Failure> {
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = Bump::begin(&self.screen.generation);
         order.await.map_err(|error| self.failed(&error))

@@ -2,13 +2,14 @@
 //!
 //! Begin with [`Session`], which is the one [`Perform`] that reaches phones: it finds the phone that a call is for,
 //! keeps its deadline, and forgets connections that ended. [`attached`] carries the action out on that phone;
-//! [`Phones`] knows which there are and opens them. There is no shell text here, no JSON, and nothing of a tool's
-//! dialect.
+//! [`turning`] turns its screen, and back when the session ends; [`Phones`] knows which there are and opens them.
+//! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod attached;
 mod phones;
 #[cfg(test)]
 mod tests;
+mod turning;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -38,6 +39,9 @@ pub struct Session {
     chosen: Mutex<Option<String>>,
     /// The number that the next new control gets, on whichever phone.
     next_control: Arc<AtomicU32>,
+    /// By which a phone knows whose turn of its screen it keeps.
+    name: String,
+    leaves_screens: bool,
 }
 
 /// A phone that this session has reached. It stays known when its connection is let go: an act that is still under
@@ -70,6 +74,8 @@ impl Session {
             known: Mutex::default(),
             chosen: Mutex::new(chosen),
             next_control: Arc::new(AtomicU32::new(1)),
+            name: turning::name(),
+            leaves_screens: false,
         }
     }
 
@@ -102,7 +108,11 @@ impl Session {
         let known = lock(&self.known).get(id).and_then(Known::attached);
         let attached = match known {
             Some(attached) => attached,
-            None => self.keep(id, self.phones.open(id).await?),
+            None => {
+                let device = self.phones.open(id).await?;
+                self.turn_back_others(id, &device).await;
+                self.keep(id, device)
+            }
         };
         Ok(course.attached.get_or_init(|| attached))
     }
@@ -156,7 +166,8 @@ impl Session {
             Action::Look => self.attached(call, course).await?.look().await.map(Outcome::Look),
             Action::Snapshot(_) => self.attached(call, course).await?.snapshot().await,
             Action::SetOrientation(orientation) => {
-                self.attached(call, course).await?.set_orientation(orientation).await
+                let attached = self.attached(call, course).await?;
+                attached.set_orientation(orientation, &self.name).await
             }
             Action::DeviceInfo => self.attached(call, course).await?.info().await,
             Action::ListApps(which) => self.attached(call, course).await?.apps(which).await,
