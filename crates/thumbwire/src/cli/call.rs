@@ -50,8 +50,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
                 "the arguments must be one JSON object such as '{{\"x\": 1}}': {error}"
             ))
         })?;
-    let session = session(config, arguments.device);
-    let reply = surface.answer(tool, given, Call::within(tool.budget), &*session).await;
+    let session = session(config, arguments.device).leaving_screens();
+    let reply = surface.answer(tool, given, Call::within(tool.budget), &session).await;
     if arguments.json {
         print(&format!("{}\n", reply.to_json()))?;
     } else {

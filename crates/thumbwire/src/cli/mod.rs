@@ -43,6 +43,9 @@ enum Verb {
     /// List the phones that are there.
     Devices(devices::Arguments),
     /// Call one tool by hand.
+    ///
+    /// A screen that a call turned stays turned for the calls that follow; the next `serve` turns it back when it first
+    /// reaches the phone.
     Call(call::Arguments),
     /// List the tools of a surface.
     Tools(call::ToolsArguments),
@@ -119,7 +122,10 @@ pub fn main() -> ExitCode {
     let ended = Config::from_env().map_err(Ended::usage).and_then(|config| {
         log_to_stderr(&config)?;
         let runtime = tokio::runtime::Runtime::new().map_err(|e| Ended::failed(e.to_string()))?;
-        runtime.block_on(run(arguments.verb, &config))
+        let ended = runtime.block_on(run(arguments.verb, &config));
+        // A read of a terminal or a socket as standard input cannot be called off.
+        runtime.shutdown_background();
+        ended
     });
     match ended {
         Ok(code) => ExitCode::from(code),
@@ -163,12 +169,12 @@ fn phones(config: &Config) -> Phones {
 }
 
 /// A session on those phones. Who names the built-in one finds it in the list from the beginning.
-fn session(config: &Config, device: Device) -> Arc<Session> {
+fn session(config: &Config, device: Device) -> Session {
     let mut phones = phones(config);
     if device.device.as_deref() == Some(VIRTUAL) {
         phones = phones.with_virtual(VirtualPhone::new(Setup::default()));
     }
-    Arc::new(Session::new(phones, device.device))
+    Session::new(phones, device.device)
 }
 
 /// Prints to standard output; a reader that has left (`| head`) ends the program quietly.

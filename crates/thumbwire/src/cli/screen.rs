@@ -34,7 +34,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     let look = match &arguments.file {
         Some(file) => saved(file)?,
         None => {
-            let session = session(config, arguments.device);
+            let session = session(config, arguments.device).leaving_screens();
             match session.perform(&Call::within(BUDGET), Action::Look).await? {
                 Outcome::Look(look) => look,
                 other => return Err(Ended::failed(format!("a look gave {other:?}"))),
