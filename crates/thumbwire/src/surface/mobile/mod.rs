@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use thumbwire_device::{App, AppId, Gesture, Identity, Key, Platform, Point};
+use thumbwire_device::{App, AppId, Gesture, Identity, Key, Orientation, Platform, Point};
 
 use super::{Content, Document, Manner, Reply, Surface, Tool};
 use crate::action::{
@@ -46,6 +46,7 @@ pub fn surface() -> Surface {
         seed.tool("mobile_scroll", Acts, 15, scroll, done),
         seed.tool("mobile_long_press", Acts, 45, long_press, done),
         seed.tool("mobile_press_key", Acts, 10, press_key, done),
+        seed.tool("mobile_set_orientation", Settles, 15, set_orientation, done),
     ];
     let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
@@ -234,6 +235,17 @@ fn press_key(arguments: Value) -> Result<Action, String> {
     Key::from_name(&key).map(Action::Press).ok_or_else(|| format!("no key is called {key:?}"))
 }
 
+fn set_orientation(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        orientation: String,
+    }
+    let Arguments { orientation } = read(arguments)?;
+    Orientation::from_name(&orientation)
+        .map(Action::SetOrientation)
+        .ok_or_else(|| format!("no orientation is called {orientation:?}"))
+}
+
 fn device(_: &Action, outcome: Outcome) -> Reply {
     let Outcome::Using(Identity { id, platform, model }) = outcome else { return odd(&outcome) };
     Reply::json(json!({ "device_id": id, "platform": platform.name(), "name": model }))
@@ -315,6 +327,9 @@ fn done(action: &Action, outcome: Outcome) -> Reply {
         (Action::Type(typing), _) => format!("Typed {} characters", typing.text.chars().count()),
         (Action::Press(key), _) => format!("Pressed {}", key.name()),
         (Action::Launch(app), _) => format!("Launched {app}"),
+        (Action::SetOrientation(orientation), _) => {
+            format!("Turned the screen to {}", orientation.name())
+        }
         (action, _) => format!("Done: {action}"),
     })
 }
