@@ -105,6 +105,14 @@ impl McpProcess {
         words.unwrap_or_else(|| panic!("{tool} has no words: {result}")).to_owned()
     }
 
+    /// Sends the server a signal, its input still open, and waits for it to end; gives its exit code.
+    #[cfg(unix)]
+    pub(crate) fn end_by(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+
     /// Closes the server's input and waits for it to end; gives its exit code.
     pub(crate) fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());

@@ -1,0 +1,235 @@
+//! A screen that is turned, and turned back: within a session, by the next one, and by the whole program.
+
+use std::time::Duration;
+
+use serde_json::json;
+use thumbwire::action::{Action, Call, Failure, Outcome, Perform as _, Shape};
+use thumbwire::session::{Phones, Session};
+use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_device::Orientation::{Landscape, Portrait};
+use thumbwire_device::android::Android;
+use thumbwire_device::{Device as _, Error, Orientation, Size, TurnedBy};
+use thumbwire_virtual_phone::world::Display;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+
+use crate::support::{McpProcess, thumbwire};
+
+const JOURNAL: &str = "/data/local/tmp/thumbwire-orientation";
+
+/// A virtual phone on TCP, and its address.
+async fn on_tcp() -> (VirtualPhone, String) {
+    let phone = VirtualPhone::new(Setup::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let served = phone.clone();
+    tokio::spawn(async move { served.listen(listener).await });
+    (phone, address)
+}
+
+/// A session of its own, as another program would have it.
+fn session(address: &str) -> Session {
+    Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address.to_owned()))
+}
+
+async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
+    session.perform(&Call::within(Duration::from_secs(60)), action).await
+}
+
+async fn turn(session: &Session, orientation: Orientation) {
+    ask(session, Action::SetOrientation(orientation)).await.unwrap();
+}
+
+/// `accelerometer_rotation`, `user_rotation`, and whether a journal lies on the phone.
+fn held(phone: &VirtualPhone) -> (String, String, bool) {
+    let setting = |name| phone.world(|world| world.setting("system", name).unwrap().to_owned());
+    (setting("accelerometer_rotation"), setting("user_rotation"), journal(phone).is_some())
+}
+
+fn journal(phone: &VirtualPhone) -> Option<String> {
+    let read = phone.files(|files| files.read(JOURNAL)).ok()?;
+    Some(String::from_utf8_lossy(read.as_ref()).into_owned())
+}
+
+fn as_found() -> (String, String, bool) {
+    ("1".into(), "0".into(), false)
+}
+
+fn turned() -> (String, String, bool) {
+    ("0".into(), "1".into(), true)
+}
+
+#[tokio::test]
+async fn a_turned_screen_is_seen_turned_and_turned_back_when_the_session_ends() {
+    let (phone, address) = on_tcp().await;
+    let session = session(&address);
+    let picture = async || match ask(&session, Action::Screenshot(Shape::default())).await {
+        Ok(Outcome::Picture(picture)) => (picture.size.width, picture.size.height),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(picture().await, (1080, 2400));
+    turn(&session, Landscape).await;
+    assert_eq!(picture().await, (2400, 1080));
+    let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+    assert_eq!(look.tree.rotation, 1);
+    assert_eq!(held(&phone), turned());
+    session.end().await;
+    assert_eq!(held(&phone), as_found());
+    // Whoever ends twice does no harm.
+    let commands = phone.commands().len();
+    session.end().await;
+    assert_eq!(phone.commands().len(), commands);
+}
+
+#[tokio::test]
+async fn turned_twice_it_goes_back_to_what_was_before_the_first_turn() {
+    let (phone, address) = on_tcp().await;
+    phone.world(|world| {
+        world.put_setting("system", "accelerometer_rotation", "0");
+        world.put_setting("system", "user_rotation", "3");
+    });
+    let session = session(&address);
+    for orientation in [Portrait, Landscape, Portrait] {
+        turn(&session, orientation).await;
+    }
+    session.end().await;
+    assert_eq!(held(&phone), ("0".into(), "3".into(), false));
+}
+
+#[tokio::test]
+async fn what_a_session_left_turned_the_next_one_turns_back_when_it_meets_the_phone() {
+    let (phone, address) = on_tcp().await;
+    let killed = session(&address);
+    turn(&killed, Landscape).await;
+    drop(killed);
+    assert_eq!(held(&phone), turned());
+    let next = session(&address);
+    ask(&next, Action::CurrentApp).await.unwrap();
+    assert_eq!(held(&phone), as_found());
+}
+
+#[tokio::test]
+async fn a_session_that_connects_anew_leaves_its_own_turn() {
+    let (phone, address) = on_tcp().await;
+    let session = session(&address);
+    turn(&session, Landscape).await;
+    phone.unplug();
+    ask(&session, Action::CurrentApp).await.unwrap_err();
+    phone.plug();
+    ask(&session, Action::CurrentApp).await.unwrap();
+    assert_eq!(held(&phone), turned());
+    session.end().await;
+    assert_eq!(held(&phone), as_found());
+}
+
+#[tokio::test]
+async fn of_two_sessions_the_first_turn_decides_what_is_put_back() {
+    let (phone, address) = on_tcp().await;
+    let (one, two) = (session(&address), session(&address));
+    for session in [&one, &two] {
+        ask(session, Action::CurrentApp).await.unwrap();
+    }
+    turn(&one, Landscape).await;
+    let kept = journal(&phone);
+    turn(&two, Portrait).await;
+    assert_eq!(journal(&phone), kept);
+    two.end().await;
+    assert_eq!(journal(&phone), kept, "it is the other's to put back");
+    one.end().await;
+    assert_eq!(held(&phone), as_found());
+}
+
+#[tokio::test]
+async fn meeting_a_phone_costs_one_command_more_and_no_call_after_it() {
+    let (phone, address) = on_tcp().await;
+    let session = session(&address);
+    let commands = || phone.commands().into_iter().map(|command| command.argv.join(" "));
+    ask(&session, Action::CurrentApp).await.unwrap();
+    let first: Vec<_> = commands().collect();
+    assert_eq!((first.len(), first[0].as_str()), (2, format!("cat {JOURNAL}").as_str()));
+    ask(&session, Action::CurrentApp).await.unwrap();
+    assert_eq!(commands().filter(|command| command.starts_with("cat ")).count(), 1);
+}
+
+#[tokio::test]
+async fn a_journal_that_cannot_be_read_is_not_believed_and_not_in_the_way() {
+    let (phone, address) = on_tcp().await;
+    for garbage in [&b"\xff\0\x1b[2J"[..], b"thumbwire-orientation 1 a 1 7 end", &[b'x'; 100_000]] {
+        phone.files(|files| files.write(JOURNAL, garbage, 0o600)).unwrap();
+        let session = session(&address);
+        ask(&session, Action::CurrentApp).await.unwrap();
+        turn(&session, Landscape).await;
+        session.end().await;
+        assert_eq!(held(&phone), as_found());
+    }
+}
+
+#[tokio::test]
+async fn a_tablet_that_lies_by_nature_is_turned_to_portrait() {
+    let display = Display { width: 2000, height: 1200, density: 240, rotation: 0 };
+    let phone = VirtualPhone::new(Setup { display, ..Setup::default() });
+    let way = Direct::over(phone.in_memory());
+    let device = Android::attach("tablet", std::sync::Arc::new(way)).await.unwrap();
+    assert_eq!(device.orientation().await.unwrap(), Landscape);
+    device.set_orientation(Portrait, "test").await.unwrap();
+    assert_eq!(device.orientation().await.unwrap(), Portrait);
+    assert_eq!(device.screen_size().await.unwrap(), Size { width: 1200, height: 2000 });
+    assert!(!device.restore_orientation(TurnedBy::This("other")).await.unwrap());
+    assert!(!device.restore_orientation(TurnedBy::AnyoneBut("test")).await.unwrap());
+    assert!(device.restore_orientation(TurnedBy::This("test")).await.unwrap());
+    assert_eq!(held(&phone), as_found());
+    let refused = device.set_orientation(Portrait, "two words").await.unwrap_err();
+    assert!(matches!(refused, Error::Refused { .. }), "{refused}");
+}
+
+/// A phone for other programs, while the test waits for them.
+fn for_programs() -> (tokio::runtime::Runtime, VirtualPhone, String) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (phone, address) = runtime.block_on(on_tcp());
+    (runtime, phone, address)
+}
+
+#[test]
+fn the_server_turns_back_when_its_client_leaves() {
+    let (_runtime, phone, address) = for_programs();
+    let mut server = McpProcess::connected(&["--device", &address]);
+    let turn = |orientation| json!({ "orientation": orientation });
+    let replies = [
+        server.call("mobile_set_orientation", turn("landscape")),
+        server.call("mobile_set_orientation", turn("landscape")),
+        server.call("mobile_set_orientation", turn("upside down")),
+    ];
+    insta::assert_json_snapshot!("replies_to_turning", replies);
+    assert_eq!(held(&phone), turned());
+    assert_eq!(server.close(), Some(0));
+    assert_eq!(held(&phone), as_found());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_server_turns_back_when_it_is_told_to_end() {
+    let (_runtime, phone, address) = for_programs();
+    for signal in ["TERM", "INT", "HUP"] {
+        let mut server = McpProcess::connected(&["--device", &address]);
+        server.say("mobile_set_orientation", json!({ "orientation": "landscape" }));
+        assert_eq!(held(&phone), turned());
+        assert_eq!(server.end_by(signal), Some(0), "{signal}");
+        assert_eq!(held(&phone), as_found(), "{signal}");
+    }
+}
+
+#[test]
+fn calls_by_hand_leave_the_screen_to_each_other_and_a_server_turns_it_back() {
+    let (_runtime, phone, address) = for_programs();
+    let call = |tool: &str, arguments: &str| {
+        let mut command = thumbwire();
+        let called = command.args(["call", tool, arguments, "--device", &address]).output();
+        assert!(called.unwrap().status.success(), "{tool}");
+    };
+    call("mobile_set_orientation", r#"{"orientation": "landscape"}"#);
+    call("mobile_get_current_app", "{}");
+    assert_eq!(held(&phone), turned());
+    let mut server = McpProcess::connected(&["--device", &address]);
+    server.call("mobile_get_current_app", json!({}));
+    assert_eq!(held(&phone), as_found());
+}
