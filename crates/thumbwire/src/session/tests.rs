@@ -1,11 +1,13 @@
 //! The session over a device of its own, which does what a test says at the moment it says.
 
+mod turning;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{
-    App, AppId, Error, Flags, Foreground, Gesture, Identity, Info, Key, Node, Point, Rect,
-    Screenshot, Size, Tree, TypedBy,
+    App, AppId, Error, Flags, Foreground, Gesture, Identity, Info, Key, Node, Orientation, Point,
+    Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use tokio::sync::Semaphore;
 
@@ -21,6 +23,7 @@ struct Fake {
     looking: AtomicUsize,
     most_looking: AtomicUsize,
     touched: Mutex<Vec<Gesture>>,
+    turning: Mutex<turning::Turning>,
 }
 
 impl Fake {
@@ -35,6 +38,7 @@ impl Fake {
             looking: AtomicUsize::new(0),
             most_looking: AtomicUsize::new(0),
             touched: Mutex::default(),
+            turning: Mutex::default(),
         })
     }
 }
@@ -88,6 +92,16 @@ impl Device for Fake {
     }
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         Ok(Vec::new())
+    }
+    async fn orientation(&self) -> Result<Orientation, Error> {
+        Ok(lock(&self.turning).see())
+    }
+    async fn set_orientation(&self, orientation: Orientation, _owner: &str) -> Result<(), Error> {
+        lock(&self.turning).order(orientation);
+        Ok(())
+    }
+    async fn restore_orientation(&self, turned: TurnedBy<'_>) -> Result<bool, Error> {
+        Ok(lock(&self.turning).restore(turned))
     }
 }
 
