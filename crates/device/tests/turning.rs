@@ -1,0 +1,126 @@
+//! Turning the screen of phones that do not let everybody, by what such phones print.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::{Banner, Direct, Features};
+use thumbwire_device::android::Android;
+use thumbwire_device::{Acted, Device as _, Error, Orientation, Remedy};
+use tokio::io::AsyncWriteExt as _;
+
+const UPRIGHT: &str =
+    "  Display: mDisplayId=0\n    init=1080x2400 440dpi cur=1080x2400 app=1080x2270\n";
+
+/// A phone that answers each command by the first of its lines that the command begins with, and nothing otherwise.
+struct Scripted {
+    says: Vec<(&'static str, String)>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Services for Scripted {
+    fn banner(&self) -> Banner {
+        Banner::phone("p", "Scripted", "d", Features::default())
+    }
+
+    fn open(&self, service: &str) -> Result<Handler, Refused> {
+        let command = service.trim_end_matches('\0').strip_prefix("shell:").ok_or(Refused)?;
+        self.asked.lock().unwrap().push(command.to_owned());
+        let said = self.says.iter().find(|(begins, _)| command.starts_with(begins));
+        let said = said.map_or(String::new(), |(_, said)| said.clone());
+        Ok(handler(async move |stream| {
+            let mut stream = stream;
+            let _ = stream.write_all(said.as_bytes()).await;
+        }))
+    }
+}
+
+/// Turns such a phone to landscape; gives what came of it, and the commands that it was asked.
+async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>) {
+    let usual = [
+        ("dumpsys window displays", UPRIGHT),
+        ("settings get", "1\n0\n"),
+        ("[ -s", "thumbwire-orientation 1 test 1 0 end\n"),
+    ];
+    let says = says.iter().chain(&usual).map(|(asked, said)| (*asked, (*said).to_owned()));
+    let phone = Arc::new(Scripted { says: says.collect(), asked: Mutex::default() });
+    let (near, far) = tokio::io::duplex(1 << 16);
+    tokio::spawn(daemon::serve(far, Arc::<Scripted>::clone(&phone)));
+    let device = Android::attach("scripted", Arc::new(Direct::over(near))).await.unwrap();
+    let turned = device.set_orientation(Orientation::Landscape, "test").await;
+    let asked = phone.asked.lock().unwrap().clone();
+    (turned, asked)
+}
+
+/// What a Xiaomi phone prints; the capture may not be copied into this project.
+fn security_exception() -> Option<String> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, Into::into);
+    let file = data.join("shell/errors/settings-put_SecurityException.txt");
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(file.is_file() || !required, "the capture is required here: {}", file.display());
+    let said = std::fs::read_to_string(file).ok();
+    if said.is_none() {
+        println!("skipped: no captures beside the project");
+    }
+    said
+}
+
+#[tokio::test]
+async fn the_journal_is_written_before_the_screen_is_turned() {
+    let (turned, asked) = turn(&[]).await;
+    turned.unwrap();
+    let place = |begins: &str| asked.iter().position(|command| command.starts_with(begins));
+    let (kept, put) = (place("[ -s").unwrap(), place("settings put").unwrap());
+    assert!(kept < put, "{asked:?}");
+}
+
+#[tokio::test]
+async fn settings_that_are_locked_away_are_named_with_the_switch_that_opens_them() {
+    let Some(exception) = security_exception() else { return };
+    let refused = "\nException occurred while executing 'user-rotation':\njava.lang.SecurityException: Requires SET_ORIENTATION permission\n";
+    let (turned, asked) = turn(&[("settings put", &exception), ("wm ", refused)]).await;
+    let error = turned.unwrap_err();
+    let words = error.to_string();
+    assert!(words.contains("WRITE_SECURE_SETTINGS"), "{words}");
+    assert!(words.contains("switch on \"USB debugging (Security settings)\""), "{words}");
+    assert_eq!((error.acted(), error.remedy()), (Acted::No, Remedy::AimElsewhere));
+    let last = asked.last().unwrap();
+    assert!(last.starts_with("rm -f "), "nothing was turned, nothing is to be restored: {asked:?}");
+}
+
+#[tokio::test]
+async fn the_window_manager_turns_where_settings_are_locked_away() {
+    let Some(exception) = security_exception() else { return };
+    let (turned, asked) = turn(&[("settings put", &exception)]).await;
+    turned.unwrap();
+    assert_eq!(asked.last().unwrap(), "wm user-rotation lock 1 || wm set-user-rotation lock 1");
+}
+
+#[tokio::test]
+async fn a_phone_without_settings_cannot_and_is_asked_no_more() {
+    let missing = "/system/bin/sh: settings: not found\r\n";
+    let (turned, asked) = turn(&[("settings", missing)]).await;
+    assert!(matches!(turned, Err(Error::Unsupported { .. })), "{turned:?}");
+    assert!(!asked.iter().any(|command| command.contains("put")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_screen_whose_journal_cannot_be_kept_is_not_turned() {
+    let full = "/system/bin/sh: can't create /data/local/tmp/thumbwire-orientation: No space left on device\r\n";
+    let (turned, asked) = turn(&[("[ -s", full)]).await;
+    let words = turned.unwrap_err().to_string();
+    assert!(words.contains("No space left on device"), "{words}");
+    assert!(!asked.iter().any(|command| command.contains("put")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_screen_that_was_turned_before_is_not_asked_for_its_settings_again() {
+    let kept = "thumbwire-orientation 1 other 0 2 end\r\n";
+    let (turned, asked) = turn(&[("cat ", kept)]).await;
+    turned.unwrap();
+    assert!(!asked.iter().any(|command| command.contains("get")), "{asked:?}");
+}
