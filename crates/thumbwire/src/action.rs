@@ -4,6 +4,8 @@
 //! stands between a caller and the session (the trace, a replay) implements [`Perform`] too. Nothing here knows a
 //! tool's name or JSON: that is [`crate::surface`].
 
+mod states;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -364,6 +366,14 @@ pub enum Cause {
         /// The wire's words.
         why: String,
     },
+    /// An adb server lists the phone, in a state in which it cannot be driven.
+    #[error("device {device} is not connected: its state is {state}")]
+    DeviceNotReady {
+        /// The id.
+        device: String,
+        /// The adb server's words: `offline`, `recovery`, "no permissions …".
+        state: String,
+    },
     /// The phone's owner has not consented.
     #[error("device {device} does not trust this computer")]
     DeviceNotAuthorized {
@@ -471,9 +481,8 @@ impl Failure {
             Cause::DeviceNotConnected { .. } => {
                 "list the devices to check the id; once the phone is back, the next call reconnects by itself"
             }
-            Cause::DeviceNotAuthorized { .. } => {
-                "accept the USB debugging prompt on the phone's screen, then call again"
-            }
+            Cause::DeviceNotReady { state, .. } => states::next_move(state),
+            Cause::DeviceNotAuthorized { .. } => states::UNAUTHORIZED,
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "plug a phone in, or choose the built-in virtual phone: start with `--device virtual`, or use the device \"virtual\""
             }

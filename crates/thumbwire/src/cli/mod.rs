@@ -102,6 +102,7 @@ impl From<Failure> for Ended {
 fn exit_code(cause: &Cause) -> u8 {
     match cause {
         Cause::DeviceNotConnected { .. }
+        | Cause::DeviceNotReady { .. }
         | Cause::NoDeviceChosen { .. }
         | Cause::AppNotFound { .. }
         | Cause::ElementNotFound { .. } => 3,

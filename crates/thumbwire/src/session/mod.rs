@@ -96,9 +96,12 @@ impl Session {
             return Ok(id.clone());
         }
         let there = self.phones.list().await?;
-        let ready = there.iter().filter(|phone| phone.is_ready() && phone.id != VIRTUAL);
-        match ready.collect::<Vec<_>>().as_slice() {
-            [only] => Ok(lock(&self.chosen).get_or_insert_with(|| only.id.clone()).clone()),
+        let attached: Vec<_> = there.iter().filter(|phone| phone.id != VIRTUAL).collect();
+        let ready = attached.iter().filter(|phone| phone.is_ready());
+        match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
+            ([only], _) => Ok(lock(&self.chosen).get_or_insert_with(|| only.id.clone()).clone()),
+            // The one that is there is most likely the one that is wanted.
+            ([], [unready]) => Err(phones::not_ready(unready)),
             _ => Err(Cause::NoDeviceChosen { there }.into()),
         }
     }

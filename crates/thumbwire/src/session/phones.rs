@@ -135,10 +135,7 @@ impl Phones {
         };
         match listed.into_iter().find(|phone| phone.id == id) {
             Some(phone) if phone.is_ready() => Ok(Way::Server),
-            Some(phone) if phone.state == "unauthorized" => {
-                Err(Cause::DeviceNotAuthorized { device: phone.id }.into())
-            }
-            Some(phone) => Err(not_connected(id, format!("its state is {}", phone.state))),
+            Some(phone) => Err(not_ready(&phone)),
             None if address => Ok(Way::Direct),
             None => Err(not_connected(id, "no adb server knows it".into())),
         }
@@ -154,6 +151,16 @@ enum Way {
 
 async fn attach(id: &str, transport: impl Transport + 'static) -> Result<Arc<dyn Device>, Error> {
     Ok(Arc::new(Android::attach(id, Arc::new(transport)).await?))
+}
+
+/// The failure that a phone in such a state means.
+pub(super) fn not_ready(phone: &Listed) -> Failure {
+    let device = phone.id.clone();
+    match phone.state.as_str() {
+        "unauthorized" => Cause::DeviceNotAuthorized { device },
+        state => Cause::DeviceNotReady { device, state: state.to_owned() },
+    }
+    .into()
 }
 
 fn not_connected(id: &str, why: String) -> Failure {

@@ -351,6 +351,10 @@ pub fn words(failure: &Failure) -> String {
         Cause::DeviceNotConnected { device, why } => {
             format!("Device not connected: {}\n{why}", shortened(device, LONGEST_NAME))
         }
+        Cause::DeviceNotReady { device, state } => {
+            let (device, state) = (shortened(device, LONGEST_NAME), shortened(state, LONGEST_NAME));
+            format!("Device not connected: {device}\nits state is {state}")
+        }
         Cause::DeviceNotAuthorized { device } => {
             format!("Refused: the phone {device} does not trust this computer yet")
         }
@@ -403,6 +407,7 @@ mod tests {
         let book = || "b".repeat(1_000_000);
         let causes = [
             Cause::DeviceNotConnected { device: book(), why: "gone".into() },
+            Cause::DeviceNotReady { device: book(), state: book() },
             Cause::AppNotFound { app: book() },
             Cause::ElementNotFound { sought: book(), why: None },
             Cause::TimedOut { what: book(), after: Duration::from_secs(1) },

@@ -1,0 +1,69 @@
+//! Phones that an adb server lists and that cannot be driven: each state has its next move.
+
+use std::time::Duration;
+
+use thumbwire::action::{Action, Call, Cause, Perform as _};
+use thumbwire::session::{Phones, Session};
+use thumbwire::surface::mobile::words;
+use thumbwire_adb::AdbServer;
+use thumbwire_device::{Acted, Key};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+/// An adb server that knows nothing but this list.
+async fn server(list: String) -> AdbServer {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; "000ehost:devices-l".len()];
+            stream.read_exact(&mut request).await.unwrap();
+            assert_eq!(&request, b"000ehost:devices-l");
+            let answer = format!("OKAY{:04x}{list}", list.len());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    AdbServer::new(address)
+}
+
+async fn refusal(list: &str, device: Option<&str>) -> (Cause, String) {
+    let session = Session::new(Phones::new(server(list.to_owned()).await), None);
+    let call = Call::within(Duration::from_secs(10)).on(device.map(str::to_owned));
+    let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
+    assert_eq!(failure.acted, Acted::No);
+    (failure.cause.clone(), words(&failure))
+}
+
+#[tokio::test]
+async fn each_state_of_a_listed_phone_tells_its_next_move() {
+    // The words of adb's `ConnectionState`; the sentence is a capture (`shell/devices/no-permissions_udev.txt`).
+    let states = [
+        "offline",
+        "unauthorized",
+        "authorizing",
+        "connecting",
+        "no permissions (missing udev rules? user is in the plugdev group); see [http://developer.android.com/tools/device.html]",
+        "recovery",
+        "sideload",
+        "rescue",
+        "bootloader",
+        "detached",
+        "unknown",
+    ];
+    let mut told = String::new();
+    for state in states {
+        let list = format!("eb9f484b               {state} usb:1-1 transport_id:1\n");
+        let (_, words) = refusal(&list, Some("eb9f484b")).await;
+        told.push_str(&format!("{words}\n\n"));
+    }
+    insta::assert_snapshot!("states", told);
+}
+
+#[tokio::test]
+async fn the_only_phone_is_spoken_of_though_nobody_named_it() {
+    let (cause, _) = refusal("eb9f484b\toffline\n", None).await;
+    let expected = Cause::DeviceNotReady { device: "eb9f484b".into(), state: "offline".into() };
+    assert_eq!(cause, expected);
+    let (cause, _) = refusal("a\toffline\nb\tunauthorized\n", None).await;
+    assert!(matches!(cause, Cause::NoDeviceChosen { there } if there.len() == 2));
+}
