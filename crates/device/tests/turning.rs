@@ -3,56 +3,28 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+mod common;
 
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
-use thumbwire_adb::{Banner, Direct, Features};
-use thumbwire_device::android::Android;
+use std::path::Path;
+
+use common::Scripted;
 use thumbwire_device::{Acted, Device as _, Error, Orientation, Remedy};
-use tokio::io::AsyncWriteExt as _;
 
 const UPRIGHT: &str =
     "  Display: mDisplayId=0\n    init=1080x2400 440dpi cur=1080x2400 app=1080x2270\n";
 
-/// A phone that answers each command by the first of its lines that the command begins with, and nothing otherwise.
-struct Scripted {
-    says: Vec<(&'static str, String)>,
-    asked: Mutex<Vec<String>>,
-}
-
-impl Services for Scripted {
-    fn banner(&self) -> Banner {
-        Banner::phone("p", "Scripted", "d", Features::default())
-    }
-
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
-        let command = service.trim_end_matches('\0').strip_prefix("shell:").ok_or(Refused)?;
-        self.asked.lock().unwrap().push(command.to_owned());
-        let said = self.says.iter().find(|(begins, _)| command.starts_with(begins));
-        let said = said.map_or(String::new(), |(_, said)| said.clone());
-        Ok(handler(async move |stream| {
-            let mut stream = stream;
-            let _ = stream.write_all(said.as_bytes()).await;
-        }))
-    }
-}
-
-/// Turns such a phone to landscape; gives what came of it, and the commands that it was asked.
+/// Turns a phone that says this to landscape; gives what came of it, and the commands that it was asked.
 async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>) {
     let usual = [
         ("dumpsys window displays", UPRIGHT),
         ("settings get", "1\n0\n"),
         ("[ -s", "thumbwire-orientation 1 test 1 0 end\n"),
     ];
-    let says = says.iter().chain(&usual).map(|(asked, said)| (*asked, (*said).to_owned()));
-    let phone = Arc::new(Scripted { says: says.collect(), asked: Mutex::default() });
-    let (near, far) = tokio::io::duplex(1 << 16);
-    tokio::spawn(daemon::serve(far, Arc::<Scripted>::clone(&phone)));
-    let device = Android::attach("scripted", Arc::new(Direct::over(near))).await.unwrap();
+    let says = says.iter().chain(&usual);
+    let says = says.map(|(asked, said)| (*asked, said.as_bytes().to_vec())).collect();
+    let (phone, device) = Scripted::attach(says).await;
     let turned = device.set_orientation(Orientation::Landscape, "test").await;
-    let asked = phone.asked.lock().unwrap().clone();
-    (turned, asked)
+    (turned, phone.asked())
 }
 
 /// What a Xiaomi phone prints; the capture may not be copied into this project.
@@ -103,7 +75,7 @@ async fn the_window_manager_turns_where_settings_are_locked_away() {
 #[tokio::test]
 async fn a_phone_without_settings_cannot_and_is_asked_no_more() {
     let missing = "/system/bin/sh: settings: not found\r\n";
-    let (turned, asked) = turn(&[("settings", missing)]).await;
+    let (turned, asked) = turn(&[("settings get", missing)]).await;
     assert!(matches!(turned, Err(Error::Unsupported { .. })), "{turned:?}");
     assert!(!asked.iter().any(|command| command.contains("put")), "{asked:?}");
 }

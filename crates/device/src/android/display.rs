@@ -3,6 +3,10 @@
 //! A phone may have several: an outer one, a car's dashboard, one that exists for a recording only. Android's own
 //! number 0 is the one that it drives by default, and the one meant by everything here. Begin with [`read_display`].
 
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+
 use super::{Android, Line, Said};
 use crate::error::excerpt;
 use crate::{Error, Orientation, Size};
@@ -12,6 +16,56 @@ impl Android {
     pub(super) async fn display(&self) -> Result<Display, Error> {
         read_display(&self.ask(displays_command()).await?)
     }
+
+    /// Fetches what a `screencap` without a display prints, of the panel that shows the built-in display.
+    ///
+    /// A phone with several panels warns that it took the first one it found (`screencap.cpp` in AOSP; capture of a Pixel Fold).
+    /// From then on the panel is named. Which it is changes when such a phone is folded, so it is asked for each time.
+    pub(super) async fn capture(&self, screencap: Line) -> Result<Bytes, Error> {
+        let mut unnamed = None;
+        if !self.several_panels.load(Ordering::Relaxed) {
+            let said = self.fetch(screencap.clone()).await?;
+            if !warns_of_several(&said) {
+                return Ok(said);
+            }
+            self.several_panels.store(true, Ordering::Relaxed);
+            unnamed = Some(said);
+        }
+        let viewports = self.ask(viewports_command()).await?;
+        match (find_panel(&viewports.out), unnamed) {
+            (Some(panel), _) => self.fetch(screencap.then("-d").word(panel)?).await,
+            // Newer phones give the panel in use first (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
+            (None, Some(said)) => Ok(said),
+            (None, None) => self.fetch(screencap).await,
+        }
+    }
+}
+
+fn warns_of_several(said: &[u8]) -> bool {
+    const WARNING: &[u8] = b"Multiple displays were found";
+    /// The warning stands before the picture and has some 350 bytes; others may stand before it.
+    const WITHIN: usize = 2000;
+    said[..said.len().min(WITHIN)].windows(WARNING.len()).any(|part| part == WARNING)
+}
+
+/// Which panel shows which display.
+fn viewports_command() -> Line {
+    Line::new("dumpsys display")
+}
+
+/// The number of the panel that shows the display number 0, as `screencap -d` takes it.
+///
+/// `mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', …}, …]`
+/// (capture of a Xiaomi Pad 6; two viewports on a Pixel 10 Pro Fold). Android 9 and 10 do not say `isActive`.
+fn find_panel(said: &str) -> Option<&str> {
+    let line = said.lines().find(|line| line.trim_start().starts_with("mViewports=["))?;
+    let viewports = line.split("DisplayViewport{").skip(1);
+    viewports.filter(|viewport| !viewport.contains("isActive=false")).find_map(|viewport| {
+        let mut fields = viewport.split(", ");
+        fields.find(|field| *field == "displayId=0")?;
+        let panel = fields.find_map(|field| field.strip_prefix("uniqueId='local:"))?;
+        number(panel)
+    })
 }
 
 /// The window manager's displays: unlike `wm size`, they tell the size as the screen is turned now.
@@ -121,6 +175,31 @@ mod tests {
         // As a car with several displays lists them (Android 12 or later).
         let car = "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=8 (organized)\n    init=800x480 213dpi mMinSizeOfResizeableTaskDp=220 cur=800x480 app=800x480 rng=480x480-800x800\n  mLayoutSeq=27\n  Display: mDisplayId=0 (organized)\n    init=4032x845 213dpi mMinSizeOfResizeableTaskDp=220 cur=4032x845\n";
         check(car, (4032, 845, 4032, 845, Some(213)));
+    }
+
+    #[test]
+    fn the_panel_of_the_built_in_display_is_found() {
+        // A Xiaomi Pad 6 with Android 14 (capture), a Pixel 10 Pro Fold, open, and the same with the order changed, an older form.
+        let one = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4630946922172900481', physicalPort=129, orientation=0, logicalFrame=Rect(0, 0 - 1800, 2880)}]\n";
+        assert_eq!(find_panel(one), Some("4630946922172900481"));
+        let open = "DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', physicalPort=0}";
+        let outer = "DisplayViewport{type=INTERNAL, valid=true, isActive=false, displayId=3, uniqueId='local:4619827677550801153', physicalPort=1}";
+        for viewports in [format!("{open}, {outer}"), format!("{outer}, {open}")] {
+            let said = format!("DISPLAY MANAGER\n  mViewports=[{viewports}]\n");
+            assert_eq!(find_panel(&said), Some("4619827677550801152"));
+        }
+        let old = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, displayId=0, uniqueId='local:0', physicalPort=0}]";
+        assert_eq!(find_panel(old), Some("0"));
+        // Android 4.4 has no such line (capture 040); a display that exists for a recording has no panel.
+        for none in [
+            "  mDefaultViewport=DisplayViewport{valid=true, displayId=0, orientation=0}",
+            "  mViewports=[DisplayViewport{type=VIRTUAL, displayId=100000, uniqueId='virtual:x'}]",
+            "  mViewports=[DisplayViewport{type=INTERNAL, displayId=0, uniqueId='local:x;reboot'}]",
+            "Can't find service: display",
+            "",
+        ] {
+            assert_eq!(find_panel(none), None, "{none}");
+        }
     }
 
     #[test]

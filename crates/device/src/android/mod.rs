@@ -35,6 +35,8 @@ pub struct Android {
     transport: Arc<dyn Transport>,
     identity: Identity,
     exec_refused: AtomicBool,
+    /// It has warned that its pictures may be of any of its panels.
+    several_panels: AtomicBool,
 }
 
 impl Android {
@@ -52,7 +54,12 @@ impl Android {
             })?;
         let model = banner.model().unwrap_or_default().replace('_', " ");
         let identity = Identity { id: id.to_owned(), platform: Platform::Android, model };
-        Ok(Self { transport, identity, exec_refused: AtomicBool::new(false) })
+        Ok(Self {
+            transport,
+            identity,
+            exec_refused: AtomicBool::new(false),
+            several_panels: AtomicBool::new(false),
+        })
     }
 
     /// Runs a command in the phone's shell and gives what it printed.
@@ -171,7 +178,7 @@ impl Device for Android {
     }
 
     async fn screenshot(&self) -> Result<Screenshot, Error> {
-        let said = self.fetch(screen::png_command()).await?;
+        let said = self.capture(screen::png_command()).await?;
         screen::read_png(said)
     }
 

@@ -1,0 +1,60 @@
+//! Phones with several panels: whose picture it is.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::Scripted;
+use thumbwire_device::{Device as _, Size};
+
+/// As a Pixel Fold prints it before the PNG (`shell/errors/screencap_multi-display-warning_android15.bin`).
+const WARNING: &str = "[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, however this default is not guaranteed to be consistent across captures. A display id should be specified.\nA display ID can be specified with the [-d display-id] option.\nSee \"dumpsys SurfaceFlinger --display-id\" for valid display IDs.\n";
+
+/// A Pixel 10 Pro Fold, open; the geometry is shortened.
+const VIEWPORTS: &str = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', physicalPort=0}, DisplayViewport{type=INTERNAL, valid=true, isActive=false, displayId=3, uniqueId='local:4619827677550801153', physicalPort=1}]\n";
+
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    png.extend(width.to_be_bytes());
+    png.extend(height.to_be_bytes());
+    png.extend(b"\x08\x06\0\0\0....\0\0\0\0IEND\xaeB`\x82");
+    png
+}
+
+fn warned(png: Vec<u8>) -> Vec<u8> {
+    [WARNING.as_bytes(), &png].concat()
+}
+
+#[tokio::test]
+async fn the_panel_in_use_is_named_once_a_phone_warned_that_it_has_several() {
+    let says = vec![
+        ("screencap -p", warned(png(1080, 2364))),
+        ("screencap -p -d '4619827677550801152'", png(2076, 2152)),
+        ("dumpsys display", VIEWPORTS.into()),
+    ];
+    let (phone, device) = Scripted::attach(says).await;
+    for _ in 0..2 {
+        let picture = device.screenshot().await.unwrap();
+        assert_eq!(picture.size, Size { width: 2076, height: 2152 });
+    }
+    let named = "screencap -p -d '4619827677550801152'";
+    assert_eq!(phone.asked(), ["screencap -p", "dumpsys display", named, "dumpsys display", named]);
+}
+
+#[tokio::test]
+async fn a_phone_that_does_not_say_which_panel_gives_the_picture_that_it_gave() {
+    let says = vec![("screencap -p", warned(png(1080, 2364)))];
+    let (phone, device) = Scripted::attach(says).await;
+    for _ in 0..2 {
+        let picture = device.screenshot().await.unwrap();
+        assert_eq!(picture.size, Size { width: 1080, height: 2364 });
+    }
+    assert_eq!(phone.asked().len(), 4, "each picture is taken once: {:?}", phone.asked());
+}
+
+#[tokio::test]
+async fn a_phone_with_one_panel_is_asked_for_the_picture_alone() {
+    let (phone, device) = Scripted::attach(vec![("screencap -p", png(1080, 2400))]).await;
+    device.screenshot().await.unwrap();
+    assert_eq!(phone.asked(), ["screencap -p"]);
+}
