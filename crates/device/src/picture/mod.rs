@@ -1,10 +1,23 @@
-//! Pictures as files: which format they are in, and why one shows nothing.
+//! Pictures as files: which format they are in, how to change it, and why one shows nothing.
 //!
-//! A driver gives each picture as it got it from its phone; see [`Screenshot`]. Nothing here takes a picture.
+//! A driver gives each picture as it got it from its phone; see [`Screenshot`]. [`fit`](fit()) makes it what a caller can
+//! take, [`Pixels`] reads, writes and scales, [`blackness`] tells a picture that shows nothing. All of it is computing on
+//! values, up to some 0.3 s for a large screen: callers in async code give it a thread of its own. Nothing here takes a
+//! picture.
+
+mod black;
+mod fit;
+mod pixels;
+#[cfg(test)]
+mod tests;
 
 use bytes::Bytes;
 
 use crate::Size;
+pub use black::{Blackness, blackness, may_be_black};
+pub use fit::{fit, fits};
+pub(crate) use pixels::picked;
+pub use pixels::{Effort, JPEG_QUALITY, MOST_PIXELS, Pixels};
 
 /// A picture of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,4 +95,47 @@ pub enum Blank {
     ScreenOff,
     /// The phone gave no reason.
     Unexplained,
+}
+
+/// Why a picture could not be made into another. Messages fit after "failed to …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The file is broken. Take the picture again.
+    #[error("read the {} picture: {why}", .format.name())]
+    Unreadable {
+        /// What it says it is.
+        format: Format,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The format has no room for such a picture. Ask for another.
+    #[error("write the picture as {}: {why}", .format.name())]
+    Unwritable {
+        /// What was asked for.
+        format: Format,
+        /// Why not.
+        why: String,
+    },
+    /// The picture has no pixels, or more than [`MOST_PIXELS`].
+    #[error("take a picture of {width}x{height} pixels")]
+    Size {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// The size could not be changed.
+    #[error("scale the picture: {why}")]
+    Unscalable {
+        /// Why not.
+        why: String,
+    },
+    /// Even the worst JPEG is too large. Allow more bytes, or have smaller pictures made.
+    #[error("make the picture smaller than {least} bytes; at most {most} are allowed")]
+    TooLarge {
+        /// The smallest that was reached, in bytes.
+        least: usize,
+        /// What is allowed, in bytes.
+        most: usize,
+    },
 }
