@@ -5,10 +5,12 @@
 //! command, and it quotes them. Nothing here waits, retries or remembers a screen.
 
 mod apps;
+mod blank;
 mod display;
 mod info;
 mod input;
 mod line;
+mod raw;
 mod screen;
 mod turning;
 pub mod ui;
@@ -37,6 +39,7 @@ pub struct Android {
     exec_refused: AtomicBool,
     /// It has warned that its pictures may be of any of its panels.
     several_panels: AtomicBool,
+    png_refused: AtomicBool,
 }
 
 impl Android {
@@ -59,6 +62,7 @@ impl Android {
             identity,
             exec_refused: AtomicBool::new(false),
             several_panels: AtomicBool::new(false),
+            png_refused: AtomicBool::new(false),
         })
     }
 
@@ -178,8 +182,8 @@ impl Device for Android {
     }
 
     async fn screenshot(&self) -> Result<Screenshot, Error> {
-        let said = self.capture(screen::png_command()).await?;
-        screen::read_png(said)
+        let picture = self.take_picture().await?;
+        self.name_blank(picture).await
     }
 
     async fn tree(&self) -> Result<Tree, Error> {
