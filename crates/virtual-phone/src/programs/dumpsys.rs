@@ -106,6 +106,7 @@ fn displays(phone: &mut State) -> String {
 
 fn windows(phone: &mut State) -> String {
     let rotation = phone.world.display().rotation;
+    let android = phone.world.android();
     let scene = phone.world.scene();
     let mut text = String::from("WINDOW MANAGER WINDOWS (dumpsys window windows)\n");
     // Z order from the top down.
@@ -121,8 +122,9 @@ fn windows(phone: &mut State) -> String {
             WindowKind::NavigationBar => "NAVIGATION_BAR",
             WindowKind::Toast => "TOAST",
         };
+        let flags = flags(window, android);
         text.push_str(&format!(
-            "  Window #{nth} {}:\n    mDisplayId=0 rootTaskId=1\n    mOwnerUid=10000 showForAllUsers=false package={} appop=NONE\n    mAttrs={{(0,0)(fillxfill) ty={kind} fmt=TRANSLUCENT}}\n    Requested w={} h={} mLayoutSeq=1\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n    Frames: parent={frame} display={frame} frame={frame} last={frame}\n    isOnScreen=true\n    isVisible=true\n",
+            "  Window #{nth} {}:\n    mDisplayId=0 rootTaskId=1\n    mOwnerUid=10000 showForAllUsers=false package={} appop=NONE\n    mAttrs={{(0,0)(fillxfill) ty={kind} fmt=TRANSLUCENT{flags}}}\n    Requested w={} h={} mLayoutSeq=1\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n    Frames: parent={frame} display={frame} frame={frame} last={frame}\n    isOnScreen=true\n    isVisible=true\n",
             window_name(window),
             window.package,
             bounds.right - bounds.left,
@@ -139,6 +141,27 @@ fn windows(phone: &mut State) -> String {
         "\n  mHasPermanentDpad=false\n  mTopFocusedDisplayId=0\n  imeLayeringTarget in display# 0 {focus}\n  imeInputTarget in display# 0 {focus}\n  imeControlTarget in display# 0 {focus}\n  mInTouchMode=true\n  mInputMethodWindow={method}\n  mTraversalScheduled=false\n  mSystemBooted=true mDisplayEnabled=true\n  mTransactionSequence=1\n  mDisplayFrozen=false windows=0 client=false apps=0  mRotation={rotation}  mLastOrientation=-1\n waitingForConfig=false\n  Animation settings: disabled=false window=1.0 transition=1.0 animator=1.0\n"
     ));
     text
+}
+
+/// A window's flags, in words since Android 8 (`shell/window/aad_windows_android12.txt`, `talos_window-displays.txt`) and as a
+/// number before (captures `058` to `119`). Words stand in the order of `WindowManager.LayoutParams`; FLAG_SECURE is 0x2000.
+fn flags(window: &Window, android: u32) -> String {
+    let app = window.kind == WindowKind::Application;
+    if android < 8 {
+        let number = if app { 0x0181_0100 } else { 0x0184_0068 };
+        return format!(" fl=#{:x}", number | if window.secure { 0x2000 } else { 0 });
+    }
+    let secure = match (window.secure, android) {
+        (false, _) => "",
+        (true, 8 | 9) => "FLAG_SECURE ",
+        (true, _) => "SECURE ",
+    };
+    let words = if app {
+        format!("LAYOUT_IN_SCREEN {secure}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED")
+    } else {
+        "NOT_FOCUSABLE SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned()
+    };
+    format!("\n      fl={words}\n      pfl=FIT_INSETS_CONTROLLED")
 }
 
 fn window_name(window: &Window) -> String {

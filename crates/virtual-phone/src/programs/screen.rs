@@ -7,7 +7,8 @@ use super::Invocation;
 use crate::sh::io::Status;
 use crate::world::Frame;
 
-/// `screencap [-hp] [-d DISPLAY] [FILE]`: a PNG with `-p` or for a file that ends in `.png`, otherwise a 16-byte header and RGBA.
+/// `screencap [-hp] [-d DISPLAY] [FILE]`: a PNG with `-p` or for a file that ends in `.png`, otherwise a raw header and RGBA.
+/// Secure windows are black in both.
 pub(super) async fn screencap(call: Invocation) -> Status {
     let (mut png, mut file) = (false, None);
     let mut args = call.args.iter();
@@ -33,8 +34,8 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         },
     };
     png |= file.is_some_and(|path| path.ends_with(".png"));
-    let frame = call.phone.with(|phone| phone.world.frame());
-    let bytes = if png { as_png(frame) } else { Some(as_raw(frame)) };
+    let (frame, android) = call.phone.with(|phone| (phone.world.capture(), phone.world.android()));
+    let bytes = if png { as_png(frame) } else { Some(as_raw(frame, android)) };
     let Some(bytes) = bytes else {
         call.err("Failed to compress PNG\n").await;
         return Ok(1);
@@ -58,10 +59,12 @@ fn as_png(mut frame: Frame) -> Option<Vec<u8>> {
 }
 
 /// Little-endian width, height, pixel format (1 = RGBA_8888), colour space (1 = sRGB; since Android 9), then the pixels.
-fn as_raw(mut frame: Frame) -> Vec<u8> {
+fn as_raw(mut frame: Frame, android: u32) -> Vec<u8> {
     opaque(&mut frame.rgba);
+    let header = [frame.width, frame.height, 1, 1];
+    let words = if android < 9 { 3 } else { 4 };
     let mut bytes = Vec::with_capacity(16 + frame.rgba.len());
-    for word in [frame.width, frame.height, 1, 1] {
+    for word in &header[..words] {
         bytes.extend(word.to_le_bytes());
     }
     bytes.append(&mut frame.rgba);
@@ -218,12 +221,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_raw_capture_has_the_header_of_android_9_and_later() {
+    fn a_raw_capture_has_a_word_more_since_android_9() {
         let frame = Frame { width: 2, height: 1, rgba: vec![1, 2, 3, 0, 4, 5, 6, 128] };
-        assert_eq!(
-            as_raw(frame),
-            [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 3, 255, 4, 5, 6, 255]
-        );
+        let (size, pixels) = ([2, 0, 0, 0, 1, 0, 0, 0], [1, 2, 3, 255, 4, 5, 6, 255]);
+        let old = [&size[..], &[1, 0, 0, 0], &pixels].concat();
+        assert_eq!(as_raw(frame.clone(), 8), old);
+        let new = [&size[..], &[1, 0, 0, 0, 1, 0, 0, 0], &pixels].concat();
+        assert_eq!(as_raw(frame, 9), new);
     }
 
     #[test]

@@ -65,8 +65,17 @@ pub(crate) struct Renderer {
 }
 
 impl Renderer {
-    /// Paints `scene`. The frame has the size of the scene's display.
+    /// Paints `scene` as a person sees it. The frame has the size of the scene's display.
     pub(crate) fn frame(&mut self, scene: &Scene) -> Frame {
+        self.paint(scene, false)
+    }
+
+    /// Paints `scene` as a capture shows it: secure windows are black.
+    pub(crate) fn capture(&mut self, scene: &Scene) -> Frame {
+        self.paint(scene, true)
+    }
+
+    fn paint(&mut self, scene: &Scene, captured: bool) -> Frame {
         let (width, height) = (scene.display.width, scene.display.height);
         let Some(pixmap) = Pixmap::new(width.max(1) as u32, height.max(1) as u32) else {
             return Frame::blank(width, height);
@@ -74,7 +83,11 @@ impl Renderer {
         let mut canvas = Canvas { pixmap, glyphs: &mut self.glyphs, masks: Vec::new() };
         canvas.pixmap.fill(Color::BLACK);
         for window in &scene.windows {
-            canvas.node(&window.root);
+            if captured && window.secure {
+                canvas.flat(window.bounds, solid(Colour::hex(0)), None);
+            } else {
+                canvas.node(&window.root);
+            }
         }
         let rgba = canvas.pixmap.take();
         Frame { width: width.max(1) as u32, height: height.max(1) as u32, rgba }

@@ -135,6 +135,11 @@ pub(crate) trait App: Send {
     /// What it wants on the screen now.
     fn view(&self, env: &Env<'_>) -> View;
 
+    /// Whether its windows are marked FLAG_SECURE, as a bank's are: no capture shows them.
+    fn secure(&self) -> bool {
+        false
+    }
+
     /// Something happened to it.
     fn on(&mut self, event: Event, reach: &mut Reach<'_>);
 }

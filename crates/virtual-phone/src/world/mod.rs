@@ -35,6 +35,7 @@ mod touch;
 mod view;
 mod widgets;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub use self::app::{Component, Intent, Manifest, StartError, Started};
@@ -132,6 +133,8 @@ pub struct World {
     /// Text and the uptime at which it goes.
     toast: Option<(String, Duration)>,
     scrolls: Scrolls,
+    /// Packages whose windows are secure whatever the app says.
+    secure: BTreeSet<String>,
     types: Typesetter,
     renderer: Renderer,
     /// The fields of the view on the screen. The view itself is drawn anew when somebody looks:
@@ -183,6 +186,7 @@ impl World {
             gesture: None,
             toast: None,
             scrolls: Scrolls::new(),
+            secure: BTreeSet::new(),
             types: Typesetter::new(),
             renderer: Renderer::default(),
             fields: Vec::new(),
@@ -241,6 +245,31 @@ impl World {
 
     /// The pixels of exactly the scene that [`World::scene`] gives; black while the screen is off.
     pub fn frame(&mut self) -> Frame {
+        self.paint(Renderer::frame)
+    }
+
+    /// The same as a capture shows it: black also where a secure window stands.
+    pub fn capture(&mut self) -> Frame {
+        self.paint(Renderer::capture)
+    }
+
+    /// Marks the windows of a package FLAG_SECURE, or takes that back: captures show them black, dumps list them all the
+    /// same.
+    pub fn set_secure(&mut self, package: &str, secure: bool) {
+        if secure {
+            self.secure.insert(package.to_owned());
+        } else {
+            self.secure.remove(package);
+        }
+        self.settle();
+    }
+
+    fn is_secure(&self, package: &str) -> bool {
+        let app = self.app_index(package).map(|at| &self.apps[at].app);
+        self.secure.contains(package) || app.is_some_and(|app| app.secure())
+    }
+
+    fn paint(&mut self, paint: fn(&mut Renderer, &Scene) -> Frame) -> Frame {
         if !self.screen_on {
             return Frame::blank(self.display.width, self.display.height);
         }
@@ -248,7 +277,7 @@ impl World {
             Some(scene) => scene,
             None => self.lay_out(),
         };
-        let frame = self.renderer.frame(&scene);
+        let frame = paint(&mut self.renderer, &scene);
         self.scene = Some(scene);
         frame
     }

@@ -57,6 +57,8 @@ pub struct Window {
     /// Whether keys go to it; true for exactly one application window, the
     /// dialog where there is one.
     pub focused: bool,
+    /// Marked FLAG_SECURE: a person sees it, a capture shows black in its place.
+    pub secure: bool,
     /// The root of its tree.
     pub root: Node,
 }

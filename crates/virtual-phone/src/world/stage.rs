@@ -151,7 +151,9 @@ impl World {
         if let Some(focus) = &mut self.focus {
             focus.reveal = false;
         }
+        let secure = self.is_secure(&front.package);
         let window = |kind, title: &str, package: &str, root: Node| Window {
+            secure: secure && kind == WindowKind::Application,
             kind,
             title: title.to_owned(),
             package: package.to_owned(),
