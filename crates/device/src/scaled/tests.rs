@@ -44,6 +44,10 @@ impl Phone {
     }
 }
 
+fn scaled(width: i32, height: i32, most: u32) -> Scaled<Phone> {
+    Scaled::new(Arc::new(Phone::new(width, height)), most)
+}
+
 #[async_trait]
 impl Device for Phone {
     fn identity(&self) -> &Identity {
@@ -108,7 +112,7 @@ impl Device for Phone {
 
 #[tokio::test]
 async fn picture_tree_size_and_info_speak_of_the_same_pixels() {
-    let phone = Scaled::new(Phone::new(1080, 2400), 600);
+    let phone = scaled(1080, 2400, 600);
     let served = Size { width: 270, height: 600 };
     let picture = phone.screenshot().await.unwrap();
     assert_eq!(picture.size, served);
@@ -129,7 +133,7 @@ async fn picture_tree_size_and_info_speak_of_the_same_pixels() {
 
 #[tokio::test]
 async fn a_screen_that_is_small_enough_is_served_as_it_is() {
-    let phone = Scaled::new(Phone::new(320, 480), 1024);
+    let phone = scaled(320, 480, 1024);
     let picture = phone.screenshot().await.unwrap();
     assert_eq!(picture, phone.inner.screenshot().await.unwrap());
     assert_eq!(phone.tree().await.unwrap(), phone.inner.tree().await.unwrap());
@@ -137,7 +141,7 @@ async fn a_screen_that_is_small_enough_is_served_as_it_is() {
 
 #[tokio::test]
 async fn the_size_is_asked_for_once_and_again_when_the_screen_was_turned() {
-    let phone = Scaled::new(Phone::new(1080, 2400), 600);
+    let phone = scaled(1080, 2400, 600);
     for _ in 0..3 {
         phone.tree().await.unwrap();
         phone.touch(Gesture::Tap { at: Point { x: 1, y: 1 } }).await.unwrap();

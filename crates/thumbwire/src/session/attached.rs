@@ -15,6 +15,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::lock;
+use super::pictures::Pictures;
 use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target, Typing};
 use crate::look::{Control, Look};
 
@@ -34,6 +35,7 @@ pub(super) struct Screen {
     pub(super) acting: Mutex<()>,
     /// So do looks: Android's accessibility service has one user at a time, and a second dump ends the first.
     pub(super) looking: Mutex<()>,
+    pictures: Pictures,
 }
 
 /// The last listing, and the generation in which it was asked for.
@@ -55,6 +57,7 @@ impl Screen {
             turned: AtomicBool::new(false),
             acting: Mutex::default(),
             looking: Mutex::default(),
+            pictures: Pictures::default(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Screen {
         self.generation.fetch_add(1, Ordering::SeqCst);
         *lock(&self.listing) = None;
         *lock(&self.size) = None;
+        self.pictures.forget();
     }
 }
 
@@ -123,20 +127,44 @@ impl Attached {
     }
 
     pub(super) async fn screenshot(&self) -> Result<Screenshot, Failure> {
-        let picture = self.device.screenshot().await.map_err(|error| self.failed(&error))?;
-        *lock(&self.screen.size) = Some(picture.size);
-        Ok(picture)
+        let Screen { pictures, generation, .. } = &*self.screen;
+        self.learn(pictures.recent(generation, self.device.screenshot()).await)
     }
 
-    /// Both at once, so that they show the same moment as nearly as the phone allows.
-    pub(super) async fn snapshot(&self) -> Result<Outcome, Failure> {
-        let (picture, look) = tokio::try_join!(self.screenshot(), self.look())?;
-        Ok(Outcome::Snapshot(picture, look))
+    /// Picture and tree, begun together so that they show the same moment as nearly as the phone allows. Where an act came
+    /// between, they are taken once more.
+    pub(super) async fn snapshot(&self) -> Result<(Screenshot, Arc<Look>), Failure> {
+        let Screen { pictures, generation, looking, .. } = &*self.screen;
+        for _ in 0..2 {
+            // Nobody else waits for both: the order cannot lock anybody out.
+            let _looking = looking.lock().await;
+            let turn = pictures.turn().await;
+            let before = generation.load(Ordering::SeqCst);
+            let picture =
+                async { self.learn(turn.take(generation, self.device.screenshot()).await) };
+            let both = tokio::try_join!(picture, self.look_in_turn())?;
+            if generation.load(Ordering::SeqCst) == before {
+                return Ok(both);
+            }
+        }
+        let said = "another call acted on the screen while it was being looked at, twice".into();
+        Err(Cause::NotReady { said }.into())
+    }
+
+    /// A picture tells the screen's size.
+    fn learn(&self, taken: Result<Screenshot, Error>) -> Result<Screenshot, Failure> {
+        let picture = taken.map_err(|error| self.failed(&error))?;
+        *lock(&self.screen.size) = Some(picture.size);
+        Ok(picture)
     }
 
     /// Looks at the screen and numbers its elements.
     pub(super) async fn look(&self) -> Result<Arc<Look>, Failure> {
         let _turn = self.screen.looking.lock().await;
+        self.look_in_turn().await
+    }
+
+    async fn look_in_turn(&self) -> Result<Arc<Look>, Failure> {
         let generation = self.screen.generation.load(Ordering::SeqCst);
         let taken = Instant::now();
         let tree = self.device.tree().await.map_err(|error| self.failed(&error))?;
@@ -224,6 +252,7 @@ impl Attached {
     ) -> Result<T, Failure> {
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = Bump::begin(&self.screen.generation);
+        self.screen.pictures.forget();
         order.await.map_err(|error| self.failed(&error))
     }
 

@@ -7,6 +7,7 @@
 
 mod attached;
 mod phones;
+mod pictures;
 #[cfg(test)]
 mod tests;
 mod turning;
@@ -163,11 +164,15 @@ impl Session {
                 Ok(Outcome::Devices(there))
             }
             Action::UseDevice { device, platform } => self.choose(&device, platform, course).await,
-            Action::Screenshot(_) => {
-                self.attached(call, course).await?.screenshot().await.map(Outcome::Picture)
+            Action::Screenshot(shape) => {
+                let picture = self.attached(call, course).await?.screenshot().await?;
+                pictures::shaped(picture, shape).await.map(Outcome::Picture)
             }
             Action::Look => self.attached(call, course).await?.look().await.map(Outcome::Look),
-            Action::Snapshot(_) => self.attached(call, course).await?.snapshot().await,
+            Action::Snapshot(shape) => {
+                let (picture, look) = self.attached(call, course).await?.snapshot().await?;
+                Ok(Outcome::Snapshot(pictures::shaped(picture, shape).await?, look))
+            }
             Action::SetOrientation(orientation) => {
                 let attached = self.attached(call, course).await?;
                 attached.set_orientation(orientation, &self.name).await

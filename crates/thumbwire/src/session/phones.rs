@@ -10,7 +10,7 @@ use std::time::Duration;
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{self as adb, AdbServer, Direct, Key, Transport};
 use thumbwire_device::android::Android;
-use thumbwire_device::{Acted, Device, Error, Platform};
+use thumbwire_device::{Acted, Device, Error, Platform, Scaled};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -29,6 +29,8 @@ pub struct Phones {
     /// Listed only once it was asked for: nobody gets the virtual phone without wanting it.
     virtual_phone: Mutex<Option<VirtualPhone>>,
     key: Option<OurKey>,
+    /// The longer side of the pictures that are served, in pixels; `None` is the screen's own.
+    max_side: Option<u32>,
 }
 
 /// The key by which phones know this computer.
@@ -44,12 +46,17 @@ pub struct OurKey {
 impl Phones {
     /// The phones that an adb server knows, those that are named by address, and the built-in one when it is named.
     pub fn new(server: AdbServer) -> Self {
-        Self { server, virtual_phone: Mutex::default(), key: None }
+        Self { server, virtual_phone: Mutex::default(), key: None, max_side: None }
     }
 
     /// The same, with a key for those that ask for one.
     pub fn with_key(self, key: OurKey) -> Self {
         Self { key: Some(key), ..self }
+    }
+
+    /// The same, with pictures of at most so many pixels on the longer side. All coordinates are pixels of those.
+    pub fn with_max_side(self, pixels: u32) -> Self {
+        Self { max_side: Some(pixels), ..self }
     }
 
     /// The same, with a virtual phone that the caller holds as well.
@@ -114,7 +121,11 @@ impl Phones {
                 (opened, _) => opened,
             },
         };
-        opened.map_err(|error| Failure::of_device(id, &error))
+        let device = opened.map_err(|error| Failure::of_device(id, &error))?;
+        Ok(match self.max_side {
+            Some(pixels) => Arc::new(Scaled::new(device, pixels)),
+            None => device,
+        })
     }
 
     /// How the phone of this id is reached. Nothing is connected yet.

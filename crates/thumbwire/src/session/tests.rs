@@ -5,14 +5,15 @@ mod turning;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thumbwire_adb::AdbServer;
+use thumbwire_device::picture::Pixels;
 use thumbwire_device::{
-    App, AppId, Error, Flags, Foreground, Gesture, Identity, Info, Key, Node, Orientation, Point,
-    Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    App, AppId, Error, Flags, Foreground, Format, Gesture, Identity, Image, Info, Key, Node,
+    Orientation, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::action::Target;
+use crate::action::{Shape, Target};
 
 /// A phone that shows `tree`, is `size` large, and carries a key out once `keys` lets it.
 struct Fake {
@@ -24,6 +25,10 @@ struct Fake {
     most_looking: AtomicUsize,
     touched: Mutex<Vec<Gesture>>,
     turning: Mutex<turning::Turning>,
+    /// What it has for the next pictures; without, it has no camera.
+    pictures: Mutex<Vec<Screenshot>>,
+    /// One picture is finished for each.
+    shutter: Semaphore,
 }
 
 impl Fake {
@@ -39,6 +44,8 @@ impl Fake {
             most_looking: AtomicUsize::new(0),
             touched: Mutex::default(),
             turning: Mutex::default(),
+            pictures: Mutex::default(),
+            shutter: Semaphore::new(0),
         })
     }
 }
@@ -55,7 +62,9 @@ impl Device for Fake {
         Ok(*lock(&self.size))
     }
     async fn screenshot(&self) -> Result<Screenshot, Error> {
-        Err(self.unsupported("pictures"))
+        let next = lock(&self.pictures).pop();
+        let _ = self.shutter.acquire().await.map(|permit| permit.forget());
+        next.ok_or_else(|| self.unsupported("pictures"))
     }
     async fn tree(&self) -> Result<Tree, Error> {
         let at_once = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
@@ -241,4 +250,66 @@ async fn a_look_at_a_turned_screen_forgets_its_old_size() {
     let failure = ask(tap(10, 190)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
     ask(tap(190, 10)).await.unwrap();
+}
+
+fn picture(bytes: &'static [u8]) -> Screenshot {
+    let image = Image { format: Format::Png, bytes: bytes.into() };
+    Screenshot { image, size: Size { width: 100, height: 200 }, blank: None }
+}
+
+#[tokio::test]
+async fn a_snapshot_is_taken_again_where_an_act_came_between() {
+    let phone = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
+    *lock(&phone.pictures) = vec![picture(b"after"), picture(b"before")];
+    let session = over(&phone);
+    let act = async {
+        tokio::task::yield_now().await;
+        phone.keys.add_permits(1);
+        ask(&session, Action::Press(Key::Back)).await.unwrap();
+        lock(&phone.tree).nodes[0].text = "Paid".into();
+        phone.shutter.add_permits(2);
+    };
+    let (taken, ()) = tokio::join!(ask(&session, Action::Snapshot(Shape::default())), act);
+    let Ok(Outcome::Snapshot(picture, look)) = taken else { panic!("{taken:?}") };
+    assert_eq!(&picture.image.bytes[..], b"after");
+    assert_eq!(look.tree.nodes[0].text, "Paid");
+    // Its picture is kept for who looks next.
+    let again = ask(&session, Action::Screenshot(Shape::default())).await;
+    assert!(matches!(again, Ok(Outcome::Picture(again)) if again == picture));
+}
+
+#[tokio::test]
+async fn a_snapshot_of_a_screen_that_is_acted_on_all_the_time_is_refused() {
+    let phone = Fake::new(Vec::new());
+    *lock(&phone.pictures) = vec![picture(b"two"), picture(b"one")];
+    let session = over(&phone);
+    let acts = async {
+        for _ in 0..2 {
+            while lock(&phone.pictures).len() == 2 {
+                tokio::task::yield_now().await;
+            }
+            phone.keys.add_permits(1);
+            ask(&session, Action::Press(Key::Back)).await.unwrap();
+            phone.shutter.add_permits(1);
+            while !lock(&phone.pictures).is_empty() {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    let (taken, ()) = tokio::join!(ask(&session, Action::Snapshot(Shape::default())), acts);
+    assert!(matches!(taken, Err(Failure { cause: Cause::NotReady { .. }, .. })), "{taken:?}");
+}
+
+#[tokio::test]
+async fn a_picture_that_fits_by_no_means_is_refused_with_both_sizes() {
+    let phone = Fake::new(Vec::new());
+    let noise = (0..30_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let image = Pixels::new(100, 100, noise).unwrap().write(Format::Png).unwrap();
+    let size = Size { width: 100, height: 100 };
+    *lock(&phone.pictures) = vec![Screenshot { image, size, blank: None }];
+    phone.shutter.add_permits(1);
+    let shape = Shape { format: None, most_bytes: Some(100) };
+    let failure = ask(&over(&phone), Action::Screenshot(shape)).await.unwrap_err();
+    let Cause::Refused { why } = failure.cause else { panic!("{failure:?}") };
+    assert!(why.ends_with("at most 100 are allowed"), "{why}");
 }
