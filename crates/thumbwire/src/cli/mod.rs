@@ -59,6 +59,9 @@ struct Device {
     /// The phone: an adb serial, HOST:PORT of an adbd, or `virtual` for the built-in one [default: the only one attached]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
+    /// Serve pictures of at most so many pixels on the longer side; all coordinates are pixels of those
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
+    max_side: Option<u32>,
 }
 
 /// A family of tools.
@@ -174,6 +177,9 @@ fn session(config: &Config, device: Device) -> Session {
     let mut phones = phones(config);
     if device.device.as_deref() == Some(VIRTUAL) {
         phones = phones.with_virtual(VirtualPhone::new(Setup::default()));
+    }
+    if let Some(pixels) = device.max_side {
+        phones = phones.with_max_side(pixels);
     }
     Session::new(phones, device.device)
 }

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     device: Device,
     /// Read a saved `uiautomator` dump or UiAutomator2 page source instead of a phone
-    #[arg(long, value_name = "DUMP", conflicts_with = "device")]
+    #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "max_side"])]
     file: Option<PathBuf>,
     /// Every node, as JSON
     #[arg(long)]

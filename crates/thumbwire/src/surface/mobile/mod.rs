@@ -1,9 +1,11 @@
 //! The `mobile` surface: seed 004's tools.
 //!
-//! `tools.json` holds the document's seventeen tools letter for letter; the rows below are those that are served.
+//! `tools.json` holds the document's seventeen tools letter for letter, `own.json` those that we add to them; the rows below
+//! are those that are served.
 //! Durations are seconds. Errors are results with `isError`: the first line is the document's text, the last tells
 //! the next move, and what more is known stands between.
 
+mod pictures;
 mod xml;
 
 use std::time::Duration;
@@ -13,15 +15,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thumbwire_device::{App, AppId, Gesture, Identity, Key, Orientation, Platform, Point};
 
-use super::{Content, Document, Manner, Reply, Surface, Tool};
-use crate::action::{
-    Action, Apps, Cause, Direction, Failure, Listed, Outcome, Shape, Target, Typing,
-};
+use super::{Document, Manner, Reply, Surface, Tool};
+use crate::action::{Action, Apps, Cause, Direction, Failure, Listed, Outcome, Target, Typing};
 pub use xml::xml;
 
 /// The surface.
 pub fn surface() -> Surface {
     let seed = Document::read(include_str!("tools.json"));
+    let own = Document::read(include_str!("own.json"));
     use Manner::{Acts, Looks, Settles};
     let tools = vec![
         seed.tool("mobile_use_device", Settles, 15, use_device, device),
@@ -31,14 +32,9 @@ pub fn surface() -> Surface {
         seed.tool("mobile_launch_app", Acts, 20, launch, done),
         seed.tool("mobile_get_current_app", Looks, 15, |_| Ok(Action::CurrentApp), current_app),
         seed.tool("mobile_close_app", Acts, 15, close, done),
-        seed.tool(
-            "mobile_take_screenshot",
-            Looks,
-            20,
-            |_| Ok(Action::Screenshot(Shape::default())),
-            picture,
-        ),
+        seed.tool("mobile_take_screenshot", Looks, 20, pictures::screenshot, pictures::picture),
         seed.tool("mobile_get_accessibility_tree", Looks, 20, |_| Ok(Action::Look), tree),
+        own.tool("mobile_snapshot", Looks, 30, pictures::snapshot, pictures::tree_and_picture),
         seed.tool("mobile_tap", Acts, 10, tap, done),
         seed.tool("mobile_tap_element", Acts, 25, tap_element, done),
         seed.tool("mobile_type_keys", Acts, 60, type_keys, done),
@@ -55,7 +51,7 @@ pub fn surface() -> Surface {
 }
 
 const INSTRUCTIONS: &str = "Drives a phone. Look with mobile_get_accessibility_tree (text, with a ref for each \
-element) or mobile_take_screenshot; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
+element), mobile_take_screenshot, or both by mobile_snapshot; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
 (element_id \"e12\"), a resource id or a text. After any action, look again: refs from before it are refused.";
 
 /// Reads a tool's arguments, which fit its schema; unknown ones are passed over.
@@ -296,11 +292,6 @@ fn current_app(_: &Action, outcome: Outcome) -> Reply {
     let Outcome::Current(current) = outcome else { return odd(&outcome) };
     let (app, screen) = current.map(|current| (current.app.0, current.screen)).unzip();
     Reply::json(json!({ "bundle_id": app, "activity": screen }))
-}
-
-fn picture(_: &Action, outcome: Outcome) -> Reply {
-    let Outcome::Picture(picture) = outcome else { return odd(&outcome) };
-    Reply::parts(vec![Content::Picture(picture.image)])
 }
 
 fn tree(_: &Action, outcome: Outcome) -> Reply {
