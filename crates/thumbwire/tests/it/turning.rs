@@ -182,6 +182,27 @@ async fn a_tablet_that_lies_by_nature_is_turned_to_portrait() {
     assert!(matches!(refused, Error::Refused { .. }), "{refused}");
 }
 
+#[tokio::test]
+async fn overrides_of_size_and_density_count_whichever_way_the_screen_is_turned() {
+    let phone = VirtualPhone::new(Setup::default());
+    let way = Direct::over(phone.in_memory());
+    let device = Android::attach("smaller", std::sync::Arc::new(way)).await.unwrap();
+    // Sixteen by nine, lying on a phone that stands.
+    phone.world(|world| {
+        world.set_size_override(Some((1280, 720)));
+        world.set_density_override(Some(320));
+    });
+    for (orientation, width, height) in [(Portrait, 720, 1280), (Landscape, 1280, 720)] {
+        device.set_orientation(orientation, "test").await.unwrap();
+        let info = device.info().await.unwrap();
+        assert_eq!((info.screen, info.orientation), (Size { width, height }, orientation));
+        assert_eq!(info.density, Some(320));
+        assert_eq!(device.screenshot().await.unwrap().size, info.screen);
+    }
+    phone.world(|world| world.set_density_override(None));
+    assert_eq!(device.info().await.unwrap().density, Some(420));
+}
+
 /// A phone for other programs, while the test waits for them.
 fn for_programs() -> (tokio::runtime::Runtime, VirtualPhone, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();

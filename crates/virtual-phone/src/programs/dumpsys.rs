@@ -81,14 +81,24 @@ fn policy(phone: &mut State) -> String {
     )
 }
 
+/// The line of sizes is `DisplayContent.dump` of Android 12 and later: `base=` stands there only where size or density are overridden.
 fn displays(phone: &mut State) -> String {
     let display = *phone.world.display();
-    let (width, height) = phone.world.physical_size();
+    let ((width, height), density) = (phone.world.physical_size(), phone.world.physical_density());
+    let now = if display.rotation.is_multiple_of(2) {
+        (display.width, display.height)
+    } else {
+        (display.height, display.width)
+    };
+    let base = if (now, display.density) == ((width, height), density) {
+        String::new()
+    } else {
+        format!(" base={}x{} {}dpi", now.0, now.1, display.density)
+    };
     let task = task(phone);
     let focus = phone.world.scene().focused().map_or("null".to_owned(), window_name);
     format!(
-        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)\n    init={width}x{height} {}dpi cur={}x{} app={}x{} rng={}x{}-{}x{}\n    deferred=false mLayoutNeeded=false\n\n  mLayoutSeq=1\n  mCurrentFocus={focus}\n  mFocusedApp={task}\n\n  displayId=0\n  DisplayFrames w={} h={} r={}\n  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mRotation={} mDeferredRotationPauseCount=0\n",
-        display.density,
+        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)\n    init={width}x{height} {density}dpi mMinSizeOfResizeableTaskDp=220{base} cur={}x{} app={}x{} rng={}x{}-{}x{}\n    deferred=false mLayoutNeeded=false\n\n  mLayoutSeq=1\n  mCurrentFocus={focus}\n  mFocusedApp={task}\n\n  displayId=0\n  DisplayFrames w={} h={} r={}\n  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mRotation={} mDeferredRotationPauseCount=0\n",
         display.width,
         display.height,
         display.width,
