@@ -1,11 +1,12 @@
-//! Phones with several panels: whose picture it is.
+//! Displays as real phones tell them, and whose picture it is on a phone with several panels.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod common;
 
-use common::Scripted;
-use thumbwire_device::{Device as _, Size};
+use common::{Scripted, capture};
+use thumbwire_device::{Device as _, Orientation, Size};
 
 /// As a Pixel Fold prints it before the PNG (`shell/errors/screencap_multi-display-warning_android15.bin`).
 const WARNING: &str = "[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, however this default is not guaranteed to be consistent across captures. A display id should be specified.\nA display ID can be specified with the [-d display-id] option.\nSee \"dumpsys SurfaceFlinger --display-id\" for valid display IDs.\n";
@@ -57,4 +58,21 @@ async fn a_phone_with_one_panel_is_asked_for_the_picture_alone() {
     let (phone, device) = Scripted::attach(vec![("screencap -p", png(1080, 2400))]).await;
     device.screenshot().await.unwrap();
     assert_eq!(phone.asked(), ["screencap -p"]);
+}
+
+#[tokio::test]
+async fn displays_are_read_as_real_phones_list_them() {
+    use Orientation::{Landscape, Portrait};
+    // Android 4.4.4 upright and turned, and a phone with Android 11.
+    let recorded = [
+        ("android-4.4.4/038-dumpsys-window-displays.out", Portrait, (480, 800)),
+        ("android-4.4.4/436-dumpsys-window-displays-rotated.out", Landscape, (800, 480)),
+        ("shell/window/talos_window-displays.txt", Portrait, (1080, 2340)),
+    ];
+    for (name, orientation, (width, height)) in recorded {
+        let Some(said) = capture(name) else { return };
+        let (_phone, device) = Scripted::attach(vec![("dumpsys window displays", said)]).await;
+        assert_eq!(device.orientation().await.unwrap(), orientation, "{name}");
+        assert_eq!(device.screen_size().await.unwrap(), Size { width, height }, "{name}");
+    }
 }

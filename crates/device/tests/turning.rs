@@ -5,9 +5,7 @@
 
 mod common;
 
-use std::path::Path;
-
-use common::Scripted;
+use common::{Scripted, capture};
 use thumbwire_device::{Acted, Device as _, Error, Orientation, Remedy};
 
 const UPRIGHT: &str =
@@ -27,18 +25,10 @@ async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>)
     (turned, phone.asked())
 }
 
-/// What a Xiaomi phone prints; the capture may not be copied into this project.
+/// What a Xiaomi phone prints.
 fn security_exception() -> Option<String> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, Into::into);
-    let file = data.join("shell/errors/settings-put_SecurityException.txt");
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(file.is_file() || !required, "the capture is required here: {}", file.display());
-    let said = std::fs::read_to_string(file).ok();
-    if said.is_none() {
-        println!("skipped: no captures beside the project");
-    }
-    said
+    let said = capture("shell/errors/settings-put_SecurityException.txt")?;
+    Some(String::from_utf8(said).unwrap())
 }
 
 #[tokio::test]

@@ -1,11 +1,25 @@
-//! A phone that says what a test tells it to say.
+//! A phone that says what a test tells it to say, and recordings of what real ones said.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
 use thumbwire_adb::{Banner, Direct, Features};
 use thumbwire_device::android::Android;
 use tokio::io::AsyncWriteExt as _;
+
+/// A recording that may not be copied into this project; it lies beside it, or not.
+pub(crate) fn capture(name: &str) -> Option<Vec<u8>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let file = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from).join(name);
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(file.is_file() || !required, "the capture is required here: {}", file.display());
+    if !file.is_file() {
+        println!("skipped: no captures beside the project");
+        return None;
+    }
+    Some(std::fs::read(file).unwrap())
+}
 
 /// Answers each command by the longest of its beginnings that is known, and by nothing otherwise. It has no shell v2: all words
 /// come in one stream, without a status.
