@@ -108,6 +108,27 @@ impl Device for Phone {
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         Ok(Vec::new())
     }
+    async fn set_orientation(&self, _: Orientation, owner: &str) -> Result<(), Error> {
+        assert_eq!(owner, "me");
+        self.turn();
+        Ok(())
+    }
+    async fn restore_orientation(&self, turned: TurnedBy<'_>) -> Result<bool, Error> {
+        assert_eq!(turned, TurnedBy::This("me"));
+        self.turn();
+        Ok(true)
+    }
+}
+
+#[tokio::test]
+async fn a_screen_is_turned_and_turned_back_through_it_and_measured_anew() {
+    let phone = Scaled::new(Arc::new(Phone::new(1080, 2400)), 600);
+    let (upright, lying) = (Size { width: 270, height: 600 }, Size { width: 600, height: 270 });
+    assert_eq!(phone.screen_size().await.unwrap(), upright);
+    phone.set_orientation(Orientation::Landscape, "me").await.unwrap();
+    assert_eq!(phone.screen_size().await.unwrap(), lying);
+    assert!(phone.restore_orientation(TurnedBy::This("me")).await.unwrap());
+    assert_eq!(phone.screen_size().await.unwrap(), upright);
 }
 
 #[tokio::test]
