@@ -1,9 +1,10 @@
-//! Tests of the whole product, in one binary: what an MCP client sees (`stdio`, `python_mcp`, `stock_adb`), what a person sees
-//! (`verbs`), what reaches the phone (`wire`, `turning`), what an adb server lists (`states`), and the rules of the house (`tidy`).
+//! Tests of the whole product, in one binary, a file a subject: what an MCP client sees, what a person sees, what reaches the phone.
+//! `support` starts the program; `tidy` holds the rules of the house.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod pictures;
 mod python_mcp;
 mod states;
 mod stdio;

@@ -238,6 +238,8 @@ async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
 async fn each_look_and_each_touch_is_one_command() {
     let (session, phone) = held();
     ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
+    // Something is done, so that the next picture is a new one.
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
     let single = [
         (Action::Screenshot(Shape::default()), "screencap"),
         (Action::Look, "uiautomator"),

@@ -1,0 +1,226 @@
+//! Pictures by the way of an MCP call: how many questions they cost, how large they are, and what is said of black ones.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use thumbwire::action::Call;
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire::surface::{Content, Reply, Surface, mobile};
+use thumbwire_adb::AdbServer;
+use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::wire::banner::{Banner, Features};
+use thumbwire_device::picture::Pixels;
+use thumbwire_device::{Format, Image, Size};
+use thumbwire_virtual_phone::world::Display;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+
+/// The mobile surface over a session.
+struct Caller {
+    surface: Surface,
+    session: Session,
+}
+
+impl Caller {
+    /// On a virtual phone that the test holds; pictures are `max_side` high at most.
+    fn on_virtual(max_side: Option<u32>) -> (Self, VirtualPhone) {
+        let phone = VirtualPhone::new(Setup::default());
+        (Self::on(&phone, max_side), phone)
+    }
+
+    fn on(phone: &VirtualPhone, max_side: Option<u32>) -> Self {
+        let mut phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+        if let Some(pixels) = max_side {
+            phones = phones.with_max_side(pixels);
+        }
+        let session = Session::new(phones, Some(VIRTUAL.into()));
+        Self { surface: mobile::surface(), session }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Reply {
+        let tool = self.surface.tool(tool).unwrap();
+        let arguments = arguments.as_object().cloned().unwrap();
+        let reply =
+            self.surface.answer(tool, arguments, Call::within(tool.budget), &self.session).await;
+        assert!(!reply.is_error, "{reply:?}");
+        reply
+    }
+
+    async fn words(&self, tool: &str, arguments: Value) -> String {
+        let reply = self.call(tool, arguments).await;
+        words(&reply).join("\n--\n")
+    }
+}
+
+fn words(reply: &Reply) -> Vec<&str> {
+    let words = reply.content.iter().filter_map(|part| match part {
+        Content::Text(text) => Some(text.as_str()),
+        Content::Picture(_) => None,
+    });
+    words.collect()
+}
+
+fn picture(reply: &Reply) -> &Image {
+    let mut pictures = reply.content.iter().filter_map(|part| match part {
+        Content::Picture(image) => Some(image),
+        Content::Text(_) => None,
+    });
+    let picture = pictures.next().unwrap();
+    assert!(pictures.next().is_none(), "one picture");
+    picture
+}
+
+fn size(image: &Image) -> Size {
+    Pixels::read(image).unwrap().size()
+}
+
+/// The programs that ran since the last time.
+fn ran(phone: &VirtualPhone, since: &mut usize) -> Vec<String> {
+    let all = phone.commands();
+    let new = all[*since..].iter().map(|command| command.argv.join(" ")).collect();
+    *since = all.len();
+    new
+}
+
+#[tokio::test]
+async fn each_tool_costs_the_questions_that_it_is_made_of() {
+    let (caller, phone) = Caller::on_virtual(None);
+    // Connecting asks nothing, and the first picture tells the size that a tap is checked against.
+    caller.call("mobile_take_screenshot", json!({})).await;
+    let mut since = phone.commands().len();
+    caller.call("mobile_tap", json!({ "x": 540, "y": 300 })).await;
+    assert_eq!(ran(&phone, &mut since), ["input tap 540 300"]);
+    caller.call("mobile_get_accessibility_tree", json!({})).await;
+    assert_eq!(ran(&phone, &mut since), ["uiautomator dump /dev/tty"]);
+    caller.call("mobile_take_screenshot", json!({})).await;
+    assert_eq!(ran(&phone, &mut since), ["screencap -p"]);
+    caller.call("mobile_snapshot", json!({})).await;
+    let mut both = ran(&phone, &mut since);
+    both.sort();
+    assert_eq!(both, ["screencap -p", "uiautomator dump /dev/tty"]);
+}
+
+#[tokio::test]
+async fn a_second_look_with_nothing_done_between_costs_nothing() {
+    let (caller, phone) = Caller::on_virtual(None);
+    let first = caller.call("mobile_take_screenshot", json!({})).await;
+    let mut since = phone.commands().len();
+    assert_eq!(caller.call("mobile_take_screenshot", json!({})).await, first);
+    assert_eq!(ran(&phone, &mut since), [""; 0]);
+    caller.call("mobile_press_key", json!({ "key": "home" })).await;
+    caller.call("mobile_take_screenshot", json!({})).await;
+    assert_eq!(ran(&phone, &mut since), ["input keyevent 3", "screencap -p"]);
+}
+
+#[tokio::test]
+async fn a_snapshot_comes_in_the_format_that_was_asked_for() {
+    let display = Display { width: 360, height: 800, density: 160, rotation: 0 };
+    let caller = Caller::on(&VirtualPhone::new(Setup { display, ..Setup::default() }), None);
+    for (format, wanted) in [
+        (json!({}), Format::Png),
+        (json!({ "format": "png" }), Format::Png),
+        (json!({ "format": "jpeg" }), Format::Jpeg),
+        (json!({ "format": "webp" }), Format::Webp),
+    ] {
+        let reply = caller.call("mobile_snapshot", format).await;
+        let [Content::Text(tree), Content::Picture(image)] = reply.content.as_slice() else {
+            panic!("{reply:?}")
+        };
+        assert!(tree.contains("\"Maps\""), "{tree}");
+        assert_eq!((image.format, size(image)), (wanted, Size { width: 360, height: 800 }));
+    }
+}
+
+#[tokio::test]
+async fn a_black_picture_is_named_beside_it() {
+    let (caller, phone) = Caller::on_virtual(None);
+    let launcher = foreground(&phone);
+    phone.world(|world| world.set_secure(&launcher, true));
+    let mut told = caller.words("mobile_take_screenshot", json!({})).await;
+    let snapshot = caller.call("mobile_snapshot", json!({})).await;
+    assert!(words(&snapshot)[0].contains("\"Maps\""), "the tree can be read");
+    told = format!("{told}\n--\n{}", words(&snapshot)[1]);
+    phone.world(|world| world.set_secure(&launcher, false));
+    caller.call("mobile_press_key", json!({ "key": "power" })).await;
+    told = format!("{told}\n--\n{}", caller.words("mobile_take_screenshot", json!({})).await);
+    insta::assert_snapshot!(told);
+    caller.call("mobile_press_key", json!({ "key": "power" })).await;
+    assert_eq!(caller.words("mobile_take_screenshot", json!({})).await, "");
+}
+
+#[tokio::test]
+async fn what_is_read_from_a_small_picture_is_hit_on_the_phone() {
+    let (caller, phone) = Caller::on_virtual(Some(600));
+    let snapshot = caller.call("mobile_snapshot", json!({})).await;
+    assert_eq!(size(picture(&snapshot)), Size { width: 270, height: 600 });
+    let info = caller.call("mobile_get_device_info", json!({})).await.structured.unwrap();
+    assert_eq!((&info["screen"]["width"], &info["screen"]["height"]), (&json!(270), &json!(600)));
+    // The middle of the icon, as a model reads it off the tree.
+    let tree = words(&snapshot)[0];
+    let line = tree.lines().find(|line| line.contains("\"Maps\"")).unwrap();
+    let bounds = line.split("bounds=\"").nth(1).unwrap().split('"').next().unwrap();
+    let edges: Vec<i32> =
+        bounds.split(|c: char| !c.is_ascii_digit()).filter_map(|edge| edge.parse().ok()).collect();
+    let [left, top, right, bottom] = edges[..] else { panic!("{bounds}") };
+    assert!(right <= 270 && bottom <= 600, "{bounds}");
+    let middle = json!({ "x": (left + right) / 2, "y": (top + bottom) / 2 });
+    caller.call("mobile_tap", middle).await;
+    assert_eq!(foreground(&phone), "com.google.android.apps.maps");
+    caller.call("mobile_press_key", json!({ "key": "home" })).await;
+    caller.call("mobile_tap_element", json!({ "text": "Settings" })).await;
+    assert_eq!(foreground(&phone), "com.android.settings");
+    // What lies outside the picture lies outside the screen.
+    let tool = caller.surface.tool("mobile_tap").unwrap();
+    let outside = json!({ "x": 271, "y": 10 }).as_object().cloned().unwrap();
+    let call = Call::within(tool.budget);
+    let refused = caller.surface.answer(tool, outside, call, &caller.session).await;
+    assert!(words(&refused)[0].contains("270 wide and 600 high"), "{refused:?}");
+}
+
+fn foreground(phone: &VirtualPhone) -> String {
+    phone.world(|world| world.foreground().package)
+}
+
+/// A phone that has one picture to give.
+struct Noisy(Vec<u8>);
+
+impl Services for Noisy {
+    fn banner(&self) -> Banner {
+        Banner::phone("p", "Noisy", "d", Features::default())
+    }
+
+    fn open(&self, service: &str) -> Result<Handler, Refused> {
+        let said = if service.contains("screencap -p") { self.0.clone() } else { Vec::new() };
+        Ok(handler(async move |stream| {
+            let mut stream = stream;
+            let _ = stream.write_all(&said).await;
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_noisy_screen_comes_within_two_million_bytes_and_in_its_own_size() {
+    let mut state = 1_u32;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    });
+    let pixels = Pixels::new(1080, 2400, noise.take(1080 * 2400 * 3).collect()).unwrap();
+    let png = pixels.write(Format::Png).unwrap().bytes.to_vec();
+    assert!(png.len() > 7_000_000);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let phone = Arc::new(Noisy(png));
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        daemon::serve(stream, phone).await
+    });
+    let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address));
+    let caller = Caller { surface: mobile::surface(), session };
+    let reply = caller.call("mobile_take_screenshot", json!({})).await;
+    let image = picture(&reply);
+    assert!(image.bytes.len() <= 2_000_000, "{}", image.bytes.len());
+    assert_eq!((image.format, size(image)), (Format::Jpeg, pixels.size()));
+    assert_eq!(reply.to_json()["content"][0]["mimeType"], "image/jpeg");
+}
