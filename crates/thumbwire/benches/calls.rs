@@ -9,18 +9,20 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use thumbwire::action::{Action, Call, Perform as _};
+use thumbwire::look::Look;
 use thumbwire::mcp::Client;
 use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire::surface::mobile;
+use thumbwire::trace::format::StoredLook;
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{AdbServer, Direct};
 use thumbwire_device::android::ui::read_dump;
-use thumbwire_device::find::elements;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
 const ROUNDS: usize = 200;
@@ -49,32 +51,41 @@ async fn tools() {
 
     println!(
         "{:<32}{:>22}{:>22}{:>10}",
-        "tool", "MCP p50 / p95", "phone alone p50 / p95", "commands"
+        "tool", "MCP p50 / p95", "phone alone p50 / p95", "streams"
     );
-    let rows = [
-        ("mobile_press_key", json!({ "key": "menu" }), "input keyevent 82"),
-        ("mobile_tap", json!({ "x": 540, "y": 300 }), "input tap 540 300"),
-        ("mobile_get_accessibility_tree", json!({}), "uiautomator dump /dev/tty"),
-        ("mobile_take_screenshot", json!({}), "screencap -p"),
+    let (picture, tree) = ("screencap -p", "uiautomator dump /dev/tty");
+    let rows: [(_, _, &[&str]); 5] = [
+        ("mobile_press_key", json!({ "key": "menu" }), &["input keyevent 82"]),
+        ("mobile_tap", json!({ "x": 540, "y": 300 }), &["input tap 540 300"]),
+        ("mobile_get_accessibility_tree", json!({}), &[tree]),
+        ("mobile_take_screenshot", json!({}), &[picture]),
+        ("mobile_snapshot", json!({}), &[picture, tree]),
     ];
-    for (tool, arguments, command) in rows {
+    for (tool, arguments, commands) in rows {
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
-        let before = phone.commands().len() as u64 + phone.commands_dropped();
-        let mut ours = Vec::new();
-        let mut alone = Vec::new();
-        let rounds = if tool.ends_with("screenshot") { ROUNDS / 10 } else { ROUNDS };
+        let (mut ours, mut alone) = (Vec::new(), Vec::new());
+        let mut streams = 0;
+        let rounds = if commands.contains(&picture) { ROUNDS / 10 } else { ROUNDS };
         for _ in 0..rounds {
+            // A picture of a moment ago is served again while nothing is done: so something is.
+            let key = json!({ "key": "menu" }).as_object().cloned().unwrap_or_default();
+            client.call("mobile_press_key", key).await.expect("an answer");
+            let before = ran(&phone);
             let began = Instant::now();
             let reply = client.call(tool, arguments.clone()).await.expect("an answer");
             ours.push(began.elapsed());
             assert!(!reply.is_error, "{reply:?}");
+            // Each stream of ours is one command.
+            streams += ran(&phone) - before;
             let began = Instant::now();
-            let stream = exec(&direct, command).await.expect("a stream");
-            read_to_end(stream, 64 << 20).await.expect("its end");
+            futures::future::join_all(commands.iter().map(async |command| {
+                let stream = exec(&direct, command).await.expect("a stream");
+                read_to_end(stream, 64 << 20).await.expect("its end");
+            }))
+            .await;
             alone.push(began.elapsed());
         }
-        let after = phone.commands().len() as u64 + phone.commands_dropped();
-        let streams = (after - before) as usize / rounds - 1;
+        let streams = streams as f64 / rounds as f64;
         println!("{tool:<32}{:>22}{:>22}{streams:>10}", both(&mut ours), both(&mut alone));
     }
     let mut bare = Vec::new();
@@ -87,22 +98,37 @@ async fn tools() {
     println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));
 }
 
-/// From the bytes of a dump to the elements.
+/// How many commands the phone's shell has run.
+fn ran(phone: &VirtualPhone) -> u64 {
+    phone.commands().len() as u64 + phone.commands_dropped()
+}
+
+/// From the bytes of a dump to the elements, and to the texts that go out.
 fn dumps() {
-    println!("\n{:<32}{:>22}{:>22}", "dump", "read", "elements of it");
-    for rows in [60, 600, 2_450, 30_000] {
+    println!("\n{:<32}{:>22}{:>22}{:>22}{:>22}", "dump", "read", "elements of it", "JSON", "text");
+    for rows in [58, 290, 2_380, 29_000] {
         let dump = dump_of(rows);
-        let (mut reading, mut finding) = (Vec::new(), Vec::new());
+        let mut times: [Vec<Duration>; 4] = Default::default();
         for _ in 0..(60_000 / rows).clamp(5, 200) {
-            let began = Instant::now();
+            let mut clock = Instant::now();
+            let mut lap = |step: usize| {
+                times[step].push(clock.elapsed());
+                clock = Instant::now();
+            };
             let tree = read_dump(dump.as_bytes()).expect("a whole dump");
-            reading.push(began.elapsed());
-            let began = Instant::now();
-            assert!(elements(&tree).len() >= rows);
-            finding.push(began.elapsed());
+            lap(0);
+            let look = Look::number(tree, None, &AtomicU32::new(1));
+            lap(1);
+            assert!(look.controls.len() >= rows);
+            let json = serde_json::to_string(&StoredLook::from(&look)).expect("JSON");
+            lap(2);
+            let text = mobile::xml(&look);
+            lap(3);
+            assert!(json.len() > dump.len() / 4 && !text.is_empty());
         }
         let size = format!("{} KB, {} nodes", dump.len() / 1000, rows + 1);
-        println!("{size:<32}{:>22}{:>22}", both(&mut reading), both(&mut finding));
+        let [read, found, json, text] = times.each_mut().map(|times| both(times));
+        println!("{size:<32}{read:>22}{found:>22}{json:>22}{text:>22}");
     }
 }
 
