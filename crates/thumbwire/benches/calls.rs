@@ -106,7 +106,7 @@ fn ran(phone: &VirtualPhone) -> u64 {
 /// From the bytes of a dump to the elements, and to the texts that go out.
 fn dumps() {
     println!("\n{:<32}{:>22}{:>22}{:>22}{:>22}", "dump", "read", "elements of it", "JSON", "text");
-    for rows in [58, 290, 2_380, 29_000] {
+    for rows in [55, 280, 2_275, 27_600] {
         let dump = dump_of(rows);
         let mut times: [Vec<Duration>; 4] = Default::default();
         for _ in 0..(60_000 / rows).clamp(5, 200) {
