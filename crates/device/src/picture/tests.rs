@@ -42,6 +42,33 @@ fn each_format_gives_back_what_was_written() {
     }
 }
 
+/// Screens come as eight bits of red, green and blue with alpha or without; files may hold anything else.
+#[test]
+fn every_kind_of_png_becomes_red_green_and_blue() {
+    use png::{BitDepth, ColorType};
+    let check = |colour: ColorType, depth: BitDepth, data: &[u8], rgb: [u8; 6]| {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, 2, 1);
+        encoder.set_color(colour);
+        encoder.set_depth(depth);
+        if colour == ColorType::Indexed {
+            encoder.set_palette(vec![1, 2, 3, 4, 5, 6]);
+            encoder.set_trns(vec![255, 0]);
+        }
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(data).unwrap();
+        writer.finish().unwrap();
+        let read = Pixels::read(&Image { format: Format::Png, bytes: bytes.into() }).unwrap();
+        assert_eq!(read.rgb(), rgb, "{colour:?} {depth:?}");
+    };
+    let (one, eight, sixteen) = (BitDepth::One, BitDepth::Eight, BitDepth::Sixteen);
+    check(ColorType::Rgba, eight, &[1, 2, 3, 0, 4, 5, 6, 255], [1, 2, 3, 4, 5, 6]);
+    check(ColorType::Rgb, sixteen, &[1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0], [1, 2, 3, 4, 5, 6]);
+    check(ColorType::Grayscale, one, &[0b0100_0000], [0, 0, 0, 255, 255, 255]);
+    check(ColorType::GrayscaleAlpha, eight, &[7, 0, 9, 255], [7, 7, 7, 9, 9, 9]);
+    check(ColorType::Indexed, one, &[0b0100_0000], [1, 2, 3, 4, 5, 6]);
+}
+
 #[test]
 fn the_first_bytes_are_those_of_the_format() {
     let pixels = slope(8, 8);
