@@ -7,7 +7,7 @@ use crate::commands::{CommandLog, CommandRecord};
 use crate::faces::adbd;
 use crate::files::Files;
 use crate::programs::{self, Properties};
-use crate::world::{self, About, Display, World};
+use crate::world::{self, About, BroadcastKeyboard, Display, World};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,6 +40,8 @@ pub struct Setup {
     pub product: String,
     /// `ro.product.device`.
     pub device: String,
+    /// Keyboard apps that are installed beside the phone's own.
+    pub keyboards: Vec<BroadcastKeyboard>,
 }
 
 impl Default for Setup {
@@ -53,6 +55,7 @@ impl Default for Setup {
             model: "Virtual Pixel".to_owned(),
             product: "virtual".to_owned(),
             device: "vp".to_owned(),
+            keyboards: Vec::new(),
         }
     }
 }
@@ -128,6 +131,7 @@ impl VirtualPhone {
             build: properties.get("ro.build.display.id").to_owned(),
             security_patch: properties.get("ro.build.version.security_patch").to_owned(),
         });
+        setup.keyboards.iter().for_each(|&keyboard| world.install_keyboard(keyboard));
         let state = State {
             files: Files::new(world.unix_time(), programs::names()),
             properties,

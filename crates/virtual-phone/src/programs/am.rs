@@ -34,7 +34,14 @@ pub(super) async fn am(call: Invocation) -> Status {
             Err(what) => call.exception(command, &what).await,
             Ok(parsed) => {
                 let shown = intent::shown(&parsed, parsed.flags | FROM_SHELL);
-                call.out(format!("Broadcasting: {shown}\nBroadcast completed: result=0\n")).await?;
+                let package = parsed.package.as_deref();
+                let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, package));
+                let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
+                let result = got.result;
+                call.out(format!(
+                    "Broadcasting: {shown}\nBroadcast completed: result={result}{data}\n"
+                ))
+                .await?;
                 Ok(0)
             }
         },

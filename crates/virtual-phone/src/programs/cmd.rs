@@ -4,7 +4,7 @@ use super::{Invocation, service};
 use crate::sh::io::Status;
 
 /// Services reached by `cmd`, for `cmd -l`.
-const SERVICES: [&str; 5] = ["activity", "input", "package", "settings", "window"];
+const SERVICES: [&str; 6] = ["activity", "input", "input_method", "package", "settings", "window"];
 
 /// `cmd [-l | SERVICE ARG…]`; source of texts and statuses: `cmd.cpp` of Android 14.
 pub(super) async fn cmd(mut call: Invocation) -> Status {

@@ -214,9 +214,11 @@ fn package(phone: &mut State, args: &[&str]) -> String {
 }
 
 fn input_method(phone: &mut State, _: &[&str]) -> String {
-    let shown = phone.world.keyboard_shown();
+    let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
+    let id = phone.world.input_method();
+    // The lines of capture `164-dumpsys-input_method-shown` that tools read, under the names of Android 14.
     format!(
-        "Current Input Method Manager state:\n  mCurMethodId=com.android.inputmethod.latin/.LatinIME\n  mShowRequested={shown} mInputShown={shown}\n  mInputShown={shown}\n"
+        "Current Input Method Manager state:\n  mCurMethodId={id}\n  mCurId={id} mHaveConnection=true mBoundToMethod={bound} mVisibleBound={shown}\n  mShowRequested={shown} mShowExplicitlyRequested={shown} mShowForced=false mInputShown={shown}\n  mInputShown={shown}\n"
     )
 }
 

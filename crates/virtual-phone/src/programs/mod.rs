@@ -12,6 +12,7 @@ mod cmd;
 mod copying;
 mod dump;
 mod dumpsys;
+mod ime;
 mod input;
 mod intent;
 mod keycodes;
@@ -68,6 +69,7 @@ static PROGRAMS: &[Program] = &[
     Program { name: "grep", cost_ms: 2, run: |call| text::grep(call).boxed() },
     Program { name: "head", cost_ms: 2, run: |call| text::head(call).boxed() },
     Program { name: "id", cost_ms: 2, run: |call| system::id(call).boxed() },
+    Program { name: "ime", cost_ms: 40, run: |call| ime::ime(call).boxed() },
     Program { name: "input", cost_ms: 40, run: |call| input::input(call).boxed() },
     Program { name: "ln", cost_ms: 2, run: |call| copying::ln(call).boxed() },
     Program { name: "log", cost_ms: 5, run: |call| logcat::log(call).boxed() },
@@ -116,6 +118,7 @@ pub(crate) fn service(name: &str) -> Option<fn(Invocation) -> BoxFuture<'static,
     Some(match name {
         "activity" => |call| am::am(call).boxed(),
         "input" => |call| input::input(call).boxed(),
+        "input_method" => |call| ime::input_method(call).boxed(),
         "package" => |call| pm::pm(call).boxed(),
         "settings" => |call| settings::settings(call).boxed(),
         "window" => |call| screen::wm(call).boxed(),

@@ -151,6 +151,9 @@ impl World {
         if ch.is_control() {
             return false;
         }
+        if self.loses_one() {
+            return true;
+        }
         self.insert(ch.encode_utf8(&mut [0; 4]))
     }
 
@@ -260,7 +263,7 @@ impl World {
     }
 
     /// Changes the focused field's text or caret and tells the app about a new text.
-    fn edit(&mut self, change: impl FnOnce(&mut String, &mut usize)) {
+    pub(super) fn edit(&mut self, change: impl FnOnce(&mut String, &mut usize)) {
         let Some(focus) = self.focus.as_mut().filter(|focus| focus.field.is_some()) else { return };
         let before = focus.text.clone();
         change(&mut focus.text, &mut focus.caret);

@@ -32,6 +32,7 @@ mod tests;
 pub(crate) mod text;
 pub(crate) mod theme;
 mod touch;
+mod typing;
 mod view;
 mod widgets;
 
@@ -43,6 +44,7 @@ pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Log, LogLine};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
+pub use self::typing::BroadcastKeyboard;
 pub use crate::render::Frame;
 
 use self::keyboard::Keyboard;
@@ -53,6 +55,7 @@ use self::stage::KnownField;
 use self::tasks::{Installed, Task};
 use self::text::Typesetter;
 use self::touch::Gesture;
+use self::typing::Methods;
 use crate::render::Renderer;
 
 /// What a phone is made from.
@@ -129,6 +132,7 @@ pub struct World {
     next_pid: u32,
     focus: Option<Focus>,
     keyboard: Keyboard,
+    methods: Methods,
     gesture: Option<Gesture>,
     /// Text and the uptime at which it goes.
     toast: Option<(String, Duration)>,
@@ -183,6 +187,7 @@ impl World {
             next_pid: 2400,
             focus: None,
             keyboard: Keyboard::default(),
+            methods: Methods::default(),
             gesture: None,
             toast: None,
             scrolls: Scrolls::new(),

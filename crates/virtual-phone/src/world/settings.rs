@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::World;
+use super::typing::LATIN;
 
 /// Entries of all tables together.
 const MOST: usize = 4_000;
@@ -44,8 +45,8 @@ impl Default for Settings {
             ("global", "window_animation_scale", "1.0"),
             ("global", "zen_mode", "0"),
             ("secure", "android_id", "d782e5ebfdd5edf0"),
-            ("secure", "default_input_method", "com.android.inputmethod.latin/.LatinIME"),
-            ("secure", "enabled_input_methods", "com.android.inputmethod.latin/.LatinIME"),
+            ("secure", "default_input_method", LATIN),
+            ("secure", "enabled_input_methods", LATIN),
             ("secure", "location_mode", "3"),
             ("secure", "notification_badging", "1"),
             ("secure", "user_setup_complete", "1"),
