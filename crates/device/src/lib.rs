@@ -10,6 +10,7 @@
 
 pub mod android;
 mod error;
+pub mod field;
 pub mod find;
 pub mod picture;
 mod scaled;

@@ -327,6 +327,8 @@ pub struct Node {
     pub text: String,
     /// What a screen reader says for it.
     pub description: String,
+    /// What an empty field says of what belongs into it; empty where the platform does not tell.
+    pub hint: String,
     /// Its rectangle as the platform gave it.
     pub bounds: Rect,
     /// What it is and can.

@@ -1,9 +1,11 @@
 //! Touches, keys and text, by the phone's `input` program.
+//!
+//! What has no key there goes through a keyboard app: `keyboard.rs`.
 
 use std::time::Duration;
 
 use super::Line;
-use crate::{Error, Gesture, Key};
+use crate::{Acted, Error, Gesture, Key};
 
 /// One gesture.
 pub(super) fn touch_command(gesture: Gesture) -> Line {
@@ -40,31 +42,81 @@ const ENTER: i32 = 66;
 /// quote takes four once quoted.
 const PIECE: usize = 250;
 
-/// The commands that type `text`, in order. Nothing is typed when one character cannot be.
+/// How a text can be typed.
+pub(super) enum Way {
+    /// By these commands, in order.
+    Keys(Vec<Line>),
+    /// Not by keys: this character has none.
+    Keyless(char),
+}
+
+/// Sorts a text by how it can be typed. `input text` drops what has no key on the phone's virtual keyboard without a
+/// word, so only printable ASCII and line ends go that way.
 ///
-/// A line end (`\n` or `\r\n`) is the Enter key: in a field of one line that sends it off, as on a keyboard. `input text` drops
-/// what has no key on the phone's virtual keyboard without a word, so only printable ASCII is let through.
-pub(super) fn text_commands(text: &str) -> Result<Vec<Line>, Error> {
+/// A line end (`\n` or `\r\n`) is the Enter key: in a field of one line that sends it off, as on a keyboard.
+///
+/// # Errors
+/// [`Error::Refused`] for a control character: no keyboard types it.
+pub(super) fn way_to_type(text: &str) -> Result<Way, Error> {
     let text = text.replace("\r\n", "\n");
-    if let Some(odd) = text.chars().find(|&char| !matches!(char, ' '..='~' | '\n')) {
+    if let Some(odd) = text.chars().find(|&char| char.is_control() && char != '\n') {
         let why = format!(
-            "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; only printable ASCII and line ends can be typed",
+            "{} (U+{:04X}) is a control character, which no keyboard types; leave it out",
             odd.escape_debug(),
             u32::from(odd)
         );
         return Err(Error::Refused { what: "text", why });
     }
+    if let Some(keyless) = text.chars().find(|&char| !matches!(char, ' '..='~' | '\n')) {
+        return Ok(Way::Keyless(keyless));
+    }
     let mut commands = Vec::new();
     for (i, line) in text.split('\n').enumerate() {
         if i > 0 {
-            commands.push(Line::new("input keyevent").number(ENTER));
+            commands.push(enter_command());
         }
         for piece in pieces(line) {
             // `--` is no option of `input`; a leading dash needs none, because it takes the next word as it is.
             commands.push(Line::new("input text").word(piece)?);
         }
     }
-    Ok(commands)
+    Ok(Way::Keys(commands))
+}
+
+/// The Enter key.
+pub(super) fn enter_command() -> Line {
+    Line::new("input keyevent").number(ENTER)
+}
+
+/// What an error after `sent` pieces of a text means: those were typed.
+pub(super) fn partly(error: Error, sent: usize) -> Error {
+    match error {
+        Error::NotConnected { why, .. } if sent > 0 => {
+            Error::NotConnected { why, acted: Acted::Maybe }
+        }
+        Error::NotReady { what, said } if sent > 0 => Error::Failed { what, said },
+        error => error,
+    }
+}
+
+/// android.view.KeyEvent: what stands before the cursor goes, what stands behind it goes.
+const DEL: i32 = 67;
+const FORWARD_DEL: i32 = 112;
+
+/// How many keys go into one command. `input` takes several at once since Android 4.4 (its usage, in a capture); before
+/// that it presses the first.
+const KEYS: usize = 200;
+
+/// How many characters are erased at most in one go: no field of a screen holds more.
+const MOST_ERASED: usize = 20_000;
+
+/// The commands that take `characters` away on each side of the cursor.
+pub(super) fn erase_commands(characters: usize) -> Vec<Line> {
+    let most = characters.min(MOST_ERASED);
+    let keys: Vec<i32> = [DEL, FORWARD_DEL].into_iter().flat_map(|key| vec![key; most]).collect();
+    let press =
+        |keys: &[i32]| keys.iter().fold(Line::new("input keyevent"), |line, &key| line.number(key));
+    keys.chunks(KEYS).map(press).collect()
 }
 
 /// Cuts a line into pieces that `input text` types as they stand: it turns `%s` into a space, so the two
@@ -90,7 +142,7 @@ mod tests {
     use crate::Point;
 
     fn typed(text: &str) -> Vec<String> {
-        let lines = text_commands(text).unwrap();
+        let Way::Keys(lines) = way_to_type(text).unwrap() else { panic!("{text:?} has no keys") };
         lines.iter().map(|line| line.as_str().to_owned()).collect()
     }
 
@@ -123,13 +175,32 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_key_is_refused_by_name_before_anything_is_typed() {
+    fn a_control_character_is_refused_by_name() {
         for (text, named) in
-            [("a\0b", "U+0000"), ("caf\u{e9}", "U+00E9"), ("\t", "U+0009"), ("a\rb", "U+000D")]
+            [("a\0b", "U+0000"), ("\u{e9}\u{1b}", "U+001B"), ("\t", "U+0009"), ("a\rb", "U+000D")]
         {
-            let error = text_commands(text).unwrap_err().to_string();
-            assert!(error.contains(named), "{text:?}: {error}");
+            let Err(error) = way_to_type(text) else { panic!("{text:?} was taken") };
+            assert!(error.to_string().contains(named), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn one_character_without_a_key_takes_the_whole_text_another_way() {
+        for (text, first) in [("caf\u{e9} \u{6f22}", '\u{e9}'), ("a\u{a0}b", '\u{a0}')] {
+            let Ok(Way::Keyless(odd)) = way_to_type(text) else { panic!("{text:?} has keys") };
+            assert_eq!(odd, first);
+        }
+    }
+
+    #[test]
+    fn erasing_presses_as_many_keys_on_each_side_in_commands_that_fit() {
+        let lines: Vec<String> =
+            erase_commands(2).iter().map(|line| line.as_str().to_owned()).collect();
+        assert_eq!(lines, ["input keyevent 67 67 112 112"]);
+        assert!(erase_commands(0).is_empty());
+        let many = erase_commands(usize::MAX);
+        assert_eq!(many.len(), 2 * MOST_ERASED / KEYS);
+        assert!(many.iter().all(|line| line.as_str().len() < 1_000));
     }
 
     proptest! {

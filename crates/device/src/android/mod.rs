@@ -1,14 +1,16 @@
 //! Android over ADB: one file a subject, each command beside the reader of what it prints.
 //!
 //! Begin with [`Android`], which asks the phone's shell and sorts the wire's errors; then [`ui`](mod@ui) for trees,
-//! `screen` for pictures, `display` for sizes, `turning`, `input` for touches and text, `apps`. Only [`line`](mod@line) puts words into a shell
-//! command, and it quotes them. Nothing here waits, retries or remembers a screen.
+//! `screen` for pictures, `display` for sizes, `turning`, `input` and `keyboard` for touches and text, `apps`. Only
+//! [`line`](mod@line) puts words into a shell command, and it quotes them. Nothing here waits, retries or remembers a
+//! screen, but that a keyboard app is waited for until it is there.
 
 mod apps;
 mod blank;
 mod display;
 mod info;
 mod input;
+mod keyboard;
 mod line;
 mod raw;
 mod screen;
@@ -40,6 +42,7 @@ pub struct Android {
     /// It has warned that its pictures may be of any of its panels.
     several_panels: AtomicBool,
     png_refused: AtomicBool,
+    keyboards: keyboard::Keyboards,
 }
 
 impl Android {
@@ -63,6 +66,7 @@ impl Android {
             exec_refused: AtomicBool::new(false),
             several_panels: AtomicBool::new(false),
             png_refused: AtomicBool::new(false),
+            keyboards: keyboard::Keyboards::default(),
         })
     }
 
@@ -196,16 +200,21 @@ impl Device for Android {
     }
 
     async fn type_text(&self, text: &str) -> Result<TypedBy, Error> {
-        for (i, line) in input::text_commands(text)?.into_iter().enumerate() {
-            self.order("type", line).await.map_err(|error| match error {
-                // The pieces before this one were typed.
-                Error::NotConnected { why, .. } if i > 0 => {
-                    Error::NotConnected { why, acted: Acted::Maybe }
-                }
-                error => error,
-            })?;
+        let commands = match input::way_to_type(text)? {
+            input::Way::Keys(commands) => commands,
+            input::Way::Keyless(odd) => return self.type_by_keyboard(text, odd).await,
+        };
+        for (sent, line) in commands.into_iter().enumerate() {
+            self.order("type", line).await.map_err(|error| input::partly(error, sent))?;
         }
         Ok(TypedBy::Keys)
+    }
+
+    async fn erase(&self, characters: usize) -> Result<(), Error> {
+        for line in input::erase_commands(characters) {
+            self.order("erase", line).await?;
+        }
+        Ok(())
     }
 
     async fn press(&self, key: Key) -> Result<(), Error> {

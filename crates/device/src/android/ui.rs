@@ -114,6 +114,7 @@ fn read_attributes(tag: &BytesStart<'_>, node: &mut Node) {
             "resource-id" => node.id = text(),
             "text" => node.text = text(),
             "content-desc" => node.description = text(),
+            "hint" => node.hint = text(),
             "bounds" => node.bounds = read_bounds(&attribute.value).unwrap_or_default(),
             "checkable" => flags.checkable = yes(),
             "checked" => flags.checked = yes(),
