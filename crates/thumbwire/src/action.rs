@@ -267,8 +267,8 @@ pub enum Outcome {
     Look(Arc<Look>),
     /// To [`Action::Snapshot`].
     Snapshot(Screenshot, Arc<Look>),
-    /// To [`Action::Type`]: by which way the text went.
-    Typed(TypedBy),
+    /// To [`Action::Type`].
+    Typed(Typed),
     /// To [`Action::TapElement`]: where the tap went and what lay there.
     Tapped {
         /// The place.
@@ -278,6 +278,33 @@ pub enum Outcome {
     },
     /// To every other action: it was carried out.
     Done,
+}
+
+/// How a text went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    /// By which way it reached the phone.
+    pub by: TypedBy,
+    /// What the field shows of it.
+    pub field: Readback,
+}
+
+/// What a field shows of a text that was typed into it, or of having been cleared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Readback {
+    /// What it should.
+    Same,
+    /// What it should, now: characters were lost, and all was typed once more.
+    Repaired,
+    /// Something else. After clearing alone this may be its hint.
+    Differs {
+        /// What.
+        shows: String,
+    },
+    /// Dots: it hides what it holds.
+    Hidden,
+    /// There is nothing to compare: no field that can be read has the focus, or a line end took the text elsewhere.
+    NoField,
 }
 
 /// What goes along with an action: whose it is, how long it may take, and the ports back to the caller.

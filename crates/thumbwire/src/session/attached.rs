@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::lock;
 use super::pictures::Pictures;
-use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target, Typing};
+use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target};
 use crate::look::{Control, Look};
 
 /// How long a listing may be taken for the screen without looking again (seed 000's control cache).
@@ -190,6 +190,12 @@ impl Attached {
 
     pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
+        let (at, name) = self.tap_on(target).await?;
+        Ok(Outcome::Tapped { at, name })
+    }
+
+    /// Aims and taps, within the turn that the caller has; gives where, and what lay there.
+    pub(super) async fn tap_on(&self, target: &Target) -> Result<(Point, String), Failure> {
         let (at, name) = self.aim(target).await?;
         let tap = Gesture::Tap { at };
         if let Some(why) = self.outside(tap).await? {
@@ -198,12 +204,14 @@ impl Attached {
             return Err(Cause::ElementNotFound { sought, why }.into());
         }
         self.act(self.device.touch(tap)).await?;
-        Ok(Outcome::Tapped { at, name })
+        Ok((at, name))
     }
 
-    pub(super) async fn type_text(&self, typing: &Typing) -> Result<Outcome, Failure> {
-        let _turn = self.screen.acting.lock().await;
-        self.act(self.device.type_text(&typing.text)).await.map(Outcome::Typed)
+    /// The look that was listed last, and whether nothing was done since.
+    pub(super) fn last_look(&self) -> Option<(Arc<Look>, bool)> {
+        let last = lock(&self.screen.listing).clone()?;
+        let unacted = last.generation == self.screen.generation.load(Ordering::SeqCst);
+        Some((last.look, unacted))
     }
 
     pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
@@ -324,7 +332,7 @@ impl Attached {
         }
     }
 
-    fn failed(&self, error: &Error) -> Failure {
+    pub(super) fn failed(&self, error: &Error) -> Failure {
         Failure::of_device(self.id(), error)
     }
 }

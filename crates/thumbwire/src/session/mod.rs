@@ -11,6 +11,7 @@ mod pictures;
 #[cfg(test)]
 mod tests;
 mod turning;
+mod typing;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;

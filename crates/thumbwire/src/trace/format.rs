@@ -5,9 +5,9 @@
 //! separate from it: the vocabulary may grow, a stored trace stays readable. Every change here raises [`VERSION`].
 
 use serde::{Deserialize, Serialize};
-use thumbwire_device::{Acted, Gesture, Point};
+use thumbwire_device::{Acted, Gesture, Point, TypedBy};
 
-use crate::action::{Action, Failure, Target, Typing};
+use crate::action::{Action, Failure, Readback, Target, Typed, Typing};
 use crate::look::Look;
 
 /// The version that this program writes.
@@ -109,7 +109,7 @@ pub enum Got {
     Picture { file: String, width: i32, height: i32 },
     Look { file: String, nodes: usize, controls: usize },
     Snapshot { picture: Box<Got>, look: Box<Got> },
-    Typed { by: String },
+    Typed { by: String, field: String, shows: Option<String> },
     Tapped { x: i32, y: i32, name: String },
     Done,
 }
@@ -191,6 +191,24 @@ impl From<&Action> for Act {
 impl From<&Target> for Sought {
     fn from(target: &Target) -> Self {
         Self { id: target.id.clone(), text: target.text.clone() }
+    }
+}
+
+impl From<&Typed> for Got {
+    fn from(typed: &Typed) -> Self {
+        let by = match &typed.by {
+            TypedBy::Keys => "keys".into(),
+            TypedBy::Keyboard { app } => format!("keyboard {app}"),
+            TypedBy::Clipboard => "clipboard".into(),
+        };
+        let (field, shows) = match &typed.field {
+            Readback::Same => ("same", None),
+            Readback::Repaired => ("repaired", None),
+            Readback::Differs { shows } => ("differs", Some(shows.clone())),
+            Readback::Hidden => ("hidden", None),
+            Readback::NoField => ("no field", None),
+        };
+        Self::Typed { by, field: field.into(), shows }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use thumbwire_device::{Screenshot, TypedBy};
+use thumbwire_device::Screenshot;
 use tokio::time::Instant;
 
 use super::format::{Act, End, FILE, Got, Line, StoredLook, VERSION};
@@ -114,13 +114,7 @@ impl Recorder {
                 picture: Box::new(self.keep_picture(step, picture)?),
                 look: Box::new(self.keep_look(step, look)?),
             },
-            Outcome::Typed(by) => Got::Typed {
-                by: match by {
-                    TypedBy::Keys => "keys".into(),
-                    TypedBy::Keyboard { app } => format!("keyboard {app}"),
-                    TypedBy::Clipboard => "clipboard".into(),
-                },
-            },
+            Outcome::Typed(typed) => Got::from(typed),
             Outcome::Tapped { at, name } => Got::Tapped { x: at.x, y: at.y, name: name.clone() },
             Outcome::Done => Got::Done,
         })

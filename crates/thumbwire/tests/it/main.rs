@@ -12,5 +12,6 @@ mod stock_adb;
 mod support;
 mod tidy;
 mod turning;
+mod typing;
 mod verbs;
 mod wire;

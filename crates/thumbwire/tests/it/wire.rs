@@ -28,16 +28,21 @@ fn nowhere() -> AdbServer {
 }
 
 fn held() -> (Session, VirtualPhone) {
-    let phone = VirtualPhone::new(Setup::default());
+    of(Setup::default())
+}
+
+/// A session with a virtual phone made so.
+pub(crate) fn of(setup: Setup) -> (Session, VirtualPhone) {
+    let phone = VirtualPhone::new(setup);
     let phones = Phones::new(nowhere()).with_virtual(phone.clone());
     (Session::new(phones, Some(VIRTUAL.into())), phone)
 }
 
-async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
+pub(crate) async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
     session.perform(&Call::within(Duration::from_secs(60)), action).await
 }
 
-async fn tap_text(session: &Session, text: &str) {
+pub(crate) async fn tap_text(session: &Session, text: &str) {
     let target = Target { id: None, text: Some(text.into()) };
     ask(session, Action::TapElement(target)).await.unwrap();
 }
@@ -51,12 +56,12 @@ async fn in_a_field() -> (Session, VirtualPhone) {
     (session, phone)
 }
 
-fn focused(phone: &VirtualPhone) -> Option<String> {
+pub(crate) fn focused(phone: &VirtualPhone) -> Option<String> {
     phone.world(|world| world.focused_text())
 }
 
 /// The programs that ran, by name, with their arguments.
-fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
+pub(crate) fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
     phone.commands().into_iter().skip(since).map(|command| command.argv).collect()
 }
 
@@ -80,7 +85,8 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
         let before = phone.commands().len();
         ask(&session, Action::Type(Typing::of(text))).await.unwrap();
         assert_eq!(focused(&phone).as_deref(), Some(text));
-        let ran = ran(&phone, before);
+        let mut ran = ran(&phone, before);
+        assert_eq!(ran.pop().unwrap(), ["uiautomator", "dump", "/dev/tty"], "it was read back");
         assert!(!ran.is_empty());
         for argv in ran {
             assert_eq!(argv[..2], ["input", "text"], "{text:?} ran {argv:?}");
@@ -89,7 +95,7 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
 }
 
 /// More than 500 strings made of what a shell, a terminal or a path could trip over.
-fn hostile_strings() -> Vec<String> {
+pub(crate) fn hostile_strings() -> Vec<String> {
     let pieces = [
         "'",
         "\"",
@@ -155,8 +161,12 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
             let mut held = 0;
             for string in &strings {
                 let before = phone.commands().len() as u64 + phone.commands_dropped();
-                let arguments = serde_json::json!({ parameter: string });
-                let arguments = arguments.as_object().cloned().unwrap();
+                let mut arguments = serde_json::Map::new();
+                // What must be there besides.
+                if tool.name == "mobile_type" {
+                    arguments.insert("text".into(), "x".into());
+                }
+                arguments.insert(parameter.clone(), string.as_str().into());
                 let call = Call::within(Duration::from_secs(60));
                 surface.answer(tool, arguments, call, &session).await;
                 let after = phone.commands().len() as u64 + phone.commands_dropped();
@@ -170,7 +180,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                         ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
-                        ["uiautomator", "dump", "/dev/tty"] => true,
+                        ["uiautomator", "dump", "/dev/tty"] | ["ime", "list", "-a", "-s"] => true,
                         // Once, when a session meets a phone.
                         ["cat", "/data/local/tmp/thumbwire-orientation"] => true,
                         _ => false,
@@ -194,14 +204,18 @@ async fn ten_thousand_characters_arrive_whole() {
 
 #[tokio::test]
 async fn what_cannot_be_typed_is_refused_with_the_reason_and_nothing_is_typed() {
-    for (text, named) in [("half\0way", "U+0000"), ("first caf\u{e9}", "U+00E9")] {
+    // Whether there is a keyboard app is asked for what one could type.
+    let asked = ["ime", "list", "-a", "-s"].map(str::to_owned).to_vec();
+    for (text, named, ran_then) in
+        [("half\0way", "U+0000", vec![]), ("first caf\u{e9}", "U+00E9", vec![asked])]
+    {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
         let failure = ask(&session, Action::Type(Typing::of(text))).await.unwrap_err();
         let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
         assert!(why.contains(named), "{why}");
         assert_eq!(failure.acted, Acted::No);
-        assert_eq!(phone.commands().len(), before);
+        assert_eq!(ran(&phone, before), ran_then);
         assert_eq!(focused(&phone), Some(String::new()));
     }
 }

@@ -6,6 +6,7 @@
 //! the next move, and what more is known stands between.
 
 mod pictures;
+mod typing;
 mod xml;
 
 use std::time::Duration;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use thumbwire_device::{App, AppId, Gesture, Identity, Key, Orientation, Platform, Point};
 
 use super::{Document, Manner, Reply, Surface, Tool};
-use crate::action::{Action, Apps, Cause, Direction, Failure, Listed, Outcome, Target, Typing};
+use crate::action::{Action, Apps, Cause, Direction, Failure, Listed, Outcome, Target};
 pub use xml::xml;
 
 /// The surface.
@@ -37,7 +38,8 @@ pub fn surface() -> Surface {
         own.tool("mobile_snapshot", Looks, 30, pictures::snapshot, pictures::tree_and_picture),
         seed.tool("mobile_tap", Acts, 10, tap, done),
         seed.tool("mobile_tap_element", Acts, 25, tap_element, done),
-        seed.tool("mobile_type_keys", Acts, 60, type_keys, done),
+        seed.tool("mobile_type_keys", Acts, 60, typing::type_keys, typing::typed),
+        own.tool("mobile_type", Acts, 90, typing::type_into, typing::typed),
         seed.tool("mobile_swipe", Acts, 45, swipe, done),
         seed.tool("mobile_scroll", Acts, 15, scroll, done),
         seed.tool("mobile_long_press", Acts, 45, long_press, done),
@@ -155,14 +157,6 @@ fn tap_element(arguments: Value) -> Result<Action, String> {
         Target { id: None, text: None } => Err("one of `element_id` and `text` is needed".into()),
         target => Ok(Action::TapElement(target)),
     }
-}
-
-fn type_keys(arguments: Value) -> Result<Action, String> {
-    #[derive(Deserialize)]
-    struct Arguments {
-        text: String,
-    }
-    Ok(Action::Type(Typing::of(read::<Arguments>(arguments)?.text)))
 }
 
 fn swipe(arguments: Value) -> Result<Action, String> {
@@ -315,7 +309,6 @@ fn done(action: &Action, outcome: Outcome) -> Reply {
             format!("Scrolled {} by {distance} of the screen", direction.name())
         }
         (Action::Stop(app), _) => format!("Closed {app}"),
-        (Action::Type(typing), _) => format!("Typed {} characters", typing.text.chars().count()),
         (Action::Press(key), _) => format!("Pressed {}", key.name()),
         (Action::Launch(app), _) => format!("Launched {app}"),
         (Action::SetOrientation(orientation), _) => {

@@ -1,0 +1,120 @@
+//! The tools that type: seed 004's `mobile_type_keys`, and `mobile_type`, which is ours and finds, clears and sends off a
+//! field in one call. Both tell what the field shows afterwards where that is worth telling.
+
+use serde::Deserialize;
+use serde_json::Value;
+use thumbwire_device::TypedBy;
+
+use super::{Reply, odd, read, shortened};
+use crate::action::{Action, Outcome, Readback, Target, Typed, Typing};
+
+pub(super) fn type_keys(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        text: String,
+    }
+    Ok(Action::Type(Typing::of(read::<Arguments>(arguments)?.text)))
+}
+
+/// Reads the arguments of `mobile_type`.
+pub(super) fn type_into(arguments: Value) -> Result<Action, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        text: String,
+        element_id: Option<String>,
+        element_text: Option<String>,
+        clear: Option<bool>,
+        submit: Option<bool>,
+    }
+    let Arguments { text, element_id, element_text, clear, submit } = read(arguments)?;
+    let (clear, submit) = (clear.unwrap_or(false), submit.unwrap_or(false));
+    let given = |word: Option<String>| word.filter(|word| !word.is_empty());
+    let into = match (given(element_id), given(element_text)) {
+        (None, None) => None,
+        (id, text) => Some(Target { id, text }),
+    };
+    if text.is_empty() && !clear && !submit {
+        return Err("`text` is empty, and neither `clear` nor `submit` is asked for".into());
+    }
+    Ok(Action::Type(Typing { text, into, clear, submit }))
+}
+
+/// Tells what was done, by which way where it was not the plain one, and what the field shows where that is not what it
+/// should.
+pub(super) fn typed(action: &Action, outcome: Outcome) -> Reply {
+    let (Action::Type(typing), Outcome::Typed(Typed { by, field })) = (action, &outcome) else {
+        return odd(&outcome);
+    };
+    let mut done = Vec::new();
+    if typing.clear {
+        done.push("cleared the field".to_owned());
+    }
+    if !typing.text.is_empty() || !(typing.clear || typing.submit) {
+        let by = match by {
+            TypedBy::Keys => String::new(),
+            TypedBy::Keyboard { app } => format!(" through {app}"),
+            TypedBy::Clipboard => " through the clipboard".into(),
+        };
+        done.push(format!("typed {} characters{by}", typing.text.chars().count()));
+    }
+    if typing.submit {
+        done.push("pressed Enter".into());
+    }
+    let mut words = done.join(", ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    match field {
+        Readback::Same => {}
+        Readback::Repaired => words
+            .push_str("\nCharacters were lost at first; it was typed again and now stands there"),
+        Readback::Differs { shows } if typing.text.is_empty() => {
+            words.push_str(&format!(
+                "\nThe field goes on showing {:?}, which may be its hint",
+                shortened(shows, SHOWN)
+            ));
+        }
+        Readback::Differs { shows } => {
+            words.push_str(&format!("\nBut the field shows {:?}", shortened(shows, SHOWN)));
+        }
+        Readback::Hidden => words.push_str("\nNot checked: the field hides what it holds"),
+        Readback::NoField => words.push_str("\nNot checked: no text field shows it now"),
+    }
+    Reply::text(words)
+}
+
+/// Characters of a field that are told.
+const SHOWN: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::Content;
+    use thumbwire_device::AppId;
+
+    fn told(typing: Typing, by: TypedBy, field: Readback) -> String {
+        let reply = typed(&Action::Type(typing), Outcome::Typed(Typed { by, field }));
+        let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
+        words.clone()
+    }
+
+    #[test]
+    fn what_is_notable_is_told() {
+        let keys = || TypedBy::Keys;
+        assert_eq!(told(Typing::of("abc"), keys(), Readback::Same), "Typed 3 characters");
+        assert_eq!(told(Typing::of(""), keys(), Readback::Same), "Typed 0 characters");
+        let app = TypedBy::Keyboard { app: AppId("com.android.adbkeyboard".into()) };
+        let all = Typing { clear: true, submit: true, ..Typing::of("\u{e9}") };
+        assert_eq!(
+            told(all, app, Readback::Repaired),
+            "Cleared the field, typed 1 characters through com.android.adbkeyboard, pressed Enter\n\
+             Characters were lost at first; it was typed again and now stands there"
+        );
+        let clear = Typing { clear: true, ..Typing::of("") };
+        let shows = || Readback::Differs { shows: "Name".into() };
+        assert!(told(clear, keys(), shows()).ends_with("\"Name\", which may be its hint"));
+        assert!(told(Typing::of("x"), keys(), shows()).ends_with("But the field shows \"Name\""));
+        let book = Readback::Differs { shows: "b".repeat(1_000_000) };
+        assert!(told(Typing::of("x"), keys(), book).len() < 1_000);
+    }
+}
