@@ -56,6 +56,11 @@ pub trait Device: Send + Sync {
     /// before the first key.
     async fn type_text(&self, text: &str) -> Result<TypedBy, Error>;
 
+    /// Refuses text that [`Device::type_text`] would refuse, before anything is done for its sake.
+    async fn check_text(&self, _text: &str) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Takes so many characters away on each side of the cursor, in whatever has the focus.
     async fn erase(&self, _characters: usize) -> Result<(), Error> {
         Err(self.unsupported("clearing a field"))

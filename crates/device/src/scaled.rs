@@ -199,6 +199,10 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
         self.inner.type_text(text).await
     }
 
+    async fn check_text(&self, text: &str) -> Result<(), Error> {
+        self.inner.check_text(text).await
+    }
+
     async fn erase(&self, characters: usize) -> Result<(), Error> {
         self.inner.erase(characters).await
     }

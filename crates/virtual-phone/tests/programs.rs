@@ -111,6 +111,55 @@ async fn a_screenshot_is_an_opaque_png_of_the_screen() {
 }
 
 #[tokio::test]
+async fn input_methods_are_listed_enabled_and_selected_in_androids_words() {
+    let keyboards = vec![world::BroadcastKeyboard::Uiautomator2];
+    let wired = Wired::made(Setup { keyboards, ..Setup::default() });
+    let (latin, id) =
+        ("com.android.inputmethod.latin/.LatinIME", "com.github.uiautomator/.AdbKeyboard");
+    assert_eq!(wired.said("ime list -s").await, format!("{latin}\n"));
+    assert_eq!(wired.said("ime list -a -s").await, format!("{latin}\n{id}\n"));
+    let unknown = |what| format!("Unknown input method {id} cannot be {what} for user #0\n");
+    assert_eq!(
+        wired.all(&format!("ime set {id}")).await,
+        (255, String::new(), unknown("selected"))
+    );
+    for how in ["now", "already"] {
+        let said = format!("Input method {id}: {how} enabled for user #0\n");
+        assert_eq!(wired.said(&format!("cmd input_method ime enable {id}")).await, said);
+    }
+    let said = format!("Input method {id} selected for user #0\n");
+    assert_eq!(wired.said(&format!("ime set {id}")).await, said);
+    assert_eq!(wired.said("settings get secure default_input_method").await, format!("{id}\n"));
+    let dump = wired.said("dumpsys input_method").await;
+    assert!(
+        dump.contains(&format!("mCurId={id} ")) && dump.contains("mBoundToMethod=false"),
+        "{dump}"
+    );
+    // No field has the focus: the action comes back as data (`AdbKeyboard.java` of android-uiautomator-server).
+    let said = wired
+        .said("am broadcast -p com.github.uiautomator -a ADB_KEYBOARD_INPUT_TEXT --es text eA==")
+        .await;
+    let answer = "Broadcast completed: result=-1, data=\"ADB_KEYBOARD_INPUT_TEXT\"\n";
+    assert!(said.ends_with(answer), "{said}");
+    wired.said("ime reset").await;
+    assert_eq!(wired.said("ime list -s").await, format!("{latin}\n"));
+}
+
+#[tokio::test]
+async fn the_long_list_of_input_methods_begins_as_a_real_one() {
+    let Some(real) = capture("android-4.4.4/166-ime-list-a.out") else { return };
+    let ours = Wired::new().said("ime list -a").await;
+    let names = |text: &str| -> Vec<String> {
+        text.split_whitespace()
+            .filter_map(|word| word.split_once('='))
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    };
+    let (real, ours) = (names(&real), names(&ours));
+    assert!(ours.iter().all(|name| real.contains(name)), "{ours:?} of {real:?}");
+}
+
+#[tokio::test]
 async fn typed_text_reaches_the_field_as_it_was_meant() {
     let wired = searching().await;
     let mut expected = String::new();

@@ -9,12 +9,13 @@
 //! command implementation" on Android 16), and the apps that offer it take text as plain arguments and cannot read, and so
 //! not give back, what was on it (apps in the background may not since Android 10).
 
+mod lent;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use thumbwire_adb::{self as adb, Transport};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
@@ -22,6 +23,7 @@ use super::input::{enter_command, partly};
 use super::{Android, Line, Said};
 use crate::error::excerpt;
 use crate::{AppId, Error, TypedBy};
+use lent::Lent;
 
 /// What a handle knows of the keyboard apps on its phone.
 #[derive(Default)]
@@ -34,7 +36,7 @@ pub(super) struct Keyboards {
 
 /// A keyboard app that takes text from broadcasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keyboard {
+pub(super) enum Keyboard {
     /// Comes with openatx's uiautomator2. Its answers tell whether a field took the text, so it is preferred. Source:
     /// `AdbKeyboard.java` of android-uiautomator-server, `_input.py` of uiautomator2.
     Uiautomator2,
@@ -73,21 +75,23 @@ impl Android {
     /// text. Nothing was typed in either case.
     pub(super) async fn type_by_keyboard(&self, text: &str, odd: char) -> Result<TypedBy, Error> {
         let turn = Arc::clone(&self.keyboards.turn).lock_owned().await;
-        let keyboard = match self.keyboards.known() {
-            Some(keyboard) => keyboard,
-            None => {
-                let said = self.ask(list_command()).await?;
-                let keyboard = read_list(&said).ok_or_else(|| missing(odd))?;
-                self.keyboards.remember(Some(keyboard));
-                keyboard
-            }
-        };
+        let keyboard = self.find_keyboard(odd).await?;
         let typed = self.type_with(keyboard, text, turn).await;
         if typed.is_err() {
             // It may have been removed, or another one come: the next text looks again.
             self.keyboards.remember(None);
         }
         typed.map(|()| keyboard.typed_by())
+    }
+
+    /// The keyboard app to use; looked for once.
+    pub(super) async fn find_keyboard(&self, odd: char) -> Result<Keyboard, Error> {
+        if let Some(keyboard) = self.keyboards.known() {
+            return Ok(keyboard);
+        }
+        let keyboard = read_list(&self.ask(list_command()).await?).ok_or_else(|| missing(odd))?;
+        self.keyboards.remember(Some(keyboard));
+        Ok(keyboard)
     }
 
     async fn type_with(
@@ -103,7 +107,8 @@ impl Android {
             let enabled =
                 read_enabled(&self.ask(Line::new("ime enable").word(keyboard.id())?).await?)?;
             // Made before the switch, so that it is undone whatever comes of it.
-            let lent = Lent::new(Arc::clone(&self.transport), turn, keyboard, former, enabled)?;
+            let lent =
+                Lent::new(Arc::clone(&self.transport), turn, undoing(keyboard, former, enabled)?);
             read_set(&self.ask(Line::new("ime set").word(keyboard.id())?).await?)?;
             Some(lent)
         };
@@ -135,12 +140,9 @@ impl Android {
 
     async fn commit(&self, keyboard: Keyboard, piece: &str) -> Result<(), Error> {
         let said = self.ask(commit_command(keyboard, piece, true)?).await?;
-        let said = match said.complaint() {
-            // `am` of Android 4.4 does not know `-p` (its usage, in a capture): every app that listens gets the text.
-            Some(words) if words.contains("Unknown option: -p") => {
-                self.ask(commit_command(keyboard, piece, false)?).await?
-            }
-            _ => said,
+        let said = match knows_no_package(&said) {
+            true => self.ask(commit_command(keyboard, piece, false)?).await?,
+            false => said,
         };
         read_commit(keyboard, &said)
     }
@@ -183,69 +185,6 @@ impl Keyboards {
     }
 }
 
-/// The phone's keyboard while ours stands in its place. Dropped half-way, it gives the phone its own back in the
-/// background: a user must not be left with a keyboard that has no keys.
-struct Lent {
-    transport: Arc<dyn Transport>,
-    /// What undoes the switch, in order; taken when it is done.
-    undo: Vec<Line>,
-    turn: Option<OwnedMutexGuard<()>>,
-}
-
-impl Lent {
-    fn new(
-        transport: Arc<dyn Transport>,
-        turn: OwnedMutexGuard<()>,
-        keyboard: Keyboard,
-        former: Option<String>,
-        enabled: bool,
-    ) -> Result<Self, Error> {
-        let mut undo = Vec::new();
-        if let Some(former) = &former {
-            undo.push(Line::new("ime set").word(former)?);
-        }
-        // A phone that had none selected chooses another one by itself when ours may not be.
-        if enabled || former.is_none() {
-            undo.push(Line::new("ime disable").word(keyboard.id())?);
-        }
-        Ok(Self { transport, undo, turn: Some(turn) })
-    }
-
-    async fn give_back(mut self) {
-        while let Some(line) = self.undo.first() {
-            let undone = adb::services::shell::run(&*self.transport, line.as_str()).await;
-            if let Err(error) = undone {
-                tracing::warn!("the phone's own keyboard could not be set back: {error}");
-                // Nothing is left that a second try in the background could reach the phone by.
-                self.undo.clear();
-                return;
-            }
-            self.undo.remove(0);
-        }
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        const LONGEST: Duration = Duration::from_secs(10);
-        let undo = std::mem::take(&mut self.undo);
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if undo.is_empty() {
-            return;
-        }
-        let (transport, turn) = (Arc::clone(&self.transport), self.turn.take());
-        runtime.spawn(async move {
-            let _turn = turn;
-            let undoing = async {
-                for line in &undo {
-                    let _ = adb::services::shell::run(&*transport, line.as_str()).await;
-                }
-            };
-            let _ = timeout(LONGEST, undoing).await;
-        });
-    }
-}
-
 fn missing(odd: char) -> Error {
     let why = format!(
         "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; install a keyboard app that takes text over \
@@ -276,6 +215,19 @@ fn read_selected(said: &Said) -> Option<String> {
     let id = said.out.trim();
     let is_id = id.contains('/') && !id.contains(char::is_whitespace);
     (is_id && said.complaint().is_none()).then(|| id.to_owned())
+}
+
+/// What gives the phone its own keyboard back, in order.
+fn undoing(keyboard: Keyboard, former: Option<String>, enabled: bool) -> Result<Vec<Line>, Error> {
+    let mut undo = Vec::new();
+    if let Some(former) = &former {
+        undo.push(Line::new("ime set").word(former)?);
+    }
+    // A phone that had none selected chooses another one by itself when ours may not be.
+    if enabled || former.is_none() {
+        undo.push(Line::new("ime disable").word(keyboard.id())?);
+    }
+    Ok(undo)
 }
 
 /// Reads `ime enable`: whether the method was not enabled before. Phones say so in words that end in "for user #0" on
@@ -338,6 +290,12 @@ fn commit_command(keyboard: Keyboard, piece: &str, addressed: bool) -> Result<Li
         Keyboard::AdbKeyboard => line.then("-a ADB_INPUT_B64 --es msg"),
     };
     line.word(&STANDARD.encode(piece))
+}
+
+/// Whether `am` does not know `-p`: its usage on Android 4.4 does not name it. Nothing was sent then.
+fn knows_no_package(said: &Said) -> bool {
+    // The usage may stand before it, so that no excerpt will do.
+    [&said.out, &said.err].into_iter().any(|words| words.contains("Unknown option: -p"))
 }
 
 /// Reads what `am broadcast` said. Its words may hold the intent, but no extras: nothing of the text is repeated.
@@ -423,6 +381,16 @@ mod tests {
         let expected =
             "am broadcast -p 'com.android.adbkeyboard' -a ADB_INPUT_B64 --es msg 'w6nmvKLwn5iA'";
         assert_eq!(line.as_str(), expected);
+    }
+
+    #[test]
+    fn a_phone_that_cannot_name_the_app_is_known_by_its_words() {
+        let usage = format!(
+            "usage: am [subcommand] [options]\r\n{}\r\nError: Unknown option: -p\r\n",
+            "x".repeat(9_000)
+        );
+        assert!(knows_no_package(&said(&usage, "", None)));
+        assert!(!knows_no_package(&said("Broadcast completed: result=0\r\n", "", None)));
     }
 
     #[test]

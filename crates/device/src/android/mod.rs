@@ -210,6 +210,13 @@ impl Device for Android {
         Ok(TypedBy::Keys)
     }
 
+    async fn check_text(&self, text: &str) -> Result<(), Error> {
+        match input::way_to_type(text)? {
+            input::Way::Keys(_) => Ok(()),
+            input::Way::Keyless(odd) => self.find_keyboard(odd).await.map(drop),
+        }
+    }
+
     async fn erase(&self, characters: usize) -> Result<(), Error> {
         for line in input::erase_commands(characters) {
             self.order("erase", line).await?;

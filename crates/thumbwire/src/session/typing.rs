@@ -4,6 +4,9 @@
 //! pure function; characters that were lost are repaired once, where it is known for certain what the field held before.
 //! By which way the text reaches the phone is the driver's matter.
 
+#[cfg(test)]
+mod tests;
+
 use thumbwire_device::{Acted, Node, TypedBy, field};
 
 use super::attached::Attached;
@@ -15,33 +18,57 @@ const ERASURES: usize = 6;
 /// How many characters are erased from a field that does not tell how many it holds.
 const UNTOLD: usize = 64;
 
+/// How many characters of a field that cannot be cleared are told.
+const TOLD: usize = 300;
+
 impl Attached {
     /// Types, as one turn: nothing else acts on the phone in between.
     pub(super) async fn type_text(&self, typing: &Typing) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        let into = match &typing.into {
-            Some(target) => Some(self.focus(target).await?),
-            None => None,
+        // An error says by itself whether it was typed; what happened before and after that is told here.
+        let acted = |failure| Failure { acted: self.acted(), ..failure };
+        let prepared = if typing.into.is_some() || typing.clear {
+            // Nothing is tapped or erased for the sake of a text that would be refused afterwards.
+            self.device.check_text(&typing.text).await.map_err(|error| self.failed(&error))?;
+            self.prepare(typing).await.map_err(acted)?
+        } else {
+            Prepared { before: self.listed(), cleared: Readback::Same }
         };
-        let mut before = into.as_ref().map(Before::of).or_else(|| self.listed());
-        let mut read = Readback::Same;
+        let untouched = self.acted() == Acted::No;
+        let by = match typing.text.is_empty() {
+            true => Ok(TypedBy::Keys),
+            false => self.act(self.device.type_text(&typing.text)).await,
+        };
+        let by = by.map_err(|failure| if untouched { failure } else { acted(failure) })?;
+        let field = self.finish(typing, prepared).await.map_err(acted)?;
+        Ok(Outcome::Typed(Typed { by, field }))
+    }
+
+    /// What comes before the text: the field is tapped and cleared.
+    async fn prepare(&self, typing: &Typing) -> Result<Prepared, Failure> {
+        let field = match &typing.into {
+            Some(target) => self.focus(target).await?,
+            None => self.field().await?.ok_or_else(nothing_to_clear)?,
+        };
+        let mut before = Before::of(&field);
+        let mut cleared = Readback::Same;
         if typing.clear {
-            let field = match into {
-                Some(node) => node,
-                None => self.field().await?.ok_or_else(nothing_to_clear)?,
-            };
-            before = Some(Before { holds: String::new(), ..Before::of(&field) });
-            read = self.clear(field).await?;
+            before.holds.clear();
+            cleared = self.clear(field).await?;
         }
-        let mut by = TypedBy::Keys;
-        if !typing.text.is_empty() {
-            by = self.act(self.device.type_text(&typing.text)).await?;
-            read = self.read_back(&typing.text, before).await?;
-        }
+        Ok(Prepared { before: Some(before), cleared })
+    }
+
+    /// What comes after the text: the field is read back and sent off.
+    async fn finish(&self, typing: &Typing, prepared: Prepared) -> Result<Readback, Failure> {
+        let field = match typing.text.as_str() {
+            "" => prepared.cleared,
+            text => self.read_back(text, prepared.before).await?,
+        };
         if typing.submit {
             self.act(self.device.type_text("\n")).await?;
         }
-        Ok(Outcome::Typed(Typed { by, field: read }))
+        Ok(field)
     }
 
     /// Taps on the target and gives the field that has the focus then. The look also gives the field time: what is typed
@@ -122,7 +149,7 @@ impl Attached {
         }
         let shows = match now.flags.password {
             true => format!("{} characters", now.text.chars().count()),
-            false => format!("{:?}", now.text),
+            false => format!("{:?}", now.text.chars().take(TOLD).collect::<String>()),
         };
         let said = format!("the field was erased {ERASURES} times and still shows {shows}");
         Err(Failure { cause: Cause::PhoneFailed { said }, acted: Acted::Maybe })
@@ -167,6 +194,12 @@ fn nothing_to_clear() -> Failure {
     let why =
         "no text field has the focus, so there is none to clear; name the field or tap on it first";
     Cause::Refused { why: why.into() }.into()
+}
+
+/// What is known of the field when the text goes out.
+struct Prepared {
+    before: Option<Before>,
+    cleared: Readback,
 }
 
 /// What a field held before something was typed into it.
@@ -248,60 +281,4 @@ fn inserted<'a>(before: &str, after: &'a str) -> Option<(usize, &'a str)> {
 fn is_part(part: &str, whole: &str) -> bool {
     let mut rest = whole.chars();
     part.chars().all(|char| rest.any(|one| one == char))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_stands_there_is_found_wherever_the_cursor_was() {
-        for (before, shows) in [
-            (None, "hello"),
-            (None, "say hello!"),
-            (Some(""), "hello"),
-            (Some("say "), "say hello"),
-            (Some("hello"), "hellohello"),
-            (Some("[]"), "[hello]"),
-            (Some("Search here"), "hello"),
-        ] {
-            assert_eq!(judge("hello", before, shows), Verdict::Same, "{before:?} {shows:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_missing_is_told_from_what_the_app_made_of_it() {
-        let lost = |whole: &str| Verdict::Lost { whole: whole.into() };
-        for (before, shows, verdict) in [
-            (Some(""), "splay", lost("display")),
-            (Some("[]"), "[dply]", lost("[display]")),
-            (Some("Search here"), "splay", lost("display")),
-            (Some(""), "", Verdict::NothingCame),
-            (Some("Search here"), "Search here", Verdict::NothingCame),
-            (Some(""), "Display", Verdict::Differs),
-            (Some(""), "display settings", Verdict::Differs),
-            (Some("a"), "b", Verdict::Differs),
-            (Some("\u{e9}"), "\u{e9}splay", Verdict::Differs),
-            (None, "splay", Verdict::Differs),
-            (None, "", Verdict::Differs),
-        ] {
-            assert_eq!(judge("display", before, shows), verdict, "{before:?} {shows:?}");
-        }
-    }
-
-    #[test]
-    fn a_line_end_may_have_taken_the_text_elsewhere() {
-        assert_eq!(judge("a\nb", Some(""), "a\nb"), Verdict::Same);
-        assert_eq!(judge("a\r\nb", None, "x a\nb"), Verdict::Same);
-        assert_eq!(judge("restaurants\n", Some(""), ""), Verdict::Elsewhere);
-        assert_eq!(judge("restaurants\n", Some(""), "restaurants"), Verdict::Elsewhere);
-    }
-
-    #[test]
-    fn an_insertion_is_found_among_characters_of_any_length() {
-        assert_eq!(inserted("\u{e9}\u{6f22}", "\u{e9}x\u{6f22}"), Some((2, "x")));
-        assert_eq!(inserted("aa", "aaa"), Some((2, "a")));
-        assert_eq!(inserted("abc", "ab"), None);
-        assert!(is_part("", "") && is_part("ac", "abc") && !is_part("ca", "abc"));
-    }
 }

@@ -95,6 +95,17 @@ async fn without_a_keyboard_app_the_missing_piece_is_named_and_nothing_is_typed(
 }
 
 #[tokio::test]
+async fn nothing_is_cleared_for_a_text_that_is_refused() {
+    let (session, phone) = editing(&[], 14).await;
+    typed(&session, Typing::of("precious")).await;
+    let into = field("edit_note_text");
+    let typing = Typing { into, clear: true, ..Typing::of(UNICODE) };
+    let failure = ask(&session, Action::Type(typing)).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::Refused { .. }), "{failure:?}");
+    assert_eq!((focused(&phone).as_deref(), failure.acted), (Some("precious"), Acted::No));
+}
+
+#[tokio::test]
 async fn a_keyboard_app_that_finds_no_field_is_taken_back_and_says_so() {
     for keyboard in [BroadcastKeyboard::AdbKeyboard, BroadcastKeyboard::Uiautomator2] {
         let (session, phone) = of(Setup { keyboards: vec![keyboard], ..Setup::default() });
@@ -289,4 +300,34 @@ async fn hostile_text_runs_nothing_on_its_way_through_a_keyboard_app() {
     }
     assert!(sent > 250, "{sent} pieces");
     assert_eq!(keyboards(&phone).0, LATIN);
+}
+
+#[tokio::test]
+async fn a_trace_tells_how_the_text_went() {
+    use thumbwire::trace::format::{Act, End, Got, Line};
+    use thumbwire::trace::{Recorder, Traced};
+    let (session, phone) = editing(&[BroadcastKeyboard::Uiautomator2], 14).await;
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap();
+    let traced = Traced::new(session, recorder);
+    let call = Call::within(Duration::from_secs(60));
+    traced.perform(&call, Action::Type(Typing::of(UNICODE))).await.unwrap();
+    phone.world(|world| world.lose_typed(1, 1));
+    traced.perform(&call, Action::Type(Typing::of("ab"))).await.unwrap();
+    let lines = thumbwire::trace::read(folder.path()).unwrap();
+    let told = lines.into_iter().filter_map(|line| match line {
+        Line::Step { action: Act::Type { .. }, end: End::Outcome(got), .. } => Some(got),
+        _ => None,
+    });
+    let told: Vec<Got> = told.collect();
+    let shows = Some(format!("{UNICODE}b"));
+    let expected = [
+        Got::Typed {
+            by: "keyboard com.github.uiautomator".into(),
+            field: "same".into(),
+            shows: None,
+        },
+        Got::Typed { by: "keys".into(), field: "differs".into(), shows },
+    ];
+    assert_eq!(told, expected);
 }
