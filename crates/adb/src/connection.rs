@@ -12,7 +12,8 @@
 //!              OPEN ─▶ Offered ─accept─▶ Open                          (they opened it)
 //! ```
 //!
-//! Begin with [`Connection::receive`] and [`Connection::transmit`]. Flow control is the classic one:
+//! Begin with [`Connection::receive`] and [`Connection::transmit`]; what one does with streams is in
+//! `streams`, what packets do in `packets`. Flow control is the classic one:
 //! we have at most one WRTE on each stream that is not acknowledged, and bear with a little more. A
 //! reader that does not read keeps its OKAY back; a writer's queue is bounded. Rules are those of AOSP's `protocol.txt` and, where it is
 //! silent, of `handle_packet` in its `adb.cpp`.
@@ -20,35 +21,27 @@
 //! No sockets, no clock and no waking of tasks here: that is [`crate::link`].
 
 mod auth;
+mod packets;
 mod stream;
+mod streams;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 
 use crate::Error;
 use crate::wire::banner::Banner;
 use crate::wire::packet::{self, Command, Packet};
 pub use auth::{Answer, Authenticator, Gate};
 use auth::{Talk, not_accepted};
-use stream::{End, Phase, Stream};
+use stream::Stream;
 pub use stream::{Read, Write};
 
-/// Unread bytes up to which a stream goes on acknowledging. With it, one more packet can be under
-/// way while a reader works.
-const READ_AHEAD: usize = 64 * 1024;
-/// Unread bytes up to which data that came without waiting for our OKAY is kept. adbd (34, Debian's)
-/// sends what an ended service left in its socket, some 0.5 MiB, in one go and then CLSE.
-const LEFT_BEHIND: usize = 2 * 1024 * 1024;
-/// Bytes that a stream's writer may have queued.
-const OUTBOX: usize = 256 * 1024;
 /// Largest payload that we send, even to a peer who takes more: other streams get their turn.
 const CHUNK: usize = 256 * 1024;
-/// Answers that may wait for a peer who sends but does not read, before the connection is ended.
-const MAX_ANSWERS: usize = 16 * 1024;
 
 /// Which end of the wire we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -286,316 +279,6 @@ impl Connection {
         self.streams.len()
     }
 
-    // What one does with streams.
-
-    /// Asks for a service. The id is usable at once; [`Event::Readable`] comes with the answer.
-    ///
-    /// # Errors
-    /// The connection is not online, there are too many streams, or the name cannot be sent.
-    pub fn open(&mut self, service: &str, now: Instant) -> Result<u32, Error> {
-        match &self.stage {
-            Stage::Online => {}
-            Stage::Greeting => return Err(Error::vanished("it is not online yet")),
-            Stage::Ended(error) => return Err(error.clone()),
-        }
-        let refused =
-            |said: &str| Error::Refused { service: service.to_owned(), said: said.to_owned() };
-        if service.len() >= self.chunk {
-            return Err(Error::TooLarge {
-                what: "the service's name".into(),
-                limit: self.chunk - 1,
-            });
-        }
-        if service.contains('\0') {
-            return Err(refused("a name with a NUL would reach the phone cut short"));
-        }
-        if self.streams.len() >= self.settings.max_streams {
-            return Err(refused("too many streams are open"));
-        }
-        let id = self.fresh_id();
-        // Phones before Android 5 read the name as a C string.
-        let mut name = Vec::with_capacity(service.len() + 1);
-        name.extend_from_slice(service.as_bytes());
-        name.push(0);
-        self.emit(Command::Open, id, 0, &name);
-        self.unanswered_since.get_or_insert(now);
-        self.streams.insert(id, Stream::new(0, Phase::Opening));
-        Ok(id)
-    }
-
-    /// Accepts an offered stream. `false` when it is gone already.
-    pub fn accept(&mut self, id: u32) -> bool {
-        let Some(stream) = self.streams.get_mut(&id) else { return false };
-        if stream.phase != Phase::Offered {
-            return false;
-        }
-        stream.phase = Phase::Open;
-        let remote = stream.remote;
-        self.emit(Command::Okay, id, remote, &[]);
-        self.pump(id);
-        true
-    }
-
-    /// Refuses an offered stream.
-    pub fn refuse(&mut self, id: u32) {
-        if let Some(stream) = self.streams.remove(&id)
-            && stream.phase == Phase::Offered
-        {
-            self.emit(Command::Clse, 0, stream.remote, &[]);
-        }
-    }
-
-    /// Takes at most `most` bytes that came on a stream.
-    pub fn read(&mut self, id: u32, most: usize) -> Read {
-        let Some(stream) = self.streams.get_mut(&id) else { return Read::End };
-        let read = stream.read(most);
-        if matches!(read, Read::Data(_)) {
-            self.settle(id);
-        }
-        read
-    }
-
-    /// Queues as much of `data` as there is room for.
-    pub fn write(&mut self, id: u32, data: &[u8]) -> Write {
-        let Some(stream) = self.streams.get_mut(&id) else { return Write::Closed };
-        if let Some(refusal) = stream.unwritable(OUTBOX) {
-            return refusal;
-        }
-        let mut direct = 0;
-        if stream.may_send() && stream.outbox.is_empty() {
-            direct = data.len().min(self.chunk);
-            stream.in_flight = direct > 0;
-        }
-        let (sent, rest) = data.split_at(direct);
-        let queued = rest.len().min(OUTBOX - stream.outbox.len());
-        stream.outbox.extend_from_slice(&rest[..queued]);
-        if direct > 0 {
-            let remote = stream.remote;
-            self.emit(Command::Wrte, id, remote, sent);
-        }
-        Write::Took(direct + queued)
-    }
-
-    /// Queues `head` and `body` together or not at all, so that two writers of one stream cannot
-    /// mix their frames. The queue may grow beyond its bound by one such frame.
-    pub fn write_frame(&mut self, id: u32, head: &[u8], body: &[u8]) -> Write {
-        let Some(stream) = self.streams.get_mut(&id) else { return Write::Closed };
-        if let Some(refusal) = stream.unwritable(OUTBOX) {
-            return refusal;
-        }
-        stream.outbox.extend_from_slice(head);
-        stream.outbox.extend_from_slice(body);
-        self.pump(id);
-        Write::Took(body.len())
-    }
-
-    /// Whether everything written was handed over to be transmitted: `Took(0)` if so, `Full` while
-    /// some of it waits, else why the rest never will be.
-    pub fn flushed(&self, id: u32) -> Write {
-        self.streams.get(&id).map_or(Write::Took(0), Stream::flushed)
-    }
-
-    /// Whether a released stream still waits for its queue to be sent.
-    pub fn is_sending(&self) -> bool {
-        self.streams.values().any(|stream| stream.released)
-    }
-
-    /// Whether nothing more can come from the other end beyond what [`Self::read`] still gives.
-    pub fn is_ended(&self, id: u32) -> bool {
-        self.streams.get(&id).is_none_or(|stream| matches!(stream.phase, Phase::Ended(_)))
-    }
-
-    /// Whether the other end has accepted a stream that we opened.
-    ///
-    /// # Errors
-    /// `None` while it has not said; the inner error when it refused or went away.
-    pub fn opened(&self, id: u32, service: &str) -> Option<Result<(), Error>> {
-        match self.streams.get(&id).map(|stream| &stream.phase) {
-            Some(Phase::Opening) => None,
-            Some(Phase::Ended(End::Refused)) | None => Some(Err(Error::Refused {
-                service: service.to_owned(),
-                said: "the phone closed it at once".into(),
-            })),
-            Some(Phase::Ended(End::Broken(error))) => Some(Err(error.clone())),
-            Some(Phase::Open | Phase::Offered | Phase::Ended(End::Closed)) => Some(Ok(())),
-        }
-    }
-
-    /// Closes a stream once its queue is sent. Reading goes on until [`Self::release`].
-    pub fn finish(&mut self, id: u32) {
-        if let Some(stream) = self.streams.get_mut(&id) {
-            stream.finishing = true;
-            self.pump(id);
-        }
-    }
-
-    /// Closes a stream once its queue is sent, and forgets it then: nobody will read it any more.
-    pub fn release(&mut self, id: u32) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        match stream.phase {
-            // If the other end accepts it later, its OKAY names an unknown id and is told CLSE.
-            Phase::Opening | Phase::Ended(_) => drop(self.streams.remove(&id)),
-            Phase::Offered => self.refuse(id),
-            Phase::Open => {
-                stream.released = true;
-                stream.drop_inbox();
-                self.finish(id);
-                self.settle(id);
-            }
-        }
-    }
-
-    // What packets do.
-
-    fn handle(&mut self, packet: Packet, now: Instant) -> Result<(), Error> {
-        let before = self.out.len();
-        if self.stage == Stage::Online && self.version < packet::VERSION && !packet.sum_is_right() {
-            return Err(Error::protocol(format!(
-                "a {:?} packet whose payload was damaged on the way",
-                packet.command
-            )));
-        }
-        let online = self.stage == Stage::Online;
-        match packet.command {
-            Command::Cnxn => self.greeted(&packet)?,
-            Command::Auth if self.role == Role::Host && !online => self.asked(&packet, now)?,
-            Command::Auth if self.role == Role::Phone && !online => self.answered(&packet)?,
-            Command::Stls if self.role == Role::Host && !online => {
-                return Err(Error::Unauthorized {
-                    reason: "it asks for TLS, which is not spoken here".into(),
-                });
-            }
-            Command::Open if online => self.offered(&packet),
-            Command::Okay if online => self.okayed(&packet),
-            Command::Wrte if online => self.wrote(packet),
-            Command::Clse if online => self.closed(&packet),
-            // As adb does: what comes out of turn is passed over.
-            _ => tracing::trace!(command = ?packet.command, "a packet out of turn"),
-        }
-        if self.out.len() > before {
-            self.answers += 1;
-        }
-        if self.answers > MAX_ANSWERS {
-            return Err(Error::protocol("a far end that sends but does not read our answers"));
-        }
-        Ok(())
-    }
-
-    fn greeted(&mut self, packet: &Packet) -> Result<(), Error> {
-        if packet.arg0 < packet::VERSION && !packet.sum_is_right() {
-            return Err(Error::protocol("a greeting that was damaged on the way"));
-        }
-        if self.stage == Stage::Online {
-            self.break_streams(&Error::vanished("the far end began anew"));
-            self.stage = Stage::Greeting;
-        }
-        self.forget_talk();
-        self.version = packet.arg0.min(self.settings.version);
-        self.chunk = (packet.arg1 as usize).clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
-        self.peer = Banner::read(&packet.payload);
-        if self.role == Role::Phone {
-            if self.ask_for_key() {
-                return Ok(());
-            }
-            self.greet();
-        }
-        self.go_online();
-        Ok(())
-    }
-
-    fn go_online(&mut self) {
-        self.stage = Stage::Online;
-        self.deadline = None;
-        self.events.push_back(Event::Online);
-    }
-
-    /// OPEN(their id, 0, service).
-    fn offered(&mut self, packet: &Packet) {
-        let remote = packet.arg0;
-        if remote == 0 {
-            return;
-        }
-        let name = packet.payload.split(|byte| *byte == 0).next().unwrap_or_default();
-        let service = std::str::from_utf8(name);
-        match service {
-            Ok(service)
-                if self.role == Role::Phone && self.streams.len() < self.settings.max_streams =>
-            {
-                let service = service.to_owned();
-                let id = self.fresh_id();
-                self.streams.insert(id, Stream::new(remote, Phase::Offered));
-                self.events.push_back(Event::Offered { id, service });
-            }
-            // A host serves nothing until `reverse:` is spoken.
-            _ => self.emit(Command::Clse, 0, remote, &[]),
-        }
-    }
-
-    /// OKAY(their id, our id): a stream was accepted, or our last WRTE was taken.
-    fn okayed(&mut self, packet: &Packet) {
-        let (remote, id) = (packet.arg0, packet.arg1);
-        if remote == 0 || id == 0 {
-            return;
-        }
-        let Some(stream) = self.streams.get_mut(&id) else {
-            // Whoever opened it has gone meanwhile: the other end must not keep its half.
-            return self.emit(Command::Clse, id, remote, &[]);
-        };
-        match stream.phase {
-            Phase::Opening => {
-                stream.remote = remote;
-                stream.phase = Phase::Open;
-                self.events.push_back(Event::Readable(id));
-            }
-            Phase::Open if stream.remote == remote => {
-                stream.in_flight = false;
-                self.events.push_back(Event::Writable(id));
-            }
-            _ => return,
-        }
-        self.pump(id);
-    }
-
-    /// WRTE(their id, our id, data).
-    fn wrote(&mut self, packet: Packet) {
-        let (remote, id) = (packet.arg0, packet.arg1);
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        if stream.phase != Phase::Open || stream.remote != remote {
-            return;
-        }
-        if stream.owes_okay && !stream.bears(packet.payload.len(), LEFT_BEHIND) {
-            let error = Error::protocol("data on a stream that had not acknowledged the last");
-            self.emit(Command::Clse, id, remote, &[]);
-            return self.end_stream(id, End::Broken(error));
-        }
-        stream.owes_okay = true;
-        if !stream.released {
-            stream.keep(packet.payload);
-            self.events.push_back(Event::Readable(id));
-        }
-        self.settling.push(id);
-    }
-
-    /// CLSE(their id or 0, our id).
-    fn closed(&mut self, packet: &Packet) {
-        let (remote, id) = (packet.arg0, packet.arg1);
-        let Some(stream) = self.streams.get(&id) else { return };
-        match stream.phase {
-            Phase::Opening => self.end_stream(id, End::Refused),
-            // Kept until it is released, so that opening and closing in a loop meets the bound.
-            Phase::Offered if stream.remote == remote => self.end_stream(id, End::Closed),
-            // Old phones close with 0 as their id in all cases.
-            Phase::Open if remote == 0 || stream.remote == remote => {
-                let remote = stream.remote;
-                self.emit(Command::Clse, id, remote, &[]);
-                self.end_stream(id, End::Closed);
-            }
-            _ => {}
-        }
-    }
-
-    // Helpers.
-
     fn greet(&mut self) {
         let banner = self.settings.banner.to_string();
         let max_payload = u32::try_from(self.settings.max_payload).unwrap_or(u32::MAX);
@@ -606,62 +289,5 @@ impl Connection {
     fn emit(&mut self, command: Command, arg0: u32, arg1: u32, payload: &[u8]) {
         let with_sum = self.version < packet::VERSION;
         packet::emit(&mut self.out, command, arg0, arg1, payload, with_sum);
-    }
-
-    /// Sends what a stream may send, and its CLSE when that was all of a finished one.
-    fn pump(&mut self, id: u32) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        let remote = stream.remote;
-        if stream.may_send() && !stream.outbox.is_empty() {
-            let data: Bytes = stream.outbox.split_to(stream.outbox.len().min(self.chunk)).freeze();
-            stream.in_flight = true;
-            self.emit(Command::Wrte, id, remote, &data);
-        }
-        let Some(stream) = self.streams.get(&id) else { return };
-        if stream.finishing && stream.phase == Phase::Open && stream.outbox.is_empty() {
-            self.emit(Command::Clse, id, remote, &[]);
-            self.end_stream(id, End::Closed);
-        }
-    }
-
-    /// Acknowledges the last data of a stream if its reader has kept up.
-    fn settle(&mut self, id: u32) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        if stream.owes_okay && stream.phase == Phase::Open && stream.keeps_up(READ_AHEAD) {
-            stream.owes_okay = false;
-            let remote = stream.remote;
-            self.emit(Command::Okay, id, remote, &[]);
-        }
-    }
-
-    fn end_stream(&mut self, id: u32, end: End) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        stream.phase = Phase::Ended(end);
-        stream.cut_short = !stream.outbox.is_empty();
-        stream.outbox = BytesMut::new();
-        if stream.released {
-            self.streams.remove(&id);
-        }
-        self.events.extend([Event::Readable(id), Event::Writable(id)]);
-    }
-
-    fn break_streams(&mut self, error: &Error) {
-        let alive = |(id, stream): (&u32, &Stream)| {
-            (!matches!(stream.phase, Phase::Ended(_))).then_some(*id)
-        };
-        let ids: Vec<u32> = self.streams.iter().filter_map(alive).collect();
-        for id in ids {
-            self.end_stream(id, End::Broken(error.clone()));
-        }
-    }
-
-    fn fresh_id(&mut self) -> u32 {
-        loop {
-            let id = self.next_id;
-            self.next_id = self.next_id.wrapping_add(1);
-            if id != 0 && !self.streams.contains_key(&id) {
-                return id;
-            }
-        }
     }
 }

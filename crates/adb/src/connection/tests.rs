@@ -1,9 +1,12 @@
 //! Two state machines back to back, and one of them fed by hand: no sockets, no waiting. The talk
 //! about keys is tested beside its code.
 
+use super::packets::{LEFT_BEHIND, MAX_ANSWERS};
+use super::streams::{OUTBOX, READ_AHEAD};
 use super::*;
 use crate::wire::banner::Features;
 use crate::wire::packet::emit;
+use bytes::Bytes;
 use proptest::prelude::*;
 
 /// A host and a phone whose bytes are carried by hand.
