@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
-use super::{Shared, now};
+use super::shared::{Shared, now};
 use crate::Error;
 
 /// Room that is made for each read.

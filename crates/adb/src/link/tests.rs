@@ -1,5 +1,6 @@
 //! Two links over a pipe: what the loop and its handles add to the state machine.
 
+use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
