@@ -9,7 +9,9 @@
 //!
 //!  a stream:   open ─▶ Opening ─OKAY─▶ Open ─finish, CLSE─▶ Ended      (we opened it)
 //!                         └─CLSE─▶ Ended(refused)
-//!              OPEN ─▶ Offered ─accept─▶ Open                          (they opened it)
+//!              OPEN ─▶ Offered ─accept─▶ Open                          (they opened it: a phone
+//!                                                                       takes all, a host those
+//!                                                                       it was told to expect)
 //! ```
 //!
 //! Begin with [`Connection::receive`] and [`Connection::transmit`]; what one does with streams is in
@@ -27,7 +29,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
@@ -136,6 +138,8 @@ pub struct Connection {
     version: u32,
     chunk: usize,
     streams: HashMap<u32, Stream>,
+    /// Services that a host lets the phone open.
+    expected: HashSet<String>,
     next_id: u32,
     out: BytesMut,
     answers: usize,
@@ -158,6 +162,7 @@ impl Connection {
             version: packet::VERSION_WITH_SUMS,
             chunk: packet::MIN_MAX_PAYLOAD,
             streams: HashMap::new(),
+            expected: HashSet::new(),
             next_id: 1,
             out: BytesMut::new(),
             answers: 0,

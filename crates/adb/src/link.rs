@@ -8,6 +8,7 @@
 //!
 //! Connecting, reconnecting and naming places is [`crate::transport`]'s matter.
 
+mod back;
 mod drive;
 mod shared;
 mod stream;
@@ -24,8 +25,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::Error;
 use crate::connection::{Authenticator, Connection, Gate, Role, Settings};
 use crate::wire::banner::Banner;
+pub use back::{Expected, Opener};
 use drive::{Ending, drive};
-use shared::{Inner, Shared, now};
+use shared::{Shared, now};
 pub use stream::LinkStream;
 
 /// A running connection. It lives as long as this handle or one of its streams, and then until what
@@ -112,21 +114,25 @@ impl Link {
     /// The other end refuses, or the connection is over.
     pub async fn open(&self, service: &str) -> Result<LinkStream, Error> {
         self.online().await?;
-        let stream = {
-            let mut inner = self.shared.lock();
-            let id = inner.connection.open(service, now())?;
+        Shared::open(&self.shared, service).await
+    }
+
+    /// Opens a service without waiting for an answer, and closes it as soon as there is one: for
+    /// what takes effect when it is opened. Nothing happens when the connection is not online.
+    pub fn mention(&self, service: &str) {
+        let mut inner = self.shared.lock();
+        if let Ok(id) = inner.connection.open(service, now()) {
+            inner.connection.release(id);
             inner.stir();
-            self.stream(&mut inner, id)
-        };
-        poll_fn(|cx| {
-            let mut inner = stream.shared.lock();
-            match inner.connection.opened(stream.id, service) {
-                Some(answer) => Poll::Ready(answer),
-                None => inner.wait_to_read(stream.id, cx),
-            }
-        })
-        .await?;
-        Ok(stream)
+        }
+    }
+
+    /// Lets the phone open streams of this name: they come out of what this gives.
+    ///
+    /// # Errors
+    /// Somebody expects them already, or too much is expected.
+    pub fn expect(&self, service: &str) -> Result<Expected, Error> {
+        Expected::new(&self.shared, service)
     }
 
     /// The next stream that the other end wants; `None` when the connection is over.
@@ -134,7 +140,7 @@ impl Link {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
             if let Some((id, service)) = inner.offers.pop_front() {
-                let stream = self.stream(&mut inner, id);
+                let stream = Shared::stream(&self.shared, &mut inner, id);
                 return Poll::Ready(Some(Offer { service, stream }));
             }
             if inner.connection.ended().is_some() {
@@ -179,11 +185,6 @@ impl Link {
     pub fn silence(&self) -> Duration {
         let since = self.shared.lock().connection.unanswered_since();
         since.map_or(Duration::ZERO, |since| now().saturating_duration_since(since))
-    }
-
-    fn stream(&self, inner: &mut Inner, id: u32) -> LinkStream {
-        inner.handles += 1;
-        LinkStream { shared: self.shared.clone(), id }
     }
 }
 

@@ -4,12 +4,18 @@
 //! [`direct::Direct`] speaks to its adbd, over TCP or over any pipe (an in-memory one included);
 //! [`server::ThroughServer`] asks a running adb server.
 //!
+//! Places on either side lead to the other's: [`forwards`] are kept by an adb server, a [`tunnel`] and
+//! a [`reversal`] by ourselves.
+//!
 //! What services mean is [`crate::services`]' matter. How long an answer may take is the caller's:
 //! every future here can be dropped at any time, which closes what it had opened.
 
 pub mod direct;
+pub mod forwards;
+pub mod reversal;
 pub mod server;
 pub mod track;
+pub mod tunnel;
 
 use std::io;
 use std::pin::Pin;

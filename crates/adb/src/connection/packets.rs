@@ -84,19 +84,21 @@ impl Connection {
             return;
         }
         let name = packet.payload.split(|byte| *byte == 0).next().unwrap_or_default();
-        let service = std::str::from_utf8(name);
-        match service {
-            Ok(service)
-                if self.role == Role::Phone && self.streams.len() < self.settings.max_streams =>
-            {
+        match std::str::from_utf8(name) {
+            Ok(service) if self.takes(service) => {
                 let service = service.to_owned();
                 let id = self.fresh_id();
                 self.streams.insert(id, Stream::new(remote, Phase::Offered));
                 self.events.push_back(Event::Offered { id, service });
             }
-            // A host serves nothing until `reverse:` is spoken.
             _ => self.emit(Command::Clse, 0, remote, &[]),
         }
+    }
+
+    /// Whether the other end may open it, and there is room.
+    fn takes(&self, service: &str) -> bool {
+        let may = self.role == Role::Phone || self.expected.contains(service);
+        may && self.streams.len() < self.settings.max_streams
     }
 
     /// OKAY(their id, our id): a stream was accepted, or our last WRTE was taken.

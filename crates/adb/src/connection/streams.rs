@@ -16,6 +16,9 @@ pub(super) const READ_AHEAD: usize = 64 * 1024;
 /// Bytes that a stream's writer may have queued.
 pub(super) const OUTBOX: usize = 256 * 1024;
 
+/// Names that a host may expect at once.
+pub(super) const MAX_EXPECTED: usize = 64;
+
 impl Connection {
     /// Asks for a service. The id is usable at once; [`Event::Readable`] comes with the answer.
     ///
@@ -50,6 +53,28 @@ impl Connection {
         self.unanswered_since.get_or_insert(now);
         self.streams.insert(id, Stream::new(0, Phase::Opening));
         Ok(id)
+    }
+
+    /// Lets the phone open streams of this name from now on. A host refuses all others, as an adb
+    /// server does: they would reach into its computer.
+    ///
+    /// # Errors
+    /// It is expected already, or too much is.
+    pub fn expect(&mut self, service: &str) -> Result<(), Error> {
+        let refused =
+            |said: &str| Error::Refused { service: service.to_owned(), said: said.to_owned() };
+        if self.expected.len() >= MAX_EXPECTED {
+            return Err(refused("the phone may open too many services already"));
+        }
+        if !self.expected.insert(service.to_owned()) {
+            return Err(refused("the phone may open it already"));
+        }
+        Ok(())
+    }
+
+    /// Lets the phone open streams of this name no longer. Those that it has opened go on.
+    pub fn unexpect(&mut self, service: &str) {
+        self.expected.remove(service);
     }
 
     /// Accepts an offered stream. `false` when it is gone already.
@@ -231,5 +256,56 @@ impl Connection {
                 return id;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{online_host, read_all, said, tell};
+    use super::*;
+
+    const REFUSED: Command = Command::Clse;
+
+    fn offered(host: &mut Connection) -> Option<u32> {
+        std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
+            Event::Offered { id, .. } => Some(id),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_host_takes_only_what_it_expects_and_only_as_long() {
+        let mut host = online_host();
+        host.expect("tcp:80").unwrap();
+        for name in [&b"tcp:8"[..], b"tcp:800", b"tcp:22\0", b"tcp:22\0tcp:80", b"", b"\xff"] {
+            tell(&mut host, Command::Open, 5, 0, name);
+            assert_eq!(offered(&mut host), None, "{name:?}");
+            assert_eq!(said(&mut host), [(REFUSED, 0, 5, vec![])]);
+        }
+        // Older phones end the name with a NUL.
+        for (remote, name) in [(6, &b"tcp:80"[..]), (7, b"tcp:80\0")] {
+            tell(&mut host, Command::Open, remote, 0, name);
+            let id = offered(&mut host).unwrap();
+            assert!(host.accept(id));
+            assert_eq!(said(&mut host), [(Command::Okay, id, remote, vec![])]);
+        }
+        host.unexpect("tcp:80");
+        tell(&mut host, Command::Open, 8, 0, b"tcp:80");
+        assert_eq!(said(&mut host), [(REFUSED, 0, 8, vec![])]);
+        assert_eq!(host.streams(), 2, "those that were taken go on");
+        tell(&mut host, Command::Wrte, 6, 1, b"still here");
+        assert_eq!(read_all(&mut host, 1).0, b"still here");
+    }
+
+    #[test]
+    fn a_name_is_expected_once_and_not_without_end() {
+        let mut host = online_host();
+        for n in 0..MAX_EXPECTED {
+            host.expect(&format!("tcp:{n}")).unwrap();
+        }
+        assert!(matches!(host.expect("one more"), Err(Error::Refused { .. })));
+        host.unexpect("tcp:0");
+        assert!(matches!(host.expect("tcp:1"), Err(Error::Refused { .. })), "it is expected");
+        host.expect("tcp:0").unwrap();
     }
 }

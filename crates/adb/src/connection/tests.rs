@@ -87,7 +87,7 @@ fn offered(connection: &mut Connection) -> Option<(u32, String)> {
 }
 
 /// All that can be read now, and how it ended.
-fn read_all(connection: &mut Connection, id: u32) -> (Vec<u8>, Read) {
+pub(super) fn read_all(connection: &mut Connection, id: u32) -> (Vec<u8>, Read) {
     let mut all = Vec::new();
     loop {
         match connection.read(id, 1000) {
@@ -127,7 +127,7 @@ pub(super) fn tell(
 }
 
 /// A host that has been greeted, its greeting already taken.
-fn online_host() -> Connection {
+pub(super) fn online_host() -> Connection {
     let mut host = Connection::new(
         Role::Host,
         Settings::host(Banner::host(Features::default())),

@@ -2,11 +2,13 @@
 //! waits for what.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use super::LinkStream;
 use crate::Error;
 use crate::connection::{Connection, Event, Write};
 
@@ -30,6 +32,31 @@ impl Shared {
             waiting: HashMap::new(),
             attending: Waiters::default(),
         }))
+    }
+
+    /// The handle on a stream that the connection just got.
+    pub(super) fn stream(this: &Arc<Self>, inner: &mut Inner, id: u32) -> LinkStream {
+        inner.handles += 1;
+        LinkStream { shared: this.clone(), id }
+    }
+
+    /// Opens a service at the other end. Dropping the future gives the stream up.
+    pub(super) async fn open(this: &Arc<Self>, service: &str) -> Result<LinkStream, Error> {
+        let stream = {
+            let mut inner = this.lock();
+            let id = inner.connection.open(service, now())?;
+            inner.stir();
+            Self::stream(this, &mut inner, id)
+        };
+        poll_fn(|cx| {
+            let mut inner = stream.shared.lock();
+            match inner.connection.opened(stream.id, service) {
+                Some(answer) => Poll::Ready(answer),
+                None => inner.wait_to_read(stream.id, cx),
+            }
+        })
+        .await?;
+        Ok(stream)
     }
 
     /// A panic elsewhere cannot leave the state machine half changed in a way that matters more
@@ -125,6 +152,12 @@ impl Inner {
         if self.connection.has_output() {
             self.wake_driver();
         }
+    }
+
+    /// Takes an offer of this name out of the queue.
+    pub(super) fn take_offer(&mut self, service: &str) -> Option<u32> {
+        let place = self.offers.iter().position(|(_, name)| name == service)?;
+        self.offers.remove(place).map(|(id, _)| id)
     }
 
     /// Nobody holds the stream any more.

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::Opener;
 use super::shared::Shared;
 use crate::connection::Read;
 
@@ -32,6 +33,11 @@ impl LinkStream {
             inner.wait_to_read(self.id, cx)
         })
         .await;
+    }
+
+    /// A way to open streams at the other end of this one's connection.
+    pub fn opener(&self) -> Opener {
+        Opener::new(&self.shared)
     }
 
     /// Writes `head` and `body` as one piece: several tasks can write frames to one stream. At most

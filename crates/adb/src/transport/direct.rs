@@ -110,6 +110,11 @@ impl Direct {
         self
     }
 
+    /// The connection itself, made now if there is none.
+    pub(super) async fn shared_link(&self) -> Result<Arc<Link>, Error> {
+        Ok(self.link().await?.0)
+    }
+
     /// The connection, made now if there is none.
     async fn link(&self) -> Result<(Arc<Link>, Banner), Error> {
         let attempts = self.attempts.load(Ordering::Acquire);

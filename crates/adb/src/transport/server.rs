@@ -5,6 +5,9 @@
 //!
 //! The server is never started from here, and its address is given by the caller.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -66,7 +69,7 @@ impl AdbServer {
     /// There is no server, or it says FAIL: [`Error::Refused`] carries its words.
     pub async fn query(&self, request: &str) -> Result<String, Error> {
         let mut socket = self.connect().await?;
-        within(ANSWER, request, async {
+        within_answer(request, async {
             self.ask(&mut socket, request)
                 .await?
                 .map_err(|said| Error::Refused { service: request.to_owned(), said })?;
@@ -77,13 +80,20 @@ impl AdbServer {
 
     /// The way to one of its devices. Nothing is asked yet.
     pub fn device(&self, serial: impl Into<String>) -> ThroughServer {
-        ThroughServer { server: self.clone(), serial: serial.into() }
+        ThroughServer { server: self.clone(), serial: serial.into(), number: None }
+    }
+
+    /// The way to one of its devices by the `transport_id` of the list, for phones whose serial
+    /// names several or none (`(no serial number)`). The number is another one when the phone comes
+    /// back, or the server.
+    pub fn device_numbered(&self, serial: impl Into<String>, number: u64) -> ThroughServer {
+        ThroughServer { number: Some(number), ..self.device(serial) }
     }
 
     /// Asks for what goes on after the OKAY: the socket stands right behind it.
     pub(super) async fn converse(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.connect().await?;
-        within(ANSWER, request, async {
+        within_answer(request, async {
             self.ask(&mut socket, request)
                 .await?
                 .map_err(|said| Error::Refused { service: request.to_owned(), said })
@@ -118,6 +128,8 @@ impl AdbServer {
 pub struct ThroughServer {
     server: AdbServer,
     serial: String,
+    /// Its `transport_id`, where the serial is not enough.
+    number: Option<u64>,
 }
 
 impl ThroughServer {
@@ -126,10 +138,52 @@ impl ThroughServer {
         &self.serial
     }
 
+    /// The server that knows it.
+    pub fn server(&self) -> &AdbServer {
+        &self.server
+    }
+
+    /// Asks the server something about this phone, such as `features`; the socket stands right
+    /// behind the OKAY.
+    ///
+    /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's
+    /// `sockets.cpp`); where it would guess wrong, the phone is chosen first.
+    pub(super) async fn ask_about(&self, request: &str) -> Result<TcpStream, Error> {
+        let mut socket = self.server.connect().await?;
+        within_answer(request, async {
+            let whole = match self.number {
+                Some(number) => format!("host-transport-id:{number}:{request}"),
+                None if ends_at_its_colon(&self.serial) => {
+                    format!("host-serial:{}:{request}", self.serial)
+                }
+                None => {
+                    self.choose(&mut socket).await?;
+                    format!("host:{request}")
+                }
+            };
+            match self.server.ask(&mut socket, &whole).await? {
+                Ok(()) => Ok(()),
+                Err(said) if is_about_the_phone(&said) => Err(self.sort(said)),
+                Err(said) => Err(Error::Refused { service: request.to_owned(), said }),
+            }
+        })
+        .await?;
+        Ok(socket)
+    }
+
+    /// Lets what follows on this socket go to the phone.
+    async fn choose(&self, socket: &mut TcpStream) -> Result<(), Error> {
+        let choose = match self.number {
+            Some(number) => format!("host:transport-id:{number}"),
+            None => format!("host:transport:{}", self.serial),
+        };
+        self.server.ask(socket, &choose).await?.map_err(|said| self.sort(said))
+    }
+
     /// What the server's words about this phone mean.
     fn sort(&self, said: String) -> Error {
         let serial = self.serial.clone();
-        if said.contains("not found") || said.contains("no devices") {
+        if ["not found", "no device", "more than one"].iter().any(|words| said.contains(words)) {
             Error::NoSuchDevice { serial, said }
         } else if said.contains("unauthorized") {
             Error::Unauthorized { reason: said.lines().next().unwrap_or_default().to_owned() }
@@ -152,13 +206,12 @@ impl Transport for ThroughServer {
             });
         }
         let mut socket = self.server.connect().await?;
-        within(ANSWER, service, async {
-            let choose = format!("host:transport:{}", self.serial);
-            self.server.ask(&mut socket, &choose).await?.map_err(|said| self.sort(said))?;
+        within_answer(service, async {
+            self.choose(&mut socket).await?;
             match self.server.ask(&mut socket, service).await? {
                 Ok(()) => Ok(()),
                 // The phone went away between the two requests.
-                Err(said) if said.starts_with("device ") => Err(self.sort(said)),
+                Err(said) if is_about_the_phone(&said) => Err(self.sort(said)),
                 Err(said) => Err(Error::Refused { service: service.to_owned(), said }),
             }
         })
@@ -167,9 +220,11 @@ impl Transport for ThroughServer {
     }
 
     async fn features(&self) -> Result<Features, Error> {
-        let request = format!("host-serial:{}:features", self.serial);
-        match self.server.query(&request).await {
-            Ok(said) => Ok(Features::read(&said)),
+        match self.ask_about("features").await {
+            Ok(mut socket) => {
+                let said = within_answer("features", read_text(&mut socket)).await?;
+                Ok(Features::read(&said))
+            }
             // A server before 1.0.36 (2016) knows no features.
             Err(Error::Refused { said, .. }) if said.starts_with("unknown") => {
                 Ok(Features::default())
@@ -182,7 +237,12 @@ impl Transport for ThroughServer {
     /// As the server passes it on: it turns characters such as spaces into `_`.
     async fn banner(&self) -> Result<Banner, Error> {
         let devices = self.server.devices().await?;
-        let Some(listed) = devices.into_iter().find(|listed| listed.serial == self.serial) else {
+        let number = self.number.map(|number| number.to_string());
+        let ours = |listed: &Listed| match &number {
+            Some(number) => listed.property("transport_id") == Some(number),
+            None => listed.serial == self.serial,
+        };
+        let Some(listed) = devices.into_iter().find(ours) else {
             return Err(self.sort(format!("device '{}' not found", self.serial)));
         };
         let property = |name| listed.property(name).unwrap_or_default().to_owned();
@@ -206,142 +266,34 @@ async fn read_text(socket: &mut TcpStream) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-async fn within<T>(
-    after: Duration,
+/// Gives the server [`ANSWER`] to do it.
+pub(super) async fn within_answer<T>(
     what: &str,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    tokio::time::timeout(after, answer).await.unwrap_or_else(|_| {
+    tokio::time::timeout(ANSWER, answer).await.unwrap_or_else(|_| {
         Err(Error::TimedOut {
             what: format!("get an answer to {what:?} from the adb server"),
-            after,
+            after: ANSWER,
         })
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::devices::State;
-    use tokio::net::TcpListener;
+/// Whether a server sees where this serial ends in `host-serial:SERIAL:…`: it has no colon, or is
+/// an address with a port.
+fn ends_at_its_colon(serial: &str) -> bool {
+    let (host, port) = match serial.rsplit_once(':') {
+        Some(halves) => halves,
+        None => return !serial.is_empty() && !serial.starts_with('['),
+    };
+    let bracketed = host.starts_with('[') && host.find(']') == Some(host.len() - 1);
+    let plain = !host.is_empty() && !host.contains([':', '[']);
+    let prefix = ["usb", "product", "model", "device", "tcp", "udp", "vsock"].contains(&host);
+    let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (bracketed || plain) && !prefix && digits
+}
 
-    /// A server that reads one request for each script, checks it, and answers.
-    async fn server(scripts: Vec<Vec<(&'static str, &'static str)>>) -> AdbServer {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        tokio::spawn(async move {
-            for script in scripts {
-                let (mut socket, _) = listener.accept().await.unwrap();
-                for (request, answer) in script {
-                    let mut got = vec![0; request.len()];
-                    socket.read_exact(&mut got).await.unwrap();
-                    assert_eq!(String::from_utf8_lossy(&got), request);
-                    socket.write_all(answer.as_bytes()).await.unwrap();
-                }
-            }
-        });
-        AdbServer::new(address)
-    }
-
-    #[tokio::test]
-    async fn a_query_is_answered_with_a_text() {
-        let server = server(vec![vec![("000chost:version", "OKAY00040029")]]).await;
-        assert_eq!(server.version().await, Ok(41));
-    }
-
-    #[tokio::test]
-    async fn a_service_is_opened_after_its_device_was_chosen() {
-        let server =
-            server(vec![vec![("0013host:transport:abc1", "OKAY"), ("0009exec:date", "OKAYnoon")]])
-                .await;
-        let mut stream = server.device("abc1").open("exec:date").await.unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).await.unwrap();
-        assert_eq!(said, "noon");
-    }
-
-    #[tokio::test]
-    async fn the_servers_words_are_sorted_by_what_one_can_do() {
-        let check = async |answer: &'static str, expected: Error| {
-            let server = server(vec![vec![("0010host:transport:x", answer)]]).await;
-            assert_eq!(server.device("x").open("sync:").await.err(), Some(expected));
-        };
-        let serial = || "x".to_owned();
-        check(
-            "FAIL0014device 'x' not found",
-            Error::NoSuchDevice { serial: serial(), said: "device 'x' not found".into() },
-        )
-        .await;
-        check(
-            "FAIL000edevice offline",
-            Error::Offline { serial: serial(), state: "offline".into() },
-        )
-        .await;
-        check(
-            "FAIL0018device still authorizing",
-            Error::Offline { serial: serial(), state: "still authorizing".into() },
-        )
-        .await;
-        check(
-            "FAIL0025device unauthorized.\nThis adb server's",
-            Error::Unauthorized { reason: "device unauthorized.".into() },
-        )
-        .await;
-    }
-
-    #[tokio::test]
-    async fn a_refused_service_carries_the_servers_words() {
-        let server =
-            server(vec![vec![("0010host:transport:x", "OKAY"), ("0007nosuch:", "FAIL0006closed")]])
-                .await;
-        let error = server.device("x").open("nosuch:").await.err();
-        assert_eq!(
-            error,
-            Some(Error::Refused { service: "nosuch:".into(), said: "closed".into() })
-        );
-    }
-
-    #[tokio::test]
-    async fn each_change_of_the_list_is_told() {
-        let server = server(vec![vec![(
-            "0014host:track-devices-l",
-            "OKAY0000000aabc\tdevice000babc\toffline",
-        )]])
-        .await;
-        let mut tracker = server.track_devices().await.unwrap();
-        assert_eq!(tracker.next().await.unwrap(), []);
-        for state in [State::Device, State::Offline] {
-            let listed = tracker.next().await.unwrap();
-            assert_eq!((&listed[0].serial[..], &listed[0].state), ("abc", &state));
-        }
-        assert!(matches!(tracker.next().await, Err(Error::Vanished { .. })), "the server ended");
-    }
-
-    #[tokio::test]
-    async fn a_server_that_knows_the_short_list_alone_is_asked_for_that() {
-        let server = server(vec![
-            vec![("0014host:track-devices-l", "FAIL0014unknown host service")],
-            vec![("0012host:track-devices", "OKAY000cabc\toffline\n")],
-        ])
-        .await;
-        let listed = server.track_devices().await.unwrap().next().await.unwrap();
-        assert_eq!(listed[0].state, State::Offline);
-    }
-
-    #[tokio::test]
-    async fn whoever_is_no_adb_server_is_told_so() {
-        let server = server(vec![vec![("000chost:version", "HTTP/1.1 400 Bad Request")]]).await;
-        assert!(
-            matches!(server.version().await, Err(Error::Protocol { saw }) if saw.contains("HTTP"))
-        );
-    }
-
-    #[tokio::test]
-    async fn an_absent_server_is_not_reachable() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        drop(listener);
-        let error = AdbServer::new(&address).devices().await.unwrap_err();
-        assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
-    }
+/// Whether a server's words mean the phone rather than what was asked of it.
+fn is_about_the_phone(said: &str) -> bool {
+    ["device ", "no device", "more than one "].iter().any(|words| said.starts_with(words))
 }

@@ -5,6 +5,7 @@
 //! - [`shell`]: frames inside a `shell,v2` stream
 //! - [`sync`]: requests and replies inside a `sync:` stream
 //! - [`smart`]: the smart-socket text of an adb server; [`devices`]: its list of devices
+//! - [`forward`]: which places are led where, as an adb server and an adbd are asked
 //!
 //! Nothing here does I/O, waits, or looks at a clock. Readers that take bytes in pieces have the
 //! shape `decode(&mut BytesMut) -> Result<Option<_>, Malformed>`: `None` means "more bytes,
@@ -12,6 +13,7 @@
 
 pub mod banner;
 pub mod devices;
+pub mod forward;
 pub mod packet;
 pub mod shell;
 pub mod smart;
