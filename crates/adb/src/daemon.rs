@@ -1,14 +1,15 @@
 //! The phone's side: answers one host's connection and hands each opened service to a handler.
 //!
 //! Begin with [`serve`] and [`Services`]; [`serve_guarded`] lets in only whom a [`Doorkeeper`] knows,
-//! where [`serve`] lets in whoever can connect, as an adbd built for debugging does. [`shell`] and [`sync`] are the phone's halves of those
-//! services, as far as they are pure wire: what a command does, and where files lie, is the
-//! implementer's.
+//! where [`serve`] lets in whoever can connect, as an adbd built for debugging does. [`shell`],
+//! [`sync`] and [`sockets`] are the phone's halves of those services, as far as they are pure wire:
+//! what a command does, and where files lie, is the implementer's.
 //!
 //! Listening on a socket is the caller's too; it should set `TCP_NODELAY`, since each small packet
 //! waits for its answer.
 
 pub mod shell;
+pub mod sockets;
 pub mod sync;
 
 use std::sync::Arc;

@@ -13,12 +13,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{pattern, text};
+use common::stock::Stock;
+use common::{echo_outside, echoes, pattern, text};
 use futures::future::join_all;
 use tempfile::TempDir;
+use thumbwire_adb::services::reverse;
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
-use thumbwire_adb::{Direct, Error, Transport, exec, run};
+use thumbwire_adb::{Direct, Error, Transport, exec, forward, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 /// Set where a test runs inside the namespaces.
 const INSIDE: &str = "THUMBWIRE_TEST_INSIDE";
@@ -27,6 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A real adbd and our way to it.
 struct Real {
+    address: String,
     phone: Direct,
     adbd: Child,
     folder: TempDir,
@@ -50,10 +54,11 @@ impl Real {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let phone = Direct::tcp(address.to_string());
+        let address = address.to_string();
+        let phone = Direct::tcp(&address);
         let listening = async { while phone.banner().await.is_err() {} };
         tokio::time::timeout(PATIENCE, listening).await.expect("adbd listens");
-        Self { phone, adbd, folder }
+        Self { address, phone, adbd, folder }
     }
 
     fn path(&self, name: &str) -> String {
@@ -218,7 +223,7 @@ async fn a_real_adbd_that_dies_is_noticed() {
     if !inside("a_real_adbd_that_dies_is_noticed") {
         return;
     }
-    let Real { phone, mut adbd, folder: _folder } = Real::start().await;
+    let Real { phone, mut adbd, folder: _folder, .. } = Real::start().await;
     let mut stream = exec(&phone, "echo up; cat").await.unwrap();
     stream.read_exact(&mut [0; 3]).await.unwrap();
     adbd.kill().unwrap();
@@ -265,4 +270,76 @@ async fn a_real_adbd_tells_more_of_files_by_version_2() {
     assert_eq!(sync.details(&real.path("large")).await.unwrap(), told);
     assert_eq!(sync.list_details(&real.path("")).await.unwrap().len(), 2);
     assert!(sync.stat(&real.path("large")).await.unwrap().exists());
+}
+
+#[tokio::test]
+async fn a_real_adbd_reaches_places_and_leads_others_to_us() {
+    if !inside("a_real_adbd_reaches_places_and_leads_others_to_us") {
+        return;
+    }
+    let real = Real::start().await;
+    let Real { phone, .. } = real;
+    // Both computers are this one.
+    let echo = format!("tcp:{}", echo_outside().await);
+    echoes(phone.open(&echo).await.unwrap(), 300_000).await;
+    let error = phone.open("localabstract:nobody").await.err();
+    assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
+
+    let mut reversal = phone.reverse("tcp:0", "here", true).await.unwrap();
+    let place = reversal.listens_at().replace("tcp", "127.0.0.1");
+    let listed = reverse::list(&phone).await.unwrap();
+    let told: Vec<_> = listed.iter().map(|f| (&f.listen[..], &f.target[..])).collect();
+    assert_eq!(told, [(reversal.listens_at(), "here")]);
+    assert!(listed[0].serial.starts_with("host-"), "{listed:?}");
+    let (mut there, here) = tokio::join!(TcpStream::connect(&place), reversal.accept());
+    let (mut reads, mut writes) = tokio::io::split(here.unwrap());
+    tokio::select! {
+        () = echoes(there.as_mut().unwrap(), 1_000_000) => {}
+        _ = tokio::io::copy(&mut reads, &mut writes) => panic!("the stream ended early"),
+    }
+    let error = phone.reverse(reversal.listens_at(), "there", false).await.err();
+    assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
+    drop(reversal);
+    assert_eq!(reverse::list(&phone).await.unwrap(), [], "it heard so before");
+    assert!(TcpStream::connect(&place).await.is_err());
+
+    let reversal = phone.reverse("localabstract:back", "tcp:1", true).await.unwrap();
+    let _leading = reversal.lead_to(echo.replace("tcp", "127.0.0.1"));
+    let phone = std::sync::Arc::new(phone);
+    let forwarding = forward(phone.clone(), "127.0.0.1:0", "localabstract:back").await.unwrap();
+    let connect = async || TcpStream::connect(forwarding.address().unwrap()).await.unwrap();
+    for _ in 0..8 {
+        let (one, two) = (connect().await, connect().await);
+        tokio::join!(echoes(one, 300_000), echoes(two, 1000));
+    }
+    let error = reverse::kill(&*phone, "tcp:9").await.unwrap_err();
+    assert!(error.to_string().contains("listener 'tcp:9' not found"), "{error}");
+    reverse::kill_all(&*phone).await.unwrap();
+    assert_eq!(reverse::list(&*phone).await.unwrap(), []);
+    // An adb server's way: nobody waits here for what the phone opens.
+    let port = reverse::reverse(&*phone, "tcp:0", "tcp:2", true).await.unwrap().unwrap();
+    let mut refused = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    assert!(matches!(refused.read(&mut [0; 1]).await, Ok(0) | Err(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_server_and_a_real_adbd_forward_and_reverse_for_us() {
+    if !inside("a_stock_server_and_a_real_adbd_forward_and_reverse_for_us") {
+        return;
+    }
+    let real = Real::start().await;
+    let Some(stock) = Stock::without_phone().await else { return };
+    stock.adb(&["connect", &real.address]).await;
+    let phone = stock.server().device(&real.address);
+    let echo = format!("tcp:{}", echo_outside().await);
+    let port = reverse::reverse(&phone, "tcp:0", &echo, false).await.unwrap().unwrap();
+    let place = format!("tcp:{port}");
+    let led = phone.forward("tcp:0", &place, false).await.unwrap().unwrap();
+    echoes(TcpStream::connect(("127.0.0.1", led)).await.unwrap(), 1_000_000).await;
+    assert_eq!(phone.forwards().await.unwrap()[0].target, place);
+    assert_eq!(reverse::list(&phone).await.unwrap()[0].target, echo);
+    phone.kill_forwards().await.unwrap();
+    reverse::kill(&phone, &place).await.unwrap();
+    assert!(TcpStream::connect(("127.0.0.1", led)).await.is_err());
+    assert!(TcpStream::connect(("127.0.0.1", port)).await.is_err());
 }

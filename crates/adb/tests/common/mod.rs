@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
+use thumbwire_adb::daemon::sockets::{Listener, Sockets};
 use thumbwire_adb::daemon::sync::{self, Files, Upcoming};
 use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
 use thumbwire_adb::wire::sync::{Entry, Stat};
@@ -25,6 +26,7 @@ use tokio::net::TcpListener;
 pub(crate) struct TinyPhone {
     pub(crate) features: Features,
     pub(crate) store: Store,
+    pub(crate) sockets: Sockets,
     /// Streams that were opened.
     pub(crate) opened: Arc<AtomicUsize>,
     /// `hang` commands whose host has gone.
@@ -139,9 +141,48 @@ impl Services for TinyPhone {
                 let none = None::<tokio::io::Sink>;
                 let _ = phone.run(&command, &stream, &stream, none, None).await;
             })),
-            _ => Err(Refused),
+            _ => self.sockets.serve(service).unwrap_or(Err(Refused)),
         }
     }
+}
+
+/// Says back whatever comes from each who connects.
+pub(crate) fn echo_inside(mut listener: Listener) {
+    tokio::spawn(async move {
+        while let Some(pipe) = listener.accept().await {
+            tokio::spawn(async move {
+                let (mut reads, mut writes) = tokio::io::split(pipe);
+                let _ = tokio::io::copy(&mut reads, &mut writes).await;
+            });
+        }
+    });
+}
+
+/// As [`echo_inside`], on a port of this computer, which it tells.
+pub(crate) async fn echo_outside() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let (mut reads, mut writes) = socket.split();
+                let _ = tokio::io::copy(&mut reads, &mut writes).await;
+            });
+        }
+    });
+    port
+}
+
+/// Sends `length` bytes and takes as many back, which have to be the same.
+pub(crate) async fn echoes(pipe: impl AsyncRead + AsyncWrite, length: usize) {
+    let sent = pattern(length);
+    let (mut reads, mut writes) = tokio::io::split(pipe);
+    let mut back = vec![0; length];
+    let (written, read) =
+        tokio::join!(async { writes.write_all(&sent).await }, reads.read_exact(&mut back));
+    written.unwrap();
+    read.unwrap();
+    assert!(back == sent, "{length} bytes");
 }
 
 /// Files by their full path: mode, time, bytes.
