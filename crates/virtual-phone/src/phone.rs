@@ -11,6 +11,7 @@ use crate::world::{self, About, BroadcastKeyboard, Display, World};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use thumbwire_adb::daemon::sockets::Sockets;
 use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio::sync::futures::Notified;
@@ -73,6 +74,7 @@ struct Inner {
     cable: watch::Sender<Cable>,
     commands: watch::Sender<Gate>,
     changed: Notify,
+    sockets: Sockets,
 }
 
 /// Whether hosts can reach the phone, and how often they were cut off.
@@ -149,6 +151,7 @@ impl VirtualPhone {
                 cable,
                 commands: watch::Sender::new(Gate::default()),
                 changed: Notify::new(),
+                sockets: Sockets::default(),
             }),
         }
     }
@@ -171,6 +174,11 @@ impl VirtualPhone {
     /// Looks at the phone's files, or changes them, as the shell user.
     pub fn files<T>(&self, with: impl FnOnce(&mut Files) -> T) -> T {
         self.with(|phone| with(&mut phone.files))
+    }
+
+    /// The places inside it at which programs and hosts listen, such as `localabstract:name`.
+    pub fn sockets(&self) -> &Sockets {
+        &self.inner.sockets
     }
 
     /// Every simple command that its shells ran, oldest first; at most some thousands are kept.

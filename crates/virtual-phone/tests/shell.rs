@@ -351,9 +351,9 @@ async fn services_that_are_not_served_are_refused_or_answered_in_words() {
         "jdwp:1",
         "track-jdwp",
         "framebuffer:",
-        "reverse:list-forward",
         "abb:package",
         "tcp:80",
+        "localabstract:nobody",
         "nonsense",
         "",
     ] {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 
 /// Generous: a busy machine is no failure.
@@ -221,4 +221,36 @@ async fn a_reboot_takes_the_phone_away_until_it_is_plugged_in() {
         }
     }
     assert_eq!(said, "back\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn places_of_the_phone_and_of_this_computer_lead_to_each_other() {
+    let Some(stock) = Stock::start().await else { return };
+    let place = |said: Output| format!("127.0.0.1:{}", text(&said.stdout).trim());
+    let mut inside = stock.phone.sockets().listen("localabstract:helper").expect("free");
+    let forwarded = place(stock.adb(&["forward", "tcp:0", "localabstract:helper"]).await);
+    let mut near = TcpStream::connect(forwarded).await.expect("connected");
+    let mut far = inside.accept().await.expect("a pipe");
+    near.write_all(b"ping").await.expect("written");
+    let mut four = [0; 4];
+    far.read_exact(&mut four).await.expect("read");
+    far.write_all(&four).await.expect("written");
+    drop(far);
+    let mut back = String::new();
+    near.read_to_string(&mut back).await.expect("read");
+    assert_eq!(back, "ping");
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let target = format!("tcp:{}", listener.local_addr().expect("an address").port());
+    assert!(stock.adb(&["reverse", "tcp:8081", &target]).await.status.success());
+    let mut far = stock.phone.sockets().connect("tcp:8081").await.expect("connected");
+    let (mut near, _) = listener.accept().await.expect("accepted");
+    far.write_all(b"pong").await.expect("written");
+    near.read_exact(&mut four).await.expect("read");
+    assert_eq!(&four, b"pong");
+    // What leads to a host goes with its connection.
+    stock.phone.unplug();
+    while stock.phone.sockets().connect("tcp:8081").await.is_ok() {
+        tokio::task::yield_now().await;
+    }
 }

@@ -1,7 +1,8 @@
 //! The phone as adbd shows it: services by name, over the real wire.
 //!
-//! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `sync:`, `reboot:`; `root:`, `remount:` and the like are answered with the
-//! words of a phone in production; all else (`jdwp`, `reverse:`, `framebuffer:`, `abb`) is refused, and no feature announces it.
+//! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `sync:`, `reboot:`, `reverse:` and the phone's places (`tcp:`,
+//! `localabstract:` …); `root:`, `remount:` and the like are answered with the words of a phone in production; all else (`jdwp`,
+//! `framebuffer:`, `abb`) is refused, and no feature announces it.
 //!
 //! A command is one future; when its host closes the stream, the future is dropped and the command has ended.
 
@@ -81,7 +82,9 @@ impl Services for Face {
             Some("disable-verity" | "enable-verity") => {
                 saying("verity cannot be disabled/enabled - USER build\n")
             }
-            _ => return Err(Refused),
+            // `reverse:` came with Android 5.
+            Some("reverse") if phone.setup().android < 5 => return Err(Refused),
+            _ => return phone.sockets().serve(service).unwrap_or(Err(Refused)),
         })
     }
 }
