@@ -27,7 +27,7 @@ impl Listed {
     }
 }
 
-/// What an adb server says of a phone.
+/// What an adb server says of a phone: its words for AOSP's `ConnectionState`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Ready.
@@ -38,16 +38,41 @@ pub enum State {
     Unauthorized,
     /// This computer may not open the USB device. The sentence says what is missing.
     NoPermissions(String),
-    /// Any other word: `connecting`, `authorizing`, `recovery`, `sideload`, `bootloader` …
+    /// The server shows it its keys.
+    Authorizing,
+    /// The server has greeted it.
+    Connecting,
+    /// It runs its recovery system: a few services, no apps.
+    Recovery,
+    /// It runs its rescue system, which takes an update.
+    Rescue,
+    /// It waits for an update to be sent.
+    Sideload,
+    /// It runs its boot loader.
+    Bootloader,
+    /// It says that it is a host.
+    Host,
+    /// The server has let go of its USB device, for other programs.
+    Detached,
+    /// Any other words.
     Other(String),
 }
 
 impl State {
-    fn read(words: &str) -> Self {
+    /// What the words of an adb server mean.
+    pub fn read(words: &str) -> Self {
         match words {
             "device" => Self::Device,
             "offline" => Self::Offline,
             "unauthorized" => Self::Unauthorized,
+            "authorizing" => Self::Authorizing,
+            "connecting" => Self::Connecting,
+            "recovery" => Self::Recovery,
+            "rescue" => Self::Rescue,
+            "sideload" => Self::Sideload,
+            "bootloader" => Self::Bootloader,
+            "host" => Self::Host,
+            "detached" => Self::Detached,
             _ if words.starts_with("no permissions") => Self::NoPermissions(words.to_owned()),
             _ => Self::Other(words.to_owned()),
         }
@@ -60,6 +85,14 @@ impl fmt::Display for State {
             Self::Device => "device",
             Self::Offline => "offline",
             Self::Unauthorized => "unauthorized",
+            Self::Authorizing => "authorizing",
+            Self::Connecting => "connecting",
+            Self::Recovery => "recovery",
+            Self::Rescue => "rescue",
+            Self::Sideload => "sideload",
+            Self::Bootloader => "bootloader",
+            Self::Host => "host",
+            Self::Detached => "detached",
             Self::NoPermissions(words) | Self::Other(words) => words,
         })
     }
@@ -70,7 +103,7 @@ pub fn read_devices(text: &str) -> Vec<Listed> {
     text.lines().filter_map(read_line).collect()
 }
 
-/// The states of AOSP's `ConnectionState`; `no` begins "no permissions …".
+/// The words by which a state begins, `no permissions` being the one of two.
 const STATES: [&str; 13] = [
     "device",
     "offline",
@@ -86,6 +119,8 @@ const STATES: [&str; 13] = [
     "host",
     "unknown",
 ];
+/// How wide a server prints a serial, filled with spaces (`%-22s` in AOSP's `append_transport`).
+const SERIAL_WIDTH: usize = 22;
 
 fn read_line(line: &str) -> Option<Listed> {
     if line.starts_with("* ") {
@@ -98,31 +133,66 @@ fn read_line(line: &str) -> Option<Listed> {
     let serial = serial.trim();
     let words: Vec<&str> = rest.split_whitespace().collect();
     let first = words.iter().position(|word| read_property(word).is_some());
-    let (state, properties) = words.split_at(first.unwrap_or(words.len()));
+    let (state, rest) = words.split_at(first.unwrap_or(words.len()));
     if serial.is_empty() || state.is_empty() {
         return None;
     }
-    Some(Listed {
-        serial: serial.to_owned(),
-        state: State::read(&state.join(" ")),
-        properties: properties.iter().filter_map(|word| read_property(word)).collect(),
-    })
+    let mut properties: Vec<(String, String)> = Vec::new();
+    for word in rest {
+        match (read_property(word), properties.last_mut()) {
+            (Some(property), _) => properties.push(property),
+            // Only a model has its spaces replaced.
+            (None, Some((_, value))) => {
+                value.push(' ');
+                value.push_str(word);
+            }
+            (None, None) => {}
+        }
+    }
+    Some(Listed { serial: serial.to_owned(), state: State::read(&state.join(" ")), properties })
 }
 
-/// Without a tab the state is the first known word after the serial, since the serial may hold
-/// spaces; a word that nobody knows counts as a state if properties follow it.
+/// Without a tab the state stands where a server prints it, behind a serial that was filled up with
+/// spaces. Else it is the last known word before the properties, since a long serial may hold such
+/// words too, but the first "no permissions", since a sentence follows; a word that nobody knows
+/// counts as a state if properties follow it.
 fn split_at_state(line: &str) -> Option<(&str, &str)> {
+    if let Some((serial, rest)) = line.split_at_checked(SERIAL_WIDTH + 1)
+        && serial.ends_with(' ')
+        && begins_with_state(rest)
+    {
+        return Some((serial, rest));
+    }
     let line = line.trim();
-    let mut words_after_spaces = line
-        .match_indices(' ')
-        .map(|(place, _)| line.split_at(place + 1))
-        .filter(|(_, after)| !after.starts_with(char::is_whitespace));
-    let known = words_after_spaces
-        .find(|(_, after)| STATES.contains(&after.split_whitespace().next().unwrap_or_default()));
-    known.or_else(|| {
+    let mut found = None;
+    for (place, _) in line.match_indices(' ') {
+        let (before, after) = line.split_at(place + 1);
+        if after.starts_with(char::is_whitespace) {
+            continue;
+        }
+        if read_property(first_word(after)).is_some() {
+            break;
+        }
+        if begins_with_state(after) {
+            found = Some((before, after));
+            if first_word(after) == "no" {
+                break;
+            }
+        }
+    }
+    found.or_else(|| {
         line.split_whitespace().any(|word| word.starts_with("transport_id:")).then_some(())?;
         line.split_once(' ')
     })
+}
+
+fn begins_with_state(text: &str) -> bool {
+    let word = first_word(text);
+    STATES.contains(&word) && (word != "no" || text.starts_with("no permissions"))
+}
+
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
 }
 
 /// `name:value` with a plain name; the address in "see [http://…]" is none.
@@ -182,6 +252,55 @@ mod tests {
         check(&format!("x{spaces}device"), &["x|device|"]);
     }
 
+    /// `%-22s %s` as the server pads, and longer serials.
+    #[test]
+    fn a_serial_may_hold_words_for_states() {
+        check(
+            "My device             offline transport_id:1\n\
+             no permissions host    unauthorized usb:1-1 transport_id:2\n\
+             a device with a very long host name no permissions (user device is not in the plugdev \
+             group); see [http://developer.android.com/tools/device.html] usb:1-4 transport_id:3\n\
+             tab device\tdevice\n",
+            &[
+                "My device|offline|transport_id=1",
+                "no permissions host|unauthorized|usb=1-1,transport_id=2",
+                "a device with a very long host name|no permissions (user device is not in the \
+                 plugdev group); see [http://developer.android.com/tools/device.html]|\
+                 usb=1-4,transport_id=3",
+                "tab device|device|",
+            ],
+        );
+    }
+
+    #[test]
+    fn phones_without_a_serial_and_with_a_product_of_several_words_are_listed() {
+        check(
+            "????????????           no permissions (user in plugdev group; are your udev rules \
+             wrong?); see [http://developer.android.com/tools/device.html] usb:3-1 transport_id:4\n\
+             (no serial number)     recovery usb:1-2 product:my own phone model:X_1 transport_id:5\n\
+             [::1]:5555             connecting transport_id:6\n\
+             it's \"a\"; phone:2      device usb:1 transport_id:7\n",
+            &[
+                "????????????|no permissions (user in plugdev group; are your udev rules wrong?); \
+                 see [http://developer.android.com/tools/device.html]|usb=3-1,transport_id=4",
+                "(no serial number)|recovery|usb=1-2,product=my own phone,model=X_1,transport_id=5",
+                "[::1]:5555|connecting|transport_id=6",
+                "it's \"a\"; phone:2|device|usb=1,transport_id=7",
+            ],
+        );
+    }
+
+    #[test]
+    fn each_state_keeps_its_word() {
+        for word in STATES {
+            let word = if word == "no" { "no permissions; see" } else { word };
+            let state = State::read(word);
+            assert_eq!(state.to_string(), word);
+            assert_eq!(matches!(state, State::Other(_)), word == "unknown", "{word}");
+        }
+        assert_eq!(State::read("dreaming"), State::Other("dreaming".into()));
+    }
+
     #[test]
     fn nothing_is_made_out_of_noise() {
         check("", &[]);
@@ -213,6 +332,24 @@ mod tests {
     }
 
     proptest! {
+        /// As a server prints it, whatever the serial and the state.
+        #[test]
+        fn a_printed_line_reads_back(
+            serial in "[!-~]([ -~]{0,40}[!-~])?",
+            state in prop::sample::select(STATES.to_vec()),
+        ) {
+            prop_assume!(!serial.starts_with('*'));
+            let state = if state == "no" { "no permissions; see [http://x]" } else { state };
+            // What cannot be told apart: a long serial that ends like the beginning of a state, or
+            // holds what looks like a property.
+            prop_assume!(serial.len() <= SERIAL_WIDTH);
+            let line = format!("{serial:SERIAL_WIDTH$} {state} usb:1-4 transport_id:3");
+            let read = read_devices(&line);
+            prop_assert_eq!(read.len(), 1);
+            prop_assert_eq!((&read[0].serial, read[0].state.to_string()), (&serial, state.to_owned()));
+            prop_assert_eq!(read[0].property("transport_id"), Some("3"));
+        }
+
         #[test]
         fn any_text_is_read_or_passed_over(text in "([a-z:_\\t \\n\\r(ü]|device|offline|transport_id:1){0,60}") {
             for listed in read_devices(&text) {
