@@ -544,3 +544,28 @@ async fn a_phone_without_version_2_is_asked_by_version_1() {
     assert_eq!(listed, [("f".to_owned(), Ok(told))]);
     assert!(matches!(details(&phone, "/nothing").await, Err(Error::Phone { .. })));
 }
+
+#[tokio::test]
+async fn a_phone_that_came_back_is_connected_to_anew() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let phone = TinyPhone::modern();
+    let serve = async |listener: tokio::net::TcpListener| {
+        let (socket, _) = listener.accept().await.unwrap();
+        tokio::spawn(thumbwire_adb::daemon::serve(socket, Arc::new(phone.clone())))
+    };
+    let host = Direct::tcp(address.to_string());
+    let (said, served) = tokio::join!(run(&host, "exit 3"), serve(listener));
+    assert_eq!(said.unwrap().status, Some(3));
+    let mut held = exec(&host, "cat").await.unwrap();
+    served.abort();
+    assert!(held.read_u8().await.is_err(), "what was open breaks");
+    for _ in 0..2 {
+        let error = run(&host, "exit 3").await.unwrap_err();
+        assert!(matches!(error, Error::NotReachable { .. }), "{error}");
+        assert!(!error.may_have_happened());
+    }
+    let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+    let (said, _served) = tokio::join!(run(&host, "exit 4"), serve(listener));
+    assert_eq!(said.unwrap().status, Some(4));
+}

@@ -134,3 +134,23 @@ async fn a_stock_server_tells_when_phones_come_and_go() {
     let error = tracker.next().await.unwrap_err();
     assert!(matches!(error, Error::Vanished { .. }), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_server_that_is_killed_is_not_started_by_us_and_used_when_it_is_back() {
+    let Some(stock) = Stock::start().await else { return };
+    let phone = stock.server().device(&stock.serial);
+    assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
+    stock.adb(&["kill-server"]).await;
+    // It answers the kill before it is gone.
+    let gone = async {
+        while !matches!(run(&phone, "exit 3").await, Err(Error::NotReachable { .. })) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("the server ends");
+    stock.adb(&["start-server"]).await;
+    let error = run(&phone, "exit 3").await.unwrap_err();
+    assert!(matches!(error, Error::NoSuchDevice { .. }), "it has forgotten the phone: {error}");
+    stock.adb(&["connect", &stock.serial]).await;
+    assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
+}

@@ -113,3 +113,108 @@ async fn an_absent_server_is_not_reachable() {
     let error = AdbServer::new(&address).devices().await.unwrap_err();
     assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
 }
+
+/// As [`server`], for requests without their lengths; nothing comes after the last answer.
+async fn asked(scripts: Vec<Vec<(String, &'static str)>>) -> AdbServer {
+    let framed = |request: String| {
+        let bytes = smart::text(&request).unwrap();
+        &*String::from_utf8(bytes).unwrap().leak()
+    };
+    let script = |script: Vec<(String, &'static str)>| {
+        script.into_iter().map(|(request, answer)| (framed(request), answer)).collect()
+    };
+    server(scripts.into_iter().map(script).collect()).await
+}
+
+#[tokio::test]
+async fn a_serial_is_asked_about_so_that_the_server_sees_its_end() {
+    for serial in ["abc1", "My Phone (2)", "it's \"a\"; b", "192.168.1.2:5555", "[fe80::1%2]:5555"]
+    {
+        let request = format!("host-serial:{serial}:features");
+        let server = asked(vec![vec![(request, "OKAY0003cmd")]]).await;
+        assert!(server.device(serial).features().await.unwrap().has("cmd"), "{serial}");
+    }
+    for serial in ["a:b", "a:5555:c", "usb:1-4", "tcp:5555", "vsock:2:5555", "model:1", "[a", "::1"]
+    {
+        let choose = format!("host:transport:{serial}");
+        let scripts = vec![(choose, "OKAY"), ("host:features".into(), "OKAY0003cmd")];
+        let server = asked(vec![scripts]).await;
+        assert!(server.device(serial).features().await.unwrap().has("cmd"), "{serial}");
+        let scripts = vec![(format!("host:transport:{serial}"), "OKAY"), ("sync:".into(), "OKAY")];
+        let server = asked(vec![scripts]).await;
+        assert!(server.device(serial).open("sync:").await.is_ok(), "{serial}");
+    }
+}
+
+#[tokio::test]
+async fn a_phone_whose_serial_names_none_is_reached_by_its_number() {
+    let list = "OKAY0044(no serial number)     device usb:1 model:A transport_id:7\nx\tdevice\n";
+    let server = asked(vec![
+        vec![("host-transport-id:7:features".into(), "OKAY0003cmd")],
+        vec![("host:transport-id:7".into(), "OKAY"), ("exec:date".into(), "OKAYnoon")],
+        vec![("host:devices-l".into(), list)],
+        vec![("host-transport-id:7:features".into(), "OKAY0003cmd")],
+        vec![("host:transport-id:7".into(), "FAIL001fno device with transport id '7'")],
+    ])
+    .await;
+    let phone = server.device_numbered("(no serial number)", 7);
+    assert!(phone.features().await.unwrap().has("cmd"));
+    assert!(phone.open("exec:date").await.is_ok());
+    assert_eq!(phone.banner().await.unwrap().model(), Some("A"));
+    let error = phone.open("exec:date").await.err();
+    assert!(matches!(error, Some(Error::NoSuchDevice { .. })), "{error:?}");
+}
+
+#[tokio::test]
+async fn forwards_are_asked_for_and_read_as_servers_of_all_ages_answer() {
+    let check = async |answer: &'static str, expected: Result<Option<u16>, Error>| {
+        let request = "host-serial:x:forward:tcp:0;localabstract:a b".to_owned();
+        let server = asked(vec![vec![(request, answer)]]).await;
+        let answered = server.device("x").forward("tcp:0", "localabstract:a b", true).await;
+        assert_eq!(answered, expected, "{answer}");
+    };
+    check("OKAYOKAY", Ok(None)).await;
+    check("OKAYOKAY000540001", Ok(Some(40001))).await;
+    let service = "forward:tcp:0;localabstract:a b".to_owned();
+    let refused = |said: &str| Error::Refused { service: service.clone(), said: said.to_owned() };
+    check("FAIL0004busy", Err(refused("busy"))).await;
+    check("OKAYFAIL0004busy", Err(refused("busy"))).await;
+    let error = Error::Offline { serial: "x".into(), state: "offline".into() };
+    check("FAIL000edevice offline", Err(error)).await;
+
+    let request = || "host-serial:x:forward:norebind:tcp:1;tcp:2".to_owned();
+    let server = asked(vec![vec![(request(), "FAIL0000")], vec![(request(), "OKAY")]]).await;
+    let error = server.device("x").forward("tcp:1", "tcp:2", false).await.unwrap_err();
+    assert!(matches!(error, Error::NoSuchDevice { .. }), "{error}");
+    let error = server.device("x").forward("tcp:1", "tcp:2", false).await.unwrap_err();
+    assert!(matches!(error, Error::Vanished { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn another_phones_forward_is_not_ended() {
+    let list = || ("host:list-forward".to_owned(), "OKAY001bx tcp:1 tcp:2\ny tcp:3 tcp:4");
+    let killed = ("host-serial:x:killforward:tcp:1".to_owned(), "OKAYOKAY");
+    let server = asked(vec![vec![list()], vec![list()], vec![killed]]).await;
+    let error = server.device("x").kill_forward("tcp:3").await.unwrap_err();
+    assert!(matches!(error, Error::Refused { .. }), "{error}");
+    server.device("x").kill_forwards().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_is_used_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let phone = AdbServer::new(address.to_string()).device("x");
+    drop(listener);
+    let error = phone.open("exec:date").await.err();
+    assert!(matches!(error, Some(Error::NotReachable { .. })), "{error:?}");
+    assert!(matches!(phone.features().await, Err(Error::NotReachable { .. })));
+    let listener = TcpListener::bind(address).await.unwrap();
+    let serve = async {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket.write_all(b"OKAY0003cmd").await.unwrap();
+        socket
+    };
+    let (features, _socket) = tokio::join!(phone.features(), serve);
+    assert!(features.unwrap().has("cmd"));
+}
