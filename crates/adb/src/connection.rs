@@ -63,9 +63,11 @@ pub struct Settings {
     pub version: u32,
     /// The largest payload that we take, in bytes.
     pub max_payload: usize,
-    /// How long the greeting may take; `None` waits for ever, as a phone does.
+    /// How long the greeting may take, and with a gate being let in without the owner; `None` waits
+    /// for ever, as adbd does.
     pub greeting: Option<Duration>,
-    /// How long a host waits for the phone's owner to accept its key; `None` waits for ever.
+    /// How long the phone's owner may take to accept a host's key, for either end; `None` waits for
+    /// ever.
     pub consent: Option<Duration>,
     /// How many streams may live at once.
     pub max_streams: usize,
@@ -77,6 +79,16 @@ impl Settings {
     pub fn host(banner: Banner) -> Self {
         let patience = Some(Duration::from_secs(10));
         Self { greeting: patience, consent: patience, ..Self::phone(banner) }
+    }
+
+    /// For a phone that says `banner` and asks for a key: who is not let in within 10 s, or within
+    /// 5 minutes once its key was shown to the owner, is hung up on.
+    pub fn guarded_phone(banner: Banner) -> Self {
+        Self {
+            greeting: Some(Duration::from_secs(10)),
+            consent: Some(Duration::from_secs(5 * 60)),
+            ..Self::phone(banner)
+        }
     }
 
     /// For a phone that says `banner`.

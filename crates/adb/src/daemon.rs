@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::Error;
@@ -54,6 +55,23 @@ pub trait Doorkeeper: Send + Sync + 'static {
     /// came from anybody. The answer may take as long as the owner does; the future is dropped when
     /// the host has gone or begun anew. After a `false` the host is told nothing, as by AOSP's adbd.
     fn consents(&self, key: String) -> BoxFuture<'static, bool>;
+
+    /// Where hosts wait until they are let in. One that listens on a socket should have a lobby, so
+    /// that strangers cannot fill the phone with connections; by default there is room for all.
+    fn lobby(&self) -> Option<&Lobby> {
+        None
+    }
+}
+
+/// Counts hosts that are not let in yet, over all connections of a phone.
+#[derive(Debug, Clone)]
+pub struct Lobby(Arc<Semaphore>);
+
+impl Lobby {
+    /// A lobby for so many hosts; those who find it full are hung up on.
+    pub fn new(places: usize) -> Self {
+        Self(Arc::new(Semaphore::new(places)))
+    }
 }
 
 /// Makes a [`Handler`] out of an async function.
@@ -79,10 +97,10 @@ where
 }
 
 /// As [`serve`], for hosts that `doorkeeper` knows or whose key it accepts. No service is opened
-/// before.
+/// before, and who is not in within 10 s, or within 5 minutes once its key was shown, is hung up on.
 ///
 /// # Errors
-/// The host broke the protocol, or tried too many keys.
+/// The host broke the protocol, tried too many keys, was not let in in time, or found the lobby full.
 pub async fn serve_guarded<IO>(
     io: IO,
     services: Arc<dyn Services>,
@@ -91,9 +109,13 @@ pub async fn serve_guarded<IO>(
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
+    let place = doorkeeper.lobby().map(|lobby| lobby.0.clone().try_acquire_owned()).transpose();
+    let place = place
+        .map_err(|_| Error::Unauthorized { reason: "too many hosts wait to be let in".into() })?;
     let gate = Box::new(Door(doorkeeper.clone()));
-    let (link, carry) = Link::start_with_gate(io, Settings::phone(services.banner()), gate);
-    answer(link, carry, services, Some(doorkeeper)).await
+    let settings = Settings::guarded_phone(services.banner());
+    let (link, carry) = Link::start_with_gate(io, settings, gate);
+    answer(link, carry, services, Some((doorkeeper, place))).await
 }
 
 struct Door(Arc<dyn Doorkeeper>);
@@ -112,8 +134,10 @@ async fn answer(
     link: Link,
     carry: impl Future<Output = Error> + Send,
     services: Arc<dyn Services>,
-    doorkeeper: Option<Arc<dyn Doorkeeper>>,
+    guarded: Option<(Arc<dyn Doorkeeper>, Option<OwnedSemaphorePermit>)>,
 ) -> Result<(), Error> {
+    let (doorkeeper, mut place) = guarded.unzip();
+    let mut place = place.take().flatten();
     let mut running = JoinSet::new();
     // The last key shown, and the owner's word on it.
     let mut asking: Option<(u32, BoxFuture<'static, bool>)> = None;
@@ -132,6 +156,7 @@ async fn answer(
                         Err(Refused) => tracing::debug!(kind, "refused"),
                     }
                 }
+                _ = link.online(), if place.is_some() => place = None,
                 Some((number, key)) = link.key_shown() => {
                     asking = doorkeeper.as_ref().map(|door| (number, door.consents(key)));
                 }

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::TinyPhone;
-use common::owner::Owner;
+use common::owner::{Owner, PLACES};
 use common::stock::{PATIENCE, Stock, stdout};
+use thumbwire_adb::wire::packet::{self, Command};
 use thumbwire_adb::{Direct, Error, Key, PublicKey, daemon, run};
+use tokio::io::AsyncWriteExt;
 
 /// The host's way to a phone that `owner` guards; it can be connected any number of times.
 fn guarded(owner: &Arc<Owner>) -> Direct {
@@ -83,6 +85,69 @@ async fn a_host_without_a_key_is_told_so() {
     let (owner, _asked) = Owner::new(&[]);
     let error = run(&guarded(&owner), "exit 3").await.unwrap_err();
     assert!(matches!(&error, Error::Unauthorized { reason } if reason.contains("we hold none")));
+}
+
+/// A stranger's end of a connection, and how the phone ends it.
+fn stranger(
+    owner: &Arc<Owner>,
+) -> (tokio::io::DuplexStream, tokio::task::JoinHandle<Result<(), Error>>) {
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let phone = Arc::new(TinyPhone::modern());
+    (near, tokio::spawn(daemon::serve_guarded(far, phone, owner.clone())))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_that_says_nothing_or_greets_for_ever_is_hung_up_on() {
+    let (owner, mut asked) = Owner::new(&[]);
+    let began = tokio::time::Instant::now();
+    let (_silent, served) = stranger(&owner);
+    assert!(matches!(served.await.unwrap(), Err(Error::TimedOut { .. })));
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+
+    let began = tokio::time::Instant::now();
+    let (near, mut served) = stranger(&owner);
+    let (mut reads, mut writes) = tokio::io::split(near);
+    tokio::spawn(async move { tokio::io::copy(&mut reads, &mut tokio::io::sink()).await });
+    let mut greeting = bytes::BytesMut::new();
+    packet::emit(&mut greeting, Command::Cnxn, packet::VERSION, 4096, b"host::", true);
+    let greet = async {
+        while writes.write_all(&greeting).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(900)).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        ended = &mut served => assert!(matches!(ended.unwrap(), Err(Error::TimedOut { .. }))),
+        () = greet => {}
+    }
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+
+    // Who has shown a key waits for the owner, and not for ever.
+    let began = tokio::time::Instant::now();
+    let host = guarded(&owner).with_key(key(), "me@here").with_consent_within(Duration::MAX / 4);
+    let refuse = async { std::mem::forget(asked.recv().await.unwrap().1) };
+    let (said, ()) = tokio::join!(run(&host, "exit 3"), refuse);
+    assert!(said.is_err());
+    assert_eq!(began.elapsed(), Duration::from_secs(5 * 60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn strangers_take_only_so_many_places_and_who_is_in_takes_none() {
+    let key = key();
+    let (owner, _asked) = Owner::new(&[&key]);
+    let known: Vec<Direct> =
+        (0..2 * PLACES).map(|_| guarded(&owner).with_key(key.clone(), "me@here")).collect();
+    for host in &known {
+        assert_eq!(run(host, "exit 3").await.unwrap().status, Some(3));
+    }
+    let strangers: Vec<_> = (0..PLACES).map(|_| stranger(&owner)).collect();
+    let late = guarded(&owner).with_key(key, "me@here");
+    tokio::task::yield_now().await;
+    assert!(matches!(run(&late, "exit 3").await, Err(Error::NotReachable { .. })));
+    assert_eq!(run(&known[0], "exit 3").await.unwrap().status, Some(3), "it is in");
+    drop(strangers);
+    let let_in = async { while run(&late, "exit 3").await.is_err() {} };
+    tokio::time::timeout(PATIENCE, let_in).await.expect("there is room again");
 }
 
 #[tokio::test]

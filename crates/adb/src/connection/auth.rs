@@ -63,6 +63,8 @@ pub(super) struct Talk {
     shown: u32,
     /// The last of them waits for the owner's word, or did not get it.
     pending: bool,
+    /// A phone gives its owner time, once for each host that is not in.
+    given_time: bool,
 }
 
 impl Connection {
@@ -89,7 +91,10 @@ impl Connection {
     }
 
     /// Asks a host that greeted for a key. `false` when there is no gate.
-    pub(super) fn ask_for_key(&mut self) -> bool {
+    pub(super) fn ask_for_key(&mut self, now: Instant) -> bool {
+        // Kept while it runs: greeting again and again gains no time.
+        let patience = self.settings.greeting;
+        self.deadline = self.deadline.or(patience.map(|patience| now + patience));
         let Some(gate) = &mut self.talk.gate else { return false };
         let token = gate.token();
         self.talk.token = Some(token);
@@ -133,7 +138,7 @@ impl Connection {
     }
 
     /// AUTH, as a phone hears it.
-    pub(super) fn answered(&mut self, packet: &Packet) -> Result<(), Error> {
+    pub(super) fn answered(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
         let (Some(gate), Some(token)) = (&mut self.talk.gate, &self.talk.token) else {
             return Ok(());
         };
@@ -146,13 +151,17 @@ impl Connection {
                         format!("{MAX_SIGNATURES} signatures by keys that it does not know");
                     return Err(Error::Unauthorized { reason });
                 }
-                self.ask_for_key();
+                self.ask_for_key(now);
             }
             packet::AUTH_PUBLIC_KEY if !self.talk.pending && packet.payload.len() <= MAX_KEY => {
                 let text = packet.payload.split(|byte| *byte == 0).next().unwrap_or_default();
                 let key = String::from_utf8_lossy(text).into_owned();
                 self.talk.pending = true;
                 self.talk.shown = self.talk.shown.wrapping_add(1);
+                if !self.talk.given_time {
+                    self.talk.given_time = true;
+                    self.deadline = self.settings.consent.map(|consent| now + consent);
+                }
                 self.events.push_back(Event::KeyShown { number: self.talk.shown, key });
             }
             _ => {}
@@ -164,6 +173,7 @@ impl Connection {
         self.talk.token = None;
         self.talk.pending = false;
         self.talk.refused = 0;
+        self.talk.given_time = false;
         self.greet();
         self.go_online();
     }

@@ -25,9 +25,9 @@ impl Connection {
         }
         let online = self.stage == Stage::Online;
         match packet.command {
-            Command::Cnxn => self.greeted(&packet)?,
+            Command::Cnxn => self.greeted(&packet, now)?,
             Command::Auth if self.role == Role::Host && !online => self.asked(&packet, now)?,
-            Command::Auth if self.role == Role::Phone && !online => self.answered(&packet)?,
+            Command::Auth if self.role == Role::Phone && !online => self.answered(&packet, now)?,
             Command::Stls if self.role == Role::Host && !online => {
                 return Err(Error::Unauthorized {
                     reason: "it asks for TLS, which is not spoken here".into(),
@@ -49,7 +49,7 @@ impl Connection {
         Ok(())
     }
 
-    fn greeted(&mut self, packet: &Packet) -> Result<(), Error> {
+    fn greeted(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
         if packet.arg0 < packet::VERSION && !packet.sum_is_right() {
             return Err(Error::protocol("a greeting that was damaged on the way"));
         }
@@ -62,7 +62,7 @@ impl Connection {
         self.chunk = (packet.arg1 as usize).clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
         self.peer = Banner::read(&packet.payload);
         if self.role == Role::Phone {
-            if self.ask_for_key() {
+            if self.ask_for_key(now) {
                 return Ok(());
             }
             self.greet();
