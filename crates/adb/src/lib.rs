@@ -1,7 +1,7 @@
 //! The Android Debug Bridge wire, both ends: packets, streams, shell, sync; to a running adb server, straight to adbd, or in memory.
 //!
 //! ```text
-//!  services   shell, sync                    daemon   the phone's side of the same services
+//!  services   shell, sync, reverse           daemon   the phone's side of the same services
 //!      └── transport   open(service)            │
 //!             │    └── through an adb server    │
 //!             └── link   one loop over any AsyncRead + AsyncWrite

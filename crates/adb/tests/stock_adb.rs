@@ -154,3 +154,23 @@ async fn a_stock_server_that_is_killed_is_not_started_by_us_and_used_when_it_is_
     stock.adb(&["connect", &stock.serial]).await;
     assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_server_is_asked_about_phones_by_other_names_than_a_plain_serial() {
+    let Some(stock) = Stock::start().await else { return };
+    let server = stock.server();
+    let listed = server.devices().await.unwrap();
+    let number = listed[0].property("transport_id").unwrap().parse().unwrap();
+    // A name with a colon that is no address is chosen first: as an odd serial is.
+    for phone in [server.device("model:Tiny_Phone"), server.device_numbered("(none)", number)] {
+        assert!(phone.features().await.unwrap().has("shell_v2"), "{phone:?}");
+        assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
+        assert!(phone.forward("tcp:0", "tcp:1", true).await.unwrap().is_some());
+    }
+    for phone in [server.device("model:Nobody"), server.device_numbered(&stock.serial, 999)] {
+        let error = phone.features().await.unwrap_err();
+        assert!(matches!(error, Error::NoSuchDevice { .. }), "{phone:?}: {error}");
+        let error = phone.forward("tcp:0", "tcp:1", true).await.unwrap_err();
+        assert!(matches!(error, Error::NoSuchDevice { .. }), "{phone:?}: {error}");
+    }
+}

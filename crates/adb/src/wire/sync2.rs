@@ -8,7 +8,7 @@
 //!
 //! Spoken to phones that announce [`STAT_V2`] and [`LS_V2`]. Source: `file_sync_protocol.h` in AOSP's
 //! adb (`sync_stat_v2`, `sync_dent_v2`). Sending and receiving (`SND2`, `RCV2`) gains compression
-//! alone and is not here.
+//! alone, costs a question about features, and is not here.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
