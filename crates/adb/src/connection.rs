@@ -81,16 +81,6 @@ impl Settings {
         Self { greeting: patience, consent: patience, ..Self::phone(banner) }
     }
 
-    /// For a phone that says `banner` and asks for a key: who is not let in within 10 s, or within
-    /// 5 minutes once its key was shown to the owner, is hung up on.
-    pub fn guarded_phone(banner: Banner) -> Self {
-        Self {
-            greeting: Some(Duration::from_secs(10)),
-            consent: Some(Duration::from_secs(5 * 60)),
-            ..Self::phone(banner)
-        }
-    }
-
     /// For a phone that says `banner`.
     pub fn phone(banner: Banner) -> Self {
         Self {
@@ -101,6 +91,13 @@ impl Settings {
             consent: None,
             max_streams: 1024,
         }
+    }
+
+    /// The same for a phone that asks for a key: who is not let in within 10 s, or within 5 minutes
+    /// once its key was shown to the owner, is hung up on.
+    pub fn guarded(self) -> Self {
+        let greeting = Some(Duration::from_secs(10));
+        Self { greeting, consent: Some(Duration::from_secs(5 * 60)), ..self }
     }
 }
 

@@ -38,6 +38,12 @@ pub trait Services: Send + Sync + 'static {
     /// What it says of itself. Announce only features that [`Self::open`] serves.
     fn banner(&self) -> Banner;
 
+    /// How its end of a connection behaves: as a phone of today, unless it says otherwise. An adbd before Android 7 takes
+    /// payloads of 4 KiB only, and wants sums.
+    fn settings(&self) -> Settings {
+        Settings::phone(self.banner())
+    }
+
     /// Asked once for each stream that the host opens, in order.
     ///
     /// # Errors
@@ -92,7 +98,7 @@ pub async fn serve<IO>(io: IO, services: Arc<dyn Services>) -> Result<(), Error>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let (link, carry) = Link::start(io, Role::Phone, Settings::phone(services.banner()));
+    let (link, carry) = Link::start(io, Role::Phone, services.settings());
     answer(link, carry, services, None).await
 }
 
@@ -113,8 +119,7 @@ where
     let place = place
         .map_err(|_| Error::Unauthorized { reason: "too many hosts wait to be let in".into() })?;
     let gate = Box::new(Door(doorkeeper.clone()));
-    let settings = Settings::guarded_phone(services.banner());
-    let (link, carry) = Link::start_with_gate(io, settings, gate);
+    let (link, carry) = Link::start_with_gate(io, services.settings().guarded(), gate);
     answer(link, carry, services, Some((doorkeeper, place))).await
 }
 

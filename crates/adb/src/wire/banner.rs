@@ -84,12 +84,16 @@ impl Banner {
     }
 }
 
-/// The banner as it goes over the wire. Characters that would end a field become `_`.
+/// The banner as it goes over the wire. Characters that would end a field become `_`. Without a feature there is no
+/// list of them, as in the days before Android 5.
 impl fmt::Display for Banner {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}:", self.kind, self.serial)?;
         for (name, value) in &self.properties {
             write!(out, "{name}={};", value.replace([';', '\0'], "_"))?;
+        }
+        if self.features == Features::default() {
+            return Ok(());
         }
         write!(out, "features={}", self.features)
     }
@@ -155,6 +159,10 @@ mod tests {
         let banner = Banner::read(b"device::ro.product.name=jfltexx;ro.product.model=GT-I9505;\0");
         assert_eq!(banner.model(), Some("GT-I9505"));
         assert_eq!(banner.features, Features::default());
+        assert_eq!(
+            banner.to_string(),
+            "device::ro.product.name=jfltexx;ro.product.model=GT-I9505;"
+        );
     }
 
     #[test]
