@@ -64,8 +64,13 @@ pub struct Files {
 const ROOT: Id = Id(0);
 
 impl Files {
-    /// A fresh phone's tree. `now` is in seconds since 1970; `programs` become `/system/bin`.
-    pub fn new<'a>(now: u64, programs: impl IntoIterator<Item = &'a str>) -> Self {
+    /// A fresh phone's tree. `now` is in seconds since 1970; `programs` become `/system/bin`; `links` are path and target of
+    /// those that not every release has.
+    pub fn new<'a>(
+        now: u64,
+        programs: impl IntoIterator<Item = &'a str>,
+        links: &[(&str, &str)],
+    ) -> Self {
         let root = Node {
             body: Body::Directory(BTreeMap::new()),
             mode: 0o755,
@@ -81,7 +86,7 @@ impl Files {
             capacity: CAPACITY,
             now,
         };
-        layout::furnish(&mut files, programs);
+        layout::furnish(&mut files, programs, links);
         files
     }
 
@@ -524,7 +529,7 @@ mod tests {
     use super::*;
 
     fn phone() -> Files {
-        Files::new(1_000, ["sh", "ls"])
+        Files::new(1_000, ["sh", "ls"], &[])
     }
 
     #[test]

@@ -14,12 +14,16 @@
 mod commands;
 mod faces;
 mod files;
+mod odd;
+mod owner;
 mod phone;
 mod programs;
+mod release;
 mod render;
 mod sh;
 pub mod world;
 
 pub use commands::CommandRecord;
 pub use files::{Error as FileError, Files, Kind, Stat};
+pub use odd::Odd;
 pub use phone::{Setup, VirtualPhone};

@@ -6,8 +6,12 @@
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faces::adbd;
 use crate::files::Files;
+use crate::odd::Odd;
+use crate::owner::Door;
 use crate::programs::{self, Properties};
+use crate::release::Release;
 use crate::world::{self, About, BroadcastKeyboard, Display, World};
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,7 +33,7 @@ const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 pub struct Setup {
     /// Decides everything that looks random; the same seed and the same commands give the same bytes.
     pub seed: u64,
-    /// Major Android release.
+    /// Major Android release: 14, or 4 for a phone of 2014. The manners of a release in between are those of the older one.
     pub android: u32,
     /// The screen.
     pub display: Display,
@@ -61,6 +65,31 @@ impl Default for Setup {
     }
 }
 
+impl Setup {
+    /// A phone of that release of Android, such as `4.4` or `14`, with a screen as phones had it then; `None` for a release that is
+    /// not among [`Setup::releases`].
+    pub fn of_release(name: &str) -> Option<Self> {
+        let release = Release::named(name)?;
+        let setup = Self { android: release.major, ..Self::default() };
+        if release.major >= 10 {
+            return Some(setup);
+        }
+        Some(Self {
+            // The screen of the captures of Android 4.4.4.
+            display: Display { width: 480, height: 800, density: 240, rotation: 0 },
+            model: format!("Virtual Phone {}", release.name),
+            product: "virtual_old".to_owned(),
+            device: "vpold".to_owned(),
+            ..setup
+        })
+    }
+
+    /// The releases that a phone can be, oldest first.
+    pub fn releases() -> impl Iterator<Item = &'static str> {
+        Release::names()
+    }
+}
+
 /// A phone made of memory. A clone is another handle on the same phone.
 #[derive(Clone)]
 pub struct VirtualPhone {
@@ -73,6 +102,7 @@ struct Inner {
     state: Mutex<State>,
     cable: watch::Sender<Cable>,
     commands: watch::Sender<Gate>,
+    door: watch::Sender<Door>,
     changed: Notify,
     sockets: Sockets,
 }
@@ -101,6 +131,8 @@ pub(crate) struct State {
     pub(crate) log: CommandLog,
     /// Log lines before this one were cleared by `logcat -c`, counted from the first ever written.
     pub(crate) log_cleared: u64,
+    /// Programs that answer oddly, by name.
+    pub(crate) odd: BTreeMap<String, Odd>,
     pids: u32,
 }
 
@@ -121,6 +153,7 @@ impl std::fmt::Debug for VirtualPhone {
 impl VirtualPhone {
     /// A phone that has just been switched on and shows its home screen.
     pub fn new(setup: Setup) -> Self {
+        let release = Release::of(setup.android);
         let serial = setup.serial.clone().unwrap_or_else(|| format!("VP{:08X}", setup.seed));
         let properties = Properties::new(&setup, &serial);
         let mut world = World::new(world::Setup {
@@ -135,10 +168,11 @@ impl VirtualPhone {
         });
         setup.keyboards.iter().for_each(|&keyboard| world.install_keyboard(keyboard));
         let state = State {
-            files: Files::new(world.unix_time(), programs::names()),
+            files: Files::new(world.unix_time(), programs::names(release), release.links),
             properties,
             log: CommandLog::default(),
             log_cleared: 0,
+            odd: BTreeMap::new(),
             pids: 4_000,
             world,
         };
@@ -150,6 +184,7 @@ impl VirtualPhone {
                 state: Mutex::new(state),
                 cable,
                 commands: watch::Sender::new(Gate::default()),
+                door: watch::Sender::new(Door::default()),
                 changed: Notify::new(),
                 sockets: Sockets::default(),
             }),
@@ -159,6 +194,16 @@ impl VirtualPhone {
     /// What it was made from.
     pub fn setup(&self) -> &Setup {
         &self.inner.setup
+    }
+
+    /// What its release of Android does in its own way.
+    pub(crate) fn manners(&self) -> &'static Release {
+        Release::of(self.inner.setup.android)
+    }
+
+    /// Its door; see `owner`.
+    pub(crate) fn door(&self) -> &watch::Sender<Door> {
+        &self.inner.door
     }
 
     /// Its serial number.

@@ -4,9 +4,12 @@
 //! `localabstract:` …); `root:`, `remount:` and the like are answered with the words of a phone in production; all else (`jdwp`,
 //! `framebuffer:`, `abb`) is refused, and no feature announces it.
 //!
+//! A phone of old has `shell:` in a terminal only, and no options; what of this it has stands in `release`.
+//!
 //! A command is one future; when its host closes the stream, the future is dropped and the command has ended.
 
 use crate::files::{Error, Kind, Opened};
+use crate::owner::Owner;
 use crate::phone::VirtualPhone;
 use crate::sh::Shell;
 use crate::sh::io::{Input, Io, Output};
@@ -17,15 +20,14 @@ use std::io::Cursor;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use thumbwire_adb::connection::Settings;
 use thumbwire_adb::daemon::shell::ShellIo;
 use thumbwire_adb::daemon::sync::{self, Upcoming};
 use thumbwire_adb::daemon::{Handler, Refused, Services, handler};
+use thumbwire_adb::wire::packet;
 use thumbwire_adb::wire::sync::{Entry, Stat};
 use thumbwire_adb::{Banner, Features, LinkStream};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-
-/// What [`Face::open`] serves beyond the oldest protocol.
-const FEATURES: &str = "shell_v2,cmd";
 
 /// Serves one host until it goes away.
 pub(crate) async fn serve<S>(phone: VirtualPhone, io: S)
@@ -33,7 +35,11 @@ where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     // A host that breaks the protocol has lost its connection; there is nobody else to tell.
-    let _ = thumbwire_adb::daemon::serve(io, Arc::new(Face(phone))).await;
+    let face = Arc::new(Face(phone.clone()));
+    let _ = match phone.is_guarded() {
+        false => thumbwire_adb::daemon::serve(io, face).await,
+        true => thumbwire_adb::daemon::serve_guarded(io, face, Arc::new(Owner(phone))).await,
+    };
 }
 
 struct Face(VirtualPhone);
@@ -41,17 +47,37 @@ struct Face(VirtualPhone);
 impl Services for Face {
     fn banner(&self) -> Banner {
         let setup = self.0.setup();
-        Banner::phone(&setup.product, &setup.model, &setup.device, Features::read(FEATURES))
+        let features = Features::read(self.0.manners().features);
+        Banner::phone(&setup.product, &setup.model, &setup.device, features)
+    }
+
+    fn settings(&self) -> Settings {
+        let settings = Settings::phone(self.banner());
+        match self.0.manners().small_packets {
+            false => settings,
+            true => Settings {
+                version: packet::VERSION_WITH_SUMS,
+                max_payload: packet::MIN_MAX_PAYLOAD,
+                ..settings
+            },
+        }
     }
 
     fn open(&self, service: &str) -> Result<Handler, Refused> {
         let phone = self.0.clone();
+        let release = phone.manners();
+        if service.len() > release.longest_service {
+            return Err(Refused);
+        }
         let (name, rest) = service.split_once(':').ok_or(Refused)?;
+        if !release.raw_shells && (name.contains(',') || name == "exec") {
+            return Err(Refused);
+        }
         let rest = rest.trim_end_matches('\0').to_owned();
         let mut options = name.split(',');
         Ok(match options.next() {
             Some("shell") => {
-                let mode = Mode::read(options, rest.is_empty());
+                let mode = Mode::read(options, rest.is_empty() || !release.raw_shells);
                 let name = name.to_owned();
                 if mode.framed {
                     handler(move |stream| framed(phone, name, rest, mode.pty, stream))
@@ -99,10 +125,10 @@ struct Mode {
 }
 
 impl Mode {
-    /// Options in any order; without `pty` or `raw` a command runs raw and an interactive shell gets a terminal. Source: `services.cpp`
-    /// and `shell_service.cpp` of adbd.
-    fn read<'a>(options: impl Iterator<Item = &'a str>, interactive: bool) -> Self {
-        let mut mode = Self { framed: false, pty: interactive };
+    /// Options in any order; without `pty` or `raw` it is as `pty` says: a command runs raw, an interactive shell gets a terminal, and on
+    /// an old phone both do. Source: `services.cpp` and `shell_service.cpp` of adbd; capture `329-shell-binary`.
+    fn read<'a>(options: impl Iterator<Item = &'a str>, pty: bool) -> Self {
+        let mut mode = Self { framed: false, pty };
         for option in options {
             match option {
                 "v2" => mode.framed = true,

@@ -44,7 +44,6 @@ const DIRECTORIES: &[(&str, u32, u32, u32, bool)] = &[
 const LINKS: &[(&str, &str)] = &[
     ("/sdcard", "/storage/emulated/0"),
     ("/storage/self/primary", "/storage/emulated/0"),
-    ("/bin", "/system/bin"),
     ("/etc", "/system/etc"),
 ];
 
@@ -73,7 +72,11 @@ const TEXTS: &[(&str, &str)] = &[
     ("/system/etc/hosts", "127.0.0.1       localhost\n::1             ip6-localhost\n"),
 ];
 
-pub(super) fn furnish<'a>(files: &mut Files, programs: impl IntoIterator<Item = &'a str>) {
+pub(super) fn furnish<'a>(
+    files: &mut Files,
+    programs: impl IntoIterator<Item = &'a str>,
+    links: &[(&str, &str)],
+) {
     let node = |body, mode, uid, gid, read_only, modified| Node {
         body,
         mode,
@@ -86,7 +89,7 @@ pub(super) fn furnish<'a>(files: &mut Files, programs: impl IntoIterator<Item = 
     for &(path, mode, uid, gid, read_only) in DIRECTORIES {
         place(files, path, node(Body::Directory(BTreeMap::new()), mode, uid, gid, read_only, now));
     }
-    for &(path, target) in LINKS {
+    for &(path, target) in LINKS.iter().chain(links) {
         place(files, path, node(Body::Link(target.to_owned()), 0o777, 0, 0, true, now));
     }
     for &(path, special) in DEVICES {

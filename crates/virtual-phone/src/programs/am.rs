@@ -1,8 +1,11 @@
 //! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14; texts as in the captures `113` to `148` and
 //! `shell/am`.
 
+mod old;
+
 use super::Invocation;
 use super::intent::{self, Parsed};
+use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::{StartError, Started};
 use std::time::Duration;
@@ -18,6 +21,9 @@ const HOT_MS: u64 = 60;
 
 /// `am COMMAND …`, also `cmd activity COMMAND …`.
 pub(super) async fn am(call: Invocation) -> Status {
+    if call.manners().form == Form::Java {
+        return old::am(&call).await;
+    }
     let rest = call.args.get(1..).unwrap_or_default();
     let command = call.arg(0).unwrap_or_default();
     match command {

@@ -45,12 +45,17 @@ impl Moment {
         }
     }
 
+    /// `2024-03-05 10:00:00`
+    pub(super) fn dated(&self) -> String {
+        self.formatted("%F %T", "UTC")
+    }
+
     fn month_name(&self) -> &'static str {
         MONTHS[(self.month as usize).saturating_sub(1) % 12]
     }
 
-    /// `strftime` for the letters that people use.
-    fn formatted(&self, format: &str) -> String {
+    /// `strftime` for the letters that people use; `zone` is what the phone calls UTC.
+    fn formatted(&self, format: &str, zone: &str) -> String {
         let mut text = String::new();
         let mut chars = format.chars();
         while let Some(c) = chars.next() {
@@ -73,7 +78,7 @@ impl Moment {
                 Some('a') => self.weekday.to_owned(),
                 Some('b') => self.month_name().to_owned(),
                 Some('y') => format!("{:02}", self.year % 100),
-                Some('Z') => "UTC".to_owned(),
+                Some('Z') => zone.to_owned(),
                 Some('z') => "+0000".to_owned(),
                 Some('%') => "%".to_owned(),
                 Some(other) => format!("%{other}"),
@@ -108,7 +113,7 @@ pub(super) async fn date(call: Invocation) -> Status {
             },
         }
     }
-    call.out(format!("{}\n", Moment::new(seconds).formatted(format))).await?;
+    call.out(format!("{}\n", Moment::new(seconds).formatted(format, call.manners().utc))).await?;
     Ok(0)
 }
 
@@ -116,9 +121,24 @@ pub(super) async fn date(call: Invocation) -> Status {
 pub(super) async fn uptime(call: Invocation) -> Status {
     let (now, up) =
         call.phone.with(|phone| (phone.world.unix_time(), phone.world.uptime().as_secs()));
+    if !call.manners().toybox {
+        // toolbox's `uptime.c` of Android 4.4.
+        let time = |seconds: u64| {
+            let days = match seconds / 86_400 {
+                0 => String::new(),
+                1 => "1 day, ".to_owned(),
+                days => format!("{days} days, "),
+            };
+            let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
+            format!("{days}{hours:02}:{minutes:02}:{:02}", seconds % 60)
+        };
+        let (up, zero) = (time(up), time(0));
+        call.out(format!("up time: {up}, idle time: {zero}, sleep time: {zero}\n")).await?;
+        return Ok(0);
+    }
     let (days, hours, minutes) = (up / 86_400, up / 3_600 % 24, up / 60 % 60);
     let days = if days > 0 { format!("{days} days, ") } else { String::new() };
-    let time = Moment::new(now).formatted("%T");
+    let time = Moment::new(now).formatted("%T", "UTC");
     call.out(format!(
         " {time} up {days}{hours:2}:{minutes:02},  0 users,  load average: 0.00, 0.00, 0.00\n"
     ))
@@ -138,7 +158,7 @@ mod tests {
             (1_709_632_800, "Tue Mar  5 10:00:00 UTC 2024"),
             (1_735_689_599, "Tue Dec 31 23:59:59 UTC 2024"),
         ] {
-            assert_eq!(Moment::new(seconds).formatted("%a %b %e %T %Z %Y"), text);
+            assert_eq!(Moment::new(seconds).formatted("%a %b %e %T %Z %Y", "UTC"), text);
         }
     }
 }

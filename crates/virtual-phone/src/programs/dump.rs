@@ -4,18 +4,21 @@
 //! the KXml serializer of Android, checked against the dumps in the captures. Since Android 14 a node carries `drawing-order` and `hint`.
 
 use super::Invocation;
+use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::{Node, Scene};
 
-/// Where a dump goes when no file is named.
-const DEFAULT_FILE: &str = "/sdcard/window_dump.xml";
+/// 128 + `SIGKILL`: Android's runtime kills a program that threw what nobody catches.
+const KILLED: i32 = 137;
 
 /// `uiautomator dump [--compressed] [FILE]`. Failures are told in words only: the status is 0 either way.
 pub(super) async fn uiautomator(call: Invocation) -> Status {
+    let manners = call.manners();
+    let usage = if manners.form == Form::Java { OLD_USAGE } else { USAGE };
     match call.arg(0) {
         Some("dump") => {}
         Some("help") | None => {
-            call.out(USAGE).await?;
+            call.out(usage).await?;
             return Ok(0);
         }
         Some("runtest" | "events") => {
@@ -24,7 +27,7 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         }
         Some(other) => {
             call.err(format!("Unknown command: {other}\n")).await;
-            call.out(USAGE).await?;
+            call.out(usage).await?;
             return Ok(0);
         }
     }
@@ -34,11 +37,21 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         .iter()
         .skip(1)
         .rfind(|arg| !arg.starts_with('-'))
-        .map_or(DEFAULT_FILE, String::as_str);
-    let xml = call.phone.with(|phone| {
-        let android = phone.world.android();
-        hierarchy(phone.world.scene(), android, compressed)
+        .map_or(manners.dump_file, String::as_str);
+    let (xml, deadly) = call.phone.with(|phone| {
+        let shape = Shape {
+            attributes_of_14: phone.world.android() >= 14,
+            dots: manners.dots_in_dumps,
+            compressed,
+        };
+        let scene = phone.world.scene();
+        (hierarchy(scene, &shape), manners.dump_dies_of_emoji && beyond_the_basic_plane(scene))
     });
+    // It dies in the serializer: "Illegal character (d83d)" in the log. Measured on a running Android 4.4.4.
+    if deadly {
+        call.err("Killed\n").await;
+        return Ok(KILLED);
+    }
     let Some(xml) = xml else {
         call.err("ERROR: null root node returned by UiTestAutomationBridge.\n").await;
         return Ok(0);
@@ -51,26 +64,43 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// The dump of a scene; `None` when no application window has the focus. `compressed` leaves out containers that say nothing.
-pub(super) fn hierarchy(scene: &Scene, android: u32, compressed: bool) -> Option<String> {
+/// The dump of a scene; `None` when no application window has the focus.
+fn hierarchy(scene: &Scene, shape: &Shape) -> Option<String> {
     let window = scene.focused()?;
     let mut xml = String::with_capacity(16 * 1024);
     xml.push_str("<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy");
     attribute(&mut xml, "rotation", &scene.display.rotation.to_string());
     xml.push('>');
-    node(&mut xml, &window.root, 0, 0, &Form { android, compressed });
+    node(&mut xml, &window.root, 0, 0, shape);
     xml.push_str("</hierarchy>");
     Some(xml)
 }
 
-struct Form {
-    android: u32,
+/// How a dump is written.
+struct Shape {
+    /// `drawing-order` and `hint`.
+    attributes_of_14: bool,
+    /// A dot for each character of a password. Before Android 8 its node says nothing: `TextView.onInitializeAccessibilityNodeInfo`.
+    dots: bool,
+    /// Leaves out containers that say nothing.
     compressed: bool,
 }
 
-fn node(xml: &mut String, node: &Node, index: usize, order: usize, form: &Form) {
+/// Whether some text has a character that UTF-16 writes as two.
+fn beyond_the_basic_plane(scene: &Scene) -> bool {
+    let beyond = |text: &str| text.chars().any(|c| c > '\u{ffff}');
+    let root = scene.focused().map(|window| &window.root);
+    root.is_some_and(|root| {
+        root.walk()
+            .any(|node| beyond(&node.text) || beyond(&node.description) || beyond(&node.hint))
+    })
+}
+
+fn node(xml: &mut String, node: &Node, index: usize, order: usize, shape: &Shape) {
     let flags = &node.flags;
-    let text = if node.text.is_empty() {
+    let text = if flags.password && !shape.dots {
+        String::new()
+    } else if node.text.is_empty() {
         // An accessibility node of an empty field gives its hint as its text.
         node.hint.clone()
     } else if flags.password {
@@ -108,28 +138,28 @@ fn node(xml: &mut String, node: &Node, index: usize, order: usize, form: &Form) 
         "bounds",
         &format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom),
     );
-    if form.android >= 14 {
+    if shape.attributes_of_14 {
         attribute(xml, "drawing-order", &order.to_string());
         attribute(xml, "hint", &node.hint);
     }
     let mut children = Vec::new();
-    shown_children(node, form, &mut children);
+    shown_children(node, shape, &mut children);
     if children.is_empty() {
         xml.push_str(" />");
         return;
     }
     xml.push('>');
     for (index, child) in children.into_iter().enumerate() {
-        self::node(xml, child, index, index + 1, form);
+        self::node(xml, child, index, index + 1, shape);
     }
     xml.push_str("</node>");
 }
 
 /// The children to print; in a compressed dump a container that says nothing is replaced by its own children.
-fn shown_children<'a>(node: &'a Node, form: &Form, into: &mut Vec<&'a Node>) {
+fn shown_children<'a>(node: &'a Node, shape: &Shape, into: &mut Vec<&'a Node>) {
     for child in &node.children {
-        if form.compressed && !important(child) {
-            shown_children(child, form, into);
+        if shape.compressed && !important(child) {
+            shown_children(child, shape, into);
         } else {
             into.push(child);
         }
@@ -193,6 +223,9 @@ fn attribute(xml: &mut String, name: &str, value: &str) {
     }
     xml.push(quote);
 }
+
+/// What a bare `uiautomator` prints on Android 4.4.
+const OLD_USAGE: &str = include_str!("words/android-4.4/uiautomator.txt");
 
 /// What a bare `uiautomator` prints, without the parts of `runtest` that this phone has not.
 const USAGE: &str = "\

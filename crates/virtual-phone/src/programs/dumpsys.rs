@@ -3,22 +3,29 @@
 //! Begin at [`SERVICES`]. Each report is a pure function of the phone's state. Shapes: `shell/battery/xiaomi-pad6_android14.txt`,
 //! `shell/window/aad_windows_android12.txt` and `emulator_android16_windows.txt`, `shell/activity`, captures `035` to `047`.
 
-use super::{Invocation, fingerprint, pm};
+mod activity;
+mod display;
+mod old_window;
+pub(super) mod package;
+mod power;
+
+use super::{Invocation, fingerprint, service};
 use crate::phone::State;
+use crate::release::{Form, Release};
 use crate::sh::io::Status;
 use crate::world::{Window, WindowKind};
 
 type Report = fn(&mut State, &[&str]) -> String;
 
-/// Services in the order of `dumpsys -l`, with what each prints.
+/// Services with what each prints.
 const SERVICES: [(&str, Report); 8] = [
     ("SurfaceFlinger", surface_flinger),
-    ("activity", activity),
+    ("activity", activity::report),
     ("battery", battery),
-    ("display", display),
+    ("display", display::report),
     ("input_method", input_method),
-    ("package", package),
-    ("power", power),
+    ("package", package::report),
+    ("power", power::report),
     ("window", window),
 ];
 
@@ -30,7 +37,8 @@ pub(super) async fn dumpsys(call: Invocation) -> Status {
     }
     match args.next() {
         Some("-l") | None => {
-            let listed: String = SERVICES.iter().map(|(name, _)| format!("  {name}\n")).collect();
+            let names = service::names(call.manners());
+            let listed: String = names.map(|name| format!("  {name}\n")).collect();
             call.out(format!("Currently running services:\n{listed}")).await?;
         }
         Some(name) => match SERVICES.iter().find(|(known, _)| *known == name) {
@@ -39,14 +47,35 @@ pub(super) async fn dumpsys(call: Invocation) -> Status {
                 let text = call.phone.with(|phone| report(phone, &rest));
                 call.out(text).await?;
             }
+            None if service::names(call.manners()).any(|known| known == name) => {
+                call.err(format!("dumpsys: the virtual phone has no report on {name}\n")).await;
+            }
             None => call.err(format!("Can't find service: {name}\n")).await,
         },
     }
     Ok(0)
 }
 
+impl State {
+    /// What the phone's release of Android does in its own way.
+    fn manners(&self) -> &'static Release {
+        Release::of(self.world.android())
+    }
+}
+
 fn battery(phone: &mut State, _: &[&str]) -> String {
     let battery = phone.world.battery();
+    if phone.manners().form == Form::Java {
+        // The capture `035-dumpsys-battery`, without its maker's own lines.
+        return format!(
+            "Current Battery Service state:\n  AC powered: false\n  USB powered: {}\n  Wireless powered: false\n  status: {}\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: {}\n  temperature: {}\n  technology: Li-ion\n",
+            battery.charging,
+            if battery.charging { 2 } else { 3 },
+            battery.level,
+            battery.voltage,
+            battery.temperature,
+        );
+    }
     format!(
         "Current Battery Service state:\n  AC powered: false\n  USB powered: {}\n  Wireless powered: false\n  Dock powered: false\n  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: {}\n  status: {}\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: {}\n  temperature: {}\n  technology: Li-ion\n",
         battery.charging,
@@ -60,6 +89,9 @@ fn battery(phone: &mut State, _: &[&str]) -> String {
 }
 
 fn window(phone: &mut State, args: &[&str]) -> String {
+    if phone.manners().form == Form::Java {
+        return old_window::report(phone, args);
+    }
     match args.first().copied() {
         Some("windows" | "w" | "visible-apps") => windows(phone),
         Some("displays" | "d") => displays(phone),
@@ -183,64 +215,12 @@ fn task(phone: &State) -> String {
     format!("ActivityRecord{{{:07x} u0 {top} t1}}", fingerprint(&top) & 0xfff_ffff)
 }
 
-fn activity(phone: &mut State, args: &[&str]) -> String {
-    let task = task(phone);
-    let top = phone.world.foreground();
-    match args.first().copied() {
-        None | Some("activities" | "a" | "top" | "recents" | "r") => format!(
-            "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  * Task{{{:07x} #1 type=standard A=10000:{} U=0 visible=true visibleRequested=true mode=fullscreen translucent=false sz=1}}\n    mLastPausedActivity: null\n    topResumedActivity={task}\n    * Hist  #0: {task}\n        packageName={} processName={}\n        mActivityComponent={}\n\n  ResumedActivity: {task}\n",
-            fingerprint(&top.package) & 0xfff_ffff,
-            top.package,
-            top.package,
-            top.package,
-            top.short(),
-        ),
-        Some(name) => format!(
-            "Unknown command: {name}\nBad activity command, or no activities match: {name}\nUse -h for help.\n"
-        ),
-    }
-}
-
-fn package(phone: &mut State, args: &[&str]) -> String {
-    match args.iter().rfind(|arg| !arg.starts_with('-')) {
-        Some(name) => {
-            match phone.world.packages().into_iter().find(|manifest| manifest.package == *name) {
-                Some(manifest) => pm::dumped(manifest),
-                None => format!("Unable to find package: {name}\n"),
-            }
-        }
-        None => phone.world.packages().into_iter().map(pm::dumped).collect(),
-    }
-}
-
 fn input_method(phone: &mut State, _: &[&str]) -> String {
     let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
     let id = phone.world.input_method();
     // The lines of capture `164-dumpsys-input_method-shown` that tools read, under the names of Android 14.
     format!(
         "Current Input Method Manager state:\n  mCurMethodId={id}\n  mCurId={id} mHaveConnection=true mBoundToMethod={bound} mVisibleBound={shown}\n  mShowRequested={shown} mShowExplicitlyRequested={shown} mShowForced=false mInputShown={shown}\n  mInputShown={shown}\n"
-    )
-}
-
-fn power(phone: &mut State, _: &[&str]) -> String {
-    let on = phone.world.screen_on();
-    let (wakefulness, state) = if on { ("Awake", "ON") } else { ("Asleep", "OFF") };
-    format!(
-        "POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mWakefulness={wakefulness}\n  mIsPowered=true\n  mPlugType=2\n  mBatteryLevel={}\n\nDisplay Power: state={state}\n",
-        phone.world.battery().level
-    )
-}
-
-fn display(phone: &mut State, _: &[&str]) -> String {
-    let display = *phone.world.display();
-    format!(
-        "DISPLAY MANAGER (dumpsys display)\n  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:0', physicalPort=0, orientation={}, logicalFrame=Rect(0, 0 - {}, {}), deviceWidth={}, deviceHeight={}}}]\n  mGlobalDisplayState={}\n",
-        display.rotation,
-        display.width,
-        display.height,
-        display.width,
-        display.height,
-        if phone.world.screen_on() { "ON" } else { "OFF" },
     )
 }
 

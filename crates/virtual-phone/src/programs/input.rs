@@ -1,9 +1,14 @@
 //! `input`: touches, keys and text. Android 12 and later run it inside the input service (`cmd input`), which is the form modelled here;
 //! source of arguments, texts and statuses: `InputShellCommand.java` of Android 14.
 //!
+//! Before, it was a Java program of its own: [`old`].
+//!
 //! Time passes as on a phone (a swipe takes its 300 ms), but virtually.
 
+mod old;
+
 use super::{Invocation, keycodes};
+use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::{Key, Phase, Point};
 use std::time::Duration;
@@ -32,6 +37,9 @@ const SOURCES: [&str; 10] = [
 
 /// `input [SOURCE] [-d DISPLAY] COMMAND ARG…`
 pub(super) async fn input(call: Invocation) -> Status {
+    if call.manners().form == Form::Java {
+        return old::input(&call).await;
+    }
     let mut args = Args { args: &call.args, at: 0 };
     let first = args.next().unwrap_or_default().to_owned();
     match perform(&call, first.clone(), &mut args).await {

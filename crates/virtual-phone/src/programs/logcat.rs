@@ -30,7 +30,8 @@ const PRIORITIES: &str = "VDIWEFS";
 /// `logcat [-d] [-c] [-g] [-v FORMAT] [-t N | -T N] [-s] [-b BUFFER] [TAG:PRIORITY]…`
 pub(super) async fn logcat(call: Invocation) -> Status {
     let (mut dump, mut clear, mut size, mut silent, mut last) = (false, false, false, false, None);
-    let mut format = Format::Threadtime;
+    let old = !call.manners().toybox;
+    let mut format = if old { Format::Brief } else { Format::Threadtime };
     let mut specs = Vec::new();
     let mut args = call.args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
@@ -40,17 +41,25 @@ pub(super) async fn logcat(call: Invocation) -> Status {
             "-g" => size = true,
             "-s" => silent = true,
             "-b" | "-m" | "--pid" | "--buffer" => drop(args.next()),
+            "-T" if old => return unknown_of_old(&call, 'T').await,
             "-t" | "-T" => {
                 dump |= arg == "-t";
                 last = args.next().and_then(|count| count.parse::<usize>().ok());
             }
-            "-v" => match args.next().and_then(named) {
-                Some(named) => format = named,
-                None => {
-                    call.err("logcat: Invalid parameter to -v\n").await;
-                    return Ok(1);
+            "-v" => {
+                match args.next().and_then(named).filter(|named| !(old && *named == Format::Epoch))
+                {
+                    Some(named) => format = named,
+                    None if old => {
+                        call.err(format!("Invalid parameter to -v\n{OLD_USAGE}")).await;
+                        return Ok(255);
+                    }
+                    None => {
+                        call.err("logcat: Invalid parameter to -v\n").await;
+                        return Ok(1);
+                    }
                 }
-            },
+            }
             option if option.starts_with("-v") => match named(&option[2..]) {
                 Some(named) => format = named,
                 None => {
@@ -60,12 +69,21 @@ pub(super) async fn logcat(call: Invocation) -> Status {
             },
             option if option.starts_with("-b") => {}
             option if option.starts_with("--pid=") || option.starts_with("--buffer=") => {}
+            option if option.starts_with('-') && old => {
+                return unknown_of_old(&call, option.chars().nth(1).unwrap_or('-')).await;
+            }
             option if option.starts_with('-') => {
                 call.err(format!("logcat: Unrecognized option {option}\n")).await;
                 return Ok(1);
             }
             spec => specs.push(spec),
         }
+    }
+    if size && old {
+        call.out("/dev/log/main: ring buffer is 1024Kb (163Kb consumed), max entry is 5120b, max payload is 4076b\n\
+                  /dev/log/system: ring buffer is 1024Kb (24Kb consumed), max entry is 5120b, max payload is 4076b\n")
+            .await?;
+        return Ok(0);
     }
     if size {
         call.out("main: ring buffer is 256 KiB (12 KiB consumed, 12 KiB readable), max entry is 5120 B, max payload is 4068 B\n").await?;
@@ -76,7 +94,12 @@ pub(super) async fn logcat(call: Invocation) -> Status {
         return Ok(0);
     }
     let filter = Filter::new(&specs, silent);
-    call.out("--------- beginning of main\n").await?;
+    call.out(if old {
+        "--------- beginning of /dev/log/main\n"
+    } else {
+        "--------- beginning of main\n"
+    })
+    .await?;
     let mut from = call.phone.peek(|phone| phone.log_cleared);
     if let Some(last) = last {
         from = call.phone.peek(|phone| {
@@ -107,6 +130,15 @@ pub(super) async fn logcat(call: Invocation) -> Status {
         }
         changed.await;
     }
+}
+
+/// What logcat prints behind a mistake on Android 4.4.
+const OLD_USAGE: &str = include_str!("words/android-4.4/logcat.txt");
+
+/// The capture `320-logcat-T`.
+async fn unknown_of_old(call: &Invocation, option: char) -> Status {
+    call.err(format!("logcat: invalid option -- {option}\nUnrecognized Option\n{OLD_USAGE}")).await;
+    Ok(255)
 }
 
 /// `log [-p PRIORITY] [-t TAG] TEXT…`

@@ -3,8 +3,8 @@
 //! A program is a function from an [`Invocation`] (arguments, descriptors, the phone) to an exit status. It takes the phone's lock for
 //! single steps only, so a long one (`cat` of a pipe) holds nobody up, and it may be dropped at any `await` when its client goes away.
 //!
-//! Texts, usage and errors follow captures of real phones and the public sources of Android 14; where they differ by release the modern
-//! form is used. Services are asked through [`service`], so that `cmd package …` and `pm …` are one program.
+//! Texts, usage and errors follow captures of real phones and the public sources of Android 14; a program that was another one before has
+//! that in a file `old`, with texts of `words/`, and asks [`Release`] which it is. Services are asked through [`commands_of`], so that `cmd package …` and `pm …` are one program.
 
 mod am;
 mod clock;
@@ -23,6 +23,7 @@ mod pattern;
 mod pm;
 mod properties;
 mod screen;
+mod service;
 mod settings;
 mod system;
 mod text;
@@ -31,6 +32,7 @@ pub(crate) use properties::Properties;
 
 use crate::files::{Error, absolute};
 use crate::phone::VirtualPhone;
+use crate::release::Release;
 use crate::sh::io::{Input, Io, Output, Status, Stop};
 use futures::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
@@ -88,6 +90,7 @@ static PROGRAMS: &[Program] = &[
     Program { name: "rm", cost_ms: 2, run: |call| copying::rm(call).boxed() },
     Program { name: "rmdir", cost_ms: 2, run: |call| copying::rmdir(call).boxed() },
     Program { name: "screencap", cost_ms: 300, run: |call| screen::screencap(call).boxed() },
+    Program { name: "service", cost_ms: 5, run: |call| service::service(call).boxed() },
     Program { name: "setprop", cost_ms: 5, run: |call| properties::setprop(call).boxed() },
     Program { name: "settings", cost_ms: 40, run: |call| settings::settings(call).boxed() },
     Program { name: "sh", cost_ms: 5, run: |call| sh(call).boxed() },
@@ -103,24 +106,26 @@ static PROGRAMS: &[Program] = &[
     Program { name: "wm", cost_ms: 40, run: |call| screen::wm(call).boxed() },
 ];
 
-/// The program of that name.
-pub(crate) fn find(name: &str) -> Option<&'static Program> {
-    PROGRAMS.binary_search_by(|program| program.name.cmp(name)).ok().and_then(|at| PROGRAMS.get(at))
+/// The program of that name, if a phone of that release has it.
+pub(crate) fn find(name: &str, release: &Release) -> Option<&'static Program> {
+    let place = PROGRAMS.binary_search_by(|program| program.name.cmp(name)).ok();
+    place.and_then(|at| PROGRAMS.get(at)).filter(|program| release.has(program.name))
 }
 
-/// The names of all programs.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    PROGRAMS.iter().map(|program| program.name)
+/// The names of all programs of a release.
+pub(crate) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|program| program.name).filter(|name| release.has(name))
 }
 
 /// Services that `cmd` reaches, with the program that answers for each.
-pub(crate) fn service(name: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
-    Some(match name {
+pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
+    Some(match service {
         "activity" => |call| am::am(call).boxed(),
         "input" => |call| input::input(call).boxed(),
         "input_method" => |call| ime::input_method(call).boxed(),
         "package" => |call| pm::pm(call).boxed(),
         "settings" => |call| settings::settings(call).boxed(),
+        "uimode" => |call| cmd::uimode(call).boxed(),
         "window" => |call| screen::wm(call).boxed(),
         _ => return None,
     })
@@ -152,6 +157,11 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
+    /// What the phone's release of Android does in its own way.
+    pub(crate) fn manners(&self) -> &'static Release {
+        self.phone.manners()
+    }
+
     /// Writes to the standard output.
     pub(crate) async fn out(&self, text: impl AsRef<[u8]>) -> Result<(), Stop> {
         self.io.stdout.write(text.as_ref()).await

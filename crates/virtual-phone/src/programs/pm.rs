@@ -1,19 +1,29 @@
 //! `pm`: what is installed. Source: `PackageManagerShellCommand.java` of Android 14, captures `092` to `112`, `shell/package` and
 //! `shell/pmlist`. Installing is not served yet and refused in Android's words.
 
+mod old;
+
 use super::Invocation;
+use super::dumpsys::package::dumped;
+use crate::release::{Form, Release};
 use crate::sh::io::Status;
 use crate::world::{Manifest, World};
 
 /// `pm COMMAND …`, also `cmd package COMMAND …`.
 pub(super) async fn pm(call: Invocation) -> Status {
+    if call.manners().form == Form::Java {
+        return old::pm(&call).await;
+    }
+    let manners = call.manners();
     let command = call.arg(0).unwrap_or_default().to_owned();
     let rest: Vec<&str> = call.args.iter().skip(1).map(String::as_str).collect();
     let name = rest.iter().rfind(|arg| !arg.starts_with('-')).copied();
     match command.as_str() {
         "list" => list(&call, &rest).await,
         "path" => {
-            let path = call.phone.with(|phone| installed(&phone.world, name).map(apk));
+            let path = call
+                .phone
+                .with(|phone| installed(&phone.world, name).map(|manifest| apk(manifest, manners)));
             match path {
                 Some(path) => call.out(format!("package:{path}\n")).await.map(|()| 0),
                 None => Ok(1),
@@ -47,7 +57,10 @@ pub(super) async fn pm(call: Invocation) -> Status {
             call.out(text).await.map(|()| 0)
         }
         "dump" => {
-            let text = call.phone.with(|phone| installed(&phone.world, name).map(dumped));
+            let text = call.phone.with(|phone| {
+                let now = phone.world.unix_time();
+                installed(&phone.world, name).map(|manifest| dumped(manifest, manners, now))
+            });
             match text {
                 Some(text) => call.out(text).await.map(|()| 0),
                 None => call
@@ -109,28 +122,40 @@ async fn list(call: &Invocation, args: &[&str]) -> Status {
             return Ok(255);
         },
     }
+    match listed(call, args.get(1..).unwrap_or_default()) {
+        Ok(listed) => call.out(listed).await.map(|()| 0),
+        Err(option) => {
+            call.out(format!("Error: Unknown option: {option}\n")).await?;
+            Ok(255)
+        }
+    }
+}
+
+/// `pm list packages` with these options; the error is one that is not known.
+fn listed<'a>(call: &Invocation, args: &[&'a str]) -> Result<String, &'a str> {
     let (mut file, mut system, mut third, mut uid, mut version, mut none) =
         (false, false, false, false, false, false);
     let mut filter = "";
-    let mut rest = args.iter().skip(1);
+    let old = call.manners().form == Form::Java;
+    let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         match *arg {
             "-f" => file = true,
             "-s" => system = true,
             "-3" => third = true,
-            "-U" => uid = true,
             "-d" => none = true,
-            "-e" | "-i" | "-a" | "-u" | "-l" | "--apex-only" | "--show-stopped" => {}
-            "--show-versioncode" => version = true,
-            "--user" | "--uid" => drop(rest.next()),
-            option if option.starts_with('-') => {
-                call.out(format!("Error: Unknown option: {option}\n")).await?;
-                return Ok(255);
-            }
+            "-e" | "-i" | "-u" | "-l" => {}
+            "--user" => drop(rest.next()),
+            "-U" if !old => uid = true,
+            "-a" | "--apex-only" | "--show-stopped" if !old => {}
+            "--show-versioncode" if !old => version = true,
+            "--uid" if !old => drop(rest.next()),
+            option if option.starts_with('-') => return Err(option),
             text => filter = text,
         }
     }
-    let listed = call.phone.with(|phone| {
+    let manners = call.manners();
+    Ok(call.phone.with(|phone| {
         let mut packages = phone.world.packages();
         packages.sort_by(|a, b| a.package.cmp(&b.package));
         packages.retain(|manifest| {
@@ -140,7 +165,7 @@ async fn list(call: &Invocation, args: &[&str]) -> Status {
                 && (!third || !manifest.system)
         });
         let line = |manifest: &Manifest| {
-            let path = if file { format!("{}=", apk(manifest)) } else { String::new() };
+            let path = if file { format!("{}=", apk(manifest, manners)) } else { String::new() };
             let version = if version {
                 format!(" versionCode:{}", manifest.version_code)
             } else {
@@ -150,8 +175,7 @@ async fn list(call: &Invocation, args: &[&str]) -> Status {
             format!("package:{path}{}{version}{uid}\n", manifest.package)
         };
         packages.into_iter().map(line).collect::<String>()
-    });
-    call.out(listed).await.map(|()| 0)
+    }))
 }
 
 fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
@@ -159,9 +183,14 @@ fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
 }
 
 /// Where a package's APK lies: a folder of the system image, or one with two random names under `/data/app` (Android 11 and later), made
-/// here from the name.
-pub(super) fn apk(manifest: &Manifest) -> String {
+/// here from the name. On old phones the file itself lies there (captures `094`, `106`).
+pub(super) fn apk(manifest: &Manifest, manners: &Release) -> String {
     let short = manifest.label.split(' ').collect::<String>();
+    match (manners.form, manifest.system) {
+        (Form::Java, true) => return format!("/system/app/{short}.apk"),
+        (Form::Java, false) => return format!("/data/app/{}-1.apk", manifest.package),
+        (Form::Service, _) => {}
+    }
     if manifest.system {
         return format!("/product/app/{short}/{short}.apk");
     }
@@ -176,31 +205,6 @@ pub(super) fn apk(manifest: &Manifest) -> String {
         name
     };
     format!("/data/app/~~{}==/{}-{}==/base.apk", random(3), manifest.package, random(5))
-}
-
-/// The package block of `dumpsys package NAME`; shape from `shell/package/small_app.txt`.
-pub(super) fn dumped(manifest: &Manifest) -> String {
-    let mut text = String::from("Activity Resolver Table:\n  Non-Data Actions:\n");
-    if let Some(launcher) = &manifest.launcher {
-        let component = short(&manifest.package, launcher);
-        text.push_str(&format!(
-            "      android.intent.action.MAIN:\n        {:07x} {component} filter {:07x}\n          Action: \"android.intent.action.MAIN\"\n          Category: \"android.intent.category.LAUNCHER\"\n",
-            super::fingerprint(&component) & 0xfff_ffff,
-            super::fingerprint(launcher) & 0xfff_ffff
-        ));
-    }
-    let code = apk(manifest);
-    let folder = code.rsplit_once('/').map_or("", |(folder, _)| folder);
-    text.push_str(&format!(
-        "\nPackages:\n  Package [{0}] ({1:07x}):\n    userId={2}\n    pkg=Package{{{1:07x} {0}}}\n    codePath={folder}\n    versionCode={3} minSdk=24 targetSdk=34\n    versionName={4}\n    flags=[ {5}HAS_CODE ALLOW_CLEAR_USER_DATA ]\n    dataDir=/data/user/0/{0}\n    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n",
-        manifest.package,
-        super::fingerprint(&manifest.package) & 0xfff_ffff,
-        manifest.uid,
-        manifest.version_code,
-        manifest.version_name,
-        if manifest.system { "SYSTEM " } else { "" },
-    ));
-    text
 }
 
 fn short(package: &str, class: &str) -> String {

@@ -2,6 +2,7 @@
 
 use super::Invocation;
 use crate::phone::Setup;
+use crate::release::Release;
 use crate::sh::io::Status;
 use std::collections::BTreeMap;
 
@@ -19,10 +20,14 @@ impl Properties {
     /// What a phone says of itself once it has booted.
     pub(crate) fn new(setup: &Setup, serial: &str) -> Self {
         let sdk = sdk(setup.android).to_string();
-        let release = setup.android.to_string();
+        let manners = Release::of(setup.android);
+        let release = match manners.major == setup.android {
+            true => manners.version.to_owned(),
+            false => setup.android.to_string(),
+        };
         let (model, product, device) =
             (setup.model.as_str(), setup.product.as_str(), setup.device.as_str());
-        let id = "UP1A.231005.007";
+        let id = manners.build;
         let fingerprint =
             format!("thumbwire/{product}/{device}:{release}/{id}/1:user/release-keys");
         let description = format!("{product}-user {release} {id} 1 release-keys");
@@ -61,7 +66,7 @@ impl Properties {
             ("ro.build.version.release", &release),
             ("ro.build.version.release_or_codename", &release),
             ("ro.build.version.sdk", &sdk),
-            ("ro.build.version.security_patch", "2023-10-05"),
+            ("ro.build.version.security_patch", manners.security_patch),
             ("ro.crypto.state", "encrypted"),
             ("ro.debuggable", "0"),
             ("ro.hardware", "virtual"),
@@ -87,7 +92,8 @@ impl Properties {
             ("sys.usb.state", "adb"),
             ("vold.decrypt", "trigger_restart_framework"),
         ];
-        Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        let told = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+        Self(told.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
     /// A property's value; empty when there is none, as on a phone.

@@ -3,7 +3,10 @@
 //! Sources: `screencap.cpp` and `WindowManagerShellCommand.java` of Android 14, the captures `188`, `194`, `205`, `shell/wm` and
 //! `framebuffer/NOTES.md`.
 
+mod old;
+
 use super::Invocation;
+use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::Frame;
 
@@ -77,6 +80,9 @@ fn opaque(rgba: &mut [u8]) {
 
 /// `wm size|density [reset|VALUE]` and a few more, also `cmd window …`.
 pub(super) async fn wm(call: Invocation) -> Status {
+    if call.manners().form == Form::Java {
+        return old::wm(&call).await;
+    }
     match (call.arg(0), call.arg(1)) {
         (Some("size"), None | Some("-d")) => {
             let (physical, now) = call

@@ -3,6 +3,7 @@
 
 use super::Invocation;
 use crate::phone::State;
+use crate::release::Form;
 use crate::sh::io::Status;
 
 /// Bytes of one value.
@@ -25,6 +26,13 @@ pub(super) async fn settings(call: Invocation) -> Status {
             "--user" => drop(rest.next()),
             arg => args.push(arg),
         }
+    }
+    if call.manners().form == Form::Java
+        && !matches!(args.as_slice(), ["get", _, _] | ["put", _, _, _])
+    {
+        // `SettingsCmd.java` of Android 4.4 can do these two.
+        call.err(OLD_USAGE).await;
+        return Ok(0);
     }
     let table = args.get(1).copied().unwrap_or_default();
     if args.len() > 1 && !["system", "secure", "global"].contains(&table) {
@@ -72,6 +80,14 @@ pub(super) async fn settings(call: Invocation) -> Status {
     }
     Ok(0)
 }
+
+const OLD_USAGE: &str = "\
+usage:  settings [--user NUM] get namespace key
+        settings [--user NUM] put namespace key value
+
+'namespace' is one of {system, secure, global}, case-insensitive
+If '--user NUM' is not given, the operations are performed on the owner user.
+";
 
 const USAGE: &str = "\
 Settings provider (settings) commands:

@@ -383,7 +383,7 @@ async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
         [option, name, ..] if option == "-v" => {
             let found = if find(name).is_some() {
                 name.clone()
-            } else if programs::find(name).is_some() {
+            } else if programs::find(name, shell.phone.manners()).is_some() {
                 format!("/system/bin/{name}")
             } else {
                 return Ok(1);
@@ -399,12 +399,12 @@ async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
     }
 }
 
-async fn r#type(_: &mut Shell, args: &[String], io: &Io) -> Status {
+async fn r#type(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let mut status = 0;
     for name in args {
         let what = if find(name).is_some() {
             "is a shell builtin".to_owned()
-        } else if programs::find(name).is_some() {
+        } else if programs::find(name, shell.phone.manners()).is_some() {
             format!("is /system/bin/{name}")
         } else {
             status = 1;

@@ -90,7 +90,7 @@ impl Shell {
             ("HOME", "/"),
             ("HOSTNAME", "vp"),
             ("LOGNAME", "shell"),
-            ("PATH", "/product/bin:/apex/com.android.runtime/bin:/system/bin:/vendor/bin"),
+            ("PATH", phone.manners().path),
             ("SHELL", "/bin/sh"),
             ("TMPDIR", "/data/local/tmp"),
             ("USER", "shell"),
@@ -151,11 +151,12 @@ impl Shell {
         let mut text = String::new();
         while self.exit.is_none() {
             if interrupt.is_some() {
-                // The form of Android's mkshrc: the last status when it is not 0, host, directory.
+                // The form of Android's mkshrc: the last status when it is not 0, user (once), host, directory.
                 let status =
                     if self.status == 0 { String::new() } else { format!("{}|", self.status) };
+                let user = if self.phone.manners().prompt_names_user { "shell@" } else { "" };
                 let prompt = if text.is_empty() {
-                    format!("{status}vp:{} $ ", self.cwd)
+                    format!("{status}{user}vp:{} $ ", self.cwd)
                 } else {
                     "> ".to_owned()
                 };
@@ -466,12 +467,13 @@ impl Shell {
     pub(super) async fn program(&mut self, argv: &[String], io: &Io) -> Status {
         let name = argv.first().map(String::as_str).unwrap_or_default();
         let path = name.contains('/').then(|| absolute(&self.cwd, name));
+        let release = self.phone.manners();
         let program = match &path {
-            None => programs::find(name),
+            None => programs::find(name, release),
             Some(path) => path
                 .strip_prefix("/system/bin/")
                 .or(path.strip_prefix("/bin/"))
-                .and_then(programs::find),
+                .and_then(|name| programs::find(name, release)),
         };
         let mut invocation = Invocation {
             phone: self.phone.clone(),
@@ -485,6 +487,14 @@ impl Shell {
         };
         if let Some(program) = program {
             self.phone.take(program.cost()).await;
+            if let Some(odd) = self.phone.odd(&invocation.name) {
+                io.stdout.write(&odd.out).await?;
+                io.stderr.write(&odd.err).await?;
+                return Ok(odd.status);
+            }
+            if release.splitting.contains(&invocation.name.as_str()) {
+                invocation.args = self.handed_on_bare(&invocation.args);
+            }
             // One program's bug is that program's end, not the phone's.
             return AssertUnwindSafe((program.run)(invocation))
                 .catch_unwind()
@@ -518,7 +528,7 @@ impl Shell {
                 Ok(126)
             }
             _ => {
-                self.complain(io, &format!("{name}: inaccessible or not found")).await;
+                self.complain(io, &format!("{name}: {}", release.not_found)).await;
                 Ok(127)
             }
         }

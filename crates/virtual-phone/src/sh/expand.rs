@@ -121,6 +121,27 @@ impl Shell {
         Ok(arguments)
     }
 
+    /// Arguments as a script that says `$*` without quotes hands them on: split at blanks, braces opened, patterns matched. What comes to
+    /// more than a command may have is cut there.
+    pub(super) fn handed_on_bare(&self, given: &[String]) -> Vec<String> {
+        let mut splitter = Splitter::new(" \t\n".to_owned());
+        for argument in given {
+            splitter.split(argument);
+            splitter.cut();
+        }
+        let mut arguments = Vec::new();
+        let mut closed = splitter.finish();
+        closed.reverse();
+        while let Some(field) = closed.pop() {
+            match alternatives(&field) {
+                _ if arguments.len() + closed.len() > MOST => break,
+                Some(alternatives) => closed.extend(alternatives.into_iter().rev()),
+                None => self.match_files(&field, &mut arguments),
+            }
+        }
+        arguments
+    }
+
     /// One word's value, neither split nor matched: for assignments, redirections and the like.
     pub(super) fn value<'a>(
         &'a mut self,

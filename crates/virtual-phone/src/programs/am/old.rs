@@ -1,0 +1,143 @@
+//! `am` as a Java program of its own: `Am.java` of Android 4.4, and the captures `113` to `148`.
+
+use super::{Invocation, NEW_TASK, intent, launch};
+use crate::sh::io::Status;
+use crate::world::{StartError, Started};
+use std::time::Duration;
+
+/// What `am` prints before it names a mistake.
+const USAGE: &str = include_str!("../words/android-4.4/am.txt");
+
+/// What an app's first picture takes after a start, in virtual milliseconds.
+const COLD_MS: u64 = 700;
+
+/// `am COMMAND …`
+pub(super) async fn am(call: &Invocation) -> Status {
+    let rest = call.args.get(1..).unwrap_or_default();
+    let wrong = match call.arg(0) {
+        Some("start") => start(call, rest).await?,
+        Some("force-stop" | "kill") => match rest.iter().rfind(|arg| !arg.starts_with('-')) {
+            Some(package) => {
+                call.phone.with(|phone| phone.world.force_stop(package));
+                None
+            }
+            None => Some("Argument required".to_owned()),
+        },
+        Some("kill-all") => None,
+        Some("broadcast") => match intent::parse(rest) {
+            Err(what) => Some(bare(&what)),
+            Ok(parsed) => {
+                let shown = intent::shown(&parsed, parsed.flags);
+                call.out(format!("Broadcasting: {shown}\nBroadcast completed: result=0\n")).await?;
+                None
+            }
+        },
+        Some("startservice") => match intent::parse(rest) {
+            Err(what) => Some(bare(&what)),
+            Ok(parsed) => {
+                let shown = intent::shown(&parsed, parsed.flags);
+                call.out(format!("Starting service: {shown}\n")).await?;
+                call.err("Error: Not found; no service started.\n").await;
+                None
+            }
+        },
+        Some("instrument") => {
+            let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
+            let full = intent::component(&name)
+                .map_or(name, |component| format!("{}/{}", component.package, component.activity));
+            call.out(format!(
+                "INSTRUMENTATION_STATUS: id=ActivityManagerService\n\
+                 INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
+                 INSTRUMENTATION_STATUS_CODE: -1\n"
+            ))
+            .await?;
+            call.err(format!(
+                "android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n\
+                 \tat com.android.commands.am.Am.runInstrument(Am.java:865)\n\
+                 \tat com.android.commands.am.Am.onRun(Am.java:282)\n\
+                 \tat com.android.internal.os.BaseCommand.run(BaseCommand.java:47)\n\
+                 \tat com.android.commands.am.Am.main(Am.java:76)\n\
+                 \tat com.android.internal.os.RuntimeInit.nativeFinishInit(Native Method)\n\
+                 \tat com.android.internal.os.RuntimeInit.main(RuntimeInit.java:243)\n\
+                 \tat dalvik.system.NativeStart.main(Native Method)\n"
+            ))
+            .await;
+            None
+        }
+        // `BaseCommand.run` without arguments prints the usage alone.
+        None => {
+            call.out(USAGE).await?;
+            None
+        }
+        Some(other) => Some(format!("unknown command '{other}'")),
+    };
+    if let Some(wrong) = wrong {
+        call.err(format!("{USAGE}Error: {wrong}\n")).await;
+    }
+    Ok(0)
+}
+
+/// Gives what was wrong with the arguments.
+async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, crate::sh::io::Stop> {
+    let (mut wait, mut stop_first) = (false, false);
+    let mut rest = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "-W" => wait = true,
+            "-S" => stop_first = true,
+            "-D" | "--opengl-trace" => {}
+            "-P" | "-R" | "--user" | "--start-profiler" => drop(args.next()),
+            _ => rest.push(arg.clone()),
+        }
+    }
+    let parsed = match intent::parse(&rest) {
+        Ok(parsed) => parsed,
+        Err(what) => return Ok(Some(bare(&what))),
+    };
+    if stop_first && let Some(component) = &parsed.intent.component {
+        call.out(format!("Stopping: {}\n", component.package)).await?;
+        call.phone.with(|phone| phone.world.force_stop(&component.package));
+    }
+    call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
+    let started = launch(call, &parsed);
+    match &started {
+        Ok(Started::New) => {}
+        Ok(Started::BroughtToFront) => {
+            call.err(
+                "Warning: Activity not started, its current task has been brought to the front\n",
+            )
+            .await;
+        }
+        Err(why) => match (&parsed.intent.component, why) {
+            (Some(component), StartError::NoSuchPackage | StartError::NoSuchActivity) => {
+                call.err(format!(
+                    "Error type 3\nError: Activity class {{{}/{}}} does not exist.\n",
+                    component.package, component.activity
+                ))
+                .await;
+            }
+            _ => {
+                let shown = intent::shown(&parsed, parsed.flags | NEW_TASK);
+                call.err(format!("Error: Activity not started, unable to resolve {shown}\n")).await;
+            }
+        },
+    }
+    if started.is_err() {
+        return Ok(None);
+    }
+    call.phone.take(Duration::from_millis(COLD_MS)).await;
+    if wait {
+        let top = call.phone.with(|phone| phone.world.foreground().short());
+        call.out(format!(
+            "Status: ok\nActivity: {top}\nThisTime: {COLD_MS}\nTotalTime: {COLD_MS}\nComplete\n"
+        ))
+        .await?;
+    }
+    Ok(None)
+}
+
+/// What an exception says, without its class.
+fn bare(thrown: &str) -> String {
+    thrown.split_once(": ").map_or(thrown, |(_, what)| what).to_owned()
+}

@@ -1,0 +1,35 @@
+//! `dumpsys display`: the displays, their sizes, and how they are turned. Shapes: `shell/display` of the captures, `040` for Android 4.4.
+
+use crate::phone::State;
+use crate::release::Form;
+
+pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
+    let display = *phone.world.display();
+    let (width, height, turned) = (display.width, display.height, display.rotation);
+    let (natural_width, natural_height) = phone.world.physical_size();
+    let density = display.density;
+    let state = if phone.world.screen_on() { "ON" } else { "OFF" };
+    if phone.manners().form == Form::Java {
+        let info = |app: &str| {
+            format!(
+                "DisplayInfo{{\"Built-in Screen\", app {app}, real {app}, largest app {app}, smallest app {app}, 60.0 fps, rotation{turned}, density {density} ({density}.0 x {density}.0) dpi, layerStack 0, type BUILT_IN, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS}}"
+            )
+        };
+        return format!(
+            "DISPLAY MANAGER (dumpsys display)\n  mHeadless=false\n  mOnlyCode=false\n  mSafeMode=false\n  mPendingTraversal=false\n  mAllDisplayBlankStateFromPowerManager=2\n  mNextNonDefaultDisplayId=1\n  mDefaultViewport=DisplayViewport{{valid=true, displayId=0, orientation={turned}, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{{\"Built-in Screen\": {natural_width} x {natural_height}, 60.0 fps, density {density}, {density}.0 x {density}.0 dpi, touch INTERNAL, rotation 0, type BUILT_IN, FLAG_DEFAULT_DISPLAY, FLAG_ROTATES_WITH_CONTENT, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS}}\n    mCurrentOrientation={turned}\n    mBlanked={}\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0\n    mLayerStack=0\n    mHasContent=true\n    mPrimaryDisplayDevice=Built-in Screen\n    mBaseDisplayInfo={}\n    mOverrideDisplayInfo={}\n",
+            state == "OFF",
+            info(&format!("{natural_width} x {natural_height}")),
+            info(&format!("{width} x {height}")),
+        );
+    }
+    let info = |size: &str| {
+        format!(
+            "DisplayInfo{{\"Built-in Screen\", displayId 0, displayGroupId 0, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS, FLAG_TRUSTED, real {size}, largest app {size}, smallest app {size}, mode 1, defaultMode 1, rotation {turned}, state {state}, type INTERNAL, density {density}}}"
+        )
+    };
+    format!(
+        "DISPLAY MANAGER (dumpsys display)\n  mSafeMode=false\n  mPendingTraversal=false\n  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:0', physicalPort=0, orientation={turned}, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]\n  mGlobalDisplayState={state}\n\nDisplay States: size=1\n  Display Id=0\n  Display State={state}\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0\n    mPhase=1\n    mLayerStack=0\n    mHasContent=true\n    mPrimaryDisplayDevice=Built-in Screen\n    mBaseDisplayInfo={}\n    mOverrideDisplayInfo={}\n",
+        info(&format!("{natural_width} x {natural_height}")),
+        info(&format!("{width} x {height}")),
+    )
+}

@@ -1,0 +1,88 @@
+//! `pm` as a Java program of its own: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the program's
+//! `System.exit`, which is 0 but for a few.
+
+use super::{Invocation, apk, dumped, installed, listed};
+use crate::sh::io::Status;
+
+/// What `pm` alone prints, and behind most mistakes.
+const USAGE: &str = include_str!("../words/android-4.4/pm.txt");
+
+/// `pm COMMAND …`
+pub(super) async fn pm(call: &Invocation) -> Status {
+    let rest: Vec<&str> = call.args.iter().skip(1).map(String::as_str).collect();
+    let name = rest.iter().rfind(|arg| !arg.starts_with('-')).copied();
+    let is_there = || call.phone.with(|phone| installed(&phone.world, name).is_some());
+    let manners = call.manners();
+    let told = match call.arg(0) {
+        None => USAGE.to_owned(),
+        Some("list") => match rest.as_slice() {
+            ["packages" | "package", options @ ..] => match listed(call, options) {
+                Ok(listed) => listed,
+                Err(option) => format!("Error: Unknown option: {option}\n"),
+            },
+            ["users"] => "Users:\n\tUserInfo{0:Owner:13}\n".to_owned(),
+            ["features"] => {
+                "feature:reqGlEsVersion=0x20000\nfeature:android.hardware.touchscreen\n\
+                             feature:android.software.input_methods\n"
+                    .to_owned()
+            }
+            ["libraries" | "instrumentation" | "permission-groups" | "permissions", ..] => {
+                String::new()
+            }
+            [other, ..] => format!("Error: unknown list type '{other}'\n{USAGE}"),
+            [] => format!("Error: didn't specify type of data to list\n{USAGE}"),
+        },
+        Some("path") => match call
+            .phone
+            .with(|phone| installed(&phone.world, name).map(|manifest| apk(manifest, manners)))
+        {
+            Some(path) => format!("package:{path}\n"),
+            None => String::new(),
+        },
+        Some("clear") => {
+            match call.phone.with(|phone| phone.world.clear_data(name.unwrap_or_default())) {
+                true => "Success\n".to_owned(),
+                false => "Failed\n".to_owned(),
+            }
+        }
+        Some("dump") => {
+            let epoch = call.phone.with(|phone| phone.world.unix_time());
+            match call.phone.with(|phone| {
+                installed(&phone.world, name).map(|manifest| dumped(manifest, manners, epoch))
+            }) {
+                Some(text) => text,
+                None => format!("Unable to find package: {}\n", name.unwrap_or_default()),
+            }
+        }
+        Some("install") => {
+            let file = name.unwrap_or_default();
+            format!("\tpkg: {file}\nFailure [INSTALL_FAILED_INVALID_URI]\n")
+        }
+        Some("uninstall") => "Failure\n".to_owned(),
+        Some("get-install-location") => "0[auto]\n".to_owned(),
+        Some("get-max-users") => "Maximum supported users: 1\n".to_owned(),
+        Some("grant" | "revoke") => {
+            let package = rest.first().copied().unwrap_or_default();
+            match call.phone.with(|phone| installed(&phone.world, Some(package)).is_some()) {
+                // Permissions are given at the installation, before Android 6.
+                true => format!(
+                    "Operation not allowed: java.lang.SecurityException: Permission {} is not a changeable permission type\n",
+                    rest.get(1).copied().unwrap_or_default()
+                ),
+                false => format!(
+                    "Bad argument: java.lang.IllegalArgumentException: Unknown package: {package}\n{USAGE}"
+                ),
+            }
+        }
+        Some("enable" | "disable" | "disable-user" | "disable-until-used") if is_there() => {
+            format!(
+                "Error: java.lang.SecurityException: Permission Denial: attempt to change component state from pid=4001, uid=2000, package uid={}\n",
+                call.phone
+                    .with(|phone| installed(&phone.world, name).map_or(0, |manifest| manifest.uid))
+            )
+        }
+        Some(other) => format!("Error: unknown command '{other}'\n{USAGE}"),
+    };
+    call.out(told).await?;
+    Ok(0)
+}
