@@ -59,7 +59,9 @@ impl Connection {
         }
         self.forget_talk();
         self.version = packet.arg0.min(self.settings.version);
-        self.chunk = (packet.arg1 as usize).clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
+        // The smaller of both: `atransport::update_version` in AOSP's adb, which hangs up on more.
+        let largest = (packet.arg1 as usize).min(self.settings.max_payload);
+        self.chunk = largest.clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
         self.peer = Banner::read(&packet.payload);
         if self.role == Role::Phone {
             if self.ask_for_key(now) {

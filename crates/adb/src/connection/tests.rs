@@ -77,6 +77,22 @@ impl Pair {
     }
 }
 
+/// A stock adb offers 1 MiB to everyone, and hangs up on a phone of old that sends more than the 4 KiB of its own greeting.
+#[test]
+fn an_end_that_takes_small_packets_sends_small_ones() {
+    let small = |settings: &mut Settings| {
+        if settings.greeting.is_none() {
+            settings.max_payload = packet::MIN_MAX_PAYLOAD;
+        }
+    };
+    let mut pair = Pair::with(small, usize::MAX);
+    let (_, at_phone) = pair.open("shell:x");
+    pair.phone.write(at_phone, &[7; 10_000]);
+    let sizes: Vec<usize> =
+        said(&mut pair.phone).into_iter().map(|(.., payload)| payload.len()).collect();
+    assert_eq!(sizes, [packet::MIN_MAX_PAYLOAD]);
+}
+
 fn offered(connection: &mut Connection) -> Option<(u32, String)> {
     while let Some(event) = connection.poll_event() {
         if let Event::Offered { id, service } = event {
