@@ -12,6 +12,12 @@ pub(super) fn launch_command(app: &AppId) -> Result<Line, Error> {
         .then("-c android.intent.category.LAUNCHER 1"))
 }
 
+/// Whether an app can have that name. The script `monkey` of phones before Android 7 splits its arguments at blanks, so what
+/// could be more than one is not given to it. Source: `PackageParser.validateName`.
+pub(super) fn is_a_name(app: &AppId) -> bool {
+    !app.0.is_empty() && app.0.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
+}
+
 /// Reads what `monkey` said: it tells of success by "Events injected: 1" and ends with status 0 on old phones
 /// whatever happened.
 pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<(), Error> {

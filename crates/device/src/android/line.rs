@@ -44,6 +44,18 @@ impl Line {
         self
     }
 
+    /// The same for a phone before Android 7, whose script `input` may hand its arguments on as a bare `$*`: a space in a
+    /// text makes two arguments of it there, and a `*` becomes the names of files. So text goes to what the script calls.
+    ///
+    /// Seen on Android 4.4.4 (the script's mistake); what it calls is as AOSP's script had it until Android 11.
+    pub(crate) fn for_old_scripts(self) -> Self {
+        const CALLED: &str = "CLASSPATH=/system/framework/input.jar app_process /system/bin com.android.commands.input.Input text ";
+        match self.0.strip_prefix("input text ") {
+            Some(words) => Self(format!("{CALLED}{words}")),
+            None => self,
+        }
+    }
+
     /// The command as the shell will read it.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -79,6 +91,15 @@ mod tests {
         check("'; reboot #", r"x ''\''; reboot #'");
         check("\\", r"x '\'");
         check("two\nlines", "x 'two\nlines'");
+    }
+
+    #[test]
+    fn text_goes_past_the_scripts_of_old_phones_and_all_else_as_it_is() {
+        let text = Line::new("input text").word("a b").unwrap().for_old_scripts();
+        let called = "CLASSPATH=/system/framework/input.jar app_process /system/bin com.android.commands.input.Input text 'a b'";
+        assert_eq!(text.as_str(), called);
+        let tap = Line::new("input tap").number(1).number(2);
+        assert_eq!(tap.clone().for_old_scripts(), tap);
     }
 
     #[test]

@@ -72,6 +72,7 @@ impl Android {
 
     /// Runs a command in the phone's shell and gives what it printed.
     async fn ask(&self, line: Line) -> Result<Said, Error> {
+        let line = if self.is_old().await? { line.for_old_scripts() } else { line };
         let output = adb::services::shell::run(&*self.transport, line.as_str())
             .await
             .map_err(|error| unreached(error, Acted::Maybe))?;
@@ -80,6 +81,14 @@ impl Android {
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
             status: output.status,
         })
+    }
+
+    /// Whether this is a phone before Android 7: its shell tells no exit status, and its scripts are not to be trusted with
+    /// words that hold more than letters.
+    async fn is_old(&self) -> Result<bool, Error> {
+        let features = self.transport.features().await;
+        let features = features.map_err(|error| unreached(error, Acted::No))?;
+        Ok(!features.has(adb::wire::banner::SHELL_V2))
     }
 
     /// Runs a command whose output is bytes. Phones before Android 5 have no service for that: theirs come through
@@ -113,7 +122,7 @@ impl Android {
     /// Runs a command that prints nothing when all went well.
     async fn order(&self, what: &'static str, line: Line) -> Result<(), Error> {
         let said = self.ask(line).await?;
-        match said.complaint() {
+        match said.complaint().or_else(|| said.unexpected()) {
             None => Ok(()),
             Some(complaint) => Err(Error::Failed { what, said: complaint }),
         }
@@ -133,11 +142,19 @@ impl Said {
     fn complaint(&self) -> Option<String> {
         let words = if self.err.trim().is_empty() { &self.out } else { &self.err };
         let failed = self.status.is_some_and(|status| status != 0);
-        let marked = ["Exception", "Error:", "error:", "usage:", "Usage:"];
+        let marked = ["Exception", "Error:", "error:", "usage:", "Usage:", "Killed"];
         (failed || marked.iter().any(|mark| words.contains(mark))).then(|| match self.status {
             Some(status) if status != 0 => format!("{} (exit status {status})", excerpt(words)),
             _ => excerpt(words),
         })
+    }
+
+    /// What a command that should have said nothing said, where no status tells how it ended. The linker of Android 4.4 to 6
+    /// warns of libraries at every start; those words are no complaint.
+    fn unexpected(&self) -> Option<String> {
+        let odd = |line: &&str| !line.trim().is_empty() && !line.starts_with("WARNING: linker:");
+        let words: Vec<&str> = self.out.lines().filter(odd).collect();
+        (self.status.is_none() && !words.is_empty()).then(|| excerpt(words.join("\n")))
     }
 }
 
@@ -233,6 +250,9 @@ impl Device for Android {
     }
 
     async fn launch(&self, app: &AppId) -> Result<(), Error> {
+        if !apps::is_a_name(app) && self.is_old().await? {
+            return Err(Error::NoSuchApp { app: app.0.clone() });
+        }
         let said = self.ask(apps::launch_command(app)?).await?;
         apps::read_launch(app, &said)
     }
@@ -272,6 +292,20 @@ impl Device for Android {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_status_whatever_is_said_to_an_order_is_a_complaint() {
+        let said = |out: &str, status| Said { out: out.into(), err: String::new(), status };
+        let missing = "/system/bin/sh: input: not found\r\n";
+        let linker = "WARNING: linker: libx.so has text relocations.\r\n";
+        assert_eq!(
+            said(missing, None).unexpected().as_deref(),
+            Some("/system/bin/sh: input: not found")
+        );
+        for (out, status) in [("", None), ("\r\n", None), (linker, None), (missing, Some(0))] {
+            assert_eq!(said(out, status).unexpected(), None, "{out:?} {status:?}");
+        }
+    }
 
     #[test]
     fn what_was_typed_stands_in_no_error_of_the_wire() {
