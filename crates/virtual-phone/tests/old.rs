@@ -223,7 +223,7 @@ async fn apps_are_started_in_the_words_of_old() {
         )
     );
     let windows = said(&wired, "dumpsys window windows").await;
-    assert!(windows.contains(&format!("  mCurrentFocus=Window{{")), "{windows}");
+    assert!(windows.contains("  mCurrentFocus=Window{"), "{windows}");
     assert!(
         said(&wired, "dumpsys activity").await.contains("    mResumedActivity: ActivityRecord{")
     );
@@ -249,8 +249,16 @@ async fn dumps_have_the_attributes_of_4_4_and_die_of_emoji() {
         assert_eq!(names(&dump)[..names_of_real.len()], names_of_real);
     }
     assert!(!dump.contains("drawing-order") && !dump.contains("hint="));
-    wired.phone.world(|world| world.start("com.android.settings", None)).expect("started");
-    assert!(said(&wired, "uiautomator dump /dev/tty").await.contains("</hierarchy>"));
+    wired.phone.world(|world| {
+        world.start(MAPS, None).expect("started");
+        world.scene();
+    });
+    let (x, y) = (240, 100);
+    said(&wired, &format!("input tap {x} {y}")).await;
+    assert!(wired.phone.world(|world| world.type_char('\u{6f22}')));
+    assert!(said(&wired, "uiautomator dump /dev/tty").await.contains("text=\"\u{6f22}\""));
+    assert!(wired.phone.world(|world| world.type_char('\u{1f600}')));
+    assert_eq!(said(&wired, "uiautomator dump /dev/tty").await, "Killed\n");
 }
 
 #[tokio::test]

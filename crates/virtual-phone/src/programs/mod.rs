@@ -7,6 +7,7 @@
 //! that in a file `old`, with texts of `words/`, and asks [`Release`] which it is. Services are asked through [`commands_of`], so that `cmd package …` and `pm …` are one program.
 
 mod am;
+mod app_process;
 mod clock;
 mod cmd;
 mod copying;
@@ -57,6 +58,11 @@ impl Program {
 /// milliseconds, a script around `cmd` 40, a Java start 300, an accessibility dump 1000 (it waits for a second of quiet).
 static PROGRAMS: &[Program] = &[
     Program { name: "am", cost_ms: 40, run: |call| am::am(call).boxed() },
+    Program {
+        name: "app_process",
+        cost_ms: 300,
+        run: |call| app_process::app_process(call).boxed(),
+    },
     Program { name: "base64", cost_ms: 2, run: |call| text::base64(call).boxed() },
     Program { name: "cat", cost_ms: 2, run: |call| text::cat(call).boxed() },
     Program { name: "chmod", cost_ms: 2, run: |call| copying::chmod(call).boxed() },

@@ -1,0 +1,40 @@
+//! `app_process`: starts a Java class by its name, as the scripts of `/system/bin` do on old phones. Only the classes behind those
+//! programs that are here can be started; there is no Java in this phone.
+
+use super::Invocation;
+use crate::release::Form;
+use crate::sh::io::Status;
+
+/// Class, the archive that has it, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android 4.4.
+const CLASSES: [(&str, &str, &str); 5] = [
+    ("com.android.commands.am.Am", "am.jar", "am"),
+    ("com.android.commands.input.Input", "input.jar", "input"),
+    ("com.android.commands.monkey.Monkey", "monkey.jar", "monkey"),
+    ("com.android.commands.pm.Pm", "pm.jar", "pm"),
+    ("com.android.commands.wm.Wm", "wm.jar", "wm"),
+];
+
+/// `CLASSPATH=JAR app_process FOLDER CLASS [ARG…]`
+pub(super) async fn app_process(mut call: Invocation) -> Status {
+    let class = call.arg(1).unwrap_or_default().to_owned();
+    let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
+    let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
+    let found = CLASSES.iter().find(|(known, jar, _)| {
+        *known == class && path.split(':').any(|part| part == format!("/system/framework/{jar}"))
+    });
+    let program = match found {
+        // The services answer for themselves on later phones, and the archives are gone.
+        Some((_, _, program)) if call.manners().form == Form::Java => {
+            super::find(program, call.manners())
+        }
+        _ => None,
+    };
+    let Some(program) = program else {
+        call.err(format!("Error: could not find class '{class}'\nAborted\n")).await;
+        // 128 + `SIGABRT`
+        return Ok(134);
+    };
+    call.args.drain(..2);
+    program.name.clone_into(&mut call.name);
+    (program.run)(call).await
+}
