@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod guarded;
+mod old_phone;
 mod pictures;
 mod python_mcp;
 mod states;

@@ -1,8 +1,8 @@
 //! A stock `adb` server between us and our own phones: which phones are there, and which one is meant.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -60,17 +60,34 @@ impl Drop for Stock {
 struct Phone {
     process: Child,
     address: String,
+    said: BufReader<ChildStdout>,
 }
 
 impl Phone {
     fn start(seed: &str) -> Self {
+        Self::made(&["--seed", seed])
+    }
+
+    fn made(arguments: &[&str]) -> Self {
         let mut command = thumbwire();
-        command.args(["phone", "--listen", "127.0.0.1:0", "--seed", seed]);
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        command.args(["phone", "--listen", "127.0.0.1:0"]).args(arguments);
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = piped.spawn().unwrap();
+        let mut said = BufReader::new(process.stdout.take().unwrap());
         let mut first = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        said.read_line(&mut first).unwrap();
         let address = first.split("listens on ").nth(1).unwrap();
-        Self { address: address.split(';').next().unwrap().to_owned(), process }
+        Self { address: address.split(';').next().unwrap().to_owned(), process, said }
+    }
+
+    /// Reads what it says until a line that begins so.
+    fn until(&mut self, beginning: &str) -> String {
+        let mut line = String::new();
+        while !line.starts_with(beginning) {
+            line.clear();
+            assert!(self.said.read_line(&mut line).unwrap() > 0, "it never says {beginning:?}");
+        }
+        line
     }
 }
 
@@ -117,8 +134,8 @@ fn through_a_server_and_straight_to_adbd_the_answers_are_the_same() {
         ("mobile_take_screenshot", "{}"),
         ("mobile_launch_app", r#"{"bundle_id":"com.example.nope"}"#),
     ];
-    let told = |connect: bool| {
-        let phone = Phone::start("7");
+    let told = |android: &str, connect: bool| {
+        let phone = Phone::made(&["--seed", "7", "--android", android]);
         if connect {
             stock.adb(&["connect", &phone.address]);
         }
@@ -126,9 +143,33 @@ fn through_a_server_and_straight_to_adbd_the_answers_are_the_same() {
             stock.thumbwire(&["call", tool, arguments, "--json", "--device", &phone.address])
         })
     };
-    let (through, straight) = (told(true), told(false));
-    assert!(through[3].0.contains("it's; $(reboot) %s"), "{}", through[3].0);
-    for ((through, straight), (tool, _)) in through.iter().zip(&straight).zip(story) {
-        assert_eq!(through, straight, "{tool}");
+    for android in ["14", "4.4"] {
+        let (through, straight) = (told(android, true), told(android, false));
+        assert!(through[3].0.contains("it's; $(reboot) %s"), "{android}: {}", through[3].0);
+        for ((through, straight), (tool, _)) in through.iter().zip(&straight).zip(story) {
+            assert_eq!(through, straight, "{tool} on Android {android}");
+        }
     }
+}
+
+#[test]
+fn a_phone_that_knows_nobody_is_unauthorized_until_its_owner_accepts_the_servers_key() {
+    let Some(stock) = Stock::start() else { return };
+    let mut phone = Phone::made(&["--guarded"]);
+    stock.adb(&["connect", &phone.address]);
+    phone.until("Allow USB debugging by ");
+    let (listed, _) = stock.thumbwire(&["devices"]);
+    assert!(listed.contains("unauthorized"), "{listed}");
+    let tap = ["call", "mobile_press_key", r#"{"key":"home"}"#, "--device", &phone.address];
+    let (words, code) = stock.thumbwire(&tap);
+    assert_eq!(code, Some(1), "{words}");
+    assert!(words.contains("does not trust this computer"), "{words}");
+
+    phone.process.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
+    stock.adb(&["-s", &phone.address, "wait-for-device"]);
+    assert_eq!(stock.thumbwire(&tap), ("Pressed home\n".into(), Some(0)));
+    // Its key is remembered: nobody is asked again.
+    stock.adb(&["disconnect", &phone.address]);
+    stock.adb(&["connect", &phone.address]);
+    assert_eq!(stock.thumbwire(&tap), ("Pressed home\n".into(), Some(0)));
 }

@@ -54,6 +54,7 @@ fn exit_codes_tell_failures_apart() {
         3,
         "Device not connected",
     );
+    check(&["phone", "--android", "3"], 2, "there are 4.4, 14");
     check(&["frobnicate"], 2, "unrecognized subcommand");
 }
 

@@ -1,0 +1,270 @@
+//! The `mobile` surface against a phone of Android 4.4: no `exec:`, no exit status, a terminal before every program, scripts
+//! that split their arguments. What it says follows a recorded one; see `thumbwire-virtual-phone`.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use thumbwire::action::Call;
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire::surface::{Content, Surface, mobile};
+use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_virtual_phone::{Odd, Setup, VirtualPhone};
+use tokio::time::Instant;
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// An old phone, and the surface over a session that holds it.
+struct Old {
+    phone: VirtualPhone,
+    session: Session,
+    surface: Surface,
+}
+
+impl Old {
+    fn new() -> Self {
+        let phone = VirtualPhone::new(Setup::of_release("4.4").unwrap());
+        // No adb server listens there.
+        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+        let session = Session::new(phones, Some(VIRTUAL.into()));
+        Self { phone, session, surface: mobile::surface() }
+    }
+
+    /// Calls a tool; gives whether it failed, and what it said.
+    async fn call_within(&self, limit: Duration, tool: &str, arguments: Value) -> (bool, String) {
+        let tool = self.surface.tools.iter().find(|known| known.name == tool).unwrap();
+        let arguments = arguments.as_object().cloned().unwrap();
+        let reply = self.surface.answer(tool, arguments, Call::within(limit), &self.session).await;
+        let words = reply.content.iter().map(|content| match content {
+            Content::Text(text) => text.clone(),
+            Content::Picture(image) => format!("{} bytes of {:?}", image.bytes.len(), image.format),
+        });
+        (reply.is_error, words.collect())
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> (bool, String) {
+        self.call_within(Duration::from_secs(60), tool, arguments).await
+    }
+
+    /// The words of a call that must succeed.
+    async fn said(&self, tool: &str, arguments: Value) -> String {
+        let (failed, words) = self.call(tool, arguments).await;
+        assert!(!failed, "{tool}: {words}");
+        words
+    }
+
+    /// The words of a call that must fail.
+    async fn refused(&self, tool: &str, arguments: Value) -> String {
+        let (failed, words) = self.call(tool, arguments).await;
+        assert!(failed, "{tool}: {words}");
+        words
+    }
+
+    fn focused(&self) -> Option<String> {
+        self.phone.world(|world| world.focused_text())
+    }
+
+    /// Brings the cursor into the search field of Maps.
+    async fn searching(&self) {
+        self.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+        self.said("mobile_tap_element", json!({ "text": "Search here" })).await;
+        assert_eq!(self.focused(), Some(String::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_whole_story_is_told_on_an_old_phone() {
+    let old = Old::new();
+    old.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+    assert!(old.said("mobile_get_current_app", json!({})).await.contains(MAPS));
+    let tree = old.said("mobile_get_accessibility_tree", json!({})).await;
+    assert!(tree.contains("text=\"Search here\""), "{tree}");
+    old.said("mobile_tap_element", json!({ "text": "Search here" })).await;
+    old.said("mobile_type_keys", json!({ "text": "restaurants\n" })).await;
+    let first = old.said("mobile_get_accessibility_tree", json!({})).await;
+    old.said("mobile_scroll", json!({ "direction": "down" })).await;
+    let further = old.said("mobile_get_accessibility_tree", json!({})).await;
+    assert_ne!(first, further, "the list has moved");
+    old.said("mobile_press_key", json!({ "key": "back" })).await;
+    let swipe = json!({ "start_x": 240, "start_y": 600, "end_x": 240, "end_y": 300 });
+    old.said("mobile_swipe", swipe).await;
+    old.said("mobile_long_press", json!({ "x": 240, "y": 400 })).await;
+    old.said("mobile_press_key", json!({ "key": "home" })).await;
+    old.said("mobile_tap", json!({ "x": 240, "y": 400 })).await;
+    let apps = old.said("mobile_list_apps", json!({ "app_type": "all" })).await;
+    assert!(apps.contains(MAPS), "{apps}");
+    let info = old.said("mobile_get_device_info", json!({})).await;
+    for told in ["Virtual Phone 4.4", "4.4.4", "480", "800", "19"] {
+        assert!(info.contains(told), "{told}: {info}");
+    }
+    old.said("mobile_close_app", json!({ "bundle_id": MAPS })).await;
+    assert_eq!(old.phone.world(|world| world.pid_of(MAPS)), None);
+}
+
+/// What a terminal did to the picture is taken back: it is the file that the phone itself writes.
+#[tokio::test]
+async fn a_picture_through_the_terminal_is_the_one_that_the_phone_made() {
+    let old = Old::new();
+    let tool = old.surface.tools.iter().find(|tool| tool.name == "mobile_take_screenshot").unwrap();
+    let call = Call::within(Duration::from_secs(60));
+    let reply = old.surface.answer(tool, serde_json::Map::new(), call, &old.session).await;
+    let picture = reply.content.into_iter().find_map(|content| match content {
+        Content::Picture(image) => Some(image.bytes),
+        Content::Text(_) => None,
+    });
+    let by_hand = Direct::over(old.phone.in_memory());
+    thumbwire_adb::run(&by_hand, "screencap -p /sdcard/s.png").await.unwrap();
+    let file = old.phone.files(|files| files.read("/sdcard/s.png")).unwrap();
+    assert!(picture.unwrap() == file.as_ref(), "every byte");
+    let shells = old.phone.commands();
+    assert!(shells.iter().all(|command| command.service == "shell"), "no other service ran");
+}
+
+#[tokio::test]
+async fn every_printable_character_is_typed_past_the_scripts_that_would_split_it() {
+    for text in [
+        "two words",
+        " a  b ",
+        "*",
+        "?",
+        "[a-z]*",
+        "{a,b} {1..3}",
+        "it's; $(reboot) `id` && reboot | cat > /sdcard/x",
+        "%s 100% \\ \"",
+        "-n",
+        "''''",
+    ] {
+        let old = Old::new();
+        old.searching().await;
+        let (failed, words) = old.call("mobile_type_keys", json!({ "text": text })).await;
+        assert!(!failed, "{text:?}: {words}");
+        assert_eq!(old.focused().as_deref(), Some(text));
+    }
+}
+
+#[tokio::test]
+async fn a_long_text_of_quotes_fits_into_the_names_of_services() {
+    let old = Old::new();
+    old.searching().await;
+    let text = "'".repeat(1_000);
+    old.said("mobile_type_keys", json!({ "text": text })).await;
+    assert_eq!(old.focused(), Some(text));
+}
+
+/// No string of any tool becomes a second command, nor a second argument.
+#[tokio::test]
+async fn hostile_strings_run_nothing_on_an_old_phone() {
+    let old = Old::new();
+    let hostile = [
+        "com.x 500",
+        "com.x; reboot",
+        "$(reboot)",
+        "`reboot`",
+        "-p android 9",
+        "*",
+        "com.x\nreboot",
+        "a'b",
+        "{a,b}",
+        "com.x -c android.intent.category.HOME",
+        "../..",
+        "%s",
+        "\"",
+        "|| reboot",
+        "com.x\treboot",
+    ];
+    for string in hostile {
+        for (tool, argument) in [
+            ("mobile_launch_app", "bundle_id"),
+            ("mobile_close_app", "bundle_id"),
+            ("mobile_tap_element", "text"),
+            ("mobile_tap_element", "element_id"),
+            ("mobile_type_keys", "text"),
+        ] {
+            let before = old.phone.commands().len();
+            old.call(tool, json!({ argument: string })).await;
+            for command in old.phone.commands().into_iter().skip(before) {
+                let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
+                let as_made = match argv.as_slice() {
+                    ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
+                    ["app_process", _, "com.android.commands.input.Input", "text", piece] => {
+                        string.contains(piece)
+                    }
+                    ["input", "keyevent", "66"] => string.contains('\n'),
+                    ["uiautomator", "dump", "/dev/tty"] => true,
+                    // None of them is the name of an app, so `monkey` sees none.
+                    _ => false,
+                };
+                assert!(as_made, "{tool} {argument}={string:?} ran {argv:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_app_that_is_not_there_is_not_found() {
+    let old = Old::new();
+    for tool in ["mobile_launch_app", "mobile_close_app"] {
+        let words = old.refused(tool, json!({ "bundle_id": "com.example.nope" })).await;
+        assert!(words.starts_with("App not found: com.example.nope"), "{words}");
+    }
+}
+
+/// Status 0 or none at all, whatever happened: the words decide, and words that nobody knows are told, not guessed at.
+#[tokio::test]
+async fn what_goes_wrong_is_told_in_the_phones_words() {
+    let nothing = || json!({});
+    let launch = || ("mobile_launch_app", json!({ "bundle_id": MAPS }));
+    let tap = || ("mobile_tap", json!({ "x": 5, "y": 5 }));
+    let look = || ("mobile_get_accessibility_tree", nothing());
+    let unheard = "something that no phone has said before\n";
+    let cases = [
+        ("uiautomator", "ERROR: could not get idle state.\n", look()),
+        ("uiautomator", "ERROR: null root node returned by UiTestAutomationBridge.\n", look()),
+        ("uiautomator", "Killed\n", look()),
+        ("uiautomator", "<?xml version='1.0'?><hierarchy rotation=\"0\"><node", look()),
+        ("uiautomator", unheard, look()),
+        ("screencap", "Error opening file: x\n", ("mobile_take_screenshot", nothing())),
+        ("input", "Killed\n", tap()),
+        ("input", "java.lang.SecurityException: Injecting to another application\n", tap()),
+        ("input", unheard, tap()),
+        ("monkey", unheard, launch()),
+        ("monkey", "** SYS_KEYS has no physical keys but with factor 2.0%.\n", launch()),
+        ("dumpsys", "Can't find service: window\n", ("mobile_get_current_app", nothing())),
+        ("dumpsys", "Can't find service: window\n", ("mobile_get_device_info", nothing())),
+        ("pm", "Error: java.lang.NullPointerException\n", ("mobile_list_apps", nothing())),
+    ];
+    for (program, words, (tool, arguments)) in cases {
+        let old = Old::new();
+        // The size of the screen is known from here on.
+        old.said(tap().0, tap().1).await;
+        old.phone.set_odd(program, Some(Odd::saying(words)));
+        let told = old.refused(tool, arguments.clone()).await;
+        let named = if words.contains("hierarchy") { "</hierarchy>" } else { words.trim() };
+        assert!(told.contains(named), "{program} {words:?}: {told}");
+        old.phone.set_odd(program, None);
+        old.said(tool, arguments).await;
+    }
+}
+
+/// As measured: a character beyond the basic plane kills `uiautomator` there. That is told; nothing older is shown instead.
+#[tokio::test]
+async fn a_screen_with_an_emoji_is_refused_as_the_phone_has_it() {
+    let old = Old::new();
+    old.searching().await;
+    old.phone.world(|world| world.type_char('\u{1f600}'));
+    let words = old.refused("mobile_get_accessibility_tree", json!({})).await;
+    assert!(words.contains("Killed"), "{words}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_old_phone_times_out_within_the_deadline() {
+    let old = Old::new();
+    old.said("mobile_take_screenshot", json!({})).await;
+    old.phone.hold();
+    let began = Instant::now();
+    let limit = Duration::from_secs(10);
+    let (failed, words) = old.call_within(limit, "mobile_get_accessibility_tree", json!({})).await;
+    assert!(failed && words.starts_with("Operation timed out"), "{words}");
+    assert!(began.elapsed() <= limit);
+    old.phone.release();
+    old.said("mobile_get_accessibility_tree", json!({})).await;
+}
