@@ -69,7 +69,8 @@ fn read_list(said: &Said, system: bool) -> Result<Vec<App>, Error> {
         .filter_map(|line| line.trim().strip_prefix("package:"))
         .map(|name| App { id: AppId(name.into()), system })
         .collect();
-    match said.complaint() {
+    // A phone without apps of a kind says nothing at all.
+    match said.complaint().or_else(|| said.unexpected()) {
         Some(said) if apps.is_empty() => Err(Error::Failed { what: "list its apps", said }),
         _ => Ok(apps),
     }

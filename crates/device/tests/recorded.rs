@@ -1,0 +1,205 @@
+//! What recorded phones answered to the questions about apps, focus, screen and battery, through the whole driver: what is
+//! read out of each is held by a golden file, and what cannot be read is an error with the phone's words.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::{Banner, Direct, Features};
+use thumbwire_device::android::Android;
+use thumbwire_device::{AppId, Device as _, Gesture, Point};
+use tokio::io::AsyncWriteExt as _;
+
+/// The captures that may not be copied into this project lie beside it.
+fn data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
+    if !data.is_dir() {
+        println!("skipped: no captures beside the project");
+    }
+    data.is_dir().then_some(data)
+}
+
+/// A phone that answers some commands with what was recorded, and every other one as mksh does.
+struct Recorded(BTreeMap<&'static str, Vec<u8>>);
+
+impl Services for Recorded {
+    fn banner(&self) -> Banner {
+        Banner::phone("recorded", "Recorded", "recorded", Features::default())
+    }
+
+    fn open(&self, service: &str) -> Result<Handler, Refused> {
+        let command = service.trim_end_matches('\0').strip_prefix("shell:").ok_or(Refused)?;
+        let name = command.split(' ').next().unwrap_or_default();
+        let missing = format!("/system/bin/sh: {name}: not found\r\n");
+        let said = self.0.get(command).cloned().unwrap_or_else(|| missing.into_bytes());
+        Ok(handler(async move |mut stream| {
+            let _ = stream.write_all(&said).await;
+        }))
+    }
+}
+
+async fn phone(said: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Android {
+    let (near, far) = tokio::io::duplex(1 << 20);
+    tokio::spawn(daemon::serve(far, Arc::new(Recorded(said.into_iter().collect()))));
+    Android::attach("recorded", Arc::new(Direct::over(near))).await.unwrap()
+}
+
+/// The files below that folder whose names begin so, by their names.
+fn files(folder: &Path, beginnings: &[&str]) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.path()))
+        .filter(|(name, _)| beginnings.iter().any(|beginning| name.contains(beginning)))
+        .collect();
+    files.sort();
+    files.into_iter().map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+}
+
+#[tokio::test]
+async fn the_focus_is_read_out_of_every_recorded_window_dump() {
+    let Some(data) = data() else { return };
+    let mut told = String::new();
+    let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
+    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
+        let device = phone([("dumpsys window", said)]).await;
+        let focus = match device.foreground().await {
+            Ok(Some(focus)) => format!("{} | {}", focus.app.0, focus.screen),
+            Ok(None) => "nobody".to_owned(),
+            Err(error) => format!("error: {}", first_line(&error.to_string())),
+        };
+        writeln!(told, "{name}: {focus}").unwrap();
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[tokio::test]
+async fn the_screen_is_read_out_of_every_recorded_display_dump() {
+    let Some(data) = data() else { return };
+    let mut told = String::new();
+    let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-displays"]);
+    let newer = files(&data.join("shell/window"), &["displays"]);
+    let activities = files(&data.join("shell/activity"), &["xiaomi"]);
+    for (name, said) in of_old.into_iter().chain(newer).chain(activities) {
+        let device = phone([("dumpsys window displays", said)]).await;
+        let size = match device.screen_size().await {
+            Ok(size) => format!("{}x{}", size.width, size.height),
+            Err(error) => format!("error: {}", first_line(&error.to_string())),
+        };
+        writeln!(told, "{name}: {size}").unwrap();
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[tokio::test]
+async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
+    let Some(data) = data() else { return };
+    let mut told = String::new();
+    let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
+    let of_old = files(&data.join("android-4.4.4"), &["011-getprop"]);
+    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/getprop"), &[""])) {
+        let answers = [("getprop", said), ("dumpsys window displays", displays.clone())];
+        let device = phone(answers).await;
+        let info = device.info().await.unwrap();
+        writeln!(
+            told,
+            "{name}: {:?} {:?}, Android {:?}, API {:?}, {} properties",
+            info.manufacturer,
+            info.model,
+            info.os_version,
+            info.api_level,
+            device.properties().await.unwrap().len()
+        )
+        .unwrap();
+        assert_eq!(info.battery, None, "its battery says nothing here");
+    }
+    let of_old = files(&data.join("android-4.4.4"), &["035-dumpsys-battery"]);
+    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/battery"), &[""])) {
+        let answers = [("dumpsys battery", said), ("dumpsys window displays", displays.clone())];
+        writeln!(told, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery).unwrap();
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[tokio::test]
+async fn apps_are_read_out_of_every_recorded_list() {
+    let Some(data) = data() else { return };
+    let mut told = String::new();
+    let of_old = files(&data.join("android-4.4.4"), &["092-pm", "095-pm"]);
+    let newer = files(&data.join("shell/pmlist"), &["pm-list-s"]);
+    let wrong = files(&data.join("shell/errors"), &["pm-list"]);
+    for (name, said) in of_old.into_iter().chain(newer).chain(wrong) {
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let answers = [("pm list packages -s", said), ("pm list packages -3", Vec::new())];
+        match phone(answers).await.apps().await {
+            Ok(apps) => {
+                assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
+                assert!(
+                    apps.iter().all(|app| app.system && !app.id.0.contains(char::is_whitespace))
+                );
+                writeln!(told, "{name}: {} apps, the first {}", apps.len(), apps[0].id.0).unwrap();
+            }
+            Err(error) => {
+                writeln!(told, "{name}: error: {}", first_line(&error.to_string())).unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(told);
+}
+
+/// Recorded words of programs that failed; no status came with them.
+#[tokio::test]
+async fn every_recorded_failure_is_an_error_with_the_phones_words() {
+    let Some(data) = data() else { return };
+    let errors = data.join("shell/errors");
+    let tap = Gesture::Tap { at: Point { x: 1, y: 2 } };
+    for (name, said) in files(&errors, &["input-tap"]) {
+        let device = phone([("input tap 1 2", said)]).await;
+        let error = device.touch(tap).await.unwrap_err().to_string();
+        assert!(error.contains("SecurityException"), "{name}: {error}");
+    }
+    for (name, said) in files(&errors, &["uiautomator_"]) {
+        let words = String::from_utf8_lossy(&said).trim().to_owned();
+        let error = phone([("uiautomator dump /dev/tty", said)]).await.tree().await.unwrap_err();
+        assert!(error.to_string().contains(&words), "{name}: {error}");
+    }
+    let of_old = data.join("android-4.4.4");
+    let launch = "monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1";
+    for (name, said) in files(&of_old, &["149-monkey", "151-monkey"]) {
+        let words = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
+        let error = phone([(launch, said)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
+        assert!(error.to_string().contains(&words), "{name}: {error}");
+    }
+    for (name, said) in files(&of_old, &["071-input", "076-input", "079-input", "086-input"]) {
+        let device = phone([("input tap 1 2", said)]).await;
+        let error = device.touch(tap).await.unwrap_err().to_string();
+        assert!(error.contains("Error: "), "{name}: {error}");
+    }
+    // Nothing at all is there.
+    let empty = phone([]).await;
+    for error in [
+        empty.touch(tap).await.unwrap_err(),
+        empty.tree().await.unwrap_err(),
+        empty.screenshot().await.unwrap_err(),
+        empty.foreground().await.unwrap_err(),
+        empty.screen_size().await.unwrap_err(),
+        empty.launch(&AppId("com.x".into())).await.unwrap_err(),
+        empty.info().await.unwrap_err(),
+        empty.apps().await.unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("not found"), "{error}");
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
