@@ -443,3 +443,111 @@ async fn programs_for_text_and_files_take_the_options_that_toyboxs_take() {
         assert_eq!((is, said.as_str()), (status, out), "{script}: {err}");
     }
 }
+
+#[tokio::test]
+async fn services_are_listed_and_found_and_answer_no_transactions() {
+    let wired = Wired::new();
+    let listed = wired.said("service list").await;
+    let (first, rows) = listed.split_once('\n').expect("rows");
+    assert_eq!(first, format!("Found {} services:", rows.lines().count()));
+    assert!(rows.starts_with("0\tSurfaceFlinger: [android.ui.ISurfaceComposer]\n"), "{rows}");
+    assert!(rows.contains("\twindow: [android.view.IWindowManager]\n"));
+    let names = wired.said("dumpsys -l").await;
+    assert_eq!(names, wired.said("cmd -l").await);
+    assert_eq!(names.lines().count(), rows.lines().count() + 1);
+    assert_eq!(wired.said("service check activity").await, "Service activity: found\n");
+    assert_eq!(wired.said("service check nope").await, "Service nope: not found\n");
+    assert_eq!(
+        wired.all("service call nope 1").await,
+        (10, String::new(), "service: Service nope does not exist\n".to_owned())
+    );
+    let (status, _, words) = wired.all("service call activity 1 i32 2").await;
+    assert!(status != 0 && words.contains("no transactions"), "{words}");
+    assert!(wired.all("service").await.1.starts_with("Usage: service [-h|-?]\n"));
+    // What is there and has nothing to say here says so, and does not pass for empty.
+    assert!(wired.all("dumpsys wifi").await.2.contains("no report on wifi"));
+    assert!(wired.all("cmd wifi status").await.2.contains("takes no commands"));
+}
+
+#[tokio::test]
+async fn reports_say_what_is_in_front_installed_and_awake() {
+    let wired = Wired::new();
+    wired.said(&format!("am start -n {MAPS}/com.google.android.maps.MapsActivity")).await;
+    let short = wired.phone.world(|world| world.foreground().short());
+    let activities = wired.said("dumpsys activity activities").await;
+    for marker in ["    topResumedActivity=", "    Resumed: ", "  ResumedActivity: "] {
+        let line = activities.lines().find(|line| line.starts_with(marker)).expect(marker);
+        assert!(line.contains(&short), "{line}");
+    }
+    // The recorded tablet has the same three.
+    if let Some(real) = capture("shell/activity/xiaomi-pad6_android14_dumpsys-activity.txt") {
+        for marker in ["\n    topResumedActivity=", "\n    Resumed: ", "\n  ResumedActivity: "] {
+            assert!(real.contains(marker), "{marker:?}");
+        }
+    }
+    let pid = wired.phone.world(|world| world.pid_of(MAPS)).expect("it runs");
+    let top = wired.said("dumpsys activity top").await;
+    assert!(top.starts_with(&format!("TASK {MAPS} id=1 userId=0\n  ACTIVITY {short} ")), "{top}");
+    assert!(top.contains(&format!("pid={pid}\n")), "{top}");
+    if let Some(real) = capture("shell/am/dumpsys-activity_unknown.txt") {
+        let name = "com.funnyenglish.app";
+        assert_eq!(
+            wired.said(&format!("dumpsys activity {name}")).await.trim(),
+            real.trim_start_matches('\u{feff}').trim()
+        );
+        let missing = capture("shell/am/dumpsys-package_not-found.txt").expect("it lies beside");
+        assert_eq!(wired.said(&format!("dumpsys package {name}")).await.trim(), missing.trim());
+    }
+    let package = wired.said(&format!("dumpsys package {MAPS}")).await;
+    for part in [
+        "Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:\n",
+        "          Category: \"android.intent.category.LAUNCHER\"\n",
+        &format!("\nPackages:\n  Package [{MAPS}] ("),
+        "    userId=",
+        "    versionCode=",
+        "    versionName=",
+        "    firstInstallTime=20",
+    ] {
+        assert!(package.contains(part), "{part:?}: {package}");
+    }
+    let all = wired.said("dumpsys package").await;
+    let packages = wired.said("pm list packages").await;
+    assert_eq!(all.matches("\n  Package [").count(), packages.lines().count());
+    for (key, wakefulness, state) in [("", "Awake", "ON"), ("input keyevent 26; ", "Asleep", "OFF")]
+    {
+        let power = wired.said(&format!("{key}dumpsys power")).await;
+        assert!(power.contains(&format!("  mWakefulness={wakefulness}\n")), "{power}");
+        assert!(power.contains(&format!("  mHoldingDisplaySuspendBlocker={}\n", key.is_empty())));
+        assert!(power.contains(&format!("Display Power: state={state}\n")), "{power}");
+    }
+    wired.said("input keyevent 26").await;
+    let display = wired.said("dumpsys display").await;
+    assert!(display.contains("    mDisplayId=0\n") && display.contains("real 1080 x 2400"));
+}
+
+#[tokio::test]
+async fn processes_are_shown_in_the_columns_asked_for() {
+    let wired = Wired::new();
+    wired.said(&format!("monkey -p {MAPS} -c android.intent.category.LAUNCHER 1")).await;
+    let pid = wired.phone.world(|world| world.pid_of(MAPS)).expect("it runs");
+    let rows = wired.said("ps -A -o PID,NAME").await;
+    assert!(rows.starts_with("  PID NAME                       \n    1 init"), "{rows}");
+    assert!(rows.contains(&format!("{pid:>5} {MAPS}")), "{rows}");
+    assert_eq!(wired.said(&format!("pidof {MAPS}")).await, format!("{pid}\n"));
+    assert!(!wired.said("ps").await.contains("init"), "without -A only the shell's own");
+    assert_eq!(
+        wired.all("ps -o NOPE").await,
+        (1, String::new(), "ps: bad -o field 'NOPE'\n".into())
+    );
+    wired.said(&format!("am force-stop {MAPS}")).await;
+    assert_eq!(wired.all(&format!("pidof {MAPS}")).await.0, 1);
+}
+
+#[tokio::test]
+async fn night_mode_is_set_and_read() {
+    let wired = Wired::new();
+    assert_eq!(wired.said("cmd uimode night").await, "Night mode: no\n");
+    assert_eq!(wired.said("cmd uimode night yes").await, "Night mode: yes\n");
+    assert_eq!(wired.said("settings get secure ui_night_mode").await, "2\n");
+    assert_eq!(wired.all("cmd uimode night maybe").await.0, 255);
+}
