@@ -44,16 +44,14 @@ impl Line {
         self
     }
 
-    /// The same for a phone before Android 7, whose script `input` may hand its arguments on as a bare `$*`: a space in a
-    /// text makes two arguments of it there, and a `*` becomes the names of files. So text goes to what the script calls.
+    /// The same for a phone before Android 7, where it needs another form. There the script `input` may hand its arguments
+    /// on as a bare `$*`: a space in a text makes two arguments of it, and a `*` becomes the names of files. So text goes to
+    /// what the script calls.
     ///
     /// Seen on Android 4.4.4 (the script's mistake); what it calls is as AOSP's script had it until Android 11.
-    pub(crate) fn for_old_scripts(self) -> Self {
+    pub(crate) fn for_old_scripts(&self) -> Option<Self> {
         const CALLED: &str = "CLASSPATH=/system/framework/input.jar app_process /system/bin com.android.commands.input.Input text ";
-        match self.0.strip_prefix("input text ") {
-            Some(words) => Self(format!("{CALLED}{words}")),
-            None => self,
-        }
+        self.0.strip_prefix("input text ").map(|words| Self(format!("{CALLED}{words}")))
     }
 
     /// The command as the shell will read it.
@@ -97,9 +95,8 @@ mod tests {
     fn text_goes_past_the_scripts_of_old_phones_and_all_else_as_it_is() {
         let text = Line::new("input text").word("a b").unwrap().for_old_scripts();
         let called = "CLASSPATH=/system/framework/input.jar app_process /system/bin com.android.commands.input.Input text 'a b'";
-        assert_eq!(text.as_str(), called);
-        let tap = Line::new("input tap").number(1).number(2);
-        assert_eq!(tap.clone().for_old_scripts(), tap);
+        assert_eq!(text.unwrap().as_str(), called);
+        assert_eq!(Line::new("input tap").number(1).number(2).for_old_scripts(), None);
     }
 
     #[test]

@@ -17,8 +17,8 @@ mod screen;
 mod turning;
 pub mod ui;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -43,6 +43,7 @@ pub struct Android {
     several_panels: AtomicBool,
     png_refused: AtomicBool,
     keyboards: keyboard::Keyboards,
+    old: OnceLock<bool>,
 }
 
 impl Android {
@@ -67,12 +68,16 @@ impl Android {
             several_panels: AtomicBool::new(false),
             png_refused: AtomicBool::new(false),
             keyboards: keyboard::Keyboards::default(),
+            old: OnceLock::new(),
         })
     }
 
     /// Runs a command in the phone's shell and gives what it printed.
     async fn ask(&self, line: Line) -> Result<Said, Error> {
-        let line = if self.is_old().await? { line.for_old_scripts() } else { line };
+        let line = match line.for_old_scripts() {
+            Some(past) if self.is_old().await? => past,
+            _ => line,
+        };
         let output = adb::services::shell::run(&*self.transport, line.as_str())
             .await
             .map_err(|error| unreached(error, Acted::Maybe))?;
@@ -84,11 +89,14 @@ impl Android {
     }
 
     /// Whether this is a phone before Android 7: its shell tells no exit status, and its scripts are not to be trusted with
-    /// words that hold more than letters.
+    /// words that hold more than letters. It is asked once.
     async fn is_old(&self) -> Result<bool, Error> {
+        if let Some(old) = self.old.get() {
+            return Ok(*old);
+        }
         let features = self.transport.features().await;
         let features = features.map_err(|error| unreached(error, Acted::No))?;
-        Ok(!features.has(adb::wire::banner::SHELL_V2))
+        Ok(*self.old.get_or_init(|| !features.has(adb::wire::banner::SHELL_V2)))
     }
 
     /// Runs a command whose output is bytes. Phones before Android 5 have no service for that: theirs come through
