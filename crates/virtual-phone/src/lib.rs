@@ -8,6 +8,9 @@
 //!                                     └► render                         inside: plain values
 //! ```
 //!
+//! It is a phone of today, or of 2014 ([`Setup::of_release`]): `release` is the table of what differs. [`VirtualPhone::set_guarded`] makes it
+//! ask for keys; [`VirtualPhone::set_odd`] makes a program answer as phones do when something is wrong.
+//!
 //! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
 //! bytes. It shares only the wire (`thumbwire-adb`) with the product it tests, and learns its manners from captures of real phones.
 
