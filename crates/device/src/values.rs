@@ -329,8 +329,12 @@ pub struct Node {
     pub description: String,
     /// What an empty field says of what belongs into it; empty where the platform does not tell.
     pub hint: String,
-    /// Its rectangle as the platform gave it.
+    /// Its rectangle as the platform gave it; empty where that could not be read.
     pub bounds: Rect,
+    /// Where it is drawn among its siblings: a higher one lies above. 0 where the platform does not say.
+    pub order: u32,
+    /// The platform says that it does not show, whatever its rectangle.
+    pub hidden: bool,
     /// What it is and can.
     pub flags: Flags,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use thumbwire_device::find::{Found, elements, shown};
+use thumbwire_device::find::{Found, Showing, is_element, showing};
 use thumbwire_device::{Node, Point, Rect, Tree};
 
 /// What one look at the screen gave.
@@ -12,8 +12,8 @@ use thumbwire_device::{Node, Point, Rect, Tree};
 pub struct Look {
     /// The platform's tree.
     pub tree: Tree,
-    /// Of each node, the part of its rectangle that shows.
-    pub shown: Vec<Rect>,
+    /// What of each node shows.
+    pub showing: Vec<Showing>,
     /// The numbered elements, in document order.
     pub controls: Vec<Control>,
 }
@@ -50,14 +50,36 @@ impl Look {
                 last.controls.iter().map(|control| (last.face(control.node), control.number)),
             );
         }
-        let mut look = Self { shown: shown(&tree), tree, controls: Vec::new() };
-        let numbered = elements(&look.tree).into_iter().map(|node| {
+        let mut look = Self { showing: showing(&tree), tree, controls: Vec::new() };
+        let element =
+            |node: &usize| !look.shown(*node).is_empty() && is_element(&look.tree.nodes[*node]);
+        let numbered = (0..look.tree.nodes.len()).filter(element).map(|node| {
             // Taken out when found: of two that look the same in the same place, one is new.
             let number = known.remove(&look.face(node));
             Control { number: number.unwrap_or_else(|| next.fetch_add(1, Ordering::Relaxed)), node }
         });
         look.controls = numbered.collect();
         look
+    }
+
+    /// The part of a node's rectangle that lies on the screen, covered or not; empty where nothing does.
+    pub fn shown(&self, node: usize) -> Rect {
+        self.showing[node].part()
+    }
+
+    /// What lies over all of a node: a place in the tree's nodes.
+    pub fn covered_by(&self, node: usize) -> Option<usize> {
+        match self.showing[node] {
+            Showing::Covered { by, .. } => Some(by),
+            Showing::Shown { .. } | Showing::Hidden(_) => None,
+        }
+    }
+
+    /// The control that a node is.
+    pub fn control_of(&self, node: usize) -> Option<Control> {
+        // They stand in document order.
+        let found = self.controls.binary_search_by_key(&node, |control| control.node);
+        found.ok().map(|at| self.controls[at])
     }
 
     /// The node that carries this number.
@@ -72,8 +94,20 @@ impl Look {
     }
 
     /// Where to tap a node, and its name.
-    pub fn aim(&self, node: usize) -> (Point, String) {
-        (self.shown[node].center(), self.tree.nodes[node].name().to_owned())
+    ///
+    /// # Errors
+    /// Why a tap would not reach it, in words: it is covered, and by what.
+    pub fn aim(&self, node: usize) -> Result<(Point, String), String> {
+        let name = |node: usize| self.tree.nodes[node].name();
+        match self.showing[node] {
+            Showing::Shown { at, .. } => Ok((at, name(node).to_owned())),
+            Showing::Covered { by, .. } => {
+                let number = self.control_of(by).map_or(String::new(), |it| format!(" ({it})"));
+                let over: String = name(by).chars().take(LONGEST_NAME).collect();
+                Err(format!("it is covered by {over:?}{number}; deal with that first"))
+            }
+            Showing::Hidden(why) => Err(format!("it does not show ({})", why.why())),
+        }
     }
 
     /// The node of this look that is the same element as `node` of an older one: by id, class and name, and by the
@@ -88,7 +122,7 @@ impl Look {
         };
         let same: Vec<usize> =
             self.controls.iter().map(|control| control.node).filter(alike).collect();
-        let in_place = same.iter().copied().find(|&here| self.shown[here] == old.shown[node]);
+        let in_place = same.iter().copied().find(|&here| self.shown(here) == old.shown(node));
         let in_place = in_place.filter(|&here| match (self.parent(here), old.parent(node)) {
             (Some(now), Some(then)) => self.words(now).eq(old.words(then)),
             (now, then) => now == then,
@@ -121,9 +155,9 @@ impl Look {
     pub fn describe_several(&self, nodes: &[usize]) -> String {
         const MOST: usize = 5;
         let describe = |&node: &usize| {
-            let Rect { left, top, right, bottom } = self.shown[node];
+            let Rect { left, top, right, bottom } = self.shown(node);
             let place = format!("[{left},{top}][{right},{bottom}]");
-            match self.controls.iter().find(|control| control.node == node) {
+            match self.control_of(node) {
                 Some(control) => format!("{control} at {place}"),
                 None => place,
             }
@@ -136,11 +170,40 @@ impl Look {
 
     fn face(&self, node: usize) -> (&str, &str, &str, &str, [i32; 4]) {
         let (id, class, text, description) = identity(&self.tree.nodes[node]);
-        let Rect { left, top, right, bottom } = self.shown[node];
+        let Rect { left, top, right, bottom } = self.shown(node);
         (id, class, text, description, [left, top, right, bottom])
     }
 }
 
+/// How many characters of a name stand in a sentence.
+const LONGEST_NAME: usize = 100;
+
 fn identity(node: &Node) -> (&str, &str, &str, &str) {
     (&node.id, &node.class, &node.text, &node.description)
+}
+
+#[cfg(test)]
+mod tests {
+    use thumbwire_device::Flags;
+
+    use super::*;
+
+    #[test]
+    fn what_is_covered_is_not_tapped_and_says_by_what() {
+        let node = |parent: Option<usize>, text: &str, order| Node {
+            parent,
+            depth: usize::from(parent.is_some()),
+            text: text.into(),
+            order,
+            bounds: Rect { left: 0, top: 0, right: 100, bottom: 40 },
+            flags: Flags { clickable: parent.is_some(), ..Flags::default() },
+            ..Node::default()
+        };
+        let nodes = vec![node(None, "", 0), node(Some(0), "Save", 1), node(Some(0), "OK", 2)];
+        let look = Look::number(Tree { nodes, rotation: 0 }, None, &AtomicU32::new(7));
+        assert_eq!(look.aim(1).unwrap_err(), "it is covered by \"OK\" (e8); deal with that first",);
+        assert_eq!(look.aim(2).unwrap(), (Point { x: 50, y: 20 }, "OK".into()));
+        assert_eq!(look.control_of(2).map(|it| it.number), Some(8));
+        assert_eq!(look.covered_by(1), Some(2));
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as Moment};
 use std::time::Duration;
 
-use thumbwire_device::find::{Found, Sought, find};
+use thumbwire_device::find::{Found, Sought, find, find_hidden};
 use thumbwire_device::{
     Acted, AppId, Device, Error, Gesture, Identity, Key, Point, Screenshot, Size,
 };
@@ -300,12 +300,15 @@ impl Attached {
             [target.id.as_deref().map(Sought::Id), target.text.as_deref().map(Sought::Text)];
         for sought in words.into_iter().flatten() {
             match find(&look.tree, sought) {
-                Found::One(node) => return Ok(look.aim(node)),
+                Found::One(node) => return look.aim(node).map_err(|why| refuse(Some(why))),
                 Found::Several(nodes) => return Err(refuse(Some(look.describe_several(&nodes)))),
                 Found::None => {}
             }
         }
-        Err(refuse(None))
+        let hidden = words.into_iter().flatten().find_map(|it| find_hidden(&look.tree, it));
+        Err(refuse(hidden.map(|(_, why)| {
+            format!("it is there, but nothing of it shows: {}; scroll it into view", why.why())
+        })))
     }
 
     async fn aim_at_number(&self, number: u32) -> Result<(Point, String), Miss> {
@@ -320,11 +323,11 @@ impl Attached {
             return Err(Miss::Why("it was listed before the last action".into()));
         }
         if last.taken.elapsed() <= LISTING_FRESH {
-            return Ok(last.look.aim(node));
+            return last.look.aim(node).map_err(Miss::Why);
         }
         let now = self.look().await.map_err(Miss::Failed)?;
         match now.same_as(&last.look, node) {
-            Found::One(node) => Ok(now.aim(node)),
+            Found::One(node) => now.aim(node).map_err(Miss::Why),
             Found::None => Err(Miss::Why(
                 "it is no longer on the screen, or says something else by now".into(),
             )),

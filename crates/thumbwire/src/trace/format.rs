@@ -5,6 +5,7 @@
 //! separate from it: the vocabulary may grow, a stored trace stays readable. Every change here raises [`VERSION`].
 
 use serde::{Deserialize, Serialize};
+use thumbwire_device::find::Showing;
 use thumbwire_device::{Acted, Gesture, Point, TypedBy};
 
 use crate::action::{Action, Failure, Readback, Target, Typed, Typing};
@@ -138,6 +139,12 @@ pub struct StoredNode {
     /// Left, top, right, bottom.
     pub bounds: [i32; 4],
     pub flags: Vec<String>,
+    /// Why nothing of it shows, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
+    /// The place in `nodes` of what takes the taps on it instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covered_by: Option<usize>,
 }
 
 impl From<&Action> for Act {
@@ -224,6 +231,12 @@ impl From<&Failure> for End {
 impl From<&Look> for StoredLook {
     fn from(look: &Look) -> Self {
         let mut nodes: Vec<StoredNode> = look.tree.nodes.iter().map(stored).collect();
+        for (at, node) in nodes.iter_mut().enumerate() {
+            node.covered_by = look.covered_by(at);
+            if let Showing::Hidden(why) = look.showing[at] {
+                node.hidden = Some(why.why().into());
+            }
+        }
         for control in &look.controls {
             nodes[control.node].control = Some(control.number);
         }
@@ -244,5 +257,7 @@ fn stored(node: &thumbwire_device::Node) -> StoredNode {
         description: node.description.clone(),
         bounds: [bounds.left, bounds.top, bounds.right, bounds.bottom],
         flags: set.map(|(name, _)| name.into()).collect(),
+        hidden: None,
+        covered_by: None,
     }
 }

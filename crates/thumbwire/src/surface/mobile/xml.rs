@@ -13,8 +13,8 @@ const MOST_BYTES: usize = 256 << 10;
 const LONGEST_VALUE: usize = 4000;
 
 /// The platform's tree as XML, pruned: what neither says nor takes anything is left out and its children move
-/// up; attributes that are empty or as usual are not written. `ref` is the number to tap it by. It is cut in
-/// document order, and says how many nodes were left out.
+/// up; attributes that are empty or as usual are not written. `ref` is the number to tap it by, `covered-by` that of
+/// what would take the tap instead. It is cut in document order, and says how many nodes were left out.
 pub fn xml(look: &Look) -> String {
     let mut out = format!("<hierarchy rotation=\"{}\">\n", look.tree.rotation);
     // The controls that are open, from the outside in; a control nests in the nearest control above it.
@@ -52,9 +52,12 @@ pub fn xml(look: &Look) -> String {
         if !node.flags.enabled {
             out.push_str(" enabled=\"false\"");
         }
-        let shown = look.shown[control.node];
+        let shown = look.shown(control.node);
         let bounds = format!("[{},{}][{},{}]", shown.left, shown.top, shown.right, shown.bottom);
         out.push_str(&format!(" bounds=\"{bounds}\""));
+        if let Some(over) = look.covered_by(control.node).and_then(|by| look.control_of(by)) {
+            out.push_str(&format!(" covered-by=\"{over}\""));
+        }
         let next = look.controls.get(i + 1);
         if next.is_some_and(|next| look.is_inside(next.node, control.node)) {
             out.push_str(">\n");
