@@ -333,8 +333,8 @@ pub struct Node {
     pub bounds: Rect,
     /// Where it is drawn among its siblings: a higher one lies above. 0 where the platform does not say.
     pub order: u32,
-    /// The platform says that it does not show, whatever its rectangle.
-    pub hidden: bool,
+    /// Whether the platform says that it shows; `None` where it does not say.
+    pub displayed: Option<bool>,
     /// What it is and can.
     pub flags: Flags,
 }

@@ -11,8 +11,7 @@
 //! preferred that the two do not share: a tap there is right either way.
 
 use super::showing::Hidden;
-use super::taker;
-use crate::{Point, Rect, Tree};
+use crate::{Flags, Point, Rect, Tree};
 
 /// How much is compared at most. A screen of a thousand nodes takes some ten thousand comparisons.
 const MOST_STEPS: usize = 4_000_000;
@@ -60,12 +59,9 @@ enum Lies {
 impl<'a> Ground<'a> {
     fn new(tree: &'a Tree, parts: &[Result<Rect, Hidden>]) -> Self {
         const BANDS: i64 = 64;
-        let takes = |node: usize| {
-            let flags = tree.nodes[node].flags;
-            flags.clickable || flags.long_clickable
-        };
         let part = |(node, part): (usize, &Result<Rect, Hidden>)| {
-            part.ok().filter(|_| takes(node)).map(|part| Taker { node, part })
+            let part = part.ok().filter(|_| takes_taps(tree.nodes[node].flags))?;
+            Some(Taker { node, part })
         };
         let takers: Vec<Taker> = parts.iter().enumerate().filter_map(part).collect();
         let top = takers.iter().map(|taker| taker.part.top).min().unwrap_or(0);
@@ -95,8 +91,8 @@ impl<'a> Ground<'a> {
         if !over(middle, &rivals) {
             return Ok(middle);
         }
-        // What takes no taps by itself, a label, may well be meant by whoever lies under its middle.
-        let takes = self.tree.nodes[taker(self.tree, node)].flags.clickable;
+        // A label is often written on what lies under its middle: only what takes taps itself is aimed at elsewhere.
+        let takes = takes_taps(self.tree.nodes[node].flags);
         let above: Vec<_> =
             rivals.iter().copied().filter(|(_, lies)| *lies == Lies::Above).collect();
         let free = |rivals: &[(Taker, Lies)]| places(part).find(|at| !over(*at, rivals));
@@ -212,6 +208,11 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// A view that only takes long presses keeps a tap from what lies below it too (`View.onTouchEvent`).
+fn takes_taps(flags: Flags) -> bool {
+    flags.clickable || flags.long_clickable
+}
+
 /// Places spread over a rectangle, the middle first, then by how far they lie from it.
 fn places(part: Rect) -> impl Iterator<Item = Point> {
     const SIDE: i64 = 5;
@@ -233,7 +234,7 @@ fn places(part: Rect) -> impl Iterator<Item = Point> {
 mod tests {
     use super::super::{Showing, showing};
     use super::*;
-    use crate::{Flags, Node};
+    use crate::Node;
 
     /// Parent, bounds, order, and whether it takes taps.
     fn tree(nodes: &[(Option<usize>, [i32; 4], u32, bool)]) -> Tree {

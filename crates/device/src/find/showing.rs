@@ -3,7 +3,7 @@
 //! Begin with [`showing`]. What lies over what is judged next door, in `cover`.
 
 use super::cover;
-use crate::{Point, Rect, Tree};
+use crate::{Node, Point, Rect, Tree};
 
 /// What of a node lies on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,20 +79,31 @@ pub fn showing(tree: &Tree) -> Vec<Showing> {
 
 /// Of each node, the part of its rectangle that its ancestors and the screen's left and upper edge leave to it. The
 /// other edges are not known here; roots end there.
+///
+/// What the platform calls displayed lies on the screen even where its parents' rectangles say otherwise: a car's popup
+/// among the captures has children below its own end.
 pub(super) fn parts(tree: &Tree) -> Vec<Result<Rect, Hidden>> {
     const SCREEN: Rect = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };
-    // An ancestor that is not displayed clips all the same, and passes nothing else on.
-    let mut clips: Vec<Rect> = Vec::with_capacity(tree.nodes.len());
-    let part = |node: &crate::Node| {
-        let outer = node.parent.and_then(|parent| clips.get(parent)).copied().unwrap_or(SCREEN);
-        let part = node.bounds.intersection(outer);
-        clips.push(part);
-        match part.is_empty() {
+    struct Clip {
+        parents: Rect,
+        root: Rect,
+    }
+    let mut clips: Vec<Clip> = Vec::with_capacity(tree.nodes.len());
+    let part = |node: &Node| {
+        let outer = node.parent.and_then(|parent| clips.get(parent));
+        let (parents, root) = outer.map_or((SCREEN, SCREEN), |clip| (clip.parents, clip.root));
+        let mut part = node.bounds.intersection(parents);
+        if part.is_empty() && node.displayed == Some(true) {
+            part = node.bounds.intersection(root);
+        }
+        let root = if outer.is_none() { part } else { root };
+        clips.push(Clip { parents: part, root });
+        match node.displayed {
             _ if node.bounds.is_empty() => Err(Hidden::NoSize),
             _ if node.bounds.intersection(SCREEN).is_empty() => Err(Hidden::OffScreen),
-            true => Err(Hidden::OutsideParents),
-            false if node.hidden => Err(Hidden::NotDisplayed),
-            false => Ok(part),
+            _ if part.is_empty() => Err(Hidden::OutsideParents),
+            Some(false) => Err(Hidden::NotDisplayed),
+            Some(true) | None => Ok(part),
         }
     };
     tree.nodes.iter().map(part).collect()
@@ -101,7 +112,6 @@ pub(super) fn parts(tree: &Tree) -> Vec<Result<Rect, Hidden>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Node;
 
     #[test]
     fn what_does_not_show_says_why() {
@@ -115,8 +125,11 @@ mod tests {
             node(Some(0), [-40, 10, 0, 40]),
             node(Some(0), [0, 0, 40, 40]),
             node(Some(5), [0, 0, 10, 10]),
+            node(Some(1), [0, 120, 80, 140]),
+            node(Some(1), [0, 20, 80, 40]),
         ];
-        nodes[5].hidden = true;
+        nodes[5].displayed = Some(false);
+        (nodes[7].displayed, nodes[8].displayed) = (Some(true), Some(true));
         let showing = showing(&Tree { nodes, rotation: 0 });
         assert_eq!(showing[0].part(), rect([0, 0, 100, 100]));
         let part = rect([0, 60, 100, 100]);
@@ -126,5 +139,7 @@ mod tests {
         assert_eq!(showing[4], Showing::Hidden(Hidden::OffScreen));
         assert_eq!(showing[5], Showing::Hidden(Hidden::NotDisplayed));
         assert!(matches!(showing[6], Showing::Shown { .. }), "it speaks for itself alone");
+        assert_eq!(showing[7], Showing::Hidden(Hidden::OutsideParents), "its window ends before");
+        assert_eq!(showing[8].part(), rect([0, 20, 80, 40]), "the platform knows better");
     }
 }

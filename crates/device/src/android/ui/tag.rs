@@ -101,7 +101,9 @@ pub(super) fn read_node<'t>(
             // `AccessibilityNodeInfo.getDrawingOrder`, in dumps since Android 14: from 1, 0 where it is not known.
             "drawing-order" => first(16) && set(&mut node.order, value.parse().unwrap_or(0)),
             // `isVisibleToUser`, under the names of the UiAutomator2 server and of some vendors.
-            "displayed" | "visible-to-user" => first(17) && set(&mut node.hidden, value == "false"),
+            "displayed" | "visible-to-user" => {
+                first(17) && set(&mut node.displayed, Some(value != "false"))
+            }
             "display-id" => first(18) && set(&mut display, Some(value)),
             _ => true,
         };
@@ -197,8 +199,8 @@ mod tests {
     #[test]
     fn what_android_says_of_order_and_visibility_is_kept() {
         let (node, _) = read("drawing-order=\"3\" displayed=\"false\"");
-        assert!(node.order == 3 && node.hidden && node.flags.enabled);
+        assert!(node.order == 3 && node.displayed == Some(false) && node.flags.enabled);
         let (node, _) = read("drawing-order=\"-1\" visible-to-user=\"true\" enabled=\"false\"");
-        assert!(node.order == 0 && !node.hidden && !node.flags.enabled);
+        assert!(node.order == 0 && node.displayed == Some(true) && !node.flags.enabled);
     }
 }
