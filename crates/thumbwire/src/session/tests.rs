@@ -206,6 +206,29 @@ async fn an_element_whose_middle_lies_off_the_screen_is_not_tapped() {
 }
 
 #[tokio::test]
+async fn what_is_covered_is_not_tapped_and_what_is_half_covered_is_tapped_where_it_is_free() {
+    let button = |text: &str, bounds, order| {
+        let flags = Flags { clickable: true, ..Flags::default() };
+        Node { parent: Some(0), depth: 1, flags, order, ..label(text, bounds) }
+    };
+    let device = Fake::new(vec![
+        label("Page", [0, 0, 100, 200]),
+        button("Save", [0, 0, 100, 50], 1),
+        button("Row", [0, 60, 100, 110], 2),
+        button("OK", [0, 0, 100, 90], 3),
+    ]);
+    let session = over(&device);
+    let tap = |text: &str| Action::TapElement(Target { id: None, text: Some(text.into()) });
+    let covered = "it is covered by \"OK\" (e4); deal with that first";
+    assert_eq!(why(ask(&session, tap("save")).await), covered);
+    ask(&session, Action::Look).await.unwrap();
+    assert_eq!(why(ask(&session, number("e2")).await), covered);
+    assert!(lock(&device.touched).is_empty());
+    let Outcome::Tapped { at, .. } = ask(&session, tap("Row")).await.unwrap() else { panic!() };
+    assert!((90..110).contains(&at.y), "{at:?}");
+}
+
+#[tokio::test]
 async fn a_tap_is_measured_by_the_screen_as_it_is_turned_now() {
     let device = Fake::new(Vec::new());
     let session = over(&device);

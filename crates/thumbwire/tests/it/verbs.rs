@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use crate::support::thumbwire;
 
@@ -69,11 +70,60 @@ fn a_saved_dump_is_printed_as_a_look() {
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(json["nodes"].as_array().unwrap().len(), 30);
 
+    assert_eq!(err, "");
+
     let (_, err, code) = said(&run(&["screen", "--file", &format!("{fixtures}ORIGIN.md")]));
     assert_eq!(code, Some(1));
     assert!(err.contains("cannot read") && err.contains("ORIGIN.md"), "{err}");
+    assert!(err.contains("there is no node tree in it"), "{err}");
     let (out, _, _) = said(&run(&["screen", "--device", "virtual"]));
     assert!(out.contains("text=\"Maps\""), "{out}");
+}
+
+/// `thumbwire screen --file -` with this on its standard input.
+fn screen_of(dump: &str, json: bool) -> (String, String, Option<i32>) {
+    let mut command = thumbwire();
+    command.args(["screen", "--file", "-"]).args(json.then_some("--json"));
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(dump.as_bytes()).unwrap();
+    said(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_dump_that_is_broken_is_printed_as_far_as_it_goes() {
+    let dump = "a warning\n<hierarchy rotation=\"0\">\
+                <node class=\"a.Page\" text=\"Page\" bounds=\"[0,0][100,200]\">\
+                <node class=\"a.Button\" text=\"lost\" bounds=\"[0,0][1,1]\" clickable=\"true\" text=\"twice\"/>\n\
+                <node class=\"a.Label\" text=\"nowhere\" bounds=\"[a,0][1,1]\"/>\
+                <node class=\"a.Button\" text=\"cut";
+    let (out, err, code) = screen_of(dump, false);
+    insta::assert_snapshot!("screen_of_a_broken_dump", format!("{out}--\n{err}"));
+    assert_eq!(code, Some(0));
+    let (out, err, code) = screen_of("ERROR: could not get idle state.\n", false);
+    assert_eq!((out.as_str(), code), ("", Some(1)));
+    assert!(err.contains("cannot read standard input") && err.contains("idle state"), "{err}");
+}
+
+#[test]
+fn what_is_covered_is_marked_and_what_is_hidden_is_left_out() {
+    let node = |text: &str, order: u32, bounds: &str| {
+        format!(
+            "<node class=\"a.Button\" text=\"{text}\" clickable=\"true\" drawing-order=\"{order}\" bounds=\"{bounds}\"/>"
+        )
+    };
+    let dump = format!(
+        "<hierarchy rotation=\"0\"><node class=\"a.Page\" bounds=\"[0,0][100,200]\">{}{}{}</node></hierarchy>",
+        node("OK", 2, "[0,0][100,100]"),
+        node("Save", 1, "[20,20][80,80]"),
+        node("Gone", 3, "[0,300][100,400]"),
+    );
+    let (out, err, code) = screen_of(&dump, false);
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    insta::assert_snapshot!("screen_with_something_covered", out);
+    let (out, _, _) = screen_of(&dump, true);
+    let look: serde_json::Value = serde_json::from_str(&out).unwrap();
+    insta::assert_json_snapshot!("screen_with_something_covered_json", look);
 }
 
 #[test]

@@ -124,9 +124,10 @@ fn set<T>(place: &mut T, value: T) -> bool {
 
 /// A value as it was meant. A phone may write a reference that XML does not know; its raw text is better than none.
 fn read_text(value: &str, fault: &mut impl FnMut(Kind)) -> String {
-    let odd = |char: char| {
-        char < ' ' && !matches!(char, '\t' | '\n' | '\r')
-            || char >= '\u{fffe}' && char <= '\u{ffff}'
+    let odd = |char| match char {
+        '\t' | '\n' | '\r' => false,
+        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
     };
     if value.contains(odd) {
         fault(Kind::Character);
