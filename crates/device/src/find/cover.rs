@@ -16,6 +16,9 @@ use crate::{Flags, Point, Rect, Tree};
 /// How much is compared at most. A screen of a thousand nodes takes some ten thousand comparisons.
 const MOST_STEPS: usize = 4_000_000;
 
+/// A node that shares its place with more others of which nobody knows which lies above is tapped in its middle.
+const MOST_UNKNOWN: usize = 32;
+
 /// Of each node that shows, where a tap reaches it, or what covers it. Places of nodes that do not show mean nothing.
 pub(super) fn aims(tree: &Tree, parts: &[Result<Rect, Hidden>]) -> Vec<Result<Point, usize>> {
     let mut ground = Ground::new(tree, parts);
@@ -35,6 +38,8 @@ struct Ground<'a> {
     top: i32,
     /// Pixels a band.
     height: i64,
+    /// Whether the platform says of any node where it is drawn.
+    ordered: bool,
     /// What may still be compared.
     steps: usize,
 }
@@ -68,7 +73,8 @@ impl<'a> Ground<'a> {
         let bottom = takers.iter().map(|taker| taker.part.bottom).max().unwrap_or(0);
         let height = ((i64::from(bottom) - i64::from(top)) / BANDS + 1).max(1);
         let bands = vec![Vec::new(); BANDS as usize];
-        let mut ground = Self { tree, takers, bands, top, height, steps: MOST_STEPS };
+        let ordered = tree.nodes.iter().any(|node| node.order > 0);
+        let mut ground = Self { tree, takers, bands, top, height, ordered, steps: MOST_STEPS };
         for taker in 0..ground.takers.len() {
             let bands = ground.bands_of(ground.takers[taker].part);
             if !ground.spend(bands.end() - bands.start() + 1) {
@@ -111,6 +117,7 @@ impl<'a> Ground<'a> {
             return Vec::new();
         }
         let mut rivals = Vec::new();
+        let mut unknown = 0;
         let bands = self.bands_of(part);
         for band in bands.clone() {
             for i in 0..self.bands[band].len() {
@@ -124,10 +131,17 @@ impl<'a> Ground<'a> {
                     continue;
                 }
                 let lies = self.lies(rival.node, node);
-                if matches!(lies, Lies::Above | Lies::Somewhere) {
+                unknown += usize::from(lies == Lies::Somewhere);
+                if unknown > MOST_UNKNOWN && !self.ordered {
+                    return Vec::new();
+                }
+                if lies == Lies::Above || lies == Lies::Somewhere && unknown <= MOST_UNKNOWN {
                     rivals.push((rival, lies));
                 }
             }
+        }
+        if unknown > MOST_UNKNOWN {
+            rivals.retain(|(_, lies)| *lies == Lies::Above);
         }
         rivals
     }

@@ -50,8 +50,21 @@ fn blanks(bytes: &[u8]) -> usize {
 }
 
 fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.') || byte >= 0x80
+    NAMES[usize::from(byte)]
 }
+
+/// The bytes of which names are made.
+const NAMES: [bool; 256] = {
+    let mut names = [false; 256];
+    let mut byte = 0;
+    while byte < names.len() {
+        let char = byte as u8;
+        let plain = char.is_ascii_alphanumeric() || matches!(char, b'-' | b'_' | b':' | b'.');
+        names[byte] = plain || char >= 0x80;
+        byte += 1;
+    }
+    names
+};
 
 /// Reads the attributes of a node into it, and tells what could not be read. Gives the display that it names.
 pub(super) fn read_node<'t>(
@@ -124,12 +137,9 @@ fn set<T>(place: &mut T, value: T) -> bool {
 
 /// A value as it was meant. A phone may write a reference that XML does not know; its raw text is better than none.
 fn read_text(value: &str, fault: &mut impl FnMut(Kind)) -> String {
-    let odd = |char| match char {
-        '\t' | '\n' | '\r' => false,
-        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => true,
-        _ => false,
-    };
-    if value.contains(odd) {
+    // A control character; or U+FFFE and U+FFFF, which begin with 0xef.
+    let suspect = value.bytes().any(|byte| byte < b' ' || byte == 0xef);
+    if suspect && value.contains(cannot_stand) {
         fault(Kind::Character);
     }
     match unescape(value) {
@@ -138,6 +148,15 @@ fn read_text(value: &str, fault: &mut impl FnMut(Kind)) -> String {
             fault(Kind::Entity);
             value.to_owned()
         }
+    }
+}
+
+/// Whether XML 1.0 cannot hold a character.
+fn cannot_stand(char: char) -> bool {
+    match char {
+        '\t' | '\n' | '\r' => false,
+        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
     }
 }
 
