@@ -32,8 +32,6 @@ pub enum Kind {
     EndsEarly,
     /// Tags that could not be read, or only in part.
     Tag,
-    /// So much is broken that the rest is left out.
-    GivenUp,
     /// Nodes that are not closed.
     Unclosed,
     /// Closing tags of nothing.
@@ -65,7 +63,6 @@ impl Kind {
             Self::SecondTree
             | Self::EndsEarly
             | Self::Tag
-            | Self::GivenUp
             | Self::Unclosed
             | Self::StrayEnd
             | Self::TooMany => true,
@@ -107,7 +104,6 @@ impl fmt::Display for Fault {
                 format!("it ends before its closing tag; {read}")
             }
             Kind::Tag => many("tag is broken", "tags are broken"),
-            Kind::GivenUp => "too much is broken; the rest is left out".into(),
             Kind::Unclosed => many("node is not closed", "nodes are not closed"),
             Kind::StrayEnd => many("closing tag closes nothing", "closing tags close nothing"),
             Kind::Between => {

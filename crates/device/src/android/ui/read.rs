@@ -3,15 +3,12 @@
 //! Three shapes are known: `uiautomator dump` (`<hierarchy>` with `<node>`s), `uiautomator dump --windows`
 //! (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP, `AccessibilityNodeInfoDumper`), and
 //! the page source of the UiAutomator2 server, where an element's name is its class. A tag that cannot be read costs
-//! itself; reading goes on at the next one.
+//! itself; reading goes on at the next one. Each byte is passed once, however broken the text.
 
 use std::ops::Range;
 
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
-
 use super::fault::{Faults, Kind};
-use super::tag;
+use super::tag::{self, End};
 use crate::{Node, Tree};
 
 /// How deep a tree may nest. Real screens stay below 60; deeper nodes are left out.
@@ -23,9 +20,6 @@ pub(super) const MOST: usize = 100_000;
 
 /// The elements that are no nodes.
 const WRAPPERS: [&str; 4] = ["displays", "display", "window", "hierarchy"];
-
-/// How often reading begins anew behind something broken. Each time may cost a way through the whole text.
-const MOST_BREAKS: usize = 100;
 
 /// Where the tree lies in what was said, and whether it is there to its end. Words may stand before and behind it.
 pub(super) fn locate(text: &str) -> Option<(Range<usize>, bool)> {
@@ -50,17 +44,7 @@ pub(super) fn read(text: &str, part: Range<usize>, faults: &mut Faults<'_>) -> T
         display: None,
         faults,
     };
-    let mut from = part.start;
-    for breaks in 0.. {
-        if breaks > MOST_BREAKS {
-            growing.faults.note(Kind::GivenUp, from, 1);
-            break;
-        }
-        match growing.read(text, from..part.end) {
-            Some(next) => from = next,
-            None => break,
-        }
-    }
+    growing.read(text, part);
     growing.tree
 }
 
@@ -87,93 +71,88 @@ struct Growing<'f, 't> {
 }
 
 impl Growing<'_, '_> {
-    /// Reads up to something broken, and gives the place to go on from; `None` at the end.
-    fn read(&mut self, text: &str, part: Range<usize>) -> Option<usize> {
-        let mut reader = Reader::from_str(&text[part.clone()]);
-        let config = reader.config_mut();
-        config.check_end_names = false;
-        config.allow_unmatched_ends = true;
-        loop {
-            let at = part.start + usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
-            let broken = match reader.read_event() {
-                Ok(Event::Start(tag)) => self.tag(&tag, at, false),
-                Ok(Event::Empty(tag)) => self.tag(&tag, at, true),
-                Ok(Event::End(tag)) => {
-                    self.end(tag.name().as_ref(), at);
-                    None
-                }
-                Ok(Event::Text(words)) => {
-                    if !words.trim_ascii().is_empty() {
+    fn read(&mut self, text: &str, part: Range<usize>) {
+        let text = &text[..part.end];
+        let mut at = part.start;
+        while at < text.len() && !self.full {
+            let rest = &text[at..];
+            let find = |char: char| rest.find(char).map(|length| at + length);
+            at = match rest.as_bytes() {
+                [b'<', b'/', ..] => self.closing(text, at),
+                // `<?xml …?>`; a dump has no comments.
+                [b'<', b'?' | b'!', ..] => find('>').map_or(text.len(), |end| end + 1),
+                [b'<', ..] => self.opening(text, at),
+                _ => {
+                    let next = find('<').unwrap_or(text.len());
+                    if !text[at..next].trim_ascii().is_empty() {
                         self.faults.note(Kind::Between, at, 1);
                     }
-                    None
-                }
-                Ok(Event::Eof) => return None,
-                Ok(_) => None,
-                Err(_) => {
-                    self.faults.note(Kind::Tag, at, 1);
-                    Some(at + 1)
+                    next
                 }
             };
-            if self.full {
-                return None;
-            }
-            if let Some(from) = broken {
-                return text.get(from..part.end)?.find('<').map(|next| from + next);
-            }
         }
     }
 
-    /// Takes one tag; gives the place of the next where this one has swallowed it.
-    fn tag(&mut self, tag: &BytesStart<'_>, at: usize, mut empty: bool) -> Option<usize> {
-        let name = tag.name();
-        let name = name.as_ref();
-        let mut raw = tag.attributes_raw();
-        // A `<` stands in no value: a quote is missing.
-        let swallowed = raw.find('<');
-        if let Some(end) = swallowed {
+    /// Takes a closing tag and gives the place behind it.
+    fn closing(&mut self, text: &str, at: usize) -> usize {
+        let rest = &text[at + 2..];
+        let length = rest.find(['<', '>']).unwrap_or(rest.len());
+        let whole = rest[length..].starts_with('>');
+        if !whole {
             self.faults.note(Kind::Tag, at, 1);
-            raw = raw[..end].trim_ascii_end();
-            empty = raw.ends_with("/>");
         }
-        let next = swallowed.map(|end| at + 1 + name.len() + end);
+        self.end(rest[..length].trim_ascii(), at);
+        at + 2 + length + usize::from(whole)
+    }
+
+    /// Takes an opening or empty tag and gives the place behind it.
+    fn opening(&mut self, text: &str, at: usize) -> usize {
+        let from = at + 1 + tag::name(&text.as_bytes()[at + 1..]);
+        let name = &text[at + 1..from];
+        if name.is_empty() {
+            self.faults.note(Kind::Tag, at, 1);
+            return from;
+        }
+        let wrapper = WRAPPERS.contains(&name);
+        if self.skipping == 0 && !wrapper && self.open.len() <= DEEPEST {
+            return self.node(text, at, from);
+        }
+        let mut values = [None; 3];
+        let tag = tag::attributes(text, from, |name, value| match name {
+            "rotation" => values[0] = Some(value),
+            "layer" => values[1] = Some(value),
+            "id" => values[2] = Some(value),
+            _ => {}
+        });
+        let [rotation, layer, id] = values;
+        let opens = self.opens(at, tag.end);
         if self.skipping > 0 {
-            self.skip(name, !empty, at);
-            return next;
+            self.skip(name, opens, at);
+        } else if !wrapper {
+            self.skipped = Kind::TooDeep;
+            self.skip(name, opens, at);
+        } else if name == "display" {
+            if self.is_of_another_display(id) && opens {
+                (self.skipping, self.skipped) = (1, Kind::OtherDisplay);
+            }
+        } else if name == "window" {
+            // The lowest is 0, which is no order here.
+            let layer = layer.and_then(|layer| layer.parse::<u32>().ok());
+            if opens {
+                self.layers.push(layer.map_or(0, |layer| layer.saturating_add(1)));
+            }
+        } else if name == "hierarchy" {
+            self.tree.rotation = rotation.and_then(|n| n.parse().ok()).unwrap_or(0);
         }
-        let value = |wanted: &str| {
-            let mut found = None;
-            tag::attributes(raw, |name, value| {
-                if name == wanted {
-                    found = Some(value);
-                }
-            });
-            found
-        };
-        match name {
-            "displays" => {}
-            "display" => {
-                if self.is_of_another_display(value("id")) && !empty {
-                    (self.skipping, self.skipped) = (1, Kind::OtherDisplay);
-                }
-            }
-            "window" => {
-                // The lowest is 0, which is no order here.
-                let layer = value("layer").and_then(|layer| layer.parse::<u32>().ok());
-                if !empty {
-                    self.layers.push(layer.map_or(0, |layer| layer.saturating_add(1)));
-                }
-            }
-            "hierarchy" => {
-                self.tree.rotation = value("rotation").and_then(|n| n.parse().ok()).unwrap_or(0);
-            }
-            _ if self.open.len() > DEEPEST => {
-                self.skipped = Kind::TooDeep;
-                self.skip(name, !empty, at);
-            }
-            _ => self.node(name, raw, at, empty),
+        tag.next
+    }
+
+    /// Whether a tag that ended so holds what follows.
+    fn opens(&mut self, at: usize, end: End) -> bool {
+        if matches!(end, End::Swallowed { .. } | End::Cut) {
+            self.faults.note(Kind::Tag, at, 1);
         }
-        next
+        matches!(end, End::Open | End::Swallowed { closed: false })
     }
 
     /// Leaves a tag out, and what it holds.
@@ -184,15 +163,23 @@ impl Growing<'_, '_> {
         }
     }
 
-    fn node(&mut self, name: &str, raw: &str, at: usize, empty: bool) {
+    /// Takes the tag of a node, whose attributes stand from `from` on, and gives the place behind it.
+    fn node(&mut self, text: &str, at: usize, from: usize) -> usize {
         if self.tree.nodes.len() >= MOST {
             self.full = true;
-            return self.faults.note(Kind::TooMany, at, 1);
+            self.faults.note(Kind::TooMany, at, 1);
+            return from;
         }
+        let name = &text[at + 1..from];
         let depth = self.open.len() - 1;
         let mut node = Node { depth, ..Node::default() };
         let faults = &mut *self.faults;
-        let display = tag::read_node(raw, &mut node, |kind| faults.note(kind, at, 1));
+        let fault = |kind| faults.note(kind, at, 1);
+        let (tag, display) = tag::read_node(text, from, &mut node, fault);
+        let opens = self.opens(at, tag.end);
+        if tag.end == End::Cut {
+            return tag.next;
+        }
         if node.class.is_empty() && name != "node" {
             name.clone_into(&mut node.class);
         }
@@ -201,7 +188,8 @@ impl Growing<'_, '_> {
             node.order = self.layers.last().copied().unwrap_or(0);
             if self.is_of_another_display(display) {
                 self.skipped = Kind::OtherDisplay;
-                return self.skip(name, !empty, at);
+                self.skip(name, opens, at);
+                return tag.next;
             }
         }
         let place = self.tree.nodes.len();
@@ -210,9 +198,10 @@ impl Growing<'_, '_> {
             *children += 1;
         }
         self.tree.nodes.push(node);
-        if !empty {
+        if opens {
             self.open.push(Open { node: Some(place), children: 0 });
         }
+        tag.next
     }
 
     fn is_of_another_display(&mut self, display: Option<&str>) -> bool {

@@ -1,56 +1,111 @@
-//! A tag's attributes: the scanner, and how a node is read from them.
+//! One tag: the scanner of its attributes, and how a node is read from them.
 //!
-//! A dump has some twenty attributes a node, most of them `false`: they are scanned here and not by the XML crate
-//! because that is where a dump's time goes, and because what is broken is to cost one attribute, not the node.
+//! A dump is scanned here and not by the XML crate for two reasons: what is broken is to cost one attribute, not the
+//! node, nor all that stands behind it; and twenty attributes a node, most of them `false`, are where a dump's time
+//! goes, so that they are passed once.
 
 use quick_xml::escape::unescape;
 
 use super::fault::Kind;
 use crate::{Node, Rect};
 
-/// Gives each attribute, name and raw value; and how many could not be read. What is broken is passed over up to the
-/// next blank.
-pub(super) fn attributes<'t>(raw: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> usize {
-    let bytes = raw.as_bytes();
-    let mut broken = 0;
-    let mut at = 0;
+/// How a tag ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tag {
+    /// Where to go on.
+    pub(super) next: usize,
+    pub(super) end: End,
+    /// How many attributes could not be read.
+    pub(super) broken: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// `>`
+    Open,
+    /// `/>`
+    Closed,
+    /// The next tag begins within it: a quote or its end is missing. It is closed if it looks so.
+    Swallowed { closed: bool },
+    /// The text ends within it.
+    Cut,
+}
+
+/// Gives each attribute from this place of the text on, name and raw value, up to the end of the tag. What is broken
+/// is passed over up to the next blank.
+pub(super) fn attributes<'t>(
+    text: &'t str,
+    from: usize,
+    mut each: impl FnMut(&'t str, &'t str),
+) -> Tag {
+    let bytes = text.as_bytes();
+    let (mut at, mut broken) = (from, 0);
     loop {
         at += blanks(&bytes[at..]);
-        let rest = &bytes[at..];
-        if rest.is_empty() || rest == b"/" || rest == b">" || rest == b"/>" {
-            return broken;
-        }
-        let name = rest.iter().position(|&byte| !is_name(byte)).unwrap_or(rest.len());
-        match value(&rest[name..]) {
-            Some((from, to)) if name > 0 => {
-                each(&raw[at..at + name], &raw[at + name + from..at + name + to]);
-                at += name + to + 1;
+        let end = match &bytes[at..] {
+            [] => Some((End::Cut, 0)),
+            [b'>', ..] => Some((End::Open, 1)),
+            [b'/', b'>', ..] => Some((End::Closed, 2)),
+            [b'<', ..] => {
+                let closed = text[from..at].trim_ascii_end().ends_with("/>");
+                Some((End::Swallowed { closed }, 0))
             }
-            _ => {
+            _ => None,
+        };
+        if let Some((end, length)) = end {
+            return Tag { next: at + length, end, broken };
+        }
+        let name = name(&bytes[at..]);
+        match value(&bytes[at + name..]) {
+            Ok((low, high)) if name > 0 => {
+                let value = at + name;
+                each(&text[at..value], &text[value + low..value + high]);
+                at = value + high + 1;
+            }
+            // A `<` stands in no value: the closing quote is missing.
+            Err(Some(next)) => {
                 broken += 1;
-                let skipped = rest.iter().position(u8::is_ascii_whitespace);
-                at += skipped.unwrap_or(rest.len());
+                at += name + next;
+            }
+            Ok(_) | Err(None) => {
+                broken += 1;
+                let stops = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'<' | b'>');
+                let rest = &bytes[at..];
+                let token = rest.iter().position(stops).unwrap_or(rest.len());
+                let closes = rest[token..].starts_with(b">") && rest[..token].ends_with(b"/");
+                at += if closes { token - 1 } else { token };
             }
         }
     }
 }
 
-/// Where the value lies in `="value"`, its quotes not counted.
-fn value(bytes: &[u8]) -> Option<(usize, usize)> {
-    let equals = blanks(bytes);
-    let after = bytes.get(equals + 1..).filter(|_| bytes[equals] == b'=')?;
-    let open = equals + 1 + blanks(after);
-    let quote = *bytes.get(open).filter(|&&byte| byte == b'"' || byte == b'\'')?;
-    let length = bytes[open + 1..].iter().position(|&byte| byte == quote)?;
-    Some((open + 1, open + 1 + length))
+/// How many bytes of a name stand here.
+pub(super) fn name(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| !NAMES[usize::from(byte)]).unwrap_or(bytes.len())
+}
+
+/// Where the value lies in `="value"`, its quotes not counted; else where the next tag begins that it runs into.
+fn value(bytes: &[u8]) -> Result<(usize, usize), Option<usize>> {
+    let (open, quote) = match bytes {
+        [b'=', quote @ (b'"' | b'\''), ..] => (2, *quote),
+        _ => {
+            let equals = blanks(bytes);
+            let after = bytes.get(equals + 1..).filter(|_| bytes[equals] == b'=').ok_or(None)?;
+            let open = equals + 1 + blanks(after);
+            let quote = bytes.get(open).filter(|&&byte| byte == b'"' || byte == b'\'');
+            (open + 1, *quote.ok_or(None)?)
+        }
+    };
+    let inside = &bytes[open..];
+    match inside.iter().position(|&byte| byte == quote || byte == b'<') {
+        Some(length) if inside[length] == quote => Ok((open, open + length)),
+        Some(length) => Err(Some(open + length)),
+        None => Err(Some(bytes.len())),
+    }
 }
 
 fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(bytes.len())
-}
-
-fn is_name(byte: u8) -> bool {
-    NAMES[usize::from(byte)]
 }
 
 /// The bytes of which names are made.
@@ -66,16 +121,18 @@ const NAMES: [bool; 256] = {
     names
 };
 
-/// Reads the attributes of a node into it, and tells what could not be read. Gives the display that it names.
+/// Reads the attributes from this place of the text on into a node, and tells what could not be read. Gives how the tag
+/// ended, and the display that it names.
 pub(super) fn read_node<'t>(
-    raw: &'t str,
+    text: &'t str,
+    from: usize,
     node: &mut Node,
     mut fault: impl FnMut(Kind),
-) -> Option<&'t str> {
+) -> (Tag, Option<&'t str>) {
     node.flags.enabled = true;
     let mut display = None;
     let mut seen = 0u32;
-    let broken = attributes(raw, |name, value| {
+    let tag = attributes(text, from, |name, value| {
         let mut text = || read_text(value, &mut fault);
         let yes = value == "true";
         let flags = &mut node.flags;
@@ -124,10 +181,10 @@ pub(super) fn read_node<'t>(
             fault(Kind::Twice);
         }
     });
-    for _ in 0..broken {
+    for _ in 0..tag.broken {
         fault(Kind::Attribute);
     }
-    display
+    (tag, display)
 }
 
 fn set<T>(place: &mut T, value: T) -> bool {
@@ -184,7 +241,9 @@ mod tests {
 
     fn read(raw: &str) -> (Node, Vec<Kind>) {
         let (mut node, mut faults) = (Node::default(), Vec::new());
-        read_node(raw, &mut node, |kind| faults.push(kind));
+        let tag = format!("{raw}/>");
+        let (tag, _) = read_node(&tag, 0, &mut node, |kind| faults.push(kind));
+        assert_eq!((tag.next, tag.end), (raw.len() + 2, End::Closed), "{raw}");
         (node, faults)
     }
 
@@ -204,6 +263,20 @@ mod tests {
         check("text=\"a\" text=\"b\"", "a", &[Kind::Twice]);
         check("text=\"a &nope; b\"", "a &nope; b", &[Kind::Entity]);
         check("text=\"a\u{1}b\"", "a\u{1}b", &[Kind::Character]);
+    }
+
+    #[test]
+    fn a_tag_ends_where_the_next_one_begins() {
+        let end = |text: &str| {
+            let tag = attributes(text, 0, |_, _| {});
+            (tag.end, tag.next, tag.broken)
+        };
+        assert_eq!(end(" a=\"1>2\" >x"), (End::Open, 10, 0));
+        assert_eq!(end(" a=\"1\" b/><n"), (End::Closed, 10, 1));
+        assert_eq!(end(" a=\"1/><n b=\"2\"/>"), (End::Swallowed { closed: true }, 7, 1));
+        assert_eq!(end(" a=\"1\" <n"), (End::Swallowed { closed: false }, 7, 0));
+        assert_eq!(end(" a=\"1"), (End::Cut, 5, 1));
+        assert_eq!(end(" a=\"1\" b"), (End::Cut, 8, 1));
     }
 
     #[test]
