@@ -32,7 +32,10 @@ pub(super) fn dump_command() -> Line {
 /// in all of these cases. [`Error::Unreadable`] when nodes could not be read, or are more than any screen has.
 pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
     let not_ready = |said| Error::NotReady { what: "dump the screen", said };
-    let text = String::from_utf8_lossy(said);
+    let text = match std::str::from_utf8(said) {
+        Ok(text) => text.into(),
+        Err(_) => String::from_utf8_lossy(said),
+    };
     let mut faults = Faults::of(&text);
     let part = match read::locate(&text) {
         Some((part, true)) => part,

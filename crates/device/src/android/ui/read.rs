@@ -23,10 +23,12 @@ const WRAPPERS: [&str; 4] = ["displays", "display", "window", "hierarchy"];
 
 /// Where the tree lies in what was said, and whether it is there to its end. Words may stand before and behind it.
 pub(super) fn locate(text: &str) -> Option<(Range<usize>, bool)> {
-    let windows = text.find("<displays").map(|at| (at, "</displays>"));
-    let plain = text.find("<hierarchy").map(|at| (at, "</hierarchy>"));
-    let (start, end) = windows.into_iter().chain(plain).min()?;
-    Some(match text[start..].find(end) {
+    let plain = text.find("<hierarchy");
+    let windows = text[..plain.unwrap_or(text.len())].find("<displays");
+    let end = if windows.is_some() { "</displays>" } else { "</hierarchy>" };
+    let start = windows.or(plain)?;
+    // From behind, where few words stand.
+    Some(match text[start..].rfind(end) {
         Some(at) => (start..start + at + end.len(), true),
         None => (start..text.len(), false),
     })
@@ -41,6 +43,8 @@ pub(super) fn read(text: &str, part: Range<usize>, faults: &mut Faults<'_>) -> T
         skipping: 0,
         skipped: Kind::TooDeep,
         full: false,
+        windows: text[part.start..].starts_with("<displays"),
+        begun: false,
         display: None,
         faults,
     };
@@ -65,6 +69,10 @@ struct Growing<'f, 't> {
     skipped: Kind,
     /// No more nodes are taken.
     full: bool,
+    /// Each window has its hierarchy; else there is one.
+    windows: bool,
+    /// The one has begun.
+    begun: bool,
     /// The display whose nodes are taken: the first.
     display: Option<String>,
     faults: &'f mut Faults<'t>,
@@ -141,7 +149,11 @@ impl Growing<'_, '_> {
             if opens {
                 self.layers.push(layer.map_or(0, |layer| layer.saturating_add(1)));
             }
+        } else if name == "hierarchy" && self.begun && !self.windows {
+            self.full = true;
+            self.faults.note(Kind::SecondTree, at, 1);
         } else if name == "hierarchy" {
+            self.begun = true;
             self.tree.rotation = rotation.and_then(|n| n.parse().ok()).unwrap_or(0);
         }
         tag.next

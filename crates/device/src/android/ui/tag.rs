@@ -97,6 +97,10 @@ fn value(bytes: &[u8]) -> Result<(usize, usize), Option<usize>> {
         }
     };
     let inside = &bytes[open..];
+    // Most are flags.
+    if inside.starts_with(b"false\"") && quote == b'"' {
+        return Ok((open, open + "false".len()));
+    }
     match inside.iter().position(|&byte| byte == quote || byte == b'<') {
         Some(length) if inside[length] == quote => Ok((open, open + length)),
         Some(length) => Err(Some(open + length)),
