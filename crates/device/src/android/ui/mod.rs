@@ -267,7 +267,7 @@ mod tests {
         check(
             "<hierarchy><node text=\"a\">\n<node text=\"b\"/><node text=\"c",
             "0a 1b",
-            "line 2, byte 43: 1 attribute is broken; line 2, byte 43: 1 tag is broken; \
+            "line 2, byte 43: 1 tag is broken; \
              line 2, byte 56: it ends before its closing tag; 2 nodes were read",
         );
         check(
@@ -288,12 +288,12 @@ mod tests {
         check(
             "<hierarchy><node text=\"a/><node text=\"b\"/><node text=\"c\"/></hierarchy>",
             "0 0b 0c",
-            "line 1, byte 11: 1 attribute is broken; line 1, byte 11: 1 tag is broken",
+            "line 1, byte 11: 1 tag is broken",
         );
         check(
             "<hierarchy><node text=\"a/><node text=\"b/><node text=\"c\"/></hierarchy>",
             "0 0 0c",
-            "line 1, byte 11: 2 attributes are broken; line 1, byte 11: 2 tags are broken",
+            "line 1, byte 11: 2 tags are broken",
         );
         check(
             "<hierarchy>I/art: log<node text=\"a\" text=\"b\" bounds=\"[1,2]\"/></hierarchy>",

@@ -185,8 +185,9 @@ pub(super) fn read_node<'t>(
             fault(Kind::Twice);
         }
     });
-    for _ in 0..tag.broken {
-        fault(Kind::Attribute);
+    // In a tag that is broken itself, the attribute is where it broke.
+    if matches!(tag.end, End::Open | End::Closed) {
+        (0..tag.broken).for_each(|_| fault(Kind::Attribute));
     }
     (tag, display)
 }
