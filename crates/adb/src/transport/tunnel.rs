@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, sleep_until};
 
 use super::Transport;
 use crate::Error;
@@ -89,7 +90,7 @@ async fn carry_all(listener: TcpListener, transport: Arc<dyn Transport>, target:
             // The one who knocked has gone, or this computer is out of something for now.
             Err(error) => {
                 tracing::warn!(%error, target, "a forward could not take a connection");
-                tokio::time::sleep(PAUSE).await;
+                sleep_until(Instant::now() + PAUSE).await;
                 continue;
             }
         };
