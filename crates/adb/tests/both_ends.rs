@@ -552,7 +552,8 @@ async fn a_phone_that_came_back_is_connected_to_anew() {
     let phone = TinyPhone::modern();
     let serve = async |listener: tokio::net::TcpListener| {
         let (socket, _) = listener.accept().await.unwrap();
-        tokio::spawn(thumbwire_adb::daemon::serve(socket, Arc::new(phone.clone())))
+        let served = tokio::spawn(thumbwire_adb::daemon::serve(socket, Arc::new(phone.clone())));
+        served.abort_handle()
     };
     let host = Direct::tcp(address.to_string());
     let (said, served) = tokio::join!(run(&host, "exit 3"), serve(listener));
