@@ -34,6 +34,10 @@ pub(crate) struct Release {
     pub(crate) features: &'static str,
     /// Whether adbd has `exec:` and `shell,…:`; without them each command runs in a terminal.
     pub(crate) raw_shells: bool,
+    /// Whether adbd leads places on the phone to its hosts (`reverse:`, since 5).
+    pub(crate) reverse: bool,
+    /// Whether a raw capture names its colour space, since 9.
+    pub(crate) colour_space: bool,
     /// Whether adbd takes no payload above 4 KiB and wants sums (protocol 0x01000000).
     pub(crate) small_packets: bool,
     /// The longest name of a service that is taken, in bytes.
@@ -73,6 +77,8 @@ static RELEASES: [Release; 2] = [
         utc: "GMT",
         features: "",
         raw_shells: false,
+        reverse: false,
+        colour_space: false,
         small_packets: true,
         // `smart_socket_enqueue` in the adb of those days: the adb server refuses longer ones. This phone refuses them itself, so that
         // it does not take the server to find out.
@@ -103,6 +109,8 @@ static RELEASES: [Release; 2] = [
         utc: "UTC",
         features: "shell_v2,cmd",
         raw_shells: true,
+        reverse: true,
+        colour_space: true,
         small_packets: false,
         longest_service: usize::MAX,
         missing: &[],

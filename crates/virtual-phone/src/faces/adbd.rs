@@ -108,8 +108,7 @@ impl Services for Face {
             Some("disable-verity" | "enable-verity") => {
                 saying("verity cannot be disabled/enabled - USER build\n")
             }
-            // `reverse:` came with Android 5.
-            Some("reverse") if phone.setup().android < 5 => return Err(Refused),
+            Some("reverse") if !phone.manners().reverse => return Err(Refused),
             _ => return phone.sockets().serve(service).unwrap_or(Err(Refused)),
         })
     }

@@ -148,7 +148,6 @@ fn displays(phone: &mut State) -> String {
 
 fn windows(phone: &mut State) -> String {
     let rotation = phone.world.display().rotation;
-    let android = phone.world.android();
     let scene = phone.world.scene();
     let mut text = String::from("WINDOW MANAGER WINDOWS (dumpsys window windows)\n");
     // Z order from the top down.
@@ -164,7 +163,7 @@ fn windows(phone: &mut State) -> String {
             WindowKind::NavigationBar => "NAVIGATION_BAR",
             WindowKind::Toast => "TOAST",
         };
-        let flags = flags(window, android);
+        let flags = flags(window);
         text.push_str(&format!(
             "  Window #{nth} {}:\n    mDisplayId=0 rootTaskId=1\n    mOwnerUid=10000 showForAllUsers=false package={} appop=NONE\n    mAttrs={{(0,0)(fillxfill) ty={kind} fmt=TRANSLUCENT{flags}}}\n    Requested w={} h={} mLayoutSeq=1\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n    Frames: parent={frame} display={frame} frame={frame} last={frame}\n    isOnScreen=true\n    isVisible=true\n",
             window_name(window),
@@ -185,20 +184,11 @@ fn windows(phone: &mut State) -> String {
     text
 }
 
-/// A window's flags, in words since Android 8 (`shell/window/aad_windows_android12.txt`, `talos_window-displays.txt`) and as a
-/// number before (captures `058` to `119`). Words stand in the order of `WindowManager.LayoutParams`; FLAG_SECURE is 0x2000.
-fn flags(window: &Window, android: u32) -> String {
-    let app = window.kind == WindowKind::Application;
-    if android < 8 {
-        let number = if app { 0x0181_0100 } else { 0x0184_0068 };
-        return format!(" fl=#{:x}", number | if window.secure { 0x2000 } else { 0 });
-    }
-    let secure = match (window.secure, android) {
-        (false, _) => "",
-        (true, 8 | 9) => "FLAG_SECURE ",
-        (true, _) => "SECURE ",
-    };
-    let words = if app {
+/// A window's flags, in words since Android 8 (`shell/window/aad_windows_android12.txt`, `talos_window-displays.txt`), in the order of
+/// `WindowManager.LayoutParams`.
+fn flags(window: &Window) -> String {
+    let secure = if window.secure { "SECURE " } else { "" };
+    let words = if window.kind == WindowKind::Application {
         format!("LAYOUT_IN_SCREEN {secure}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED")
     } else {
         "NOT_FOCUSABLE SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned()

@@ -37,8 +37,8 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         },
     };
     png |= file.is_some_and(|path| path.ends_with(".png"));
-    let (frame, android) = call.phone.with(|phone| (phone.world.capture(), phone.world.android()));
-    let bytes = if png { as_png(frame) } else { Some(as_raw(frame, android)) };
+    let frame = call.phone.with(|phone| phone.world.capture());
+    let bytes = if png { as_png(frame) } else { Some(as_raw(frame, call.manners().colour_space)) };
     let Some(bytes) = bytes else {
         call.err("Failed to compress PNG\n").await;
         return Ok(1);
@@ -62,10 +62,10 @@ fn as_png(mut frame: Frame) -> Option<Vec<u8>> {
 }
 
 /// Little-endian width, height, pixel format (1 = RGBA_8888), colour space (1 = sRGB; since Android 9), then the pixels.
-fn as_raw(mut frame: Frame, android: u32) -> Vec<u8> {
+fn as_raw(mut frame: Frame, colour_space: bool) -> Vec<u8> {
     opaque(&mut frame.rgba);
     let header = [frame.width, frame.height, 1, 1];
-    let words = if android < 9 { 3 } else { 4 };
+    let words = if colour_space { 4 } else { 3 };
     let mut bytes = Vec::with_capacity(16 + frame.rgba.len());
     for word in &header[..words] {
         bytes.extend(word.to_le_bytes());
@@ -231,9 +231,9 @@ mod tests {
         let frame = Frame { width: 2, height: 1, rgba: vec![1, 2, 3, 0, 4, 5, 6, 128] };
         let (size, pixels) = ([2, 0, 0, 0, 1, 0, 0, 0], [1, 2, 3, 255, 4, 5, 6, 255]);
         let old = [&size[..], &[1, 0, 0, 0], &pixels].concat();
-        assert_eq!(as_raw(frame.clone(), 8), old);
+        assert_eq!(as_raw(frame.clone(), false), old);
         let new = [&size[..], &[1, 0, 0, 0, 1, 0, 0, 0], &pixels].concat();
-        assert_eq!(as_raw(frame, 9), new);
+        assert_eq!(as_raw(frame, true), new);
     }
 
     #[test]

@@ -69,9 +69,14 @@ fn windows(phone: &mut State) -> String {
             WindowKind::NavigationBar => 2019,
             WindowKind::Toast => 2005,
         };
+        // As in captures `058` to `119`; FLAG_SECURE is 0x2000.
+        let flags = match window.kind {
+            WindowKind::Application => 0x0181_0100,
+            _ => 0x0184_0068,
+        } | if window.secure { 0x2000 } else { 0 };
         let (width, height) = (bounds.right - bounds.left, bounds.bottom - bounds.top);
         text.push_str(&format!(
-            "  Window #{} {}:\n    mDisplayId=0 mSession=Session{{a6752870 373:u0a10008}} mClient=android.os.BinderProxy@a6708d60\n    mOwnerUid=10008 mShowToOwnerOnly=false package={} appop=NONE\n    mAttrs=WM.LayoutParams{{(0,0)(fillxfill) sim=#20 ty={kind} fl=#1840068 fmt=-3}}\n    Requested w={width} h={height} mLayoutSeq=38\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mSeq=0 mSystemUiVisibility=0x0\n    mHasSurface=true mShownFrame=[{}.0,{}.0][{}.0,{}.0] isReadyForDisplay()=true\n    mFrame={frame} last={frame}\n    Frames: containing={frame} parent={frame}\n        display={frame} overscan={frame}\n        content={frame} visible={frame}\n        decor=[0,0][0,0]\n",
+            "  Window #{} {}:\n    mDisplayId=0 mSession=Session{{a6752870 373:u0a10008}} mClient=android.os.BinderProxy@a6708d60\n    mOwnerUid=10008 mShowToOwnerOnly=false package={} appop=NONE\n    mAttrs=WM.LayoutParams{{(0,0)(fillxfill) sim=#20 ty={kind} fl=#{flags:x} fmt=-3}}\n    Requested w={width} h={height} mLayoutSeq=38\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mSeq=0 mSystemUiVisibility=0x0\n    mHasSurface=true mShownFrame=[{}.0,{}.0][{}.0,{}.0] isReadyForDisplay()=true\n    mFrame={frame} last={frame}\n    Frames: containing={frame} parent={frame}\n        display={frame} overscan={frame}\n        content={frame} visible={frame}\n        decor=[0,0][0,0]\n",
             count - 1 - nth,
             window_name(window),
             window.package,
