@@ -3,6 +3,8 @@
 //! Begin at [`uiautomator`]; [`hierarchy`] is the pure part. Source of order, NAF rule and escapes: `AccessibilityNodeInfoDumper.java` and
 //! the KXml serializer of Android, checked against the dumps in the captures. Since Android 14 a node carries `drawing-order` and `hint`.
 
+use std::time::Duration;
+
 use super::Invocation;
 use crate::release::Form;
 use crate::sh::io::Status;
@@ -38,6 +40,10 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         .skip(1)
         .rfind(|arg| !arg.starts_with('-'))
         .map_or(manners.dump_file, String::as_str);
+    if !at_rest(&call).await {
+        call.err("ERROR: could not get idle state.\n").await;
+        return Ok(0);
+    }
     let (xml, deadly) = call.phone.with(|phone| {
         let shape = Shape {
             attributes_of_14: phone.world.android() >= 14,
@@ -62,6 +68,20 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     }
     call.out(format!("UI hierchary dumped to: {}\n", call.path(file))).await?;
     Ok(0)
+}
+
+/// Waits for a second without a change, ten seconds at most, as the real program does (`UiAutomation.waitForIdle` in `DumpCommand.java`,
+/// whose words are above). A screen that rests already is not waited for.
+async fn at_rest(call: &Invocation) -> bool {
+    const QUIET: Duration = Duration::from_secs(1);
+    const PATIENCE: u32 = 10;
+    for _ in 0..PATIENCE {
+        if !call.phone.peek(|phone| phone.world.keeps_moving()) {
+            return true;
+        }
+        call.phone.take(QUIET).await;
+    }
+    false
 }
 
 /// The dump of a scene; `None` when no application window has the focus.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::icons::Icon;
+use super::layout::Scrolls;
 use super::settings::Settings;
 use super::theme::Colour;
 use super::view::{Tag, View};
@@ -142,6 +143,11 @@ pub(crate) trait App: Send {
 
     /// Something happened to it.
     fn on(&mut self, event: Event, reach: &mut Reach<'_>);
+
+    /// Whether what it shows goes on changing at this moment (time since the phone was switched on) without being touched.
+    fn moves(&self, _store: &Store, _now: Duration) -> bool {
+        false
+    }
 }
 
 /// What can happen to an app.
@@ -188,12 +194,25 @@ pub(crate) struct Env<'a> {
     pub(crate) battery: Battery,
     /// The time of day.
     pub(crate) clock: Clock,
+    /// Time since the phone was switched on.
+    pub(crate) now: Duration,
+    /// How far containers were scrolled, and by whom; see [`Env::scrolled`].
+    pub(crate) scrolls: (&'a Scrolls, &'a str),
+    /// Pixels per dp.
+    pub(crate) scale: f32,
 }
 
 impl Env<'_> {
     /// Whether the window is wider than high.
     pub(crate) fn wide(&self) -> bool {
         self.size.0 > self.size.1
+    }
+
+    /// How far the container with this resource id is scrolled, in dp.
+    pub(crate) fn scrolled(&self, id: &str) -> f32 {
+        let (scrolls, owner) = self.scrolls;
+        let offset = scrolls.get(&(owner.to_owned(), format!("#{id}")));
+        offset.map_or(0.0, |pixels| *pixels as f32 / self.scale)
     }
 }
 
@@ -280,6 +299,11 @@ impl Store {
         self.0.keys().map(String::as_str).filter(move |key| key.starts_with(prefix))
     }
 
+    /// Keys and values, by key.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -288,6 +312,8 @@ impl Store {
 /// What an app can ask of the phone; done after the app has returned.
 pub(crate) struct Reach<'a> {
     pub(crate) store: &'a mut Store,
+    /// Time since the phone was switched on.
+    pub(crate) now: Duration,
     pub(crate) asked: Vec<Request>,
 }
 

@@ -47,14 +47,14 @@ impl Placing<'_, '_, '_> {
                 let shaped = self.cx.types.shape(&view.text, setting(style, scale, wrap));
                 inks.push(Inked {
                     clip,
-                    ink: standing(shaped, inner, fade(style.colour), style.align),
+                    ink: standing(shaped, inner, fade(style.colour), self.along(style.align)),
                 });
             }
             Content::Icon(icon, size, colour) => {
                 let shaped = self.cx.types.icon(*icon, (size * scale).round());
                 inks.push(Inked {
                     clip,
-                    ink: standing(shaped, inner, fade(*colour), Align::Center),
+                    ink: standing(shaped, inner, fade(*colour), self.along(Align::Center)),
                 });
             }
             Content::Picture(picture) => {
@@ -70,6 +70,15 @@ impl Placing<'_, '_, '_> {
             }
         }
         None
+    }
+
+    /// How much of the room that a line leaves free stands to its left.
+    fn along(&self, align: Align) -> f32 {
+        match align {
+            Align::Center => 0.5,
+            Align::Start if self.mirrored => 1.0,
+            Align::Start => 0.0,
+        }
     }
 
     fn field_inks(
@@ -119,7 +128,9 @@ impl Placing<'_, '_, '_> {
             }
             // At the very beginning it stands before the box, so as not to strike through the hint.
             let back = if caret == 0 { width } else { 0.0 };
-            let left = inner.left + (x - slide - back) as i32;
+            let rtl = self.mirrored || shaped.lines.get(line).is_some_and(|line| line.rtl);
+            let along = if rtl { across - x + slide } else { x - slide - back };
+            let left = inner.left + along as i32;
             let top = top + (line as f32 * shaped.line) as i32;
             let rect = Rect::new(left, top, left + width as i32, top + shaped.line as i32);
             place = Some(rect);
@@ -129,7 +140,14 @@ impl Placing<'_, '_, '_> {
         let x = inner.left as f32 - slide.round();
         inks.push(Inked {
             clip,
-            ink: Ink::Text { x, y: top as f32, shaped, colour, across, align: 0.0 },
+            ink: Ink::Text {
+                x,
+                y: top as f32,
+                shaped,
+                colour,
+                across,
+                align: self.along(Align::Start),
+            },
         });
         place
     }
@@ -153,8 +171,7 @@ pub(super) fn dots(text: &str) -> String {
     "•".repeat(text.chars().count())
 }
 
-fn standing(shaped: Arc<Shaped>, inner: Rect, colour: Colour, align: Align) -> Ink {
-    let align = if align == Align::Center { 0.5 } else { 0.0 };
+fn standing(shaped: Arc<Shaped>, inner: Rect, colour: Colour, align: f32) -> Ink {
     let y = inner.top as f32 + ((inner.height() as f32 - shaped.height) / 2.0).round().max(0.0);
     Ink::Text { x: inner.left as f32, y, shaped, colour, across: inner.width() as f32, align }
 }

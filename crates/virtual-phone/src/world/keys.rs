@@ -175,7 +175,8 @@ impl World {
 
     /// Puts the focus on a node: a field gets the keyboard, anything else a ring.
     pub(crate) fn focus_node(&mut self, node: &Node, caret: Option<usize>, ring: bool) {
-        let id = node.id.as_deref().and_then(|id| id.rsplit_once('/')).map_or("", |(_, id)| id);
+        // An element of a web page has an id without a package.
+        let id = node.id.as_deref().map_or("", |id| id.rsplit_once('/').map_or(id, |(_, id)| id));
         let known = self.focus.take().filter(|focus| focus.address == node.address);
         let text = match (known, node.flags.password) {
             (Some(focus), _) => focus.text,

@@ -46,7 +46,7 @@ pub(crate) struct Layout<'a> {
 impl Layout<'_> {
     /// Lays `view` out in `area` and returns its node. Scroll offsets beyond the content are drawn in.
     pub(crate) fn place(&mut self, view: &View, area: Rect) -> Node {
-        let mut flex = Flex { tree: TaffyTree::new(), views: Vec::new() };
+        let mut flex = Flex { tree: TaffyTree::new(), views: Vec::new(), mirrored: view.mirrored };
         let root = flex.add(view, None);
         let width = area.width().max(0) as f32 / self.scale;
         let height = area.height().max(0) as f32 / self.scale;
@@ -74,6 +74,7 @@ impl Layout<'_> {
             seen: Addresses::default(),
             scrollers: Vec::new(),
             reveal: None,
+            mirrored: view.mirrored,
         };
         let start = Spot {
             x: area.left as f32 / placing.cx.scale,
@@ -108,6 +109,8 @@ impl Addresses {
 struct Flex<'v> {
     tree: TaffyTree<usize>,
     views: Vec<&'v View>,
+    /// Laid out from right to left.
+    mirrored: bool,
 }
 
 impl<'v> Flex<'v> {
@@ -119,6 +122,9 @@ impl<'v> Flex<'v> {
         if within == Some(Axis::Down) || within == Some(Axis::Across) {
             // The content of a scrolling container is never squeezed to fit.
             style.flex_shrink = 0.0;
+        }
+        if self.mirrored {
+            mirror(&mut style);
         }
         let index = self.views.len();
         self.views.push(view);
@@ -139,6 +145,15 @@ impl<'v> Flex<'v> {
             let _ = self.tree.set_style(root, style);
         }
     }
+}
+
+/// The style of a view that reads from right to left: the start is at the right. Lengths of a style name sides of the screen, so they
+/// change places; the order of children follows the direction.
+fn mirror(style: &mut taffy::Style) {
+    style.direction = taffy::Direction::Rtl;
+    std::mem::swap(&mut style.padding.left, &mut style.padding.right);
+    std::mem::swap(&mut style.margin.left, &mut style.margin.right);
+    std::mem::swap(&mut style.inset.left, &mut style.inset.right);
 }
 
 /// How to shape text of a type at a scale.
@@ -200,6 +215,8 @@ pub(super) struct Placing<'p, 'a, 'v> {
     /// Scrolling ancestors: address, viewport, offset, furthest offset.
     scrollers: Vec<(String, Rect, i32, i32)>,
     reveal: Option<(String, i32)>,
+    /// Lines begin at the right.
+    pub(super) mirrored: bool,
 }
 
 impl Placing<'_, '_, '_> {
@@ -283,7 +300,7 @@ impl Placing<'_, '_, '_> {
             class: view.class,
             package: self.cx.package.to_owned(),
             id: view.id.as_ref().map(|id| {
-                if id.contains(':') {
+                if view.bare_id || id.contains(':') {
                     id.to_string()
                 } else {
                     format!("{}:id/{id}", self.cx.package)
@@ -316,8 +333,11 @@ impl Placing<'_, '_, '_> {
                 slide: view.slide.clone(),
                 swipe_up: view.swipe_up.clone(),
                 swipe_down: view.swipe_down.clone(),
+                swipe_left: view.swipe_left.clone(),
+                swipe_right: view.swipe_right.clone(),
                 field: field.map(|field| field.traits),
                 scroll: None,
+                scrolled: 0,
             },
         }
     }
@@ -353,13 +373,15 @@ impl Placing<'_, '_, '_> {
         node.touch.scroll = Some((axis, furthest));
         node.flags.scrollable = true;
         node.flags.focusable = true;
-        match self.cx.scrolls.get_mut(&key) {
+        node.touch.scrolled = match self.cx.scrolls.get_mut(&key) {
             Some(offset) => {
                 *offset = (*offset).clamp(0, furthest);
                 *offset
             }
+            None if view.from_end => furthest,
             None => 0,
-        }
+        };
+        node.touch.scrolled
     }
 
     /// Asks the innermost scrolling ancestor to bring `full` into its viewport, or the caret's line

@@ -208,12 +208,13 @@ impl World {
             return;
         }
         let minute = self.uptime.as_secs() / 60;
+        let moved = self.keeps_moving();
         self.uptime = uptime;
         if self.toast.as_ref().is_some_and(|(_, gone)| *gone <= uptime) {
             self.toast = None;
             self.scene = None;
         }
-        if uptime.as_secs() / 60 != minute {
+        if uptime.as_secs() / 60 != minute || moved || self.keeps_moving() {
             self.settle();
         }
         self.hold_if_long_enough();
@@ -222,6 +223,32 @@ impl World {
     /// Time since the phone was switched on.
     pub fn uptime(&self) -> Duration {
         self.uptime
+    }
+
+    /// Whether the app on the screen goes on changing what it shows although nobody touches it, as a running stopwatch does. Such a
+    /// screen never comes to rest, so a phone's `uiautomator` cannot dump it.
+    pub fn keeps_moving(&self) -> bool {
+        let front = self.app_index(&self.foreground().package).map(|at| &self.apps[at]);
+        self.screen_on && front.is_some_and(|front| front.app.moves(&front.store, self.uptime))
+    }
+
+    /// What an app keeps (its shared preferences): keys and values, by key. Each app's module says what its keys mean. Nothing for a
+    /// package that is not installed.
+    pub fn kept(&self, package: &str) -> Vec<(&str, &str)> {
+        let app = self.app_index(package).map(|at| &self.apps[at]);
+        app.map(|app| app.store.all().collect()).unwrap_or_default()
+    }
+
+    /// Puts a value among those that an app keeps, as if the app had written it; `None` takes it away. `false` when no such package is
+    /// installed.
+    pub fn keep(&mut self, package: &str, key: &str, value: Option<&str>) -> bool {
+        let Some(at) = self.app_index(package) else { return false };
+        match value {
+            Some(value) => self.apps[at].store.set(key, value),
+            None => self.apps[at].store.remove(key),
+        }
+        self.settle();
+        true
     }
 
     /// Seconds since 1970 by the phone's clock (UTC): it was switched on on 5 March 2024 at 10:00.

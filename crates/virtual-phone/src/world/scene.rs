@@ -156,9 +156,13 @@ pub(crate) struct Touch {
     pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,
     pub(crate) swipe_down: Option<Tag>,
+    pub(crate) swipe_left: Option<Tag>,
+    pub(crate) swipe_right: Option<Tag>,
     pub(crate) field: Option<FieldTraits>,
     /// Axis and the furthest offset in pixels; present only when there is somewhere to go.
     pub(crate) scroll: Option<(Axis, i32)>,
+    /// How far it is scrolled, in pixels.
+    pub(crate) scrolled: i32,
 }
 
 /// A piece of ink and the rectangle outside of which it leaves no trace.

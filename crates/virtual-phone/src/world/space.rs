@@ -116,6 +116,12 @@ impl View {
         self
     }
 
+    /// Never higher than `height`.
+    pub(crate) fn max_height(mut self, height: f32) -> Self {
+        self.style.max_size.height = length(height);
+        self
+    }
+
     /// Lines up children in the middle across the direction in which they follow each other.
     pub(crate) fn align_center(mut self) -> Self {
         self.style.align_items = AlignItems::CENTER;

@@ -66,6 +66,7 @@ impl World {
         let bottom = if self.keyboard_shown() { 0.0 } else { system_ui::NAVIGATION };
         let insets = (system_ui::STATUS, bottom);
         let packages: Vec<&Manifest> = self.packages();
+        let owner = self.scroll_owner();
         let Some(at) = self.app_index(&front.package) else { return (frame([]), None) };
         let env = Env {
             size: (bounds.width() as f32 / scale, bounds.height() as f32 / scale),
@@ -78,6 +79,9 @@ impl World {
             android: self.android,
             battery: self.battery,
             clock: Clock::at(self.uptime),
+            now: self.uptime,
+            scrolls: (&self.scrolls, &owner),
+            scale,
         };
         let mut view = self.apps[at].app.view(&env);
         let dialog = view.dialog.take().map(|dialog| {
@@ -85,21 +89,24 @@ impl World {
                 .class(super::layout::DECOR)
                 .max_width(WIDEST_DIALOG)
                 .fits();
-            frame([card.grow()]).pack_center().align_center().pad_each(
+            let mut around = frame([card.grow()]).pack_center().align_center().pad_each(
                 28.0,
                 insets.0 + 8.0,
                 28.0,
                 insets.1 + 8.0,
-            )
+            );
+            around.mirrored = view.mirrored;
+            around
         });
         let (top, bottom) = if view.edge_to_edge { (0.0, 0.0) } else { insets };
-        let light_bars = view.light_bars;
+        let (light_bars, mirrored) = (view.light_bars, view.mirrored);
         let content = column([view.grow()])
             .class(super::layout::DECOR)
             .id("android:id/content")
             .pin([Some(0.0), Some(top), Some(0.0), Some(bottom)]);
         let mut root = frame([content]).fill(theme::SURFACE);
         root.light_bars = light_bars;
+        root.mirrored = mirrored;
         (root, dialog)
     }
 

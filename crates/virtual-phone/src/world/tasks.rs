@@ -50,6 +50,14 @@ const TOAST: Duration = Duration::from_secs(2);
 const MAIN: &str = "android.intent.action.MAIN";
 const MAPS: &str = "com.google.android.apps.maps";
 const SETTINGS: &str = "com.android.settings";
+/// Which package handles the addresses of a scheme.
+const SCHEMES: [(&str, &str); 5] = [
+    ("geo", MAPS),
+    ("http", "com.android.chrome"),
+    ("https", "com.android.chrome"),
+    ("sms", "com.google.android.apps.messaging"),
+    ("smsto", "com.google.android.apps.messaging"),
+];
 
 impl World {
     /// Starts an app by its icon, or a named activity of it (`full.Class` or `.Class`). An app that
@@ -62,7 +70,7 @@ impl World {
     }
 
     /// Starts what an intent asks for: its component, home for `MAIN` with category `HOME`, a
-    /// package's icon for `MAIN`, Maps for `geo:` addresses, Settings for `android.settings.…`.
+    /// package's icon for `MAIN`, whoever handles the scheme of an address (`geo:`, `sms:`, `https:`), Settings for `android.settings.…`.
     ///
     /// # Errors
     /// [`StartError::NotLaunchable`] when nothing handles it, else as [`World::start`].
@@ -77,8 +85,12 @@ impl World {
             self.go_home();
             return Ok(Started::BroughtToFront);
         }
-        if intent.data.as_deref().is_some_and(|data| data.starts_with("geo:")) {
-            return self.start_with(MAPS, None, intent);
+        let scheme = intent.data.as_deref().and_then(|data| data.split_once(':'));
+        let handler = scheme.and_then(|(scheme, _)| {
+            SCHEMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(scheme))
+        });
+        if let Some((_, package)) = handler {
+            return self.start_with(package, None, intent);
         }
         if intent.action.as_deref().is_some_and(|action| action.starts_with("android.settings.")) {
             return self.start_with(SETTINGS, None, intent);
@@ -221,8 +233,9 @@ impl World {
 
     fn tell(&mut self, package: &str, event: Event) {
         let Some(at) = self.app_index(package) else { return };
+        let now = self.uptime;
         let Installed { app, store, .. } = &mut self.apps[at];
-        let mut reach = Reach { store, asked: Vec::new() };
+        let mut reach = Reach { store, now, asked: Vec::new() };
         app.on(event, &mut reach);
         for request in reach.asked {
             self.grant(package, request);

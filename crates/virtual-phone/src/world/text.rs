@@ -10,7 +10,9 @@ use std::sync::Arc;
 use skrifa::{FontRef, MetadataProvider};
 
 use super::icons::Icon;
-use parley::fontique::{Blob, Collection, CollectionOptions, FontInfoOverride, SourceCache};
+use parley::fontique::{
+    Blob, Collection, CollectionOptions, FontInfoOverride, Script, SourceCache,
+};
 use parley::{
     Alignment, AlignmentOptions, FontContext, FontFamily, FontWeight, Layout, LayoutContext,
     LineHeight, OverflowWrap, PositionedLayoutItem, StyleProperty,
@@ -22,6 +24,8 @@ pub(crate) enum Face {
     Regular,
     Medium,
     Icons,
+    Arabic,
+    Hebrew,
 }
 
 impl Face {
@@ -31,6 +35,8 @@ impl Face {
             Self::Regular => include_bytes!("../../fonts/Roboto-Regular.ttf"),
             Self::Medium => include_bytes!("../../fonts/Roboto-Medium.ttf"),
             Self::Icons => include_bytes!("../../fonts/MaterialIcons-subset.ttf"),
+            Self::Arabic => include_bytes!("../../fonts/NotoSansArabic-subset.ttf"),
+            Self::Hebrew => include_bytes!("../../fonts/NotoSansHebrew-subset.ttf"),
         }
     }
 }
@@ -88,7 +94,8 @@ type CacheKey = (String, [u32; 3], bool, u16);
 pub(crate) struct Typesetter {
     fonts: FontContext,
     layouts: LayoutContext<()>,
-    medium_blob: u64,
+    /// The face of a font's data, by the data's number.
+    faces: Vec<(u64, Face)>,
     // Only looked up, never iterated: its random order cannot show.
     cache: HashMap<CacheKey, Arc<Shaped>>,
 }
@@ -97,21 +104,27 @@ impl Typesetter {
     pub(crate) fn new() -> Self {
         let mut collection =
             Collection::new(CollectionOptions { shared: false, system_fonts: false });
-        let mut register = |face: Face, weight: f32| {
+        let mut faces = Vec::new();
+        let mut register = |face: Face, family: &str, weight: f32| {
             let blob = Blob::new(Arc::new(face.bytes()));
-            let id = blob.id();
+            faces.push((blob.id(), face));
             let rename = FontInfoOverride {
-                family_name: Some(FAMILY),
+                family_name: Some(family),
                 weight: Some(FontWeight::new(weight)),
                 ..Default::default()
             };
-            collection.register_fonts(blob, Some(rename));
-            id
+            collection.register_fonts(blob, Some(rename))
         };
-        register(Face::Regular, 400.0);
-        let medium_blob = register(Face::Medium, 500.0);
+        register(Face::Regular, FAMILY, 400.0);
+        register(Face::Medium, FAMILY, 500.0);
+        let arabic = register(Face::Arabic, "Phone Arabic", 400.0);
+        let hebrew = register(Face::Hebrew, "Phone Hebrew", 400.0);
+        for (script, families) in [(*b"Arab", arabic), (*b"Hebr", hebrew)] {
+            let families = families.into_iter().map(|(family, _)| family);
+            collection.append_fallbacks(Script::from_bytes(script), families);
+        }
         let fonts = FontContext { collection, source_cache: SourceCache::default() };
-        Self { fonts, layouts: LayoutContext::new(), medium_blob, cache: HashMap::new() }
+        Self { fonts, layouts: LayoutContext::new(), faces, cache: HashMap::new() }
     }
 
     /// Shapes `text`, breaking lines at `setting.wrap` and ending in "…" where lines run out.
@@ -231,8 +244,9 @@ impl Typesetter {
             let mut glyphs = Vec::new();
             for item in line.items() {
                 let PositionedLayoutItem::GlyphRun(run) = item else { continue };
-                let medium = run.run().font().data.id() == self.medium_blob;
-                let face = if medium { Face::Medium } else { Face::Regular };
+                let data = run.run().font().data.id();
+                let face = self.faces.iter().find(|(id, _)| *id == data);
+                let face = face.map_or(Face::Regular, |(_, face)| *face);
                 glyphs.extend(run.positioned_glyphs().map(|glyph| Glyph {
                     face,
                     id: glyph.id,

@@ -136,8 +136,8 @@ impl World {
                 if let Some((along, furthest)) = target.node.touch.scroll
                     && along == axis
                 {
-                    let address = target.address.clone();
-                    grip = Some(Grip::Scroll { address, axis, from: 0, furthest });
+                    let (address, from) = (target.address.clone(), target.node.touch.scrolled);
+                    grip = Some(Grip::Scroll { address, axis, from, furthest });
                 } else if let Some(tag) = &target.node.touch.drag {
                     grip = Some(Grip::Drag(tag.clone()));
                 } else if let Some(grasp) = target.slide().filter(|_| axis == Axis::Across) {
@@ -147,13 +147,7 @@ impl World {
                     break;
                 }
             }
-            if let Some(Grip::Scroll { address, from, .. }) = &mut grip {
-                let key = (self.scroll_owner(), address.clone());
-                *from = self.scrolls.get(&key).copied().unwrap_or(0);
-            }
-            if let Some(gesture) = &mut self.gesture {
-                gesture.grip = grip;
-            }
+            gesture.grip = grip;
         }
         let Some(gesture) = &mut self.gesture else { return };
         let step = (at.x - gesture.last.x, at.y - gesture.last.y);
@@ -253,6 +247,16 @@ impl World {
             self.back();
             return;
         }
+        if dx.abs() > dy.abs() && dx.abs() >= far && gesture.grip.is_none() {
+            let tag = gesture.chain.iter().rev().find_map(|target| {
+                let touch = &target.node.touch;
+                if dx < 0 { touch.swipe_left.clone() } else { touch.swipe_right.clone() }
+            });
+            if let (Some(tag), WindowKind::Application) = (tag, gesture.window) {
+                self.tell_front(Event::Tap(tag));
+            }
+            return;
+        }
         // A list that was not at its beginning keeps the finger to itself.
         let scrolled = |way: i32| match &gesture.grip {
             Some(Grip::Scroll { axis: Axis::Down, from, furthest, .. }) => {
@@ -331,7 +335,9 @@ pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> b
         || touch.slide.is_some()
         || touch.scroll.is_some()
         || touch.swipe_up.is_some()
-        || touch.swipe_down.is_some();
+        || touch.swipe_down.is_some()
+        || touch.swipe_left.is_some()
+        || touch.swipe_right.is_some();
     if below || takes {
         chain.push(node);
     }

@@ -39,6 +39,8 @@ pub(crate) struct View {
     pub(crate) class: &'static str,
     /// Short resource name (the package is added), or a full one when it has a colon.
     pub(crate) id: Option<Cow<'static, str>>,
+    /// Whether `id` stands in dumps as it is.
+    pub(crate) bare_id: bool,
     pub(crate) text: String,
     pub(crate) description: String,
     pub(crate) style: Style,
@@ -56,11 +58,18 @@ pub(crate) struct View {
     pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,
     pub(crate) swipe_down: Option<Tag>,
+    pub(crate) swipe_left: Option<Tag>,
+    pub(crate) swipe_right: Option<Tag>,
     pub(crate) scroll: Option<Axis>,
+    /// Shows its end, not its beginning, until somebody scrolls.
+    pub(crate) from_end: bool,
     /// Draws below the status and gesture bars; said by the root of an app's view.
     pub(crate) edge_to_edge: bool,
     /// Wants the system bars painted for a dark ground; said by the root of an app's view.
     pub(crate) light_bars: bool,
+    /// Reads from right to left: what stands at the start stands at the right, and "left" of paddings, margins and pins means the start
+    /// side. Said by the root of an app's view for all of it. Containers that scroll sideways are not meant for it.
+    pub(crate) mirrored: bool,
     /// Stands before everything else in a window of its own and takes all touches and keys; said by
     /// the root of an app's view. What it shows comes back as a tap, a touch beside it as back.
     pub(crate) dialog: Option<Box<View>>,
@@ -134,6 +143,10 @@ pub(crate) mod class {
     pub(crate) const SWITCH: &str = "android.widget.Switch";
     pub(crate) const SEEK_BAR: &str = "android.widget.SeekBar";
     pub(crate) const RADIO: &str = "android.widget.RadioButton";
+    pub(crate) const CHECK_BOX: &str = "android.widget.CheckBox";
+    pub(crate) const GRID: &str = "android.widget.GridView";
+    pub(crate) const WEB_VIEW: &str = "android.webkit.WebView";
+    pub(crate) const WEB_IMAGE: &str = "android.widget.Image";
     pub(crate) const LIST_VIEW: &str = "android.widget.ListView";
     pub(crate) const LIST: &str = "androidx.recyclerview.widget.RecyclerView";
 }
@@ -190,6 +203,7 @@ impl View {
         Self {
             class,
             id: None,
+            bare_id: false,
             text: String::new(),
             description: String::new(),
             // Relative, so that pinned children measure from their own parent's edges.
@@ -206,9 +220,13 @@ impl View {
             slide: None,
             swipe_up: None,
             swipe_down: None,
+            swipe_left: None,
+            swipe_right: None,
             scroll: None,
+            from_end: false,
             edge_to_edge: false,
             light_bars: false,
+            mirrored: false,
             dialog: None,
             children: children.into_iter().collect(),
         }
@@ -288,11 +306,29 @@ impl View {
         self
     }
 
+    /// The finger moves to the left.
+    pub(crate) fn on_swipe_left(mut self, tag: impl Into<Tag>) -> Self {
+        self.swipe_left = Some(tag.into());
+        self
+    }
+
+    /// The finger moves to the right.
+    pub(crate) fn on_swipe_right(mut self, tag: impl Into<Tag>) -> Self {
+        self.swipe_right = Some(tag.into());
+        self
+    }
+
     /// Lets the content be longer than the view and scroll downwards.
     pub(crate) fn scrolls(mut self) -> Self {
         self.scroll = Some(Axis::Down);
         self.class = class::SCROLL;
         self.style.overflow.y = taffy::Overflow::Scroll;
+        self
+    }
+
+    /// Shows the end of what scrolls, as a conversation does, until somebody scrolls.
+    pub(crate) fn from_end(mut self) -> Self {
+        self.from_end = true;
         self
     }
 
@@ -311,6 +347,19 @@ impl View {
 
     pub(crate) fn dialog(mut self, dialog: Option<View>) -> Self {
         self.dialog = dialog.map(Box::new);
+        self
+    }
+
+    /// Reads from right to left; see [`View::mirrored`].
+    pub(crate) fn mirrored(mut self) -> Self {
+        self.mirrored = true;
+        self
+    }
+
+    /// A resource id without a package, as the elements of a web page have it (their `id` in HTML).
+    pub(crate) fn web_id(mut self, id: impl Into<Cow<'static, str>>) -> Self {
+        self.id = Some(id.into());
+        self.bare_id = true;
         self
     }
 

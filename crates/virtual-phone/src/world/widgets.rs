@@ -82,6 +82,82 @@ pub(crate) fn field(
     view
 }
 
+/// A field in a frame, as forms have it.
+pub(crate) fn form_field(id: &'static str, content: &str, hint: &str, traits: FieldTraits) -> View {
+    let input = field(id, content, hint, theme::BODY_LARGE, traits).grow();
+    let framed = row([input]).pad_xy(16.0, 4.0).height(58.0).wide();
+    framed.radius(12.0).border(1.0, theme::OUTLINE)
+}
+
+/// The chief button of a page, as wide as the page; greyed out unless `enabled`.
+pub(crate) fn wide_button(label: &str, enabled: bool, tag: impl Into<Tag>) -> View {
+    let (fill, ink) = if enabled {
+        (theme::PRIMARY, theme::ON_PRIMARY)
+    } else {
+        (theme::SURFACE_HIGH, theme::OUTLINE)
+    };
+    row([text(label, theme::LABEL_LARGE.colour(ink).lines(1)).unlisted()])
+        .class(class::BUTTON)
+        .height(52.0)
+        .wide()
+        .pack_center()
+        .fill(fill)
+        .radius(26.0)
+        .says(label)
+        .enabled(enabled)
+        .on_tap(tag)
+}
+
+/// The places of an app at its lower edge: a symbol and a word each, one of them chosen. A tap says `tab` and the word.
+pub(crate) fn tabs(places: &[(Icon, &str, &'static str)], chosen: &str, env: &Env<'_>) -> View {
+    let tab = |(symbol, label, id): &(Icon, &str, &'static str)| {
+        let on = *label == chosen;
+        let ink = if on { theme::ON_SECONDARY_CONTAINER } else { theme::ON_SURFACE_VARIANT };
+        let mut face = row([icon(*symbol, 24.0, ink)]).size(60.0, 32.0).pack_center().radius(16.0);
+        if on {
+            face = face.fill(theme::SECONDARY_CONTAINER);
+        }
+        let words = if on { theme::LABEL } else { theme::LABEL.quiet() };
+        column([face.unlisted(), text(*label, words.centered().lines(1)).unlisted()])
+            .class(class::FRAME)
+            .align_center()
+            .pack_center()
+            .gap(4.0)
+            .height(72.0)
+            .grow()
+            .says(*label)
+            .describe(*label)
+            .selected(on)
+            .id(*id)
+            .on_tap(("tab", *label))
+    };
+    row(places.iter().map(tab))
+        .wide()
+        .fill(theme::SURFACE_CONTAINER)
+        .pad_each(8.0, 0.0, 8.0, env.insets.1)
+        .id("bottom_navigation")
+}
+
+/// A list of `count` rows, all `height` dp high, of which only those near the screen are filled; the others keep their room. The rows'
+/// resource id is `row_id`.
+pub(crate) fn long_list(
+    (id, row_id): (&'static str, &'static str),
+    (count, height): (usize, f32),
+    env: &Env<'_>,
+    fill: impl Fn(usize) -> View,
+) -> View {
+    let top = env.scrolled(id);
+    // A screen more on either side: what a focus brings into view is there already.
+    let near = top - env.size.1..top + 2.0 * env.size.1;
+    let rows = (0..count).map(|at| {
+        let begin = at as f32 * height;
+        let seen = begin + height > near.start && begin < near.end;
+        let row = if seen { fill(at) } else { View::new(class::GROUP, []) };
+        row.id(row_id).height(height)
+    });
+    list(id, rows, env)
+}
+
 /// A row with an icon in front, a title, and a quieter line below (left out when empty).
 pub(crate) fn list_row(symbol: Icon, title: &str, below: &str) -> View {
     let mut lines = vec![text(title, theme::BODY_LARGE.lines(1))];
