@@ -1,4 +1,5 @@
-//! Writes a picture of every screen into a folder: `cargo run --example screens -- target/screens`.
+//! Writes a picture of every screen into a folder: `cargo run --example screens -- target/screens`. A second word leaves out what does
+//! not begin with it.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -13,16 +14,39 @@ const MAPS: &str = "com.google.android.apps.maps";
 const CONTACTS: &str = "com.google.android.contacts";
 const NOTES: &str = "com.android.notes";
 const SETTINGS: &str = "com.android.settings";
+const CLOCK: &str = "com.google.android.deskclock";
+const MESSAGES: &str = "com.google.android.apps.messaging";
+const SHOP: &str = "com.example.shop";
+
+/// Name of the picture, package, and the way to the page.
+const PAGES: &[(&str, &str, &[&str])] = &[
+    ("60-alarms", CLOCK, &["onoff_touch"]),
+    ("61-alarm", CLOCK, &["Add alarm"]),
+    ("62-timer", CLOCK, &["Timer", "timer_setup_digit_5", "timer_setup_digit_0"]),
+    ("63-timer-runs", CLOCK, &["Timer", "timer_setup_digit_5", "timer_setup_digit_0", "fab"]),
+    ("64-stopwatch", CLOCK, &["Stopwatch", "Start", "Lap", "Lap"]),
+    ("65-messages", MESSAGES, &[]),
+    ("66-conversation", MESSAGES, &["Emma Hughes"]),
+    ("67-writing", MESSAGES, &["Book club", "compose_message_text", "=I have read it already"]),
+    ("68-new-conversation", MESSAGES, &["Start chat", "=em"]),
+    ("70-shop", SHOP, &[]),
+    ("71-product", SHOP, &["product_item", "Add to cart"]),
+    ("72-cart", SHOP, &["cart_button"]),
+    ("73-checkout", SHOP, &["cart_button", "Checkout", "Place order"]),
+];
 
 struct Shooting {
     folder: PathBuf,
+    /// Only pictures whose names begin so.
+    only: String,
     world: World,
 }
 
 fn main() -> Done {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("name a folder for the pictures")?);
     std::fs::create_dir_all(&folder)?;
-    let mut shooting = Shooting { folder, world: World::new(Setup::default()) };
+    let only = std::env::args().nth(2).unwrap_or_default();
+    let mut shooting = Shooting { folder, only, world: World::new(Setup::default()) };
     shooting.portrait()?;
     for (name, display) in [
         ("landscape", Display { width: 2400, height: 1080, density: 420, rotation: 1 }),
@@ -138,7 +162,26 @@ impl Shooting {
         }
         self.shoot("53-long-note")?;
         self.tap("Delete note");
-        self.shoot("54-delete-note")
+        self.shoot("54-delete-note")?;
+        self.apps()
+    }
+
+    /// Pages of the other apps: what is tapped, or typed after a `=`, from a fresh start.
+    fn apps(&mut self) -> Done {
+        for (name, package, deeds) in PAGES {
+            self.world.force_stop(package);
+            self.world.start(package, None)?;
+            for deed in *deeds {
+                match deed.strip_prefix('=') {
+                    Some(words) => self.type_text(words),
+                    None => self.tap(deed),
+                }
+            }
+            // No message of the page before covers this one.
+            self.world.advance(self.world.uptime() + Duration::from_secs(3));
+            self.shoot(name)?;
+        }
+        Ok(())
     }
 
     fn tour(&mut self, name: &str) -> Done {
@@ -193,6 +236,9 @@ impl Shooting {
     }
 
     fn shoot(&mut self, name: &str) -> Done {
+        if !name.starts_with(&self.only) {
+            return Ok(());
+        }
         let start = Instant::now();
         let frame = self.world.frame();
         let took = start.elapsed();

@@ -1,22 +1,28 @@
 //! The apps of the phone. To add one: its file (or folder) here, its `mod` line, and its line in
 //! [`APPS`]. `records` keeps what a person wrote into an app.
 
+mod clock;
 mod contacts;
 mod launcher;
 mod maps;
+mod messages;
 mod notes;
 mod records;
 mod settings;
+mod shop;
 
 use super::tasks::Installed;
 
 /// Every app, by package name.
 const APPS: &[fn(u64) -> Installed] = &[
+    Installed::of::<clock::ClockApp>,
     Installed::of::<contacts::Contacts>,
     Installed::of::<launcher::Launcher>,
     Installed::of::<maps::Maps>,
+    Installed::of::<messages::Messages>,
     Installed::of::<notes::Notes>,
     Installed::of::<settings::SettingsApp>,
+    Installed::of::<shop::Shop>,
 ];
 
 /// User ids of apps begin here on Android (`Process.FIRST_APPLICATION_UID`).

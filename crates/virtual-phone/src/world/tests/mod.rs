@@ -2,10 +2,13 @@
 //! agree. The small screen keeps them quick.
 
 mod agreement;
+mod clock;
 mod contacts;
 mod hostile;
+mod messages;
 mod notes;
 mod settings;
+mod shop;
 mod stories;
 
 use std::time::Duration;
@@ -17,6 +20,9 @@ pub(super) const MAPS: &str = "com.google.android.apps.maps";
 pub(super) const SETTINGS: &str = "com.android.settings";
 pub(super) const CONTACTS: &str = "com.google.android.contacts";
 pub(super) const NOTES: &str = "com.android.notes";
+pub(super) const MESSAGES: &str = "com.google.android.apps.messaging";
+pub(super) const SHOP: &str = "com.example.shop";
+pub(super) const CLOCK: &str = "com.google.android.deskclock";
 pub(super) const SMALL: Display = Display { width: 480, height: 900, density: 192, rotation: 0 };
 
 pub(super) fn phone() -> World {
@@ -34,6 +40,14 @@ pub(super) fn maps() -> World {
 pub(super) fn settings(taps: &[&str]) -> World {
     let mut world = phone();
     world.start(SETTINGS, None).unwrap();
+    tap_all(&mut world, taps);
+    world
+}
+
+/// A phone that shows an app and then what was tapped there, one after the other.
+pub(super) fn app(package: &str, taps: &[&str]) -> World {
+    let mut world = phone();
+    world.start(package, None).unwrap();
     tap_all(&mut world, taps);
     world
 }

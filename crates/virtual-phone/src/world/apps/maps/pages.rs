@@ -10,7 +10,7 @@ use crate::world::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, text,
 };
 use crate::world::widgets::{
-    badge, chip, divider, field, icon_button, list_row, nothing, page, search_toolbar,
+    badge, chip, divider, field, icon_button, list_row, nothing, page, search_toolbar, tabs,
 };
 
 impl Maps {
@@ -91,37 +91,17 @@ impl Maps {
     }
 
     fn tabs(&self, env: &Env<'_>) -> View {
-        let tab = |tab: Tab, symbol: Icon, label: &'static str| {
-            let on = self.tab == tab;
-            let ink = if on { theme::ON_SECONDARY_CONTAINER } else { theme::ON_SURFACE_VARIANT };
-            let mut face =
-                row([icon(symbol, 24.0, ink)]).size(60.0, 32.0).pack_center().radius(16.0);
-            if on {
-                face = face.fill(theme::SECONDARY_CONTAINER);
-            }
-            let words = if on { theme::LABEL } else { theme::LABEL.quiet() };
-            column([face.unlisted(), text(label, words.centered().lines(1)).unlisted()])
-                .class(class::FRAME)
-                .align_center()
-                .pack_center()
-                .gap(4.0)
-                .height(72.0)
-                .grow()
-                .says(label)
-                .describe(label)
-                .selected(on)
-                .on_tap(("tab", label))
+        let chosen = match self.tab {
+            Tab::Explore => "Explore",
+            Tab::Saved => "Saved",
+            Tab::Contribute => "Contribute",
         };
-        row([
-            tab(Tab::Explore, Icon::Explore, "Explore").id("explore_tab_strip_button"),
-            tab(Tab::Saved, Icon::BookmarkBorder, "Saved").id("saved_tab_strip_button"),
-            tab(Tab::Contribute, Icon::AddCircleOutline, "Contribute")
-                .id("contribute_tab_strip_button"),
-        ])
-        .wide()
-        .fill(theme::SURFACE_CONTAINER)
-        .pad_each(8.0, 0.0, 8.0, env.insets.1)
-        .id("bottom_navigation")
+        let places = [
+            (Icon::Explore, "Explore", "explore_tab_strip_button"),
+            (Icon::BookmarkBorder, "Saved", "saved_tab_strip_button"),
+            (Icon::AddCircleOutline, "Contribute", "contribute_tab_strip_button"),
+        ];
+        tabs(&places, chosen, env)
     }
 
     fn saved_tab(&self, env: &Env<'_>) -> View {

@@ -1,0 +1,244 @@
+//! Messages: conversations, the bubbles of each, a field to write in, and a page to begin a new one.
+//!
+//! Here is the state and what changes it; `pages` draws it, `talk` is what the phone comes with. What is being written stays a draft of
+//! its conversation. Nobody answers by himself: a test puts an answer there.
+//!
+//! Kept, and to be seeded: `thread/N/{name}`; `message/N/{thread,from,text}`, `from` being `me` or `them`; `draft/THREAD`; `read/THREAD`
+//! (the number of the newest message that was seen).
+
+mod pages;
+mod talk;
+
+use super::records::Records;
+use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store};
+use crate::world::icons::Icon;
+use crate::world::theme::{self, Colour};
+use crate::world::view::{Tag, View};
+
+/// The state of Messages.
+pub(crate) struct Messages {
+    threads: Records<1>,
+    messages: Records<3>,
+    /// The page above the list.
+    page: Option<Page>,
+    /// The message that a dialog is about.
+    held: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Talk(usize),
+    /// A new conversation, and what stands in its field.
+    New(String),
+}
+
+const COMPOSE: &str = "compose_message_text";
+const TO: &str = "recipient_text_view";
+const LIST: &str = "message_list";
+
+impl App for Messages {
+    fn manifest() -> Manifest {
+        let activity = "com.google.android.apps.messaging.ui.ConversationListActivity";
+        Manifest {
+            package: "com.google.android.apps.messaging".into(),
+            label: "Messages".into(),
+            version_name: "20240223".into(),
+            version_code: 240_223_063,
+            activities: vec![activity.into()],
+            launcher: Some(activity.into()),
+            system: true,
+            uid: 0,
+            icon: AppIcon { symbol: Icon::Message, fill: theme::PRIMARY, ink: theme::WHITE },
+        }
+    }
+
+    fn new(seed: u64) -> Self {
+        let (threads, messages) = talk::seeded(seed);
+        Self {
+            threads: Records { kind: "thread", fields: ["name"], seeded: threads },
+            messages: Records {
+                kind: "message",
+                fields: ["thread", "from", "text"],
+                seeded: messages,
+            },
+            page: None,
+            held: None,
+        }
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        let view = match &self.page {
+            None => self.list(env),
+            Some(Page::Talk(thread)) => self.talk(env, *thread),
+            Some(Page::New(name)) => self.new_talk(env, name),
+        };
+        view.dialog(self.held.map(pages::about))
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Hold(tag) => self.held = tag.value.parse().ok(),
+            Event::Text { text, .. } => self.typed(text, reach),
+            Event::Action { field } if field == TO => self.begin(reach),
+            Event::Action { .. } => reach.unfocus(),
+            Event::Back => self.back(reach),
+            Event::Intent(intent) => self.take(&intent, reach),
+            Event::Drag(..) | Event::Slide(..) => {}
+        }
+    }
+}
+
+/// One message of a conversation.
+struct Message {
+    id: usize,
+    mine: bool,
+    text: String,
+}
+
+impl Messages {
+    /// `sms:` and `smsto:` addresses begin or show the conversation with that number.
+    fn take(&mut self, intent: &Intent, reach: &mut Reach<'_>) {
+        let data = intent.data.as_deref().unwrap_or_default();
+        let Some((_, number)) = data.split_once(':') else { return };
+        let number = number.split('?').next().unwrap_or_default();
+        let body = intent.extras.iter().find(|(key, _)| key == "sms_body");
+        self.held = None;
+        self.page = Some(Page::New(number.to_owned()));
+        self.begin(reach);
+        if let (Some(Page::Talk(thread)), Some((_, body))) = (&self.page, body) {
+            reach.store.set(&draft_key(*thread), body);
+        }
+    }
+
+    fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {
+        let number = tag.value.parse::<usize>().ok();
+        match tag.name {
+            "talk" => {
+                if let Some(thread) = number {
+                    self.open(thread, reach);
+                }
+            }
+            "new" => {
+                self.page = Some(Page::New(String::new()));
+                reach.focus(TO);
+            }
+            "to" => {
+                self.page = Some(Page::New(tag.value.clone()));
+                self.begin(reach);
+            }
+            "begin" => self.begin(reach),
+            "send" => self.send(reach),
+            "copy" => {
+                let message = self.held.take().and_then(|id| self.messages.get(reach.store, id));
+                if let Some([_, _, text]) = message {
+                    reach.copy(text);
+                    reach.toast("Message copied");
+                }
+            }
+            "delete" => {
+                if let Some(id) = self.held.take() {
+                    self.messages.remove(reach.store, id);
+                    reach.toast("Message deleted");
+                }
+            }
+            "call" => reach.toast(format!("Calling {}", tag.value)),
+            "back" => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, thread: usize, reach: &mut Reach<'_>) {
+        if let Some(last) = self.of(reach.store, thread).last() {
+            reach.store.set(&read_key(thread), last.id.to_string());
+        }
+        self.page = Some(Page::Talk(thread));
+        reach.scroll_to_top(LIST);
+    }
+
+    fn typed(&mut self, text: String, reach: &mut Reach<'_>) {
+        match &mut self.page {
+            Some(Page::New(name)) => *name = text,
+            Some(Page::Talk(thread)) if text.is_empty() => reach.store.remove(&draft_key(*thread)),
+            Some(Page::Talk(thread)) => reach.store.set(&draft_key(*thread), text),
+            None => {}
+        }
+    }
+
+    /// Opens the conversation with whoever is named, a new one if there is none.
+    fn begin(&mut self, reach: &mut Reach<'_>) {
+        let Some(Page::New(name)) = &self.page else { return };
+        let name = name.trim().to_owned();
+        if name.is_empty() {
+            return;
+        }
+        let known = self.threads.all(reach.store);
+        let known = known.into_iter().find(|(_, [who])| who.eq_ignore_ascii_case(&name));
+        let thread = known.map(|(id, _)| id);
+        match thread.or_else(|| self.threads.put(reach.store, None, &[name])) {
+            Some(thread) => {
+                self.open(thread, reach);
+                reach.focus(COMPOSE);
+            }
+            None => reach.toast("No room for more conversations"),
+        }
+    }
+
+    fn send(&mut self, reach: &mut Reach<'_>) {
+        let Some(Page::Talk(thread)) = self.page else { return };
+        let text = reach.store.get(&draft_key(thread)).unwrap_or_default().trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        let message = [thread.to_string(), "me".to_owned(), text];
+        match self.messages.put(reach.store, None, &message) {
+            Some(id) => {
+                reach.store.set(&read_key(thread), id.to_string());
+                reach.store.remove(&draft_key(thread));
+                reach.scroll_to_top(LIST);
+            }
+            None => reach.toast("No room for more messages"),
+        }
+    }
+
+    fn back(&mut self, reach: &mut Reach<'_>) {
+        if self.held.take().is_some() {
+            return;
+        }
+        reach.unfocus();
+        if self.page.take().is_none() {
+            reach.finish();
+        }
+    }
+
+    /// The messages of a conversation, oldest first.
+    fn of(&self, store: &Store, thread: usize) -> Vec<Message> {
+        let thread = thread.to_string();
+        let all = self.messages.all(store).into_iter().filter(|(_, [whose, ..])| *whose == thread);
+        all.map(|(id, [_, from, text])| Message { id, mine: from == "me", text }).collect()
+    }
+
+    /// Whether the newest message of a conversation was not seen.
+    fn unread(&self, store: &Store, thread: usize, newest: &Message) -> bool {
+        let seen = store.get(&read_key(thread)).and_then(|id| id.parse::<usize>().ok());
+        // What the phone came with was seen, but for some.
+        let came_with = self.messages.seeded.len();
+        let seen = seen.map(|seen| seen + 1);
+        let seen = seen.unwrap_or(if talk::UNREAD.contains(&thread) { 0 } else { came_with });
+        !newest.mine && newest.id >= seen
+    }
+}
+
+fn draft_key(thread: usize) -> String {
+    format!("draft/{thread}")
+}
+
+fn read_key(thread: usize) -> String {
+    format!("read/{thread}")
+}
+
+/// The ground of Messages' round pictures, by conversation.
+fn colour_of(thread: usize) -> Colour {
+    const COLOURS: [u32; 5] = [0x188038, 0xA142F4, 0x1A73E8, 0xB06000, 0xD01884];
+    Colour::hex(COLOURS[thread % COLOURS.len()])
+}

@@ -1,0 +1,271 @@
+//! Shop: 500 articles in one list, a page for each, a cart, a form to order, and what was ordered.
+//!
+//! Here is the state and what changes it; `pages` draws the list and the articles, `checkout` the cart and the order; `goods` is what
+//! there is to buy.
+//!
+//! ```text
+//!  List ──row──► Article ──Add to cart──► (badge) ──cart──► Cart ──Checkout──► Form ──Place order──► Done ──► List
+//! ```
+//!
+//! Kept, and to be seeded: `cart/ARTICLE` (how many of it), `order/N/{items,total,name,city}`.
+
+mod checkout;
+mod goods;
+mod pages;
+
+use self::goods::Article;
+use super::records::Records;
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::icons::Icon;
+use crate::world::theme::{self, Colour};
+use crate::world::view::{Tag, View};
+
+/// The state of Shop.
+pub(crate) struct Shop {
+    goods: Vec<Article>,
+    orders: Records<4>,
+    /// Pages above the list, the last one shows.
+    pages: Vec<Page>,
+    query: String,
+    /// Only articles of this kind.
+    kind: Option<usize>,
+    form: Form,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Article(usize),
+    Cart,
+    Checkout,
+    Done(usize),
+    Orders,
+}
+
+/// What is written on the way to an order.
+#[derive(Debug, Clone, Default)]
+struct Form {
+    texts: [String; 4],
+    /// Paid at the door and not by card.
+    at_the_door: bool,
+    agreed: bool,
+    /// Whether what is missing is shown.
+    checked: bool,
+}
+
+/// Resource ids of the form's fields and what they hold.
+const FIELDS: [(&str, &str); 4] = [
+    ("checkout_name", "Full name"),
+    ("checkout_street", "Street and number"),
+    ("checkout_zip", "ZIP code"),
+    ("checkout_city", "City"),
+];
+const SEARCH: &str = "search_src_text";
+const LIST: &str = "product_list";
+/// So many of one article at most.
+const MOST: u32 = 99;
+
+impl App for Shop {
+    fn manifest() -> Manifest {
+        Manifest {
+            package: "com.example.shop".into(),
+            label: "Shop".into(),
+            version_name: "3.2.0".into(),
+            version_code: 320,
+            activities: vec!["com.example.shop.MainActivity".into()],
+            launcher: Some("com.example.shop.MainActivity".into()),
+            system: false,
+            uid: 0,
+            icon: AppIcon {
+                symbol: Icon::LocalMall,
+                fill: Colour::hex(0xB3261E),
+                ink: theme::WHITE,
+            },
+        }
+    }
+
+    fn new(seed: u64) -> Self {
+        let fields = ["items", "total", "name", "city"];
+        Self {
+            goods: goods::seeded(seed),
+            orders: Records { kind: "order", fields, seeded: Vec::new() },
+            pages: Vec::new(),
+            query: String::new(),
+            kind: None,
+            form: Form::default(),
+        }
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        match self.pages.last() {
+            None => self.list(env),
+            Some(Page::Article(at)) => self.article(env, *at),
+            Some(Page::Cart) => self.cart_page(env),
+            Some(Page::Checkout) => self.checkout(env),
+            Some(Page::Done(order)) => self.done(env, *order),
+            Some(Page::Orders) => self.ordered(env),
+        }
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Text { field, text } => self.typed(&field, text, reach),
+            Event::Action { .. } => reach.unfocus(),
+            Event::Back => self.back(reach),
+            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+        }
+    }
+}
+
+impl Shop {
+    fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {
+        let number = tag.value.parse::<usize>().ok();
+        match (tag.name, number) {
+            ("article", Some(at)) => self.show(Page::Article(at), reach),
+            ("cart", _) => self.show(Page::Cart, reach),
+            ("orders", _) => self.show(Page::Orders, reach),
+            ("checkout", _) => {
+                self.form.checked = false;
+                self.show(Page::Checkout, reach);
+            }
+            ("kind", kind) => {
+                self.kind = if self.kind == kind { None } else { kind };
+                reach.scroll_to_top(LIST);
+            }
+            ("clear", _) => {
+                self.query.clear();
+                reach.scroll_to_top(LIST);
+                reach.focus(SEARCH);
+            }
+            ("add", Some(at)) => {
+                count(reach.store, at, 1);
+                reach.toast("Added to cart");
+            }
+            ("more", Some(at)) => count(reach.store, at, 1),
+            ("fewer", Some(at)) => count(reach.store, at, -1),
+            ("remove", Some(at)) => {
+                reach.store.remove(&cart_key(at));
+                reach.toast("Removed from cart");
+            }
+            ("card", _) => self.form.at_the_door = false,
+            ("door", _) => self.form.at_the_door = true,
+            ("terms", _) => self.form.agreed = !self.form.agreed,
+            ("order", _) => self.order(reach),
+            ("home", _) => {
+                self.pages.clear();
+                reach.scroll_to_top(LIST);
+            }
+            ("back", _) => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn typed(&mut self, field: &str, text: String, reach: &mut Reach<'_>) {
+        match FIELDS.iter().position(|(id, _)| *id == field) {
+            Some(at) => self.form.texts[at] = text,
+            None => {
+                self.query = text;
+                reach.scroll_to_top(LIST);
+            }
+        }
+    }
+
+    fn show(&mut self, page: Page, reach: &mut Reach<'_>) {
+        reach.unfocus();
+        if self.pages.last() != Some(&page) {
+            self.pages.retain(|open| *open != page);
+            self.pages.push(page);
+        }
+        reach.scroll_to_top("shop_page");
+    }
+
+    /// Orders what is in the cart, or shows what is missing.
+    fn order(&mut self, reach: &mut Reach<'_>) {
+        reach.unfocus();
+        self.form.checked = true;
+        let missing = (0..FIELDS.len()).any(|at| self.form.complaint(at).is_some());
+        if missing || !self.form.agreed {
+            reach.toast("Please check what you entered");
+            return;
+        }
+        let (items, total) = self.sum(reach.store);
+        let [name, _, _, city] = &self.form.texts;
+        let order = [items.to_string(), total.to_string(), name.clone(), city.clone()];
+        let Some(number) = self.orders.put(reach.store, None, &order) else {
+            reach.toast("No more orders can be taken");
+            return;
+        };
+        for (at, _) in self.cart(reach.store) {
+            reach.store.remove(&cart_key(at));
+        }
+        self.form = Form::default();
+        self.pages = vec![Page::Done(number)];
+    }
+
+    fn back(&mut self, reach: &mut Reach<'_>) {
+        reach.unfocus();
+        if self.pages.pop().is_none() {
+            reach.finish();
+        }
+    }
+
+    /// What is in the cart, and how many of each.
+    fn cart(&self, store: &Store) -> Vec<(usize, u32)> {
+        (0..self.goods.len())
+            .filter_map(|at| Some((at, store.get(&cart_key(at))?.parse::<u32>().ok()?)))
+            .filter(|(_, count)| *count > 0)
+            .map(|(at, count)| (at, count.min(MOST)))
+            .collect()
+    }
+
+    /// How many things are in the cart, and what they cost in cents.
+    fn sum(&self, store: &Store) -> (u32, u64) {
+        let cart = self.cart(store);
+        let cents = cart.iter().map(|(at, count)| self.goods[*at].cents * u64::from(*count)).sum();
+        (cart.iter().map(|(_, count)| count).sum(), cents)
+    }
+
+    /// The articles of the list as it is searched now.
+    fn found(&self) -> Vec<usize> {
+        let wanted = self.query.trim().to_lowercase();
+        let fits = |at: &usize| {
+            let article = &self.goods[*at];
+            self.kind.is_none_or(|kind| article.kind == kind)
+                && article.name.to_lowercase().contains(&wanted)
+        };
+        (0..self.goods.len()).filter(fits).collect()
+    }
+}
+
+impl Form {
+    /// What is wrong with a field, once the form was sent.
+    fn complaint(&self, at: usize) -> Option<&'static str> {
+        let text = self.texts[at].trim();
+        match at {
+            _ if !self.checked => None,
+            _ if text.is_empty() => Some("Please fill this in"),
+            2 if text.len() < 4 || !text.chars().all(|c| c.is_ascii_digit()) => {
+                Some("A ZIP code has at least 4 digits")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn count(store: &mut Store, at: usize, by: i32) {
+    let key = cart_key(at);
+    let now = store.get(&key).and_then(|count| count.parse::<u32>().ok()).unwrap_or(0);
+    match now.saturating_add_signed(by).min(MOST) {
+        0 => store.remove(&key),
+        count => store.set(&key, count.to_string()),
+    }
+}
+
+fn cart_key(at: usize) -> String {
+    format!("cart/{at:03}")
+}
+
+/// Cents as people read them.
+fn price(cents: u64) -> String {
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
