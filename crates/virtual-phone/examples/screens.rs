@@ -17,6 +17,12 @@ const SETTINGS: &str = "com.android.settings";
 const CLOCK: &str = "com.google.android.deskclock";
 const MESSAGES: &str = "com.google.android.apps.messaging";
 const SHOP: &str = "com.example.shop";
+const AKHBAR: &str = "com.example.akhbar";
+const BANK: &str = "com.example.bank";
+const MEMBERS: &str = "com.example.members";
+const BROWSER: &str = "com.android.chrome";
+const CALENDAR: &str = "com.google.android.calendar";
+const FILES: &str = "com.android.documentsui";
 
 /// Name of the picture, package, and the way to the page.
 const PAGES: &[(&str, &str, &[&str])] = &[
@@ -33,6 +39,26 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     ("71-product", SHOP, &["product_item", "Add to cart"]),
     ("72-cart", SHOP, &["cart_button"]),
     ("73-checkout", SHOP, &["cart_button", "Checkout", "Place order"]),
+    ("74-bank", BANK, &["login_customer_number", "=10024816\nwrong\n"]),
+    ("75-accounts", BANK, &["login_customer_number", "=1\nthumb-4711\n"]),
+    ("76-account", BANK, &["login_customer_number", "=1\nthumb-4711\n", "Current account"]),
+    ("77-transfer", BANK, &["login_customer_number", "=1\nthumb-4711\n", "New transfer", "Review"]),
+    ("78-sign-in", MEMBERS, &["email", "=ada@example.com\nwrong\n"]),
+    ("79-join", MEMBERS, &["create_account"]),
+    ("80-month", CALENDAR, &[]),
+    ("81-event", CALENDAR, &["event_chip"]),
+    ("82-new-event", CALENDAR, &["Create new event", "=Train to Lübeck"]),
+    ("83-files", FILES, &[]),
+    ("84-new-folder", FILES, &["New folder"]),
+    ("85-web", BROWSER, &[]),
+    ("86-web-article", BROWSER, &["The last keepers"]),
+    ("87-web-table", BROWSER, &["Heights of lighthouses"]),
+    ("88-web-form", BROWSER, &["Write to us", "A story", "newsletter"]),
+    ("90-news", AKHBAR, &[]),
+    ("91-story", AKHBAR, &["news_item", "action_save"]),
+    ("92-find-story", AKHBAR, &["action_search", "=القطار"]),
+    ("93-no-story", AKHBAR, &["navigation_saved"]),
+    ("89-address", BROWSER, &["url_bar", "=keep"]),
 ];
 
 struct Shooting {

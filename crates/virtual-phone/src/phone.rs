@@ -5,12 +5,12 @@
 
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faces::adbd;
-use crate::files::Files;
+use crate::files::{Files, Kind};
 use crate::odd::Odd;
 use crate::owner::Door;
 use crate::programs::{self, Properties};
 use crate::release::Release;
-use crate::world::{self, About, BroadcastKeyboard, Display, World};
+use crate::world::{self, About, BroadcastKeyboard, Display, Stored, Wish, World};
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -137,10 +137,58 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Carries out what apps want done to shared storage, and shows it to an app that lists it.
+    fn share_files(&mut self) {
+        for wish in self.world.take_wishes() {
+            // One that cannot be carried out changes nothing, which is what the app then shows.
+            match wish {
+                Wish::MakeFolder(path) => {
+                    let _ = self.files.make_directory(&shared(&path), 0o2770);
+                }
+                Wish::Delete(path) => {
+                    let mut inside = Vec::new();
+                    list_shared(&self.files, &path, 0, &mut inside);
+                    for entry in inside.iter().rev() {
+                        let _ = self.files.remove(&shared(&entry.path), true);
+                    }
+                    let _ = self.files.remove(&shared(&path), true);
+                }
+            }
+        }
+        if self.world.lists_storage() {
+            let mut entries = Vec::new();
+            list_shared(&self.files, "", 0, &mut entries);
+            self.world.set_storage(entries);
+        }
+    }
+
     /// A process id for a new shell.
     pub(crate) fn next_pid(&mut self) -> u32 {
         self.pids += 1;
         self.pids
+    }
+}
+
+/// The path of what apps know as `path` in shared storage.
+fn shared(path: &str) -> String {
+    format!("/sdcard/{path}")
+}
+
+/// Everything below a folder of shared storage, with bounds on depth and number.
+fn list_shared(files: &Files, folder: &str, depth: usize, entries: &mut Vec<Stored>) {
+    const DEEPEST: usize = 16;
+    const MOST: usize = 2_000;
+    for (name, stat) in files.list(&shared(folder)).unwrap_or_default() {
+        if entries.len() >= MOST {
+            return;
+        }
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let folder = stat.kind == Kind::Directory;
+        let (size, modified) = (stat.size, stat.modified);
+        entries.push(Stored { path: path.clone(), folder, size, modified });
+        if folder && depth < DEEPEST {
+            list_shared(files, &path, depth + 1, entries);
+        }
     }
 }
 
@@ -324,7 +372,9 @@ impl VirtualPhone {
         let done = {
             let mut state = self.lock();
             state.files.now = state.world.unix_time();
-            step(&mut state)
+            let done = step(&mut state);
+            state.share_files();
+            done
         };
         self.inner.changed.notify_waiters();
         done

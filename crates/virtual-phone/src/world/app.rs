@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::icons::Icon;
 use super::layout::Scrolls;
 use super::settings::Settings;
+use super::storage::{Stored, Wish};
 use super::theme::Colour;
 use super::view::{Tag, View};
 use super::{About, Battery};
@@ -144,6 +145,11 @@ pub(crate) trait App: Send {
     /// Something happened to it.
     fn on(&mut self, event: Event, reach: &mut Reach<'_>);
 
+    /// Whether it shows what lies in shared storage, and so wants to be told.
+    fn lists_storage(&self) -> bool {
+        false
+    }
+
     /// Whether what it shows goes on changing at this moment (time since the phone was switched on) without being touched.
     fn moves(&self, _store: &Store, _now: Duration) -> bool {
         false
@@ -192,6 +198,8 @@ pub(crate) struct Env<'a> {
     pub(crate) android: u32,
     /// How the battery stands.
     pub(crate) battery: Battery,
+    /// What lies in the phone's shared storage.
+    pub(crate) storage: &'a [Stored],
     /// The time of day.
     pub(crate) clock: Clock,
     /// Time since the phone was switched on.
@@ -328,6 +336,7 @@ pub(crate) enum Request {
     Toast(String),
     ScrollToTop(&'static str),
     Copy(String),
+    Wish(Wish),
     Setting { table: String, name: String, value: String },
 }
 
@@ -372,6 +381,11 @@ impl Reach<'_> {
     pub(crate) fn set(&mut self, table: &str, name: &str, value: impl Into<String>) {
         let (table, name) = (table.to_owned(), name.to_owned());
         self.asked.push(Request::Setting { table, name, value: value.into() });
+    }
+
+    /// Wants something done to shared storage.
+    pub(crate) fn wish(&mut self, wish: Wish) {
+        self.asked.push(Request::Wish(wish));
     }
 
     /// Puts text on the clipboard.

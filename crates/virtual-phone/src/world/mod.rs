@@ -25,6 +25,7 @@ pub(crate) mod scene;
 pub(crate) mod settings;
 mod space;
 mod stage;
+mod storage;
 mod system_ui;
 mod tasks;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Log, LogLine};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
+pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;
 pub use crate::render::Frame;
 
@@ -134,6 +136,9 @@ pub struct World {
     keyboard: Keyboard,
     methods: Methods,
     gesture: Option<Gesture>,
+    /// What lies in shared storage, as it was handed in, and what apps want done to it.
+    storage: Vec<Stored>,
+    wishes: Vec<Wish>,
     /// Text and the uptime at which it goes.
     toast: Option<(String, Duration)>,
     scrolls: Scrolls,
@@ -189,6 +194,8 @@ impl World {
             keyboard: Keyboard::default(),
             methods: Methods::default(),
             gesture: None,
+            storage: Vec::new(),
+            wishes: Vec::new(),
             toast: None,
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),

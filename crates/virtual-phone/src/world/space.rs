@@ -134,6 +134,12 @@ impl View {
         self
     }
 
+    /// Stretches children across their direction.
+    pub(crate) fn align_stretch(mut self) -> Self {
+        self.style.align_items = AlignItems::STRETCH;
+        self
+    }
+
     /// Packs children in the middle along their direction.
     pub(crate) fn pack_center(mut self) -> Self {
         self.style.justify_content = JustifyContent::CENTER;

@@ -78,6 +78,7 @@ impl World {
             about: &self.about,
             android: self.android,
             battery: self.battery,
+            storage: &self.storage,
             clock: Clock::at(self.uptime),
             now: self.uptime,
             scrolls: (&self.scrolls, &owner),

@@ -261,6 +261,7 @@ impl World {
                 let owner = self.scroll_owner();
                 self.scrolls.remove(&(owner, format!("#{id}")));
             }
+            Request::Wish(wish) => self.wish(wish),
             Request::Copy(text) => self.set_clipboard(text),
             Request::Setting { table, name, value } => {
                 // Whoever holds the screen by hand keeps it as it is (`RotationPolicy.setRotationLock`).

@@ -1,6 +1,6 @@
 //! The home screen and the drawer with all apps.
 //!
-//! Swipe up for the drawer, down or back to leave it. It shows whatever is installed and has an icon;
+//! Swipe up for the drawer, down or back to leave it; swipe sideways for the other pages of the home screen. It shows whatever is installed and has an icon;
 //! it knows no app by name except the order of its dock.
 
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach};
@@ -18,6 +18,8 @@ use crate::world::widgets::{badge, field};
 pub(crate) struct Launcher {
     drawer: bool,
     query: String,
+    /// The page of the home screen that shows, counted from 0.
+    page: usize,
 }
 
 /// Apps that stand in the dock where they are installed, in this order.
@@ -28,7 +30,7 @@ const DOCK: [&str; 5] = [
     "com.android.chrome",
     "com.android.settings",
 ];
-/// Icons on the home screen beside the dock.
+/// Icons on a page of the home screen beside the dock.
 const ON_HOME: usize = 8;
 /// Icons side by side where the screen is held sideways.
 const COLUMNS_WIDE: usize = 7;
@@ -55,7 +57,7 @@ impl App for Launcher {
 
     fn view(&self, env: &Env<'_>) -> View {
         let (width, height) = env.size;
-        let front = if self.drawer { self.all_apps(env) } else { home(env) };
+        let front = if self.drawer { self.all_apps(env) } else { home(env, self.page) };
         let view = frame([picture(wallpaper(width, height)).cover().unlisted(), front.cover()]);
         let view = if self.drawer { view } else { view.light_bars() };
         view.edge_to_edge().id("launcher").gradient(Colour::hex(0x16325C), Colour::hex(0x3E7CB1))
@@ -67,6 +69,7 @@ impl App for Launcher {
                 "launch" => reach.launch(tag.value),
                 "open drawer" => self.drawer = true,
                 "close drawer" => self.close(reach),
+                "page" => self.page = tag.value.parse().unwrap_or(0),
                 "search" => {
                     self.drawer = true;
                     reach.focus("fallback_search_view");
@@ -76,7 +79,10 @@ impl App for Launcher {
             Event::Text { text, .. } => self.query = text,
             Event::Action { .. } => reach.unfocus(),
             // Home was pressed, or the back key: both end at the home screen.
-            Event::Intent(_) | Event::Back => self.close(reach),
+            Event::Intent(_) | Event::Back => {
+                self.page = 0;
+                self.close(reach);
+            }
             Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
         }
     }
@@ -129,7 +135,7 @@ impl Launcher {
     }
 }
 
-fn home(env: &Env<'_>) -> View {
+fn home(env: &Env<'_>, page: usize) -> View {
     let (docked, others): (Vec<_>, Vec<_>) =
         launchable(env).into_iter().partition(|app| DOCK.contains(&app.package.as_str()));
     let place = |app: &Manifest| DOCK.iter().position(|package| *package == app.package);
@@ -140,7 +146,10 @@ fn home(env: &Env<'_>) -> View {
     if low {
         docked.extend(others.drain(..).take(COLUMNS_WIDE.saturating_sub(docked.len())));
     }
-    let grid = others.into_iter().take(ON_HOME).map(|app| app_icon(app, env, theme::WHITE));
+    let pages = others.len().div_ceil(ON_HOME).max(1);
+    let page = page.min(pages - 1);
+    let shown = others.into_iter().skip(page * ON_HOME).take(ON_HOME);
+    let grid = shown.map(|app| app_icon(app, env, theme::WHITE));
     let grid = row(grid).wraps().align_start().wide().id("workspace_grid");
     let dock = docked.into_iter().map(|app| app_icon(app, env, theme::WHITE));
     let dock = row(dock).pack_center().wide().id("hotseat");
@@ -165,13 +174,38 @@ fn home(env: &Env<'_>) -> View {
     parts.push(spring());
     if !low {
         parts.push(grid);
+        if pages > 1 {
+            parts.push(page_indicator(page, pages));
+        }
     }
     parts.push(bottom);
-    column(parts)
+    let mut home = column(parts)
         .gap(16.0)
         .pad_each(16.0, env.insets.0 + 20.0, 16.0, env.insets.1 + 16.0)
         .id("workspace")
-        .on_swipe_up("open drawer")
+        .on_swipe_up("open drawer");
+    if page + 1 < pages {
+        home = home.on_swipe_left(("page", page + 1));
+    }
+    if page > 0 {
+        home = home.on_swipe_right(("page", page - 1));
+    }
+    home
+}
+
+/// A dot for each page; the words are those of Android's launcher.
+fn page_indicator(page: usize, pages: usize) -> View {
+    let dots = (0..pages).map(|at| {
+        let alpha = if at == page { 255 } else { 110 };
+        View::new(class::VIEW, []).size(7.0, 7.0).radius(3.5).fill(theme::WHITE.alpha(alpha))
+    });
+    row(dots.map(View::unlisted))
+        .class(class::VIEW)
+        .gap(8.0)
+        .pack_center()
+        .wide()
+        .describe(format!("Home screen {} of {pages}", page + 1))
+        .id("page_indicator")
 }
 
 /// Date, weather and a large clock.

@@ -1,10 +1,16 @@
 //! The apps of the phone. To add one: its file (or folder) here, its `mod` line, and its line in
 //! [`APPS`]. `records` keeps what a person wrote into an app.
 
+mod akhbar;
+mod bank;
+mod browser;
+mod calendar;
 mod clock;
 mod contacts;
+mod files;
 mod launcher;
 mod maps;
+mod members;
 mod messages;
 mod notes;
 mod records;
@@ -15,10 +21,16 @@ use super::tasks::Installed;
 
 /// Every app, by package name.
 const APPS: &[fn(u64) -> Installed] = &[
+    Installed::of::<akhbar::Akhbar>,
+    Installed::of::<bank::Bank>,
+    Installed::of::<browser::Browser>,
+    Installed::of::<calendar::Calendar>,
     Installed::of::<clock::ClockApp>,
     Installed::of::<contacts::Contacts>,
+    Installed::of::<files::Files>,
     Installed::of::<launcher::Launcher>,
     Installed::of::<maps::Maps>,
+    Installed::of::<members::Members>,
     Installed::of::<messages::Messages>,
     Installed::of::<notes::Notes>,
     Installed::of::<settings::SettingsApp>,

@@ -45,6 +45,12 @@ fn pages(display: Display) -> Vec<(&'static str, World)> {
         tap_all(&mut world, taps);
         world
     };
+    let in_bank = |taps: &[&str]| {
+        let mut world = in_app(BANK, &["login_customer_number"]);
+        type_text(&mut world, "1\nthumb-4711\n");
+        tap_all(&mut world, taps);
+        world
+    };
     let in_settings = |taps: &[&str]| in_app(SETTINGS, taps);
     vec![
         ("settings", in_settings(&[])),
@@ -75,6 +81,27 @@ fn pages(display: Display) -> Vec<(&'static str, World)> {
             ),
         ),
         ("orders", in_app(SHOP, &["Orders"])),
+        ("month", in_app(CALENDAR, &[])),
+        ("event", in_app(CALENDAR, &["event_chip"])),
+        ("delete event", in_app(CALENDAR, &["event_chip", "Delete event"])),
+        ("new event", in_app(CALENDAR, &["Create new event"])),
+        ("no files", in_app(FILES, &[])),
+        ("new folder", in_app(FILES, &["New folder"])),
+        ("web", in_app(BROWSER, &[])),
+        ("web article", in_app(BROWSER, &["The last keepers"])),
+        ("web table", in_app(BROWSER, &["Heights of lighthouses"])),
+        ("web form", in_app(BROWSER, &["Write to us", "name"])),
+        ("address", in_app(BROWSER, &["url_bar"])),
+        ("bank", in_app(BANK, &["login_button"])),
+        ("accounts", in_bank(&[])),
+        ("account", in_bank(&["account_item"])),
+        ("transfer", in_bank(&["New transfer", "Review"])),
+        ("sign in", in_app(MEMBERS, &["sign_in_button"])),
+        ("join", in_app(MEMBERS, &["create_account"])),
+        ("forgot", in_app(MEMBERS, &["forgot_password"])),
+        ("news", in_app(AKHBAR, &[])),
+        ("story", in_app(AKHBAR, &["news_item", "action_save"])),
+        ("find story", in_app(AKHBAR, &["action_search"])),
         ("alarms", in_app(CLOCK, &[])),
         ("alarm", in_app(CLOCK, &["Add alarm"])),
         ("set alarm", in_app(CLOCK, &["alarm_item"])),

@@ -2,9 +2,15 @@
 //! agree. The small screen keeps them quick.
 
 mod agreement;
+mod akhbar;
+mod bank;
+mod browser;
+mod calendar;
 mod clock;
 mod contacts;
+mod files;
 mod hostile;
+mod members;
 mod messages;
 mod notes;
 mod settings;
@@ -22,6 +28,12 @@ pub(super) const CONTACTS: &str = "com.google.android.contacts";
 pub(super) const NOTES: &str = "com.android.notes";
 pub(super) const MESSAGES: &str = "com.google.android.apps.messaging";
 pub(super) const SHOP: &str = "com.example.shop";
+pub(super) const BROWSER: &str = "com.android.chrome";
+pub(super) const CALENDAR: &str = "com.google.android.calendar";
+pub(super) const FILES: &str = "com.android.documentsui";
+pub(super) const BANK: &str = "com.example.bank";
+pub(super) const MEMBERS: &str = "com.example.members";
+pub(super) const AKHBAR: &str = "com.example.akhbar";
 pub(super) const CLOCK: &str = "com.google.android.deskclock";
 pub(super) const SMALL: Display = Display { width: 480, height: 900, density: 192, rotation: 0 };
 

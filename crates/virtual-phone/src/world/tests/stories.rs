@@ -327,3 +327,26 @@ fn the_clock_in_the_status_bar_follows_the_uptime() {
     world.advance(Duration::from_secs(1));
     assert_eq!(world.uptime(), Duration::from_secs(185), "time does not run backwards");
 }
+
+#[test]
+fn the_home_screen_has_pages_that_are_swiped_and_home_shows_the_first() {
+    let mut world = phone();
+    let first = texts(&mut world, "id/icon");
+    assert!(shows(&mut world, "Home screen 1 of 2"));
+    drag(&mut world, (400, 200), (100, 205));
+    assert!(shows(&mut world, "Home screen 2 of 2"));
+    let second = texts(&mut world, "id/icon");
+    assert!(second.iter().any(|app| !first.contains(app)), "{second:?}");
+    drag(&mut world, (400, 200), (100, 205));
+    assert_eq!(texts(&mut world, "id/icon"), second, "there is no third page");
+    drag(&mut world, (100, 200), (400, 205));
+    assert_eq!(texts(&mut world, "id/icon"), first);
+    drag(&mut world, (400, 200), (100, 205));
+    world.key(crate::world::Key::HOME);
+    assert_eq!(texts(&mut world, "id/icon"), first);
+    let apps = world.packages().iter().filter(|app| app.launcher.is_some()).count();
+    let mut shown: Vec<String> = first.into_iter().chain(second).collect();
+    shown.sort();
+    shown.dedup();
+    assert_eq!(shown.len(), apps, "every app is on some page or in the dock");
+}

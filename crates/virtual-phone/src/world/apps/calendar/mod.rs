@@ -1,0 +1,233 @@
+//! Calendar: a month with a day chosen, that day's events, a page for each, and a form to write one.
+//!
+//! Here is the state and what changes it; `pages` draws it, `dates` counts days.
+//!
+//! Kept, and to be seeded: `event/N/{title,day,time,place}`, `day` as `2024-03-05`, `time` as `9:30` or empty for all day.
+
+mod dates;
+mod pages;
+
+use self::dates::Day;
+use super::records::Records;
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::chance::Chance;
+use crate::world::icons::Icon;
+use crate::world::theme::{self, Colour};
+use crate::world::view::{Tag, View};
+
+/// The state of Calendar.
+pub(crate) struct Calendar {
+    events: Records<4>,
+    /// The chosen day; `None` for today.
+    chosen: Option<Day>,
+    page: Option<Page>,
+    /// Whether a dialog asks about deleting the event on the page.
+    asking: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Event(usize),
+    Form(Form),
+}
+
+/// An event that is being written; without a number a new one.
+#[derive(Debug, Clone, PartialEq)]
+struct Form {
+    id: Option<usize>,
+    title: String,
+    place: String,
+    day: Day,
+    /// Minutes since midnight; `None` for all day.
+    time: Option<u32>,
+}
+
+/// An event as the pages show it.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    id: usize,
+    title: String,
+    place: String,
+    day: Day,
+    time: Option<u32>,
+}
+
+const TITLE: &str = "title_edit_text";
+const PLACE: &str = "location_edit_text";
+
+impl App for Calendar {
+    fn manifest() -> Manifest {
+        Manifest {
+            package: "com.google.android.calendar".into(),
+            label: "Calendar".into(),
+            version_name: "2024.08.0".into(),
+            version_code: 2_017_000_000,
+            activities: vec!["com.android.calendar.AllInOneActivity".into()],
+            launcher: Some("com.android.calendar.AllInOneActivity".into()),
+            system: true,
+            uid: 0,
+            icon: AppIcon { symbol: Icon::Event, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
+        }
+    }
+
+    fn new(seed: u64) -> Self {
+        let fields = ["title", "day", "time", "place"];
+        let events = Records { kind: "event", fields, seeded: seeded(seed) };
+        Self { events, chosen: None, page: None, asking: false }
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        match &self.page {
+            None => self.month(env),
+            Some(Page::Event(id)) => self.event(env, *id).dialog(self.asking.then(pages::question)),
+            Some(Page::Form(form)) => pages::form(env, form),
+        }
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Text { field, text } => match &mut self.page {
+                Some(Page::Form(form)) if field == TITLE => form.title = text,
+                Some(Page::Form(form)) => form.place = text,
+                _ => {}
+            },
+            Event::Action { .. } => reach.unfocus(),
+            Event::Back => self.back(reach),
+            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+        }
+    }
+}
+
+impl Calendar {
+    fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {
+        let number = tag.value.parse::<i64>().unwrap_or(0);
+        let today = Day::at(reach.now);
+        let chosen = self.chosen.unwrap_or(today);
+        match tag.name {
+            "day" => self.chosen = Some(Day(number).bounded()),
+            "month" => self.chosen = Some(chosen.months_later(number)),
+            "today" => self.chosen = None,
+            "event" => {
+                self.page = usize::try_from(number).ok().map(Page::Event);
+                reach.scroll_to_top("event_page");
+            }
+            "new" => {
+                let (title, place) = (String::new(), String::new());
+                let form = Form { id: None, title, place, day: chosen, time: Some(9 * 60) };
+                self.page = Some(Page::Form(form));
+                reach.focus(TITLE);
+            }
+            "edit" => {
+                let entry = usize::try_from(number).ok();
+                if let Some(entry) = entry.and_then(|id| self.entry(reach.store, id)) {
+                    let Entry { id, title, place, day, time } = entry;
+                    self.page = Some(Page::Form(Form { id: Some(id), title, place, day, time }));
+                }
+            }
+            "save" => self.save(reach),
+            "delete" => self.asking = true,
+            "no" => self.asking = false,
+            "yes" => {
+                self.asking = false;
+                if let Some(Page::Event(id)) = self.page.take() {
+                    self.events.remove(reach.store, id);
+                    reach.toast("Event deleted");
+                }
+            }
+            "back" => self.back(reach),
+            name => self.turn(name, number),
+        }
+    }
+
+    /// Turns what the form says about time.
+    fn turn(&mut self, name: &str, by: i64) {
+        let Some(Page::Form(form)) = &mut self.page else { return };
+        match (name, form.time) {
+            ("form day", _) => form.day = Day(form.day.0 + by).bounded(),
+            ("all day", Some(_)) => form.time = None,
+            ("all day", None) => form.time = Some(9 * 60),
+            ("time", Some(time)) => {
+                let time = (i64::from(time) + by).rem_euclid(24 * 60);
+                form.time = u32::try_from(time).ok();
+            }
+            _ => {}
+        }
+    }
+
+    fn save(&mut self, reach: &mut Reach<'_>) {
+        let Some(Page::Form(form)) = self.page.take() else { return };
+        reach.unfocus();
+        let title = match form.title.trim() {
+            "" => "(No title)",
+            title => title,
+        };
+        let texts = [
+            title.to_owned(),
+            form.day.written(),
+            form.time.map(pages::time_of).unwrap_or_default(),
+            form.place.trim().to_owned(),
+        ];
+        match self.events.put(reach.store, form.id, &texts) {
+            Some(_) => reach.toast("Event saved"),
+            None => reach.toast("No room for more events"),
+        }
+        self.chosen = Some(form.day);
+    }
+
+    fn back(&mut self, reach: &mut Reach<'_>) {
+        if std::mem::take(&mut self.asking) {
+            return;
+        }
+        reach.unfocus();
+        if self.page.take().is_none() && self.chosen.take().is_none() {
+            reach.finish();
+        }
+    }
+
+    fn entry(&self, store: &Store, id: usize) -> Option<Entry> {
+        self.events.get(store, id).and_then(|texts| read(id, texts))
+    }
+
+    /// What happens on the days from `first` to `last`, in order.
+    fn between(&self, store: &Store, first: Day, last: Day) -> Vec<Entry> {
+        let all = self.events.all(store).into_iter();
+        let mut entries: Vec<Entry> = all
+            .filter_map(|(id, texts)| read(id, texts))
+            .filter(|entry| (first..=last).contains(&entry.day))
+            .collect();
+        entries.sort_by_key(|entry| (entry.day, entry.time, entry.id));
+        entries
+    }
+}
+
+/// An event from its texts; `None` where the day is none.
+fn read(id: usize, [title, day, time, place]: [String; 4]) -> Option<Entry> {
+    let time = time.split_once(':').and_then(|(hour, minute)| {
+        let (hour, minute) = (hour.parse::<u32>().ok()?, minute.parse::<u32>().ok()?);
+        Some(hour.min(23) * 60 + minute.min(59))
+    });
+    Some(Entry { id, title, place, day: Day::read(&day)?, time })
+}
+
+/// What the phone comes with: the seed decides the order, and so who meets whom when.
+fn seeded(seed: u64) -> Vec<[String; 4]> {
+    let mut plans = [
+        ("Dentist", "Harbour Street 4"),
+        ("Team meeting", "Room 3"),
+        ("Lunch with Olga", "Café Luna"),
+        ("Yoga", "City Gym"),
+        ("Call with Hiro", ""),
+        ("Book club", "Library"),
+        ("Concert", "Old Town Hall"),
+        ("Flat viewing", "12 Park Row"),
+    ];
+    Chance::new(seed, "calendar").shuffle(&mut plans);
+    let times = ["9:00", "12:30", "17:15", "10:00", "15:30", "19:00", "8:45", "18:00"].into_iter();
+    let days = [5, 5, 6, 8, 12, 14, 21, 27];
+    let met = plans.into_iter().zip(times).zip(days).map(|(((title, place), time), day)| {
+        [title.to_owned(), format!("2024-03-{day:02}"), time.to_owned(), place.to_owned()]
+    });
+    let birthday = ["Emma's birthday", "2024-03-16", "", ""].map(str::to_owned);
+    met.chain([birthday]).collect()
+}

@@ -1,0 +1,85 @@
+//! An app that reads from right to left.
+
+use super::*;
+use crate::world::Key;
+
+#[test]
+fn what_stands_first_stands_at_the_right() {
+    let mut world = app(AKHBAR, &[]);
+    let title = node(&mut world, "toolbar_title").unwrap().bounds;
+    let search = node(&mut world, "action_search").unwrap().bounds;
+    assert!(search.right <= title.left, "the button follows the title, so it is at the left");
+    let first = node(&mut world, "navigation_news").unwrap().bounds;
+    let second = node(&mut world, "navigation_saved").unwrap().bounds;
+    assert!(second.right <= first.left);
+    let words = node(&mut world, "news_title").unwrap().bounds;
+    assert!(SMALL.width - words.right > words.left, "the picture stands to the right of the words");
+}
+
+#[test]
+fn short_lines_begin_at_the_right_edge() {
+    let mut world = app(AKHBAR, &[]);
+    let title = node(&mut world, "news_subject").unwrap().bounds;
+    let frame = world.frame();
+    let dark = |x: i32| (title.top..title.bottom).any(|y| frame.pixel(x, y) != Some([255; 3]));
+    let middle = title.center().x;
+    assert!((middle..title.right).any(dark), "there is ink in the right half");
+    assert!(!(title.left..middle).any(dark), "and none in the left one");
+}
+
+#[test]
+fn arabic_letters_are_shaped_and_none_is_missing() {
+    use crate::world::text::{Face, Setting, Typesetter};
+    let mut types = Typesetter::new();
+    let setting = Setting { size: 20.0, line: 26.0, medium: false, lines: 0, wrap: None };
+    let mut glyphs = |text: &str| {
+        let line = types.shape(text, setting).lines[0].clone();
+        assert!(line.rtl && line.glyphs.iter().all(|glyph| glyph.id != 0), "{text}");
+        line.glyphs
+    };
+    // Alone, at the beginning, in the middle and at the end of a word the letter looks different.
+    let alone = glyphs("ع")[0];
+    assert_eq!(alone.face, Face::Arabic);
+    let joined = glyphs("ععع");
+    assert!(joined.iter().all(|glyph| glyph.id != alone.id));
+    assert_eq!(glyphs("שלום")[0].face, Face::Hebrew, "drawn from the left: the last letter first");
+    let mut world = app(AKHBAR, &[]);
+    let titles = texts(&mut world, "id/news_title");
+    assert!(titles.len() >= 5);
+    titles.iter().for_each(|title| drop(glyphs(title)));
+}
+
+#[test]
+fn a_story_is_opened_kept_found_and_let_go() {
+    let mut world = app(AKHBAR, &["طقس مشمس حتى نهاية الأسبوع", "action_save"]);
+    assert!(node(&mut world, "action_save").unwrap().flags.selected);
+    assert_eq!(world.kept(AKHBAR), [("saved/1", "yes")]);
+    world.key(Key::BACK);
+    tap(&mut world, "navigation_saved");
+    assert_eq!(texts(&mut world, "id/news_title").len(), 1);
+    tap(&mut world, "action_search");
+    type_text(&mut world, "قطار");
+    assert!(shows(&mut world, "لا توجد نتائج"));
+    for _ in 0..4 {
+        world.key(Key::DEL);
+    }
+    assert_eq!(texts(&mut world, "id/news_title").len(), 1);
+    for _ in 0..4 {
+        world.key(Key::BACK);
+    }
+    assert_eq!(world.foreground().package, "com.android.launcher3");
+}
+
+#[test]
+fn a_search_finds_words_typed_from_right_to_left_with_the_caret_at_their_left() {
+    let mut world = app(AKHBAR, &["action_search"]);
+    type_text(&mut world, "القطار");
+    assert_eq!(texts(&mut world, "id/news_title").len(), 1);
+    let field = node(&mut world, "search_src_text").unwrap();
+    let caret = field.inks.iter().find_map(|inked| match &inked.ink {
+        crate::world::scene::Ink::Fill { rect, .. } => Some(*rect),
+        _ => None,
+    });
+    let caret = caret.expect("a caret");
+    assert!(caret.left > field.bounds.left && caret.right < field.bounds.right - 20, "{caret:?}");
+}
