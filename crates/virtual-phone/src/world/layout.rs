@@ -179,21 +179,20 @@ fn measure(
         Content::Text(style) => (style, view.text.as_str()),
         Content::Field(field) => {
             if !field.traits.multi_line {
-                let width = known.width.or(available.width.into_option()).unwrap_or(0.0);
+                let width = available.width.into_option().or(known.width).unwrap_or(0.0);
                 return taffy::Size { width, height: field.style.line };
             }
             (&field.style, view.text.as_str())
         }
         _ => return taffy::Size::ZERO,
     };
-    let wrap = match (known.width, available.width) {
-        (Some(width), _) | (None, AvailableSpace::Definite(width)) => Some(width.max(0.0) * scale),
-        (None, AvailableSpace::MaxContent) => None,
+    // A known width includes the padding, the available one does not and is definite wherever one is known.
+    let wrap = match available.width {
+        AvailableSpace::Definite(width) => Some(width.max(0.0) * scale),
+        AvailableSpace::MaxContent => None,
         // A text that may end in an ellipsis can be squeezed to almost nothing.
-        (None, AvailableSpace::MinContent) if style.lines > 0 => Some(0.0),
-        (None, AvailableSpace::MinContent) => {
-            Some(types.narrowest(words, setting(style, scale, None)))
-        }
+        AvailableSpace::MinContent if style.lines > 0 => Some(0.0),
+        AvailableSpace::MinContent => Some(types.narrowest(words, setting(style, scale, None))),
     };
     // One pixel of slack, because the box comes back with rounded edges.
     let shaped = types.shape(words, setting(style, scale, wrap.map(|width| width + 1.0)));

@@ -324,6 +324,8 @@ pub(crate) fn nothing(symbol: Icon, title: &str, advice: &str) -> View {
     ])
     .gap(8.0)
     .pad_each(32.0, 56.0, 32.0, 32.0)
+    .scrolls()
+    .class(class::LINEAR)
     .grow()
     .id("empty_page")
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::*;
 use crate::render::{Frame, Renderer};
 use crate::world::geometry::Rect;
-use crate::world::scene::{Scene, Window};
+use crate::world::scene::{Ink, Scene, Window};
 use crate::world::touch::hit;
 use crate::world::{Key, Setup};
 
@@ -183,15 +183,23 @@ fn every_button_has_words_for_those_who_cannot_see_it() {
 #[test]
 fn whatever_is_listed_lies_within_its_parent_its_window_and_the_screen() {
     fn check(node: &Node, within: &Rect) {
+        // What a scrolling node paints for its children may lie beyond its own edge.
+        for inked in node.inks.iter().filter(|_| !node.flags.scrollable) {
+            if let Ink::Text { y, shaped, .. } = &inked.ink {
+                let end = y + shaped.height;
+                assert!(end <= node.full.bottom as f32 + 2.0, "{:?} is cut", node.address);
+            }
+        }
         assert!(!node.bounds.is_empty(), "{}", node.address);
         assert!(within.encloses(&node.bounds), "{} {:?}", node.address, node.bounds);
         for child in &node.children {
             check(child, &node.bounds);
         }
     }
+    let narrow = Display { width: 480, height: 800, density: 240, rotation: 0 };
     let wide = Display { width: 900, height: 480, rotation: 1, ..SMALL };
     let dense = Display { width: 320, height: 480, density: 320, rotation: 0 };
-    for display in [SMALL, wide, dense] {
+    for display in [SMALL, narrow, wide, dense] {
         for (_, mut world) in pages_that_fit(display) {
             let screen = world.display().bounds();
             for window in &world.scene().windows {

@@ -64,18 +64,24 @@ pub(super) fn app(package: &str, taps: &[&str]) -> World {
     world
 }
 
-/// Taps one after the other, scrolling down to those that are not on the screen.
+/// Taps one after the other, scrolling down to those that are not on the screen or cut off at its end.
 pub(super) fn tap_all(world: &mut World, taps: &[&str]) {
     for what in taps {
         for _ in 0..12 {
             let root = &world.scene().focused().unwrap().root;
-            if root.find(what).is_some() || shows(world, what) {
+            let scroller = root.walk().find(|node| node.flags.scrollable);
+            let Some(list) = scroller.map(|node| node.bounds) else { break };
+            let cut = match named(root, what) {
+                Some(node) => {
+                    node.full.bottom.min(node.bounds.top + list.height()) - node.bounds.bottom
+                }
+                None => list.height() / 3 * 2,
+            };
+            if cut <= 0 {
                 break;
             }
-            let root = &world.scene().focused().unwrap().root;
-            let Some(list) = root.walk().find(|node| node.flags.scrollable) else { break };
-            let (middle, far) = (list.bounds.center(), list.bounds.height() / 3);
-            drag(world, (middle.x, middle.y + far), (middle.x, middle.y - far));
+            let (middle, half) = (list.center(), (cut + 24).min(list.height() / 3 * 2) / 2);
+            drag(world, (middle.x, middle.y + half), (middle.x, middle.y - half));
         }
         tap(world, what);
     }
@@ -110,11 +116,16 @@ pub(super) fn tap_at(world: &mut World, at: Point) {
     world.pointer(Phase::Up, at);
 }
 
+/// The node with this id, or else with this text or description.
+fn named<'n>(root: &'n Node, what: &str) -> Option<&'n Node> {
+    let says = |node: &&Node| node.text == what || node.description == what;
+    root.find(what).or_else(|| root.walk().find(says))
+}
+
 /// Taps the node with this id, or else with this text or description.
 pub(super) fn tap(world: &mut World, what: &str) {
     let root = &world.scene().focused().unwrap().root;
-    let named = |node: &&Node| node.text == what || node.description == what;
-    let found = root.find(what).or_else(|| root.walk().find(named));
+    let found = named(root, what);
     let at = found.unwrap_or_else(|| panic!("no {what} on the screen")).bounds.center();
     tap_at(world, at);
 }
