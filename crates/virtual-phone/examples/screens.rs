@@ -6,7 +6,9 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use thumbwire_virtual_phone::world::{Display, Intent, Key, Node, Phase, Point, Setup, World};
+use thumbwire_virtual_phone::world::{
+    Display, Intent, Key, Node, Phase, Point, Setup, Stored, World,
+};
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
@@ -48,7 +50,8 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     ("80-month", CALENDAR, &[]),
     ("81-event", CALENDAR, &["event_chip"]),
     ("82-new-event", CALENDAR, &["Create new event", "=Train to Lübeck"]),
-    ("83-files", FILES, &[]),
+    ("83-files", FILES, &["Download"]),
+    ("83-file", FILES, &["Download", "harbour.jpg"]),
     ("84-new-folder", FILES, &["New folder"]),
     ("85-web", BROWSER, &[]),
     ("86-web-article", BROWSER, &["The last keepers"]),
@@ -194,20 +197,46 @@ impl Shooting {
 
     /// Pages of the other apps: what is tapped, or typed after a `=`, from a fresh start.
     fn apps(&mut self) -> Done {
+        self.store_files();
         for (name, package, deeds) in PAGES {
             self.world.force_stop(package);
             self.world.start(package, None)?;
-            for deed in *deeds {
-                match deed.strip_prefix('=') {
-                    Some(words) => self.type_text(words),
-                    None => self.tap(deed),
-                }
-            }
-            // No message of the page before covers this one.
-            self.world.advance(self.world.uptime() + Duration::from_secs(3));
+            self.follow(deeds);
             self.shoot(name)?;
         }
         Ok(())
+    }
+
+    fn follow(&mut self, deeds: &[&str]) {
+        for deed in deeds {
+            match deed.strip_prefix('=') {
+                Some(words) => self.type_text(words),
+                None => self.tap(deed),
+            }
+        }
+        // No message of the page before covers this one.
+        self.world.advance(self.world.uptime() + Duration::from_secs(3));
+    }
+
+    fn store_files(&mut self) {
+        let stored = |path: &str, size: u64| {
+            let (path, folder, modified) = (path.to_owned(), size == 0, self.world.unix_time());
+            Stored { path, folder, size, modified }
+        };
+        let entries = [
+            ("DCIM", 0),
+            ("Documents", 0),
+            ("Download", 0),
+            ("Download/Bills", 0),
+            ("Download/Bills/March 2024.pdf", 48_213),
+            ("Download/harbour.jpg", 2_400_000),
+            ("Download/song.mp3", 5_120_000),
+            ("Download/thumb.apk", 912_000),
+            ("Download/trip.mp4", 31_000_000),
+            ("Download/read me.txt", 312),
+        ];
+        let entries = entries.map(|(path, size)| stored(path, size)).to_vec();
+        self.world.set_storage(entries);
     }
 
     fn tour(&mut self, name: &str) -> Done {
@@ -231,7 +260,15 @@ impl Shooting {
         self.shoot(&format!("{name}-9-dialog"))?;
         self.world.start(CONTACTS, None)?;
         self.tap("Create contact");
-        self.shoot(&format!("{name}-a-form"))
+        self.shoot(&format!("{name}-a-form"))?;
+        self.store_files();
+        for (page, package, deeds) in PAGES {
+            self.world.force_stop(package);
+            self.world.start(package, None)?;
+            self.follow(deeds);
+            self.shoot(&format!("{name}-{page}"))?;
+        }
+        Ok(())
     }
 
     fn type_text(&mut self, text: &str) {

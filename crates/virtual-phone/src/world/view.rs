@@ -327,7 +327,7 @@ impl View {
     }
 
     /// Shows the end of what scrolls, as a conversation does, until somebody scrolls.
-    pub(crate) fn from_end(mut self) -> Self {
+    pub(crate) fn at_end(mut self) -> Self {
         self.from_end = true;
         self
     }

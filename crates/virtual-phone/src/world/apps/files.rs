@@ -156,7 +156,7 @@ impl Files {
         let body = if entries.is_empty() {
             nothing(Icon::Folder, "No items", "What you put here shows up here")
         } else {
-            list(LIST, entries.into_iter().map(|entry| entry_row(entry)), env)
+            list(LIST, entries.into_iter().map(entry_row), env)
         };
         page([bar, way, body], env)
     }
@@ -260,7 +260,9 @@ fn size_of(bytes: u64) -> String {
 
 /// `5 Mar, 10:00`; days before the phone was switched on are that day.
 fn date_of(seconds: u64) -> String {
-    let clock = Clock::at(Duration::from_secs(seconds.saturating_sub(SWITCHED_ON)));
+    const IN_2100: u64 = 4_102_444_800;
+    let uptime = seconds.min(IN_2100).saturating_sub(SWITCHED_ON);
+    let clock = Clock::at(Duration::from_secs(uptime));
     format!("{} {}, {}:{:02}", clock.day, clock.month, clock.hour, clock.minute)
 }
 

@@ -50,7 +50,7 @@ impl<const N: usize> Records<N> {
         id: Option<usize>,
         texts: &[String; N],
     ) -> Option<usize> {
-        let next = self.numbers(store).last().map_or(0, |last| last + 1);
+        let next = self.numbers(store).last().map_or(0, |last| last.saturating_add(1));
         let id = id.unwrap_or(next);
         if id >= MOST {
             return None;

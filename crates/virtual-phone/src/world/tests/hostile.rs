@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::world::{Intent, Key};
+use crate::world::{Intent, Key, Stored};
 
 /// Something that can be done to a phone.
 #[derive(Debug, Clone)]
@@ -18,6 +18,9 @@ enum Deed {
     Start(usize),
     Geo(String),
     Stop,
+    Intent(usize, String),
+    Storage(Vec<String>),
+    Keep(usize, String, String),
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -33,6 +36,10 @@ fn deed() -> impl Strategy<Value = Deed> {
         2 => any::<usize>().prop_map(Deed::Start),
         1 => ".{0,20}".prop_map(Deed::Geo),
         1 => Just(Deed::Stop),
+        1 => (0_usize..6, ".{0,20}").prop_map(|(scheme, rest)| Deed::Intent(scheme, rest)),
+        1 => prop::collection::vec(".{0,20}", 0..20).prop_map(Deed::Storage),
+        1 => (any::<usize>(), "[a-z]{1,8}/[0-9]{1,3}(/[a-z]{1,6})?", ".{0,20}")
+            .prop_map(|(app, key, value)| Deed::Keep(app, key, value)),
     ]
 }
 
@@ -61,6 +68,25 @@ fn perform(world: &mut World, deed: &Deed) {
         }
         Deed::Stop => {
             world.force_stop(MAPS);
+        }
+        Deed::Intent(scheme, rest) => {
+            let scheme = ["geo", "http", "https", "sms", "smsto", "tel"][scheme % 6];
+            let data = Some(format!("{scheme}:{rest}"));
+            let _ = world.start_intent(&Intent { data, ..Intent::default() });
+        }
+        Deed::Storage(paths) => {
+            let stored = |path: &String| Stored {
+                path: path.clone(),
+                folder: path.len().is_multiple_of(2),
+                size: path.len() as u64,
+                modified: u64::MAX,
+            };
+            world.set_storage(paths.iter().map(stored).collect());
+        }
+        Deed::Keep(app, key, value) => {
+            let packages: Vec<String> =
+                world.packages().iter().map(|app| app.package.clone()).collect();
+            world.keep(&packages[app % packages.len()], key, Some(value));
         }
     }
 }
@@ -124,6 +150,59 @@ fn a_tiny_screen_of_a_huge_density_keeps_everything_inside() {
                 node.id,
                 node.bounds
             );
+        }
+    }
+}
+
+#[test]
+fn an_app_takes_whatever_is_put_among_the_values_that_it_keeps() {
+    let keys = [
+        "alarm/0/hour",
+        "stopwatch/since",
+        "stopwatch/before",
+        "timer/length",
+        "timer/since",
+        "timer/run",
+        "message/3/thread",
+        "read/0",
+        "thread/5/name",
+        "cart/001",
+        "order/0/total",
+        "event/0/day",
+        "event/0/time",
+        "booking/0/cents",
+        "booking/0/account",
+        "visit/0/url",
+        "member/0/email",
+        "signed in",
+        "saved/1",
+        "note/0/title",
+    ];
+    let values = [
+        "",
+        "-1",
+        "18446744073709551615",
+        "9223372036854775807",
+        "99:99",
+        "2024-02-31",
+        "é\u{0}\n",
+    ];
+    for value in values {
+        let mut world = phone();
+        let packages: Vec<String> =
+            world.packages().iter().map(|app| app.package.clone()).collect();
+        for package in &packages {
+            for key in keys {
+                world.keep(package, key, Some(value));
+            }
+            world.start(package, None).unwrap();
+            for tab in ["Stopwatch", "Timer", "Current account", "Orders"] {
+                if shows(&mut world, tab) {
+                    tap(&mut world, tab);
+                }
+            }
+            wait(&mut world, Duration::from_secs(1));
+            assert!(world.scene().focused().is_some());
         }
     }
 }

@@ -139,7 +139,8 @@ impl Browser {
         reach.unfocus();
         reach.scroll_to_top("webview");
         // A full history keeps what it has.
-        let _ = self.visits.put(reach.store, None, &[address.clone()]);
+        let visit = [address.clone()];
+        let _ = self.visits.put(reach.store, None, &visit);
         if self.way.last() != Some(&address) {
             self.way.push(address);
         }

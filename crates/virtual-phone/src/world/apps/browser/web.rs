@@ -112,7 +112,7 @@ pub(super) fn table(rows: &[[&str; 3]]) -> View {
         let style = if at == 0 { theme::LABEL_LARGE } else { theme::BODY };
         let cells = cells.iter().map(|words| cell(words, style).grow());
         let line = row(cells).class(class::VIEW).wide();
-        if at % 2 == 0 { line.fill(theme::SURFACE_CONTAINER) } else { line }
+        if at.is_multiple_of(2) { line.fill(theme::SURFACE_CONTAINER) } else { line }
     };
     let lines = rows.iter().enumerate().map(|(at, cells)| line(at, cells));
     column(lines).class(class::GRID).wide().border(1.0, theme::OUTLINE_VARIANT)

@@ -189,7 +189,7 @@ impl ClockApp {
             }
             "toggle timer" => Watch::TIMER.toggle(reach),
             "more" => {
-                let length = number(reach.store, "timer/length") + 60_000;
+                let length = number(reach.store, "timer/length").saturating_add(60_000);
                 reach.store.set("timer/length", length.to_string());
             }
             "delete timer" => {

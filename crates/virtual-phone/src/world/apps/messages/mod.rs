@@ -223,7 +223,7 @@ impl Messages {
         let seen = store.get(&read_key(thread)).and_then(|id| id.parse::<usize>().ok());
         // What the phone came with was seen, but for some.
         let came_with = self.messages.seeded.len();
-        let seen = seen.map(|seen| seen + 1);
+        let seen = seen.map(|seen| seen.saturating_add(1));
         let seen = seen.unwrap_or(if talk::UNREAD.contains(&thread) { 0 } else { came_with });
         !newest.mine && newest.id >= seen
     }

@@ -48,7 +48,7 @@ impl Messages {
         } else {
             column(bubbles)
                 .scrolls()
-                .from_end()
+                .at_end()
                 .class(class::LIST)
                 .id(LIST)
                 .gap(6.0)
