@@ -24,6 +24,8 @@ mod programs;
 mod release;
 mod render;
 mod sh;
+#[expect(dead_code, unused_imports, reason = "the program that records comes next")]
+mod video;
 pub mod world;
 
 pub use commands::CommandRecord;
