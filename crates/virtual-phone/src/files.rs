@@ -175,6 +175,14 @@ impl Files {
         Ok(())
     }
 
+    /// Writes over bytes that a file has; what would lie beyond its end is left out.
+    pub(crate) fn write_over(&mut self, id: Id, at: u64, bytes: &[u8]) {
+        if let Some(Node { body: Body::File(contents), .. }) = self.nodes.get_mut(&id) {
+            let old = Arc::make_mut(&mut contents.0).iter_mut().skip(at as usize);
+            old.zip(bytes).for_each(|(old, new)| *old = *new);
+        }
+    }
+
     /// Replaces a whole file; a device node swallows the bytes.
     pub fn write(&mut self, path: &str, bytes: &[u8], mode: u32) -> Result<(), Error> {
         match self.open_to_write(path, mode, false)? {

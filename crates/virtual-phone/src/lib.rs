@@ -5,7 +5,8 @@
 //!
 //! ```text
 //!  faces/adbd ──► sh ──► programs ──► world (apps, screen) · files      outside: async, bytes      phone.rs holds them all
-//!                                     └► render                         inside: plain values
+//!                          │          └► render ──► video              inside: plain values
+//!                          └► processes
 //! ```
 //!
 //! It is a phone of today, or of 2014 ([`Setup::of_release`]): `release` is the table of what differs. [`VirtualPhone::set_guarded`] makes it
@@ -20,11 +21,11 @@ mod files;
 mod odd;
 mod owner;
 mod phone;
+mod processes;
 mod programs;
 mod release;
 mod render;
 mod sh;
-#[expect(dead_code, unused_imports, reason = "the program that records comes next")]
 mod video;
 pub mod world;
 

@@ -8,12 +8,14 @@ use crate::faces::adbd;
 use crate::files::{Files, Kind};
 use crate::odd::Odd;
 use crate::owner::Door;
+use crate::processes::Processes;
 use crate::programs::{self, Properties};
 use crate::release::Release;
+use crate::video::Screens;
 use crate::world::{self, About, BroadcastKeyboard, Display, Stored, Wish, World};
 use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
 use tokio::io::DuplexStream;
@@ -133,6 +135,9 @@ pub(crate) struct State {
     pub(crate) log_cleared: u64,
     /// Programs that answer oddly, by name.
     pub(crate) odd: BTreeMap<String, Odd>,
+    pub(crate) processes: Processes,
+    /// Recordings that want to know what is on the screen.
+    watching: Vec<Weak<Mutex<Screens>>>,
     pids: u32,
 }
 
@@ -162,10 +167,29 @@ impl State {
         }
     }
 
-    /// A process id for a new shell.
+    /// A process id for a new shell or program.
     pub(crate) fn next_pid(&mut self) -> u32 {
         self.pids += 1;
         self.pids
+    }
+
+    /// The screen from now on, for as long as the answer is held.
+    pub(crate) fn watch(&mut self) -> Arc<Mutex<Screens>> {
+        let screens = Arc::default();
+        self.watching.push(Arc::downgrade(&screens));
+        screens
+    }
+
+    /// Shows the screen to those who watch it.
+    fn show(&mut self) {
+        let world = &mut self.world;
+        self.watching.retain(|screens| match screens.upgrade() {
+            Some(screens) => {
+                screens.lock().unwrap_or_else(PoisonError::into_inner).see(world);
+                true
+            }
+            None => false,
+        });
     }
 }
 
@@ -221,6 +245,8 @@ impl VirtualPhone {
             log: CommandLog::default(),
             log_cleared: 0,
             odd: BTreeMap::new(),
+            processes: Processes::default(),
+            watching: Vec::new(),
             pids: 4_000,
             world,
         };
@@ -374,6 +400,7 @@ impl VirtualPhone {
             state.files.now = state.world.unix_time();
             let done = step(&mut state);
             state.share_files();
+            state.show();
             done
         };
         self.inner.changed.notify_waiters();
@@ -402,6 +429,16 @@ impl VirtualPhone {
             self.with(|phone| {
                 phone.world.advance(phone.world.uptime().saturating_add(cost).min(LATEST))
             });
+        }
+    }
+
+    /// Ends when so much time has passed outside, never without a limit: for a program that waits for others to act, and must end although
+    /// nobody moves the world's clock. Only the timers of tokio are asked, which a test holds; whoever waits so then lets the time pass
+    /// inside too ([`VirtualPhone::take`]).
+    pub(crate) async fn outside(&self, limit: Option<Duration>) {
+        match limit {
+            Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),
+            None => std::future::pending().await,
         }
     }
 

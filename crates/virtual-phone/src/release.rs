@@ -85,8 +85,8 @@ static RELEASES: [Release; 2] = [
         longest_service: 1_024,
         // `ALL_TOOLS` of that release's toolbox, and the captures `022`: no `cmd`.
         missing: &[
-            "base64", "cmd", "env", "head", "md5sum", "pidof", "stat", "tail", "uname", "wc",
-            "which", "whoami",
+            "base64", "cmd", "env", "head", "killall", "md5sum", "pgrep", "pidof", "pkill", "stat",
+            "tail", "uname", "wc", "which", "whoami",
         ],
         // The captures `158` and `416`: `input text 'a b&c'` came to two arguments.
         splitting: &["input", "monkey", "wm"],

@@ -23,9 +23,12 @@ mod monkey;
 mod pattern;
 mod pm;
 mod properties;
+mod ps;
 mod screen;
+mod screenrecord;
 mod service;
 mod settings;
+mod signals;
 mod system;
 mod text;
 
@@ -33,6 +36,7 @@ pub(crate) use properties::Properties;
 
 use crate::files::{Error, absolute};
 use crate::phone::VirtualPhone;
+use crate::processes::Running;
 use crate::release::Release;
 use crate::sh::io::{Input, Io, Output, Status, Stop};
 use futures::future::{BoxFuture, FutureExt};
@@ -79,6 +83,8 @@ static PROGRAMS: &[Program] = &[
     Program { name: "id", cost_ms: 2, run: |call| system::id(call).boxed() },
     Program { name: "ime", cost_ms: 40, run: |call| ime::ime(call).boxed() },
     Program { name: "input", cost_ms: 40, run: |call| input::input(call).boxed() },
+    Program { name: "kill", cost_ms: 2, run: |call| signals::kill(call).boxed() },
+    Program { name: "killall", cost_ms: 2, run: |call| signals::killall(call).boxed() },
     Program { name: "ln", cost_ms: 2, run: |call| copying::ln(call).boxed() },
     Program { name: "log", cost_ms: 5, run: |call| logcat::log(call).boxed() },
     Program { name: "logcat", cost_ms: 20, run: |call| logcat::logcat(call).boxed() },
@@ -87,15 +93,22 @@ static PROGRAMS: &[Program] = &[
     Program { name: "mkdir", cost_ms: 2, run: |call| copying::mkdir(call).boxed() },
     Program { name: "monkey", cost_ms: 300, run: |call| monkey::monkey(call).boxed() },
     Program { name: "mv", cost_ms: 2, run: |call| copying::mv(call).boxed() },
-    Program { name: "pidof", cost_ms: 2, run: |call| system::pidof(call).boxed() },
+    Program { name: "pgrep", cost_ms: 5, run: |call| signals::pgrep(call).boxed() },
+    Program { name: "pidof", cost_ms: 2, run: |call| ps::pidof(call).boxed() },
+    Program { name: "pkill", cost_ms: 5, run: |call| signals::pgrep(call).boxed() },
     Program { name: "pm", cost_ms: 40, run: |call| pm::pm(call).boxed() },
     Program { name: "printenv", cost_ms: 2, run: |call| system::env(call).boxed() },
-    Program { name: "ps", cost_ms: 10, run: |call| system::ps(call).boxed() },
+    Program { name: "ps", cost_ms: 10, run: |call| ps::ps(call).boxed() },
     Program { name: "readlink", cost_ms: 2, run: |call| listing::readlink(call).boxed() },
     Program { name: "reboot", cost_ms: 10, run: |call| system::reboot(call).boxed() },
     Program { name: "rm", cost_ms: 2, run: |call| copying::rm(call).boxed() },
     Program { name: "rmdir", cost_ms: 2, run: |call| copying::rmdir(call).boxed() },
     Program { name: "screencap", cost_ms: 300, run: |call| screen::screencap(call).boxed() },
+    Program {
+        name: "screenrecord",
+        cost_ms: 100,
+        run: |call| screenrecord::screenrecord(call).boxed(),
+    },
     Program { name: "service", cost_ms: 5, run: |call| service::service(call).boxed() },
     Program { name: "setprop", cost_ms: 5, run: |call| properties::setprop(call).boxed() },
     Program { name: "settings", cost_ms: 40, run: |call| settings::settings(call).boxed() },
@@ -148,6 +161,8 @@ fn fingerprint(text: &str) -> u64 {
 #[derive(Clone)]
 pub(crate) struct Invocation {
     pub(crate) phone: VirtualPhone,
+    /// Its place among the processes, where signals for it arrive.
+    pub(crate) running: Arc<Running>,
     /// The name it was called by, without its folder.
     pub(crate) name: String,
     /// What stood after the name.

@@ -9,6 +9,7 @@ use super::parse;
 use super::tree::{Item, Joint, Mode, Pipeline, Redirect, Refusal, Script, Stage, What, Word};
 use crate::files::{Kind, Opened, Special, absolute};
 use crate::phone::VirtualPhone;
+use crate::processes::Processes;
 use crate::programs::{self, Invocation};
 use futures::future::{BoxFuture, FutureExt, join_all};
 use std::collections::BTreeMap;
@@ -120,6 +121,7 @@ impl Shell {
         let mut shell = Self::new(from.phone.clone(), &from.service);
         shell.service = Arc::clone(&from.service);
         shell.depth = from.depth;
+        shell.pid = from.running.pid;
         shell.cwd.clone_from(&from.cwd);
         for (name, value) in &from.env {
             shell.set(name, value);
@@ -438,6 +440,13 @@ impl Shell {
             Ok(status) => status & 0xff,
             // 128 + SIGPIPE
             Err(Stop::Closed) => 141,
+            Err(Stop::Killed(signal)) => {
+                if let Some(epitaph) = signal.epitaph() {
+                    // mksh has a blank there.
+                    let _ = io.stderr.write(format!("{epitaph} \n").as_bytes()).await;
+                }
+                signal.status()
+            }
             Err(Stop::File(why)) => {
                 let _ = plain.stderr.write(format!("{}: write: {why}\n", argv[0]).as_bytes()).await;
                 1
@@ -475,8 +484,11 @@ impl Shell {
                 .or(path.strip_prefix("/bin/"))
                 .and_then(|name| programs::find(name, release)),
         };
+        let pid = self.phone.with(|phone| phone.next_pid());
+        let process = Processes::start(&self.phone, pid, self.pid, argv);
         let mut invocation = Invocation {
             phone: self.phone.clone(),
+            running: Arc::clone(process.running()),
             name: name.rsplit('/').next().unwrap_or(name).to_owned(),
             args: argv.get(1..).unwrap_or_default().to_vec(),
             cwd: self.cwd.clone(),
@@ -496,10 +508,12 @@ impl Shell {
                 invocation.args = self.handed_on_bare(&invocation.args);
             }
             // One program's bug is that program's end, not the phone's.
-            return AssertUnwindSafe((program.run)(invocation))
-                .catch_unwind()
-                .await
-                .unwrap_or(Ok(CRASHED));
+            let run = AssertUnwindSafe((program.run)(invocation)).catch_unwind();
+            return tokio::select! {
+                biased;
+                signal = process.ended() => Err(Stop::Killed(signal)),
+                ended = run => ended.unwrap_or(Ok(CRASHED)),
+            };
         }
         // `exec echo`, `/system/bin/sleep 1`: what the shell has built in is there as a program too.
         let last = name.rsplit('/').next().unwrap_or(name);
@@ -521,7 +535,11 @@ impl Shell {
                 }
                 invocation.name = "sh".to_owned();
                 invocation.args.insert(0, path);
-                programs::sh(invocation).await
+                tokio::select! {
+                    biased;
+                    signal = process.ended() => Err(Stop::Killed(signal)),
+                    ended = programs::sh(invocation) => ended,
+                }
             }
             (Some(_), Some(_)) => {
                 self.complain(io, &format!("{name}: can't execute: Permission denied")).await;

@@ -5,10 +5,16 @@
 
 use crate::files::{self, Contents, Id};
 use crate::phone::VirtualPhone;
+use crate::processes::Signal;
 use std::io::Cursor;
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::Mutex;
+use std::task::{Context, Poll};
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
+    ReadBuf,
+};
+use tokio::sync::{Mutex, watch};
 
 /// A pipe between two commands holds this many bytes, as Linux's does.
 const PIPE: usize = 64 * 1024;
@@ -23,6 +29,8 @@ pub(crate) enum Stop {
     Closed,
     /// The file it writes to cannot take more.
     File(files::Error),
+    /// A signal ended it.
+    Killed(Signal),
 }
 
 /// How a command ended: its exit status, or what cut it short.
@@ -102,7 +110,9 @@ pub(crate) enum Output {
     Null,
     /// A closed descriptor.
     Closed,
-    /// A pipe, or the connection to the host.
+    /// A pipe; its reader holds the other end of the channel.
+    Pipe(Arc<Mutex<DuplexStream>>, watch::Receiver<()>),
+    /// The connection to the host.
     Writer(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
     /// The same, with `\n` written as `\r\n`, as a terminal's line discipline does (`ONLCR`).
     Terminal(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
@@ -138,11 +148,21 @@ impl Output {
         }
     }
 
+    /// Ends once nobody reads a pipe any more; of other outputs only writing tells.
+    pub(crate) async fn gone(&self) {
+        match self {
+            // Nothing is ever sent: it ends when the sender is dropped.
+            Self::Pipe(_, there) => while there.clone().changed().await.is_ok() {},
+            _ => std::future::pending().await,
+        }
+    }
+
     /// Writes all of `bytes`.
     pub(crate) async fn write(&self, bytes: &[u8]) -> Result<(), Stop> {
         match self {
             Self::Null => Ok(()),
             Self::Closed => Err(Stop::Closed),
+            Self::Pipe(writer, _) => send(writer, bytes).await,
             Self::Writer(writer) => send(writer, bytes).await,
             Self::Terminal(writer) => {
                 let mut cooked = Vec::with_capacity(bytes.len() + bytes.len() / 16);
@@ -169,10 +189,7 @@ impl Output {
     }
 }
 
-async fn send(
-    writer: &Mutex<Box<dyn AsyncWrite + Send + Unpin>>,
-    bytes: &[u8],
-) -> Result<(), Stop> {
+async fn send(writer: &Mutex<impl AsyncWrite + Unpin>, bytes: &[u8]) -> Result<(), Stop> {
     // Not flushed: on the wire that would mean waiting until the host has read it.
     writer.lock().await.write_all(bytes).await.map_err(|_| Stop::Closed)
 }
@@ -180,6 +197,24 @@ async fn send(
 /// A pipe: what is written into the one comes out of the other.
 pub(crate) fn pipe() -> (Output, Input) {
     // Not `simplex`: its halves do not tell each other when they are dropped.
-    let (writer, reader) = tokio::io::duplex(PIPE);
-    (Output::new(writer), Input::new(reader))
+    let (writer, stream) = tokio::io::duplex(PIPE);
+    let (there, gone) = watch::channel(());
+    let output = Output::Pipe(Arc::new(Mutex::new(writer)), gone);
+    (output, Input::new(Reader { stream, _there: there }))
+}
+
+/// The reading end of a pipe: writers that wait for something else learn that it has gone.
+struct Reader {
+    stream: DuplexStream,
+    _there: watch::Sender<()>,
+}
+
+impl AsyncRead for Reader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, into)
+    }
 }

@@ -9,8 +9,7 @@
 //! (the bit rate chooses one quality for the whole video). A phone's own encoder does all of these.
 
 use super::bits::Bits;
-use super::block::{Coarseness, SCAN, forward, hadamard, inverse, square};
-use super::cavlc::{Context, residual};
+use super::macroblock::{Around, Neighbour, Pixels, code};
 use super::picture::{Canvas, Picture};
 use crate::render::Frame;
 
@@ -55,33 +54,6 @@ struct Work {
     /// Macroblocks skipped since the last that was coded.
     skipped: u32,
     above: Vec<Neighbour>,
-}
-
-/// What a macroblock's neighbours need to know of it: its last row, or its last column.
-#[derive(Clone, Copy, Default)]
-struct Neighbour {
-    /// Coded in this picture: pixels can be predicted from it.
-    intra: bool,
-    luma: [u8; 16],
-    chroma: [[u8; 8]; 2],
-    /// Coefficients in the blocks along the edge.
-    counts: [u8; 4],
-    chroma_counts: [[u8; 2]; 2],
-}
-
-/// The edges of a macroblock's neighbours; `None` beyond the picture.
-#[derive(Clone, Copy)]
-struct Around {
-    above: Option<Neighbour>,
-    left: Option<Neighbour>,
-}
-
-/// How pixels are predicted, with the number in `mb_type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guess {
-    Above = 0,
-    Left = 1,
-    Mean = 2,
 }
 
 impl Encoder {
@@ -152,6 +124,11 @@ impl Encoder {
         }
         // `nal_ref_idc` 3: each picture is the reference of the next.
         Some(Coded { key, unit: bits.into_unit(if key { 0x65 } else { 0x61 }) })
+    }
+
+    /// Whether a picture has been begun and not given yet.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.at_work.is_some()
     }
 
     /// `seq_parameter_set_data`, §7.3.2.1.1.
@@ -256,7 +233,11 @@ impl Work {
                 if !self.key {
                     self.bits.unsigned(std::mem::take(&mut self.skipped));
                 }
-                self.code(x, qp, around)
+                let pixels = Pixels {
+                    luma: self.source(None, x),
+                    chroma: [0, 1].map(|which| self.source(Some(which), x)),
+                };
+                code(&mut self.bits, &pixels, self.key, qp, around)
             } else {
                 self.skipped += 1;
                 Default::default()
@@ -265,77 +246,6 @@ impl Work {
             self.above[x] = bottom;
         }
         self.row += 1;
-    }
-
-    /// Codes a macroblock and gives its right and bottom edge.
-    fn code(&mut self, x: usize, qp: u32, around: Around) -> (Neighbour, Neighbour) {
-        let luma = self.source(None, x);
-        let guess = around.guess(&luma);
-        let plane = Plane::luma(&luma, &around.luma(guess), Coarseness::luma(qp));
-        let coarseness = Coarseness::chroma(qp);
-        let colours = [0, 1].map(|which| {
-            let source = self.source(Some(which), x);
-            Plane::chroma(&source, &around.chroma(guess, which), coarseness)
-        });
-        let detailed = plane.detailed();
-        let colour = match &colours {
-            both if both.iter().any(Plane::detailed) => 2,
-            both if both.iter().any(|plane| plane.averages.iter().any(|level| *level != 0)) => 1,
-            _ => 0,
-        };
-        let bits = &mut self.bits;
-        // Table 7-11; in P slices after the five types of their own.
-        let kind = 1 + guess as u32 + 4 * colour + 12 * u32::from(detailed);
-        bits.unsigned(if self.key { kind } else { kind + 5 });
-        // `intra_chroma_pred_mode` counts differently.
-        bits.unsigned(match guess {
-            Guess::Mean => 0,
-            Guess::Left => 1,
-            Guess::Above => 2,
-        });
-        // `mb_qp_delta`
-        bits.signed(0);
-        let (mut right, mut bottom) = (Neighbour::default(), Neighbour::default());
-        (right.intra, bottom.intra) = (true, true);
-
-        // The counts of neighbours, with a row above and a column to the left of the macroblock's own.
-        let edges = |edge: Option<Neighbour>| edge.map(|edge| edge.counts);
-        let mut counts = Counts::new(edges(around.left), edges(around.above));
-        let first = SCAN.map(|at| plane.averages[at]);
-        residual(bits, &first, counts.context(0, 0));
-        if detailed {
-            for at in 0..16 {
-                // Four blocks of four, each in the order of reading (figure 6-10).
-                let (column, row) = ((at & 1) + (at >> 2 & 1) * 2, (at >> 1 & 1) + (at >> 3) * 2);
-                let levels = SCAN.map(|place| plane.levels[row * 4 + column][place]);
-                let context = counts.context(column, row);
-                counts.set(column, row, residual(bits, &levels[1..], context));
-            }
-        }
-        (right.counts, bottom.counts) = counts.edges();
-        if colour > 0 {
-            for plane in &colours {
-                residual(bits, &plane.averages, Context::ChromaAverages);
-            }
-        }
-        for (which, plane) in colours.iter().enumerate().filter(|_| colour > 1) {
-            let edges = |edge: Option<Neighbour>| edge.map(|edge| edge.chroma_counts[which]);
-            let mut counts = Counts::new(edges(around.left), edges(around.above));
-            for at in 0..4 {
-                let (column, row) = (at % 2, at / 2);
-                let levels = SCAN.map(|place| plane.levels[at][place]);
-                let context = counts.context(column, row);
-                counts.set(column, row, residual(bits, &levels[1..], context));
-            }
-            (right.chroma_counts[which], bottom.chroma_counts[which]) = counts.edges();
-        }
-        right.luma = std::array::from_fn(|y| plane.seen[y * 16 + 15]);
-        bottom.luma = std::array::from_fn(|x| plane.seen[15 * 16 + x]);
-        for (which, plane) in colours.iter().enumerate() {
-            right.chroma[which] = std::array::from_fn(|y| plane.seen[y * 8 + 7]);
-            bottom.chroma[which] = std::array::from_fn(|x| plane.seen[7 * 8 + x]);
-        }
-        (right, bottom)
     }
 
     /// A macroblock's pixels: 16 by 16 of luma, or 8 by 8 of a colour.
@@ -347,186 +257,6 @@ impl Work {
         let wide = self.picture.across * side;
         let start = self.row * side * wide + x * side;
         (0..side).flat_map(|y| &plane[start + y * wide..start + y * wide + side]).copied().collect()
-    }
-}
-
-impl Around {
-    fn above(&self) -> Option<Neighbour> {
-        self.above.filter(|edge| edge.intra)
-    }
-
-    fn left(&self) -> Option<Neighbour> {
-        self.left.filter(|edge| edge.intra)
-    }
-
-    /// The guess that comes nearest.
-    fn guess(&self, luma: &[u8]) -> Guess {
-        let possible = [
-            Some(Guess::Mean),
-            self.above().map(|_| Guess::Above),
-            self.left().map(|_| Guess::Left),
-        ];
-        let off = |guess: &Guess| {
-            let guessed = self.luma(*guess);
-            luma.iter().zip(guessed).map(|(a, b)| u32::from(a.abs_diff(b))).sum::<u32>()
-        };
-        possible.into_iter().flatten().min_by_key(off).unwrap_or(Guess::Mean)
-    }
-
-    /// §8.3.3
-    fn luma(&self, guess: Guess) -> Vec<u8> {
-        let (above, left) = (self.above().map(|e| e.luma), self.left().map(|e| e.luma));
-        let mean = mean(above.as_ref().map(|e| &e[..]), left.as_ref().map(|e| &e[..]));
-        (0..256)
-            .map(|at| match guess {
-                Guess::Above => above.map_or(mean, |edge| edge[at % 16]),
-                Guess::Left => left.map_or(mean, |edge| edge[at / 16]),
-                Guess::Mean => mean,
-            })
-            .collect()
-    }
-
-    /// §8.3.4; the mean is taken for each 4×4 block.
-    fn chroma(&self, guess: Guess, which: usize) -> Vec<u8> {
-        let above = self.above().map(|edge| edge.chroma[which]);
-        let left = self.left().map(|edge| edge.chroma[which]);
-        let means: [u8; 4] = std::array::from_fn(|at| {
-            let (column, row) = (at % 2 * 4, at / 2 * 4);
-            let above = above.as_ref().map(|edge| &edge[column..column + 4]);
-            let left = left.as_ref().map(|edge| &edge[row..row + 4]);
-            match at {
-                // Off the diagonal only the nearer edge counts, if it is there.
-                1 if above.is_some() => mean(above, None),
-                2 if left.is_some() => mean(None, left),
-                _ => mean(above, left),
-            }
-        });
-        (0..64)
-            .map(|at| {
-                let (x, y) = (at % 8, at / 8);
-                let mean = means[y / 4 * 2 + x / 4];
-                match guess {
-                    Guess::Above => above.map_or(mean, |edge| edge[x]),
-                    Guess::Left => left.map_or(mean, |edge| edge[y]),
-                    Guess::Mean => mean,
-                }
-            })
-            .collect()
-    }
-}
-
-fn mean(above: Option<&[u8]>, left: Option<&[u8]>) -> u8 {
-    let all = || above.into_iter().chain(left).flatten();
-    let count = all().count() as u32;
-    if count == 0 {
-        return 128;
-    }
-    ((all().map(|pixel| u32::from(*pixel)).sum::<u32>() + count / 2) / count) as u8
-}
-
-/// One plane of a macroblock in levels, and as the decoder will see it.
-struct Plane {
-    /// The averages of the blocks, in the order of reading.
-    averages: Vec<i32>,
-    /// The other levels of each block.
-    levels: Vec<[i32; 16]>,
-    seen: Vec<u8>,
-}
-
-impl Plane {
-    fn luma(source: &[u8], guessed: &[u8], coarseness: Coarseness) -> Self {
-        let blocks: [_; 16] = std::array::from_fn(|at| transformed(source, guessed, 16, at));
-        let averages = hadamard(&std::array::from_fn(|at| blocks[at][0]));
-        let averages = averages.map(|value| coarseness.average((value + 1) >> 1));
-        let back = hadamard(&averages).map(|value| coarseness.scaled_average(value));
-        Self::new(&blocks, &averages, &back, guessed, coarseness)
-    }
-
-    fn chroma(source: &[u8], guessed: &[u8], coarseness: Coarseness) -> Self {
-        let blocks: [_; 4] = std::array::from_fn(|at| transformed(source, guessed, 8, at));
-        let averages = square(std::array::from_fn(|at| blocks[at][0]));
-        let averages = averages.map(|value| coarseness.average(value));
-        let back = square(averages).map(|value| coarseness.scaled_chroma_average(value));
-        Self::new(&blocks, &averages, &back, guessed, coarseness)
-    }
-
-    fn new(
-        blocks: &[[i32; 16]],
-        averages: &[i32],
-        back: &[i32],
-        guessed: &[u8],
-        coarseness: Coarseness,
-    ) -> Self {
-        let side = if blocks.len() == 16 { 16 } else { 8 };
-        let mut seen = guessed.to_vec();
-        let mut levels = Vec::with_capacity(blocks.len());
-        for (at, block) in blocks.iter().enumerate() {
-            let mut level = coarseness.levels(block);
-            level[0] = 0;
-            let mut scaled = coarseness.scaled(&level);
-            scaled[0] = back[at];
-            levels.push(level);
-            for (place, value) in inverse(&scaled).into_iter().enumerate() {
-                let pixel = &mut seen[pixel_at(side, at, place)];
-                *pixel = (i32::from(*pixel) + value).clamp(0, 255) as u8;
-            }
-        }
-        Self { averages: averages.to_vec(), levels, seen }
-    }
-
-    /// Whether anything but averages differs from the guess.
-    fn detailed(&self) -> bool {
-        self.levels.iter().flatten().any(|level| *level != 0)
-    }
-}
-
-fn transformed(source: &[u8], guessed: &[u8], side: usize, block: usize) -> [i32; 16] {
-    forward(&std::array::from_fn(|place| {
-        let at = pixel_at(side, block, place);
-        i32::from(source[at]) - i32::from(guessed[at])
-    }))
-}
-
-/// Where a pixel of a 4×4 block lies in its macroblock.
-fn pixel_at(side: usize, block: usize, place: usize) -> usize {
-    let (column, row) = (block % (side / 4), block / (side / 4));
-    (row * 4 + place / 4) * side + column * 4 + place % 4
-}
-
-/// How many coefficients the blocks of a plane have; decides the codes of the next one (§9.2.1).
-struct Counts<const N: usize> {
-    left: Option<[u8; N]>,
-    above: Option<[u8; N]>,
-    own: [[u8; N]; N],
-}
-
-impl<const N: usize> Counts<N> {
-    fn new(left: Option<[u8; N]>, above: Option<[u8; N]>) -> Self {
-        Self { left, above, own: [[0; N]; N] }
-    }
-
-    fn context(&self, column: usize, row: usize) -> Context {
-        let left = match column {
-            0 => self.left.map(|edge| edge[row]),
-            _ => Some(self.own[row][column - 1]),
-        };
-        let above = match row {
-            0 => self.above.map(|edge| edge[column]),
-            _ => Some(self.own[row - 1][column]),
-        };
-        Context::Neighbours(match (left, above) {
-            (Some(left), Some(above)) => (left + above).div_ceil(2),
-            (one, other) => one.or(other).unwrap_or(0),
-        })
-    }
-
-    fn set(&mut self, column: usize, row: usize, count: u8) {
-        self.own[row][column] = count;
-    }
-
-    /// The last column and the last row.
-    fn edges(&self) -> ([u8; N], [u8; N]) {
-        (self.own.map(|row| row[N - 1]), self.own[N - 1])
     }
 }
 

@@ -4,7 +4,7 @@
 //! lock, and it costs a layout. Drawing and encoding are the recorder's own, a few rows at a time.
 //!
 //! ```text
-//!  phone.with ──► Screens ──► Recording ──► render ──► picture.rs ──► h264.rs (block, cavlc, bits) ──► mp4.rs ──► bytes
+//!  phone.with ──► Screens ──► Recording ──► render ──► picture.rs ──► h264.rs (macroblock, block, cavlc, bits) ──► mp4.rs ──► bytes
 //! ```
 //!
 //! A picture a change, none while nothing moves, at most [`RATE`] a second: what is on the screen at the end of each refresh. Times are the
@@ -14,6 +14,7 @@ mod bits;
 mod block;
 mod cavlc;
 mod h264;
+mod macroblock;
 mod mp4;
 mod picture;
 mod screens;
@@ -84,5 +85,15 @@ impl Recording {
         let coded = self.encoder.go_on()?;
         let after = self.now - self.first.unwrap_or(self.now);
         Some(Sample { unit: coded.unit, key: coded.key, at: after * u64::from(TICKS) / RATE })
+    }
+
+    /// Encodes the rest of the picture that is at work, if there is one.
+    pub(crate) fn finish(&mut self) -> Option<Sample> {
+        while self.encoder.is_at_work() {
+            if let Some(sample) = self.go_on() {
+                return Some(sample);
+            }
+        }
+        None
     }
 }

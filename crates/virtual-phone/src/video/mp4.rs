@@ -69,11 +69,6 @@ impl Muxer {
         bytes
     }
 
-    /// Pictures so far.
-    pub(crate) fn samples(&self) -> usize {
-        self.sizes.len()
-    }
-
     /// The last bytes, and those of [`Muxer::SIZE_AT`].
     pub(crate) fn finish(&self) -> (Vec<u8>, [u8; 8]) {
         (self.movie(), (self.bytes + 16).to_be_bytes())

@@ -1,0 +1,272 @@
+//! Who runs on the phone, and the signals they get.
+//!
+//! Begin at [`Processes::start`]: a program's [`Process`] stands in the table until it is dropped. A signal ends a program by default, at its
+//! next `await`; one that wants to end in order says so with [`Process::catch`] and waits for [`Process::signal`]. `SIGKILL` is never
+//! caught. The system's own processes are in the table too, without a program: they belong to others, and only look alive.
+//!
+//! Not here: job control, process groups, stopping and continuing (such signals are taken and change nothing).
+
+use crate::phone::VirtualPhone;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// Signals with their numbers on Linux for arm64 (`bits/signum-generic.h`), in order.
+const SIGNALS: [(&str, u8); 31] = [
+    ("HUP", 1),
+    ("INT", 2),
+    ("QUIT", 3),
+    ("ILL", 4),
+    ("TRAP", 5),
+    ("ABRT", 6),
+    ("BUS", 7),
+    ("FPE", 8),
+    ("KILL", 9),
+    ("USR1", 10),
+    ("SEGV", 11),
+    ("USR2", 12),
+    ("PIPE", 13),
+    ("ALRM", 14),
+    ("TERM", 15),
+    ("STKFLT", 16),
+    ("CHLD", 17),
+    ("CONT", 18),
+    ("STOP", 19),
+    ("TSTP", 20),
+    ("TTIN", 21),
+    ("TTOU", 22),
+    ("URG", 23),
+    ("XCPU", 24),
+    ("XFSZ", 25),
+    ("VTALRM", 26),
+    ("PROF", 27),
+    ("WINCH", 28),
+    ("IO", 29),
+    ("PWR", 30),
+    ("SYS", 31),
+];
+
+/// Signals that wait for a program at most; more are the same again.
+const PENDING: usize = 32;
+
+/// A signal by its number; 0 only asks whether a process is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signal(u8);
+
+impl Signal {
+    pub(crate) const HUP: Self = Self(1);
+    pub(crate) const INT: Self = Self(2);
+    const KILL: Self = Self(9);
+    const PIPE: Self = Self(13);
+    pub(crate) const TERM: Self = Self(15);
+
+    /// By its number or name, with or without `SIG`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        if let Ok(number) = name.parse::<u8>() {
+            return (number <= 64).then_some(Self(number));
+        }
+        let name = name.to_ascii_uppercase();
+        let name = name.strip_prefix("SIG").unwrap_or(&name);
+        SIGNALS.iter().find(|(known, _)| *known == name).map(|(_, number)| Self(*number))
+    }
+
+    /// Its name without `SIG`.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        SIGNALS.iter().find(|(_, number)| *number == self.0).map(|(name, _)| *name)
+    }
+
+    /// All that have names.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        SIGNALS.iter().map(|(_, number)| Self(*number))
+    }
+
+    /// The exit status that a shell gives a program which it ended.
+    pub(crate) fn status(self) -> i32 {
+        128 + i32::from(self.0)
+    }
+
+    /// What a shell says of a program that it ended; nothing for an interrupt and a closed pipe, as mksh does.
+    pub(crate) fn epitaph(self) -> Option<String> {
+        Some(match self {
+            Self::INT | Self::PIPE => return None,
+            Self::HUP => "Hangup".to_owned(),
+            Self::KILL => "Killed".to_owned(),
+            Self::TERM => "Terminated".to_owned(),
+            Self(3) => "Quit".to_owned(),
+            Self(6) => "Aborted".to_owned(),
+            Self(11) => "Segmentation fault".to_owned(),
+            Self(number) => format!("Signal {number}"),
+        })
+    }
+
+    /// Whether a process that does not catch it goes on (signal(7): ignored, continued or stopped by default).
+    fn harmless(self) -> bool {
+        matches!(self.0, 0 | 17..=23 | 28)
+    }
+}
+
+/// The table.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    running: BTreeMap<u32, Arc<Running>>,
+}
+
+/// What the table knows of a process.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    /// Its name and arguments.
+    pub(crate) argv: Vec<String>,
+    inbox: Mutex<Inbox>,
+    told: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    caught: Vec<Signal>,
+    pending: VecDeque<Signal>,
+    fatal: Option<Signal>,
+}
+
+/// A running program's place in the table, which it leaves when this is dropped.
+pub(crate) struct Process {
+    phone: VirtualPhone,
+    running: Arc<Running>,
+}
+
+impl Processes {
+    /// Enters a program. The table is reached through the phone's lock, as all else of the phone.
+    pub(crate) fn start(phone: &VirtualPhone, pid: u32, parent: u32, argv: &[String]) -> Process {
+        let running = phone.with(|phone| {
+            let running = Arc::new(Running {
+                pid,
+                parent,
+                argv: argv.to_vec(),
+                inbox: Mutex::default(),
+                told: Notify::new(),
+            });
+            phone.processes.running.insert(pid, Arc::clone(&running));
+            running
+        });
+        Process { phone: phone.clone(), running }
+    }
+
+    /// Everyone who runs, by number.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Running>> {
+        self.running.values()
+    }
+
+    /// Sends a signal; `false` when there is no such process.
+    pub(crate) fn send(&self, pid: u32, signal: Signal) -> bool {
+        let Some(running) = self.running.get(&pid) else { return false };
+        running.take(signal);
+        true
+    }
+}
+
+impl Running {
+    fn take(&self, signal: Signal) {
+        let mut inbox = self.inbox();
+        if inbox.caught.contains(&signal) {
+            if inbox.pending.len() < PENDING {
+                inbox.pending.push_back(signal);
+            }
+        } else if !signal.harmless() {
+            inbox.fatal.get_or_insert(signal);
+        }
+        drop(inbox);
+        self.told.notify_waiters();
+    }
+
+    fn inbox(&self) -> std::sync::MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends once `look` finds something.
+    async fn wait<T>(&self, look: impl Fn(&mut Inbox) -> Option<T>) -> T {
+        loop {
+            let told = self.told.notified();
+            if let Some(found) = look(&mut self.inbox()) {
+                return found;
+            }
+            told.await;
+        }
+    }
+}
+
+impl Process {
+    /// What the table knows of it; a program keeps this, whoever holds its place.
+    pub(crate) fn running(&self) -> &Arc<Running> {
+        &self.running
+    }
+
+    /// Ends when a signal that the program does not catch ends it.
+    pub(crate) async fn ended(&self) -> Signal {
+        self.running.wait(|inbox| inbox.fatal).await
+    }
+}
+
+impl Running {
+    /// From now on these signals come out of [`Running::signal`]; `SIGKILL` never does.
+    pub(crate) fn catch(&self, signals: &[Signal]) {
+        self.inbox().caught = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
+    }
+
+    /// Whether a signal has ended the program, which is about to be dropped.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.inbox().fatal.is_some()
+    }
+
+    /// The next signal that was caught.
+    pub(crate) async fn signal(&self) -> Signal {
+        self.wait(|inbox| inbox.pending.pop_front()).await
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.phone.with(|phone| phone.processes.running.remove(&self.running.pid));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phone::Setup;
+    use futures::FutureExt;
+
+    fn started() -> (VirtualPhone, Process) {
+        let phone = VirtualPhone::new(Setup::default());
+        let process = Processes::start(&phone, 77, 1, &["/system/bin/cat".to_owned()]);
+        (phone, process)
+    }
+
+    #[test]
+    fn a_signal_ends_a_program_unless_it_is_caught_and_kill_always_does() {
+        let (phone, process) = started();
+        let send = |signal| phone.with(|phone| phone.processes.send(77, signal));
+        process.running().catch(&[Signal::INT, Signal::KILL]);
+        assert!(send(Signal::INT) && send(Signal(28)) && send(Signal(0)));
+        assert_eq!(process.ended().now_or_never(), None);
+        assert_eq!(process.running().signal().now_or_never(), Some(Signal::INT));
+        assert_eq!(process.running().signal().now_or_never(), None);
+        assert!(send(Signal::KILL) && send(Signal::TERM));
+        assert_eq!(process.ended().now_or_never(), Some(Signal::KILL));
+    }
+
+    #[test]
+    fn who_has_ended_is_not_in_the_table() {
+        let (phone, process) = started();
+        drop(process);
+        assert!(!phone.with(|phone| phone.processes.send(77, Signal::TERM)));
+    }
+
+    #[test]
+    fn signals_have_names_and_numbers() {
+        let named = |name| Signal::named(name).map(|signal| signal.status() - 128);
+        assert_eq!(["2", "INT", "sigint", "Kill"].map(named), [Some(2), Some(2), Some(2), Some(9)]);
+        assert_eq!(["FOO", "", "99"].map(named), [None, None, None]);
+        assert_eq!(Signal::named("15").and_then(Signal::name), Some("TERM"));
+    }
+}
