@@ -131,8 +131,6 @@ pub(crate) struct State {
     pub(crate) files: Files,
     pub(crate) properties: Properties,
     pub(crate) log: CommandLog,
-    /// Log lines before this one were cleared by `logcat -c`, counted from the first ever written.
-    pub(crate) log_cleared: u64,
     /// Programs that answer oddly, by name.
     pub(crate) odd: BTreeMap<String, Odd>,
     pub(crate) processes: Processes,
@@ -243,7 +241,6 @@ impl VirtualPhone {
             files: Files::new(world.unix_time(), programs::names(release), release.links),
             properties,
             log: CommandLog::default(),
-            log_cleared: 0,
             odd: BTreeMap::new(),
             processes: Processes::default(),
             watching: Vec::new(),

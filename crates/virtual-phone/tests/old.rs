@@ -276,7 +276,7 @@ async fn programs_of_later_releases_are_not_there() {
     assert!(
         said(&wired, "ps")
             .await
-            .contains("\nsystem    1203  402   547488 51248 00000000 00000000 S system_server\n")
+            .contains("\nsystem    1432  402   547488 51248 00000000 00000000 S system_server\n")
     );
     assert_eq!(said(&wired, "getprop ro.build.version.release").await, "4.4.4\n");
     assert_eq!(said(&wired, "getprop ro.build.version.sdk").await, "19\n");

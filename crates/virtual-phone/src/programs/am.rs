@@ -11,6 +11,10 @@ use crate::world::{StartError, Started};
 use std::time::Duration;
 
 /// `FLAG_ACTIVITY_NEW_TASK`, which `am start` adds.
+/// What `am crash` throws in the app on Android 12 and later.
+const SHELL_CRASH: &str =
+    "android.app.RemoteServiceException$CrashedByAdbException: shell-induced crash";
+
 const NEW_TASK: u32 = 0x1000_0000;
 /// `FLAG_RECEIVER_FROM_SHELL`, which `am broadcast` adds.
 const FROM_SHELL: u32 = 0x0040_0000;
@@ -36,6 +40,25 @@ pub(super) async fn am(call: Invocation) -> Status {
             Ok(0)
         }
         "kill-all" => Ok(0),
+        "crash" => {
+            // `ActivityManagerShellCommand.runCrash`: a package, or a process by its number.
+            let Some(what) = rest.iter().rfind(|arg| !arg.starts_with('-')) else {
+                return call.exception(command, &expected(command)).await;
+            };
+            call.phone.with(|phone| {
+                let package = match what.parse::<u32>() {
+                    Ok(pid) => phone
+                        .world
+                        .packages()
+                        .iter()
+                        .find(|manifest| phone.world.pid_of(&manifest.package) == Some(pid))
+                        .map(|manifest| manifest.package.clone()),
+                    Err(_) => Some(what.to_string()),
+                };
+                package.is_some_and(|package| phone.world.crash(&package, SHELL_CRASH))
+            });
+            Ok(0)
+        }
         "broadcast" => match intent::parse(rest) {
             Err(what) => call.exception(command, &what).await,
             Ok(parsed) => {

@@ -1,144 +1,239 @@
-//! `logcat` and `log`: what the phone writes down. Formats as in the captures `310` to `317` and `shell`'s logcat files.
+//! `logcat` and `log`: what the phone writes down.
 //!
-//! Without `-d` it goes on with what is written from then on. Buffers other than main and the binary format are not here.
+//! Begin at [`logcat`]; what is asked for is read in `wanted`, how a line looks stands in `shape`. Options, words and order of work are
+//! those of AOSP's `system/logging/logcat/logcat.cpp` of Android 14. Without `-d` or `-t` it goes on with what is written from then on, and
+//! ends as soon as nobody reads it: a real phone always has a next line to fail at.
+//!
+//! Not here: rotation of files (`-r`, `-n` are taken), `--proto`, pruning, statistics, zones other than UTC, events in binary form.
 
+mod old;
+mod shape;
+mod wanted;
+
+use self::shape::PRIORITIES;
+use self::wanted::{Task, Wanted};
 use super::Invocation;
-use super::clock::Moment;
-use crate::sh::io::Status;
-use crate::world::LogLine;
+use crate::files::Opened;
+use crate::sh::io::{Output, Status, Stop};
+use crate::world::{Buffer, LogLine, World};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Brief,
-    Threadtime,
-    Time,
-    Long,
-    Tag,
-    Raw,
-    Process,
-    Epoch,
-}
+/// Bytes of one entry's text (`LOGGER_ENTRY_MAX_PAYLOAD`).
+const LONGEST: usize = 4_068;
 
-/// Which lines are wanted: tag to least priority, with one for all others.
-struct Filter {
-    tags: Vec<(String, u8)>,
-    others: u8,
-}
-
-const PRIORITIES: &str = "VDIWEFS";
-
-/// `logcat [-d] [-c] [-g] [-v FORMAT] [-t N | -T N] [-s] [-b BUFFER] [TAG:PRIORITY]…`
+/// `logcat [OPTION]… [TAG:PRIORITY]…`
 pub(super) async fn logcat(call: Invocation) -> Status {
-    let (mut dump, mut clear, mut size, mut silent, mut last) = (false, false, false, false, None);
-    let old = !call.manners().toybox;
-    let mut format = if old { Format::Brief } else { Format::Threadtime };
-    let mut specs = Vec::new();
-    let mut args = call.args.iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        match arg {
-            "-d" => dump = true,
-            "-c" => clear = true,
-            "-g" => size = true,
-            "-s" => silent = true,
-            "-b" | "-m" | "--pid" | "--buffer" => drop(args.next()),
-            "-T" if old => return unknown_of_old(&call, 'T').await,
-            "-t" | "-T" => {
-                dump |= arg == "-t";
-                last = args.next().and_then(|count| count.parse::<usize>().ok());
-            }
-            "-v" => {
-                match args.next().and_then(named).filter(|named| !(old && *named == Format::Epoch))
-                {
-                    Some(named) => format = named,
-                    None if old => {
-                        call.err(format!("Invalid parameter to -v\n{OLD_USAGE}")).await;
-                        return Ok(255);
-                    }
-                    None => {
-                        call.err("logcat: Invalid parameter to -v\n").await;
-                        return Ok(1);
+    let is_old = !call.manners().toybox;
+    if is_old && let Some(answer) = old::answer(&call).await {
+        return answer;
+    }
+    let args = if is_old { old::arguments(&call) } else { call.args.clone() };
+    let mut wanted = match Wanted::read(&args, &call.env) {
+        Ok(wanted) => wanted,
+        Err(why) => {
+            call.err(format!("logcat: {why}\n")).await;
+            return Ok(1);
+        }
+    };
+    if !wanted.warnings.is_empty() {
+        call.err(std::mem::take(&mut wanted.warnings)).await;
+    }
+    match wanted.task {
+        Task::Help => call.out(HELP).await.map(|()| 0),
+        Task::Sizes => call.out(sizes(&call, &wanted)).await.map(|()| 0),
+        Task::SetSize => Ok(0),
+        Task::Last => {
+            call.err("logcat: Logcat read failure: No such file or directory\n").await;
+            Ok(1)
+        }
+        Task::Clear => {
+            call.phone.with(|phone| {
+                wanted.buffers.iter().for_each(|buffer| phone.world.clear_log(*buffer));
+            });
+            Ok(0)
+        }
+        Task::Print => {
+            let output = match &wanted.file {
+                None => call.io.stdout.clone(),
+                Some(file) => {
+                    let path = call.path(file);
+                    let opened =
+                        call.phone.with(|phone| phone.files.open_to_write(&path, 0o640, true));
+                    match opened {
+                        Ok(Opened::File(id)) => Output::File(call.phone.clone(), id),
+                        Ok(Opened::Special(_)) => Output::Null,
+                        Err(why) => {
+                            call.err(format!(
+                                "logcat: couldn't open output file '{file}': {why}\n"
+                            ))
+                            .await;
+                            return Ok(1);
+                        }
                     }
                 }
-            }
-            option if option.starts_with("-v") => match named(&option[2..]) {
-                Some(named) => format = named,
-                None => {
-                    call.err("logcat: Invalid parameter to -v\n").await;
-                    return Ok(1);
-                }
-            },
-            option if option.starts_with("-b") => {}
-            option if option.starts_with("--pid=") || option.starts_with("--buffer=") => {}
-            option if option.starts_with('-') && old => {
-                return unknown_of_old(&call, option.chars().nth(1).unwrap_or('-')).await;
-            }
-            option if option.starts_with('-') => {
-                call.err(format!("logcat: Unrecognized option {option}\n")).await;
-                return Ok(1);
-            }
-            spec => specs.push(spec),
+            };
+            print(&call, &wanted, &output).await
         }
     }
-    if size && old {
-        call.out("/dev/log/main: ring buffer is 1024Kb (163Kb consumed), max entry is 5120b, max payload is 4076b\n\
-                  /dev/log/system: ring buffer is 1024Kb (24Kb consumed), max entry is 5120b, max payload is 4076b\n")
-            .await?;
-        return Ok(0);
-    }
-    if size {
-        call.out("main: ring buffer is 256 KiB (12 KiB consumed, 12 KiB readable), max entry is 5120 B, max payload is 4068 B\n").await?;
-        return Ok(0);
-    }
-    if clear {
-        call.phone.with(|phone| phone.log_cleared = next(&phone.world));
-        return Ok(0);
-    }
-    let filter = Filter::new(&specs, silent);
-    call.out(if old {
-        "--------- beginning of /dev/log/main\n"
-    } else {
-        "--------- beginning of main\n"
-    })
-    .await?;
-    let mut from = call.phone.peek(|phone| phone.log_cleared);
-    if let Some(last) = last {
-        from = call.phone.peek(|phone| {
-            let world = &phone.world;
-            let wanted: Vec<u64> = numbered(world, from)
-                .filter(|(_, line)| filter.takes(line))
-                .map(|(at, _)| at)
-                .collect();
-            wanted.len().checked_sub(last).and_then(|at| wanted.get(at)).copied().unwrap_or(from)
-        });
-    }
+}
+
+async fn print(call: &Invocation, wanted: &Wanted, output: &Output) -> Status {
+    let mut printer = Printer {
+        wanted,
+        is_old: !call.manners().toybox,
+        begun: Vec::new(),
+        last: None,
+        matched: 0,
+    };
+    let mut from = call.phone.peek(|phone| wanted.first(&phone.world));
     loop {
         let changed = call.phone.changed();
-        let (text, end) = call.phone.peek(|phone| {
-            let epoch = phone.world.unix_time() - phone.world.uptime().as_secs();
-            let lines = numbered(&phone.world, from).filter(|(_, line)| filter.takes(line));
-            (
-                lines.map(|(_, line)| shown(line, format, epoch)).collect::<String>(),
-                next(&phone.world),
-            )
+        let bytes = call.phone.peek(|phone| {
+            let world = &phone.world;
+            let since_1970 = world.unix_time() - world.uptime().as_secs();
+            let mut bytes = Vec::new();
+            for (at, line) in world.log().since(from) {
+                if printer.is_done() {
+                    break;
+                }
+                from = at + 1;
+                if wanted.reads(line) {
+                    printer.print(line, since_1970, &mut bytes);
+                }
+            }
+            bytes
         });
-        from = end;
-        if !text.is_empty() {
-            call.out(text).await?;
+        if !bytes.is_empty() {
+            output.write(&bytes).await?;
         }
-        if dump {
+        if wanted.dump || printer.is_done() {
             return Ok(0);
         }
-        changed.await;
+        tokio::select! {
+            () = changed => {},
+            () = output.gone() => return Err(Stop::Closed),
+        }
     }
 }
 
-/// What logcat prints behind a mistake on Android 4.4.
-const OLD_USAGE: &str = include_str!("words/android-4.4/logcat.txt");
+/// Turns entries into what is printed, one after the other.
+struct Printer<'a> {
+    wanted: &'a Wanted,
+    is_old: bool,
+    /// Buffers of which something has been printed.
+    begun: Vec<Buffer>,
+    last: Option<Buffer>,
+    matched: u64,
+}
 
-/// The capture `320-logcat-T`.
-async fn unknown_of_old(call: &Invocation, option: char) -> Status {
-    call.err(format!("logcat: invalid option -- {option}\nUnrecognized Option\n{OLD_USAGE}")).await;
-    Ok(255)
+impl Printer<'_> {
+    fn is_done(&self) -> bool {
+        self.wanted.most.is_some_and(|most| self.matched >= most)
+    }
+
+    fn print(&mut self, line: &LogLine, since_1970: u64, into: &mut Vec<u8>) {
+        if self.wanted.binary {
+            into.extend(entry(line, since_1970));
+            return;
+        }
+        if !self.wanted.filter.takes(line) {
+            return;
+        }
+        let matches =
+            self.wanted.pattern.as_ref().is_none_or(|pattern| pattern.matches(&line.text, false));
+        self.matched += u64::from(matches);
+        if !matches && !self.wanted.anyway {
+            return;
+        }
+        if self.last != Some(line.buffer) {
+            let known = self.begun.contains(&line.buffer);
+            if !known || self.wanted.dividers {
+                let what = if known { "switch to" } else { "beginning of" };
+                let name = line.buffer.name();
+                let name = if self.is_old { old::path(name) } else { name.to_owned() };
+                into.extend(format!("--------- {what} {name}\n").as_bytes());
+            }
+            self.last = Some(line.buffer);
+            self.begun.push(line.buffer);
+        }
+        into.extend(self.wanted.shape.shown(line, since_1970).as_bytes());
+    }
+}
+
+impl Wanted {
+    /// The number of the entry to begin with. As logd has it, `-t N` counts the entries of the chosen buffers and process, before tags and
+    /// patterns choose among them.
+    fn first(&self, world: &World) -> u64 {
+        let chosen = || world.log().since(0).filter(|(_, line)| self.reads(line));
+        if let Some(lines) = self.tail {
+            let all: Vec<u64> = chosen().map(|(at, _)| at).collect();
+            return all.len().checked_sub(lines).and_then(|at| all.get(at)).copied().unwrap_or(0);
+        }
+        if let Some(since) = self.since {
+            let since_1970 = world.unix_time() - world.uptime().as_secs();
+            let time = |line: &LogLine| {
+                let seconds = u128::from(since_1970 + line.at.as_secs());
+                seconds * 1_000_000_000 + u128::from(line.at.subsec_nanos())
+            };
+            let now = world.unix_time();
+            let since = since.nanos(now);
+            return chosen()
+                .find(|(_, line)| time(line) >= since)
+                .map_or(world.log().next(), |(at, _)| at);
+        }
+        0
+    }
+
+    /// Whether logd gives that entry.
+    fn reads(&self, line: &LogLine) -> bool {
+        self.buffers.contains(&line.buffer)
+            && self.pid.is_none_or(|pid| pid == line.pid)
+            && (self.uids.is_empty() || self.uids.contains(&line.uid))
+    }
+}
+
+/// An entry in binary form: `struct logger_entry` of `log/log_read.h`, then priority, tag and text.
+fn entry(line: &LogLine, since_1970: u64) -> Vec<u8> {
+    if line.buffer == Buffer::Events {
+        return Vec::new();
+    }
+    let priority = PRIORITIES.find(line.priority).unwrap_or(0) as u8 + 2;
+    let mut payload = vec![priority];
+    payload.extend(line.tag.as_bytes());
+    payload.push(0);
+    payload.extend(line.text.as_bytes().iter().take(LONGEST - payload.len().min(LONGEST)));
+    payload.push(0);
+    let mut bytes = Vec::new();
+    bytes.extend((payload.len() as u16).to_le_bytes());
+    bytes.extend(28_u16.to_le_bytes());
+    let seconds = (since_1970 + line.at.as_secs()) as u32;
+    for word in [line.pid, line.pid, seconds, line.at.subsec_nanos(), line.buffer as u32, line.uid]
+    {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend(payload);
+    bytes
+}
+
+/// `-g`
+fn sizes(call: &Invocation, wanted: &Wanted) -> String {
+    let size = |bytes: usize| match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes / 1024),
+        _ => format!("{} MiB", bytes / 1_048_576),
+    };
+    call.phone.peek(|phone| {
+        let line = |buffer: &Buffer| {
+            let lines = phone.world.log().since(0).filter(|(_, line)| line.buffer == *buffer);
+            // Each entry has a header of 28 bytes, a priority and two ends.
+            let used: usize = lines.map(|(_, line)| 31 + line.tag.len() + line.text.len()).sum();
+            format!(
+                "{}: ring buffer is 256 KiB ({used} consumed, {used} readable), max entry is 5120 B, max payload is {LONGEST} B\n",
+                buffer.name(),
+                used = size(used)
+            )
+        };
+        wanted.buffers.iter().map(line).collect()
+    })
 }
 
 /// `log [-p PRIORITY] [-t TAG] TEXT…`
@@ -161,121 +256,49 @@ pub(super) async fn log(call: Invocation) -> Status {
         call.err(format!("log: bad -p '{priority}'\n")).await;
         return Ok(1);
     }
-    // `LOGGER_ENTRY_MAX_PAYLOAD`
-    let text: String = words.join(" ").chars().take(4_068).collect();
-    call.phone.with(|phone| phone.world.write_log(priority, &tag, 4_000, &text));
+    let text: String = words.join(" ").chars().take(LONGEST).collect();
+    call.phone.with(|phone| phone.world.write_log(priority, &tag, call.running.pid, &text));
     Ok(0)
 }
 
-/// Lines with their numbers counted from the first line ever written, from a number on.
-fn numbered(world: &crate::world::World, from: u64) -> impl Iterator<Item = (u64, &LogLine)> {
-    let first = world.log().dropped();
-    world
-        .log()
-        .lines()
-        .enumerate()
-        .map(move |(at, line)| (first + at as u64, line))
-        .filter(move |(at, _)| *at >= from)
-}
+const HELP: &str = "
+  Usage: logcat [OPTION]... [FILTERSPEC]...
 
-fn next(world: &crate::world::World) -> u64 {
-    world.log().dropped() + world.log().lines().len() as u64
-}
+  General options:
 
-fn named(name: &str) -> Option<Format> {
-    Some(match name {
-        "brief" => Format::Brief,
-        "threadtime" => Format::Threadtime,
-        "time" => Format::Time,
-        "long" => Format::Long,
-        "tag" => Format::Tag,
-        "raw" => Format::Raw,
-        "process" => Format::Process,
-        "epoch" => Format::Epoch,
-        _ => return None,
-    })
-}
+  -b BUFFER, --buffer=BUFFER
+      Request alternate ring buffer(s). Options are:
+          main system radio events crash default all
+      Default is \"main,system,crash,kernel\".
+  -c, --clear
+      Clear (flush) the entire log and exit.
+  -d            Dump the log and then exit (don't block).
+  --pid=PID     Only print logs from the given pid.
 
-fn shown(line: &LogLine, format: Format, epoch: u64) -> String {
-    let at = Moment::new(epoch + line.at.as_secs());
-    let time = format!(
-        "{:02}-{:02} {:02}:{:02}:{:02}.{:03}",
-        at.month,
-        at.day,
-        at.hour,
-        at.minute,
-        at.second,
-        line.at.subsec_millis()
-    );
-    let LogLine { priority, tag, pid, text, .. } = line;
-    match format {
-        Format::Brief => format!("{priority}/{tag:<8}({pid:>5}): {text}\n"),
-        Format::Threadtime => format!("{time} {pid:>5} {pid:>5} {priority} {tag:<8}: {text}\n"),
-        Format::Time => format!("{time} {priority}/{tag:<8}({pid:>5}): {text}\n"),
-        Format::Long => format!("[ {time} {pid:>5}:{pid:>5} {priority}/{tag:<8} ]\n{text}\n\n"),
-        Format::Tag => format!("{priority}/{tag:<8}: {text}\n"),
-        Format::Raw => format!("{text}\n"),
-        Format::Epoch => format!(
-            "{:>13}.{:03} {pid:>5} {pid:>5} {priority} {tag:<8}: {text}\n",
-            epoch + line.at.as_secs(),
-            line.at.subsec_millis()
-        ),
-        Format::Process => format!("{priority}({pid:>5}) {text}  ({tag})\n"),
-    }
-}
+  Formatting:
 
-impl Filter {
-    fn new(specs: &[&str], silent: bool) -> Self {
-        let rank = |letter: &str| {
-            letter.chars().next().and_then(|c| PRIORITIES.find(c.to_ascii_uppercase())).unwrap_or(0)
-                as u8
-        };
-        let mut filter = Self { tags: Vec::new(), others: if silent { 6 } else { 0 } };
-        for spec in specs {
-            let (tag, least) =
-                spec.rsplit_once(':').map_or((*spec, 0), |(tag, letter)| (tag, rank(letter)));
-            if tag == "*" {
-                filter.others = least;
-            } else {
-                filter.tags.push((tag.to_owned(), least));
-            }
-        }
-        filter
-    }
+  -v, --format=FORMAT         Sets log print format.
+  -D, --dividers              Print dividers between each log buffer.
+  -B, --binary                Output the log in binary.
 
-    fn takes(&self, line: &LogLine) -> bool {
-        let least = self
-            .tags
-            .iter()
-            .rfind(|(tag, _)| *tag == line.tag)
-            .map_or(self.others, |(_, least)| *least);
-        PRIORITIES.find(line.priority).unwrap_or(0) as u8 >= least
-    }
-}
+  Output files:
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
+  -f, --file=FILE             Log to FILE instead of stdout.
 
-    #[test]
-    fn lines_are_shown_as_in_the_captures() {
-        let line = LogLine {
-            at: Duration::from_millis(1_500),
-            priority: 'I',
-            tag: "DEBUG".into(),
-            pid: 40,
-            text: "up".into(),
-        };
-        let epoch = 1_709_632_800;
-        assert_eq!(
-            shown(&line, Format::Threadtime, epoch),
-            "03-05 10:00:01.500    40    40 I DEBUG   : up\n"
-        );
-        assert_eq!(shown(&line, Format::Brief, epoch), "I/DEBUG   (   40): up\n");
-        let filter = Filter::new(&["DEBUG:W", "*:V"], false);
-        assert!(!filter.takes(&line));
-        assert!(Filter::new(&["DEBUG"], true).takes(&line));
-        assert!(!Filter::new(&[], true).takes(&line));
-    }
-}
+  Logd control:
+
+  -g, --buffer-size
+      Get size of the ring buffers within logd.
+
+  Filtering:
+
+  -s                   Set default filter to silent (like filterspec '*:S').
+  -e, --regex=EXPR     Only print lines matching ECMAScript regex.
+  -m, --max-count=N    Exit after printing <count> lines.
+  -t N                 Print most recent <count> lines (implies -d).
+  -T N                 Print most recent <count> lines (does not imply -d).
+  -t TIME              Print lines since specified time (implies -d).
+  -T TIME              Print lines since specified time (not imply -d).
+  --uid=UIDS
+      Only display log messages from UIDs in the comma-separated list UIDS.
+";

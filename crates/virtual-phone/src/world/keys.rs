@@ -284,6 +284,7 @@ impl World {
             let text =
                 if on { "Waking up from Asleep" } else { "Going to sleep due to power_button" };
             self.write_log('I', "PowerManagerService", SYSTEM_PID, text);
+            self.note_screen(on);
         }
     }
 

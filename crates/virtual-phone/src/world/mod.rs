@@ -13,6 +13,7 @@
 mod app;
 mod apps;
 mod chance;
+mod events;
 pub(crate) mod geometry;
 mod icons;
 mod inks;
@@ -43,7 +44,7 @@ use std::time::Duration;
 pub use self::app::{Component, Intent, Manifest, StartError, Started};
 pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
-pub use self::log::{Log, LogLine};
+pub use self::log::{Buffer, Log, LogLine};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
 pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;
@@ -409,9 +410,17 @@ impl World {
         &self.log
     }
 
-    /// Writes a line into the log, as the shell's `log` does.
+    /// Forgets what stands in a buffer of the log.
+    pub fn clear_log(&mut self, buffer: Buffer) {
+        self.log.clear(buffer);
+    }
+
+    /// Writes an entry into the log, as the shell's `log` does; the system's server writes into a buffer of its own.
     pub fn write_log(&mut self, priority: char, tag: &str, pid: u32, text: &str) {
-        let (at, tag, text) = (self.uptime, tag.to_owned(), text.replace('\n', " "));
-        self.log.push(LogLine { at, priority, tag, pid, text });
+        let (buffer, uid) = match pid {
+            tasks::SYSTEM_PID => (Buffer::System, 1_000),
+            _ => (Buffer::Main, 2_000),
+        };
+        self.write_line(buffer, priority, tag, (pid, uid), text);
     }
 }

@@ -138,7 +138,10 @@ impl World {
                 component.short()
             );
             self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+            self.note_process(pid, uid, &component);
         }
+        let action = intent.action.as_deref().unwrap_or(MAIN);
+        self.note_activity(&component, action, began);
         self.leave_screen();
         self.tell(package, Event::Intent(intent.clone()));
         self.settle();
@@ -153,15 +156,22 @@ impl World {
     /// such package is installed.
     pub fn force_stop(&mut self, package: &str) -> bool {
         let Some(at) = self.app_index(package) else { return false };
+        if let Some(pid) = self.apps[at].pid {
+            let uid = self.apps[at].manifest.uid;
+            let line = format!("Force stopping {package} appid={uid} user=0: from pid {pid}");
+            self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+            self.note("am_kill", &format!("[0,{pid},{package},0,stop {package}]"));
+        }
+        self.end(package);
+        true
+    }
+
+    /// Ends an app's process and task, whatever ended it.
+    pub(crate) fn end(&mut self, package: &str) {
+        let Some(at) = self.app_index(package) else { return };
         let installed = &mut self.apps[at];
         installed.app = (installed.make)(self.seed);
-        if let Some(pid) = installed.pid.take() {
-            let line = format!(
-                "Force stopping {package} appid={} user=0: from pid {pid}",
-                installed.manifest.uid
-            );
-            self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
-        }
+        installed.pid = None;
         let in_front = self.foreground().package == package;
         self.tasks.retain(|task| task.package != package);
         self.scrolls.retain(|(owner, _), _| !owner.starts_with(&format!("{package}/")));
@@ -171,7 +181,6 @@ impl World {
         if in_front || self.tasks.is_empty() {
             self.go_home();
         }
-        true
     }
 
     /// Stops an app and forgets what it stored. `false` when no such package is installed.

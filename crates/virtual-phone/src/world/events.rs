@@ -1,0 +1,172 @@
+//! What Android's services write into the events buffer, and what a crash leaves in the log.
+//!
+//! Shapes follow the capture `logcat/mediatek_android12_threadtime.txt` (tags and the order of their fields are those of Android's
+//! `event-log-tags`), crashes `logcat/crash_compose-app_threadtime.txt`. The number of an activity record is a stable one for its name;
+//! on a phone it is an identity hash.
+
+use super::World;
+use super::app::Component;
+use super::log::{Buffer, LogLine};
+use super::tasks::SYSTEM_PID;
+
+/// The user of the system's server.
+const SYSTEM: u32 = 1_000;
+
+impl World {
+    /// An event of the system's server.
+    pub(crate) fn note(&mut self, tag: &str, text: &str) {
+        self.note_of((SYSTEM_PID, SYSTEM), tag, text);
+    }
+
+    /// A process was started for an activity.
+    pub(crate) fn note_process(&mut self, pid: u32, uid: u32, component: &Component) {
+        let Component { package, activity } = component;
+        let started =
+            format!("[0,{pid},{uid},{package},next-top-activity,{{{package}/{activity}}}]");
+        self.note("am_proc_start", &started);
+        self.note("am_proc_bound", &format!("[0,{pid},{package}]"));
+    }
+
+    /// An activity came to the front; `began` when it was not there before.
+    pub(crate) fn note_activity(&mut self, component: &Component, action: &str, began: bool) {
+        let (short, record) = (component.short(), record(component));
+        let task = self.app_index(&component.package).unwrap_or_default() + 1;
+        if began {
+            let flags = 0x1000_0000;
+            let created = format!("[0,{record},{task},{short},{action},NULL,NULL,{flags}]");
+            self.note("wm_create_activity", &created);
+            self.note("wm_task_to_front", &format!("[0,{task}]"));
+            self.note("wm_restart_activity", &format!("[0,{record},{task},{short}]"));
+        } else {
+            self.note("wm_task_to_front", &format!("[0,{task}]"));
+            self.note("wm_resume_activity", &format!("[0,{record},{task},{short}]"));
+        }
+        let why = if began { "minimalResumeActivityLocked" } else { "resumeTopActivity" };
+        self.note("wm_set_resumed_activity", &format!("[0,{short},{why}]"));
+        let Some((pid, uid)) = self.process_of(&component.package) else { return };
+        let class = &component.activity;
+        if began {
+            let created = format!("[{record},{class},performCreate]");
+            self.note_of((pid, uid), "wm_on_create_called", &created);
+        }
+        let resumed = format!("[{record},{class},RESUME_ACTIVITY]");
+        self.note_of((pid, uid), "wm_on_resume_called", &resumed);
+    }
+
+    /// The screen went on or off.
+    pub(crate) fn note_screen(&mut self, on: bool) {
+        self.note("screen_toggled", if on { "1" } else { "0" });
+    }
+
+    /// Ends an app as an uncaught exception does: a trace in the log, its process and its task gone. `false` when it does not run.
+    pub fn crash(&mut self, package: &str, exception: &str) -> bool {
+        let Some((pid, uid)) = self.process_of(package) else { return false };
+        let front = self.foreground();
+        let trace = format!(
+            "FATAL EXCEPTION: main\nProcess: {package}, PID: {pid}\n{exception}\n\
+             \tat android.app.ActivityThread.throwRemoteServiceException(ActivityThread.java:2082)\n\
+             \tat android.os.Handler.dispatchMessage(Handler.java:106)\n\
+             \tat android.os.Looper.loop(Looper.java:294)\n\
+             \tat android.app.ActivityThread.main(ActivityThread.java:8177)"
+        );
+        self.write_line(Buffer::Crash, 'E', "AndroidRuntime", (pid, uid), &trace);
+        let (class, what) = exception.split_once(": ").unwrap_or((exception, ""));
+        let crashed = format!("[{pid},0,{package},0,{class},{what},ActivityThread.java,2082]");
+        self.note("am_crash", &crashed);
+        if front.package == package {
+            let line = format!("  Force finishing activity {}", front.short());
+            self.write_log('W', "ActivityTaskManager", SYSTEM_PID, &line);
+            let finished = format!("[0,{},{},{},force-crash]", record(&front), 1, front.short());
+            self.note("wm_finish_activity", &finished);
+        }
+        let line = format!("Process {package} (pid {pid}) has died: fg  TOP");
+        self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+        self.note("am_proc_died", &format!("[0,{pid},{package},0,2]"));
+        self.end(package);
+        true
+    }
+
+    /// The process and the user of a running app.
+    fn process_of(&self, package: &str) -> Option<(u32, u32)> {
+        let app = &self.apps[self.app_index(package)?];
+        Some((app.pid?, app.manifest.uid))
+    }
+
+    fn note_of(&mut self, who: (u32, u32), tag: &str, text: &str) {
+        self.write_line(Buffer::Events, 'I', tag, who, text);
+    }
+
+    /// Writes an entry.
+    pub(crate) fn write_line(
+        &mut self,
+        buffer: Buffer,
+        priority: char,
+        tag: &str,
+        (pid, uid): (u32, u32),
+        text: &str,
+    ) {
+        let (at, tag, text) = (self.uptime, tag.to_owned(), text.to_owned());
+        self.log.push(LogLine { at, buffer, priority, tag, pid, uid, text });
+    }
+}
+
+/// The number of an activity's record: stays the same for the same activity (FNV-1a, 28 bits).
+fn record(component: &Component) -> u32 {
+    let hash = component
+        .short()
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash >> 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Setup;
+
+    fn events(world: &World) -> Vec<String> {
+        let lines = world.log().lines().filter(|line| line.buffer == Buffer::Events);
+        lines.map(|line| format!("{} {}", line.tag, line.text)).collect()
+    }
+
+    #[test]
+    fn a_start_leaves_the_events_of_the_capture_in_its_order() {
+        let mut world = World::new(Setup::default());
+        let before = events(&world).len();
+        world.start("com.android.settings", None).expect("it is there");
+        let events = &events(&world)[before..];
+        let tags: Vec<_> = events.iter().filter_map(|event| event.split(' ').next()).collect();
+        assert_eq!(
+            tags,
+            [
+                "am_proc_start",
+                "am_proc_bound",
+                "wm_create_activity",
+                "wm_task_to_front",
+                "wm_restart_activity",
+                "wm_set_resumed_activity",
+                "wm_on_create_called",
+                "wm_on_resume_called"
+            ]
+        );
+        assert!(
+            events[0].contains(",com.android.settings,next-top-activity,{com.android.settings/")
+        );
+        assert!(
+            events[5].ends_with("[0,com.android.settings/.Settings,minimalResumeActivityLocked]")
+        );
+    }
+
+    #[test]
+    fn a_crash_shows_the_screen_behind_and_leaves_a_trace() {
+        let mut world = World::new(Setup::default());
+        assert!(!world.crash("com.android.settings", "java.lang.IllegalStateException: no"));
+        world.start("com.android.settings", None).expect("it is there");
+        assert!(world.crash("com.android.settings", "java.lang.IllegalStateException: no"));
+        assert_eq!(world.pid_of("com.android.settings"), None);
+        assert_ne!(world.foreground().package, "com.android.settings");
+        let crash = world.log().lines().find(|line| line.buffer == Buffer::Crash);
+        let text = crash.map(|line| line.text.clone()).unwrap_or_default();
+        assert!(text.starts_with("FATAL EXCEPTION: main\nProcess: com.android.settings, PID: "));
+    }
+}
