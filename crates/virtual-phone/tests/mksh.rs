@@ -91,6 +91,7 @@ const SCRIPTS: &[&str] = &[
     "( ( echo a ) )",
     "(echo a); (echo b)",
     "echo a & wait; echo b",
+    "kill -l 9 15 130 200 0; echo $?; kill -l INT; echo $?; kill; echo $?; kill -0 999999; echo $?; kill -FOO 1; echo $?; kill x; echo $?",
     "cat /dev/null && echo yes",
     "set -e; true; false; echo no",
     "set -e; false || true; echo yes",

@@ -339,7 +339,7 @@ async fn who_runs_is_told_and_who_belongs_to_others_is_not_signalled() {
         ("kill -s FOO 1", 1, "", "/system/bin/sh: kill: bad signal: FOO\n"),
         ("kill -l 2", 0, "INT\n", ""),
         ("kill -l 137", 0, "KILL\n", ""),
-        ("kill -l KILL", 0, "9\n", ""),
+        ("kill -l KILL", 1, "", "/system/bin/sh: kill: bad number: KILL\n"),
         ("pkill nobody", 1, "", ""),
         ("killall nobody", 1, "", "killall: nobody: No such process\n"),
         ("pidof system_server", 0, "1432\n", ""),

@@ -133,7 +133,7 @@ pub(super) async fn killall(call: Invocation) -> Status {
     Ok(status)
 }
 
-/// `kill [-s SIGNAL|-SIGNAL] PID…`, `kill -l [SIGNAL…]`
+/// `kill [-s SIGNAL|-SIGNAL] PID…`, `kill -l [NUMBER…]`; the table of all signals has names alone.
 pub(super) async fn kill(call: Invocation) -> Status {
     let mut signal = Signal::TERM;
     let mut args = call.args.iter().map(String::as_str).peekable();
@@ -185,17 +185,14 @@ async fn list(call: &Invocation) -> Status {
         return call.out(format!("{names}\n")).await.map(|()| 0);
     }
     for given in &call.args[1..] {
+        let Ok(number) = given.parse::<u32>() else {
+            call.err(format!("/system/bin/sh: kill: bad number: {given}\n")).await;
+            return Ok(1);
+        };
         // Also the exit status that a signal gave, as mksh has it.
-        let number = given
-            .parse::<u32>()
-            .map_or_else(|_| given.clone(), |status| (status % 128).to_string());
-        match Signal::named(&number) {
-            Some(signal) if number != *given || given.parse::<u8>().is_ok() => {
-                call.out(format!("{}\n", signal.name().unwrap_or(&number))).await?;
-            }
-            Some(signal) => call.out(format!("{}\n", signal.status() - 128)).await?,
-            None => return bad_signal(call, given).await,
-        }
+        let signal = if number > 128 { number - 128 } else { number };
+        let name = Signal::named(&signal.to_string()).and_then(Signal::name);
+        call.out(format!("{}\n", name.map_or_else(|| given.clone(), str::to_owned))).await?;
     }
     Ok(0)
 }
