@@ -8,7 +8,7 @@
 //! first; in the second case the world's clock is moved on, as `sleep` does. So a test with a held clock waits for nothing.
 //!
 //! Not here: the info page and the overlay of `--bugreport` (taken, not drawn), the formats `webm`, `frames` and `raw-frames`, the
-//! metadata of the window traces.
+//! metadata of the window traces; a terminal is not made raw for the bare stream.
 
 mod wanted;
 
