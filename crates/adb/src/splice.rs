@@ -14,7 +14,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// Carries bytes between a pipe of this computer and one that crosses the wire, until either ends.
 ///
 /// ADB has no half-closed streams, so that the end of `near` ends both directions, once what it sent
-/// has been delivered; as with adb's own forwards.
+/// has been delivered; as with adb's own forwards. What the far side sent before its end reaches
+/// `near` also while that still sends.
 pub(crate) async fn splice<N, F>(near: N, far: F)
 where
     N: AsyncRead + AsyncWrite + Unpin,
@@ -24,15 +25,17 @@ where
     let (mut far_reads, mut far_writes) = split(far);
     let up = async {
         let carried = copy(&mut near_reads, &mut far_writes).await;
-        carried.is_ok() && far_writes.shutdown().await.is_ok()
+        // Without it a far side whose near one broke would be waited for.
+        let ended = far_writes.shutdown().await;
+        carried.is_ok() && ended.is_ok()
     };
     let mut down = pin!(async {
         let carried = copy(&mut far_reads, &mut near_writes).await;
         carried.is_ok() && near_writes.shutdown().await.is_ok()
     });
     let ended_well = tokio::select! {
-        // What the far side sent before it saw the end may still come.
-        up = up => return if up { down.await; },
+        // What the far side sent before it saw the end, or ended itself, may still come.
+        up = up => down.await && !up,
         down = &mut down => down,
     };
     if ended_well {
@@ -75,6 +78,25 @@ mod tests {
             }
         );
         assert_eq!((written, read), (b"late".to_vec(), told));
+        carrying.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_the_far_side_said_before_it_ended_comes_while_the_near_side_still_sends() {
+        let (near, mut far, carrying) = spliced();
+        // More than the near side's pipe holds, so that some is still on its way.
+        let (said, sent) = (vec![7; 48], vec![1; 1000]);
+        far.write_all(&said).await.unwrap();
+        drop(far);
+        let (mut reads, mut writes) = split(near);
+        // It goes to nobody.
+        tokio::spawn(async move { writes.write_all(&sent).await });
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let mut came = Vec::new();
+        reads.read_to_end(&mut came).await.unwrap();
+        assert_eq!(came, said);
         carrying.await.unwrap();
     }
 
