@@ -282,15 +282,13 @@ pub(super) async fn within_answer<T>(
 /// Whether a server sees where this serial ends in `host-serial:SERIAL:…`: it has no colon, or is
 /// an address with a port.
 fn ends_at_its_colon(serial: &str) -> bool {
-    let (host, port) = match serial.rsplit_once(':') {
-        Some(halves) => halves,
-        None => return !serial.is_empty() && !serial.starts_with('['),
-    };
+    let (host, port) = serial.rsplit_once(':').map_or((serial, None), |(a, b)| (a, Some(b)));
     let bracketed = host.starts_with('[') && host.find(']') == Some(host.len() - 1);
     let plain = !host.is_empty() && !host.contains([':', '[']);
+    // Behind these more is expected.
     let prefix = ["usb", "product", "model", "device", "tcp", "udp", "vsock"].contains(&host);
-    let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    (bracketed || plain) && !prefix && digits
+    let digits = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (plain || bracketed && port.is_some()) && !prefix && port.is_none_or(digits)
 }
 
 /// Whether a server's words mean the phone rather than what was asked of it.

@@ -134,8 +134,18 @@ async fn a_serial_is_asked_about_so_that_the_server_sees_its_end() {
         let server = asked(vec![vec![(request, "OKAY0003cmd")]]).await;
         assert!(server.device(serial).features().await.unwrap().has("cmd"), "{serial}");
     }
-    for serial in ["a:b", "a:5555:c", "usb:1-4", "tcp:5555", "vsock:2:5555", "model:1", "[a", "::1"]
-    {
+    for serial in [
+        "a:b",
+        "a:5555:c",
+        "usb:1-4",
+        "tcp:5555",
+        "vsock:2:5555",
+        "model:1",
+        "[a",
+        "::1",
+        "usb",
+        "tcp",
+    ] {
         let choose = format!("host:transport:{serial}");
         let scripts = vec![(choose, "OKAY"), ("host:features".into(), "OKAY0003cmd")];
         let server = asked(vec![scripts]).await;
