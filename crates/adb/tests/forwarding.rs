@@ -130,6 +130,20 @@ async fn what_a_phone_opens_unasked_is_refused() {
 }
 
 #[tokio::test]
+async fn a_place_that_was_led_anew_outlives_the_one_before() {
+    let phone = TinyPhone::modern();
+    let host = Direct::over(phone.pipe());
+    let first = host.reverse("tcp:8081", "one", true).await.unwrap();
+    let mut second = host.reverse("tcp:8081", "two", true).await.unwrap();
+    drop(first);
+    assert_eq!(lines(&reverse::list(&host).await.unwrap()), ["(reverse) tcp:8081 two"]);
+    let (inside, here) = tokio::join!(phone.sockets.connect("tcp:8081"), second.accept());
+    assert!(inside.is_ok() && here.is_ok());
+    drop(second);
+    assert_eq!(reverse::list(&host).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn what_leads_to_a_host_ends_with_its_connection() {
     let phone = TinyPhone::modern();
     let host = Direct::over(phone.pipe());

@@ -23,6 +23,16 @@ impl Expected {
         Ok(Self { shared: shared.clone(), service: service.to_owned() })
     }
 
+    /// Notes that the phone leads here from `place`, and to nobody else from there any more.
+    pub fn note_place(&self, place: &str) {
+        self.shared.lock().led.insert(place.to_owned(), self.service.clone());
+    }
+
+    /// Whether it still does, as far as we asked it.
+    pub fn is_led_from(&self, place: &str) -> bool {
+        self.shared.lock().led.get(place) == Some(&self.service)
+    }
+
     /// Waits for the next stream. Safe to be cancelled.
     ///
     /// # Errors
@@ -50,6 +60,7 @@ impl Drop for Expected {
     fn drop(&mut self) {
         let mut inner = self.shared.lock();
         inner.connection.unexpect(&self.service);
+        inner.led.retain(|_, service| *service != self.service);
         while let Some(id) = inner.take_offer(&self.service) {
             inner.connection.release(id);
         }

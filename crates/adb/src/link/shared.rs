@@ -29,6 +29,7 @@ impl Shared {
             driver: None,
             offers: VecDeque::new(),
             key_shown: None,
+            led: HashMap::new(),
             waiting: HashMap::new(),
             attending: Waiters::default(),
         }))
@@ -75,6 +76,8 @@ pub(super) struct Inner {
     pub(super) driver: Option<Waker>,
     pub(super) offers: VecDeque<(u32, String)>,
     pub(super) key_shown: Option<(u32, String)>,
+    /// Where the phone listens for us, and the services to which it leads from there.
+    pub(super) led: HashMap<String, String>,
     waiting: HashMap<u32, Waiting>,
     /// Who waits for the greeting, for a key or for offers.
     pub(super) attending: Waiters,

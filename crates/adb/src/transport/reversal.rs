@@ -42,12 +42,13 @@ impl Direct {
             Some(port) => format!("tcp:{port}"),
             None => listen.to_owned(),
         };
+        expected.note_place(&listen);
         Ok(Reversal { listen, link, expected })
     }
 }
 
-/// A place on the phone that leads to us. Dropping it tells the phone to listen there no longer, and
-/// refuses what still comes.
+/// A place on the phone that leads to us. Dropping it tells the phone to listen there no longer,
+/// unless a later one leads from the same place, and refuses what still comes.
 pub struct Reversal {
     listen: String,
     link: Arc<Link>,
@@ -77,7 +78,9 @@ impl Reversal {
 
 impl Drop for Reversal {
     fn drop(&mut self) {
-        if let Ok(service) = service(Request::Kill { listen: self.listen.clone() }) {
+        if self.expected.is_led_from(&self.listen)
+            && let Ok(service) = service(Request::Kill { listen: self.listen.clone() })
+        {
             self.link.mention(&service);
         }
     }
