@@ -1,6 +1,6 @@
 //! Apps: which there are, starting and ending them, and which one has the focus.
 
-use super::{Android, Line, Said};
+use super::{Android, Line, Said, display};
 use crate::error::excerpt;
 use crate::{App, AppId, Error, Foreground};
 
@@ -83,8 +83,11 @@ pub(super) fn focus_command() -> Line {
 }
 
 /// Reads the focus: `mCurrentFocus=Window{hash u0 PACKAGE/ACTIVITY}`, or `null` while windows change; then the
-/// focused app's record says who it will be.
+/// focused app's record says who it will be. Since Android 10 each display has a focus of its own
+/// (`DisplayContent.dump` in AOSP); the built-in one's is meant.
 pub(super) fn read_focus(said: &str) -> Result<Option<Foreground>, Error> {
+    let built_in = display::section(said).filter(|part| part.contains("mCurrentFocus="));
+    let said = built_in.unwrap_or(said);
     let component = |marker: &str| {
         said.lines().filter(|line| line.contains(marker)).find_map(|line| {
             line.split([' ', '{', '}'])
@@ -157,5 +160,21 @@ mod tests {
         assert_eq!(focus("  mCurrentFocus=null\n  mFocusedApp=null\n"), None);
         assert_eq!(focus("  mCurrentFocus=Window{7 u0 NotificationShade}\n"), None);
         assert!(read_focus("dumpsys: not found").is_err());
+    }
+
+    #[test]
+    fn of_several_displays_the_focus_of_the_built_in_one_is_meant() {
+        // The order is that of a car with several displays.
+        let said = |focus: &str| {
+            format!(
+                "  Display: mDisplayId=8 (organized)\n  mCurrentFocus=Window{{1 u0 com.cluster/com.cluster.Dials}}\n  Display: mDisplayId=0 (organized)\n  mCurrentFocus={focus}\n  Display: mDisplayId=9\n  mFocusedApp=ActivityRecord{{9f u0 com.rear/.Main t12}}\n"
+            )
+        };
+        let map = Some(("com.map".into(), "com.map.Main".into()));
+        assert_eq!(focus(&said("Window{2 u0 com.map/com.map.Main}")), map);
+        assert_eq!(focus(&said("null")), None);
+        // Before Android 10 there is one, behind all displays.
+        let one = "  Display: mDisplayId=0\n  Display: mDisplayId=8\n  mCurrentFocus=Window{2 u0 com.map/com.map.Main}\n";
+        assert_eq!(focus(one), map);
     }
 }

@@ -112,11 +112,7 @@ pub(super) fn read_display(said: &Said) -> Result<Display, Error> {
 }
 
 fn find_display(said: &str) -> Option<Display> {
-    let mut lines = said.lines().map(str::trim);
-    lines.find(|line| line.strip_prefix(HEADING).is_some_and(|rest| number(rest) == Some("0")))?;
-    let line = lines
-        .take_while(|line| !line.starts_with(HEADING))
-        .find(|line| line.starts_with("init="))?;
+    let line = section(said)?.lines().map(str::trim).find(|line| line.starts_with("init="))?;
     let words = || line.split_whitespace();
     let size = |prefix: &str| words().find_map(|word| size(word.strip_prefix(prefix)?));
     let mut densities = words().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
@@ -125,6 +121,19 @@ fn find_display(said: &str) -> Option<Display> {
         natural: size("base=").or_else(|| size("init="))?,
         density: densities.next_back(),
     })
+}
+
+/// What the window manager says of the display number 0: what follows its heading, up to the next.
+pub(super) fn section(said: &str) -> Option<&str> {
+    let mut end = 0;
+    let mut headings = said.split_inclusive('\n').filter_map(|line| {
+        let start = end;
+        end += line.len();
+        line.trim_start().strip_prefix(HEADING).map(|rest| (start, rest))
+    });
+    let (from, _) = headings.find(|(_, rest)| number(rest) == Some("0"))?;
+    let to = headings.next().map_or(said.len(), |(start, _)| start);
+    Some(&said[from..to])
 }
 
 const HEADING: &str = "Display: mDisplayId=";
