@@ -78,7 +78,7 @@ pub(crate) fn service(request: Request) -> Result<String, Error> {
 pub(crate) fn checked(request: Request) -> Result<Request, Error> {
     request.checked().map_err(|malformed| Error::Refused {
         service: malformed.0,
-        said: "a place needs a name without `;` and NUL".into(),
+        said: "a place needs a name without `;` and NUL, of 4096 bytes at most".into(),
     })
 }
 

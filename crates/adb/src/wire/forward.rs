@@ -9,6 +9,9 @@ use std::fmt;
 
 use super::Malformed;
 
+/// The longest name of a place, in bytes: that of a path on Linux.
+const MAX_NAME: usize = 4096;
+
 /// What is asked of whoever keeps forwards: the text after `host:` or `reverse:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
@@ -63,9 +66,11 @@ impl Request {
     /// The request, if its names can be told apart on the wire.
     ///
     /// # Errors
-    /// A name is empty, or holds `;` or a NUL; or the target begins with `*`, which is adb's own.
+    /// A name is empty, longer than 4096 bytes, or holds `;` or a NUL; or the target begins with
+    /// `*`, which is adb's own.
     pub fn checked(self) -> Result<Self, Malformed> {
-        let plain = |name: &str| !name.is_empty() && !name.contains([';', '\0']);
+        let plain =
+            |name: &str| (1..=MAX_NAME).contains(&name.len()) && !name.contains([';', '\0']);
         let fits = match &self {
             Self::Forward { listen, target, .. } => {
                 plain(listen) && plain(target) && !target.starts_with('*')
@@ -156,6 +161,8 @@ mod tests {
         check("forward:tcp:1;*smartsocket*", "bad forward: tcp:1;*smartsocket*");
         check("killforward:", "bad killforward: ");
         check("killforward:a;b", "bad killforward: a;b");
+        let long = format!("tcp:1;{}", "x".repeat(MAX_NAME + 1));
+        check(&format!("forward:{long}"), &format!("bad forward: {long}"));
         check("pair:1", "unknown forward request \"pair:1\"");
     }
 
