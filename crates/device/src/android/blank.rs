@@ -60,7 +60,10 @@ fn windows(said: &str) -> Vec<Window<'_>> {
             // A window's own flags stand in its `mAttrs`; what follows there in the same form are other rotations'.
             window.secure |= flags(line).is_some_and(is_secure);
             let hidden = ["mHasSurface=false", "isOnScreen=false"];
-            window.shows &= !line.split_whitespace().any(|word| hidden.contains(&word));
+            let elsewhere =
+                |word: &str| word.strip_prefix("mDisplayId=").is_some_and(|display| display != "0");
+            let away = |word: &str| hidden.contains(&word) || elsewhere(word);
+            window.shows &= !line.split_whitespace().any(away);
         }
     }
     windows
@@ -177,6 +180,17 @@ mod tests {
         };
         assert_eq!(said("1 u0 Bank"), secure("Bank"));
         assert_eq!(said("9 u0 Dialog"), secure("Pin"));
+    }
+
+    #[test]
+    fn a_secure_window_on_another_display_is_no_reason() {
+        let on = |display: u8| {
+            let place = format!("    mDisplayId={display} rootTaskId=7 mSession=Session{{1 2:u0}}");
+            read_blank(&format!(
+                "{AWAKE}  Window #0 Window{{1 u0 Bank}}:\n{place}\n    fl=SECURE\n"
+            ))
+        };
+        assert_eq!((on(0), on(8)), (secure("Bank"), None));
     }
 
     #[test]
