@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_device::{Acted, Device, Platform};
+use thumbwire_device::{Acted, Device, Identity, Platform};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use crate::action::{Action, Call, Cause, Failure, Listed, Outcome, Perform};
 use attached::{Attached, Screen};
 pub use phones::{OurKey, Phones, VIRTUAL};
 
@@ -108,6 +108,27 @@ impl Session {
         }
     }
 
+    /// All phones to choose from: also those that no adb server lists, because they are reached by their address.
+    async fn there(&self) -> Result<Vec<Listed>, Failure> {
+        let mut there = self.phones.list().await?;
+        let listed = |there: &[Listed], id: &str| there.iter().any(|phone| phone.id == id);
+        let connected: Vec<_> = lock(&self.known).values().filter_map(Known::attached).collect();
+        for attached in connected {
+            let Identity { id, platform, model } = attached.identity().clone();
+            // Of what the server knows, it knows best.
+            if phones::is_address(&id) && !listed(&there, &id) {
+                there.push(Listed { id, platform, model, state: "device".into() });
+            }
+        }
+        let chosen = lock(&self.chosen).clone();
+        if let Some(id) = chosen.filter(|id| phones::is_address(id) && !listed(&there, id)) {
+            // Listing connects to nothing: that may take long, and ask the phone's owner something.
+            let state = "not connected; the next call connects".into();
+            there.push(Listed { id, platform: Platform::Android, model: String::new(), state });
+        }
+        Ok(there)
+    }
+
     async fn attach<'a>(&self, id: &str, course: &'a Course) -> Result<&'a Attached, Failure> {
         let _ = course.phone.set(id.to_owned());
         let known = lock(&self.known).get(id).and_then(Known::attached);
@@ -160,7 +181,7 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         match action {
             Action::ListDevices { platform } => {
-                let mut there = self.phones.list().await?;
+                let mut there = self.there().await?;
                 there.retain(|phone| platform.is_none_or(|platform| phone.platform == platform));
                 Ok(Outcome::Devices(there))
             }

@@ -135,7 +135,7 @@ impl Phones {
             let phone = phone.get_or_insert_with(|| VirtualPhone::new(Setup::default()));
             return Ok(Way::BuiltIn(phone.clone()));
         }
-        let address = id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).is_some();
+        let address = is_address(id);
         let listed = match self.list().await {
             // An adb server that is ill does not stand between us and a phone that is named by its address.
             Err(failure) if address => {
@@ -158,6 +158,11 @@ enum Way {
     BuiltIn(VirtualPhone),
     Server,
     Direct,
+}
+
+/// Whether a phone of this id can be reached without an adb server.
+pub(super) fn is_address(id: &str) -> bool {
+    id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).is_some()
 }
 
 async fn attach(id: &str, transport: impl Transport + 'static) -> Result<Arc<dyn Device>, Error> {

@@ -177,6 +177,33 @@ async fn letting_an_old_connection_go_leaves_a_newer_one_and_its_listing() {
 }
 
 #[tokio::test]
+async fn a_phone_that_is_reached_by_its_address_is_listed_though_no_adb_server_knows_it() {
+    let listed = async |session: &Session| match ask(
+        session,
+        Action::ListDevices { platform: None },
+    )
+    .await
+    {
+        Ok(Outcome::Devices(there)) => {
+            there.into_iter().map(|phone| format!("{} {}", phone.id, phone.state)).collect()
+        }
+        other => panic!("{other:?}"),
+    };
+    let address = "192.0.2.7:5555";
+    let phones = Phones::new(AdbServer::new("127.0.0.1:9"));
+    let session = Session::new(phones, Some(address.into()));
+    let there: Vec<_> = listed(&session).await;
+    assert_eq!(there, [format!("{address} not connected; the next call connects")]);
+    let mut phone = Fake::new(Vec::new());
+    Arc::get_mut(&mut phone).unwrap().identity.id = address.into();
+    session.keep(address, phone);
+    let there: Vec<_> = listed(&session).await;
+    assert_eq!(there, [format!("{address} device")]);
+    let none: Vec<_> = listed(&over(&Fake::new(Vec::new()))).await;
+    assert!(none.is_empty(), "a serial is the adb server's to list: {none:?}");
+}
+
+#[tokio::test]
 async fn looks_at_one_phone_go_one_after_the_other() {
     let device = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
     let session = over(&device);
