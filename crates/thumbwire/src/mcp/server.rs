@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::transport::stdio_pipes;
@@ -86,6 +86,21 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
         Ok(result(reply).into())
+    }
+
+    /// A call that is no MCP ends here too: without a name, or with arguments that are no object.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            "tools/call" => {
+                let words = "tools/call needs a `name`, and `arguments` that are an object";
+                ErrorData::new(ErrorCode::INVALID_PARAMS, words, None)
+            }
+            other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
+        })
     }
 }
 

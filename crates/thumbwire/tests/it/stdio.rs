@@ -185,6 +185,18 @@ fn an_unknown_tool_and_a_broken_line_do_not_end_the_server() {
 }
 
 #[test]
+fn a_call_without_a_name_or_with_a_list_of_arguments_is_told_what_it_lacks() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    for wrong in [json!({}), json!({ "name": "mobile_tap", "arguments": [1, 2] })] {
+        let answer = server.request("tools/call", wrong.clone());
+        assert_eq!(answer["error"]["code"], -32602, "{wrong}");
+        let words = answer["error"]["message"].as_str().unwrap();
+        assert!(words.contains("`arguments` that are an object"), "{words}");
+    }
+    assert_eq!(server.request("tools/cal", json!({}))["error"]["code"], -32601);
+}
+
+#[test]
 fn without_a_phone_the_error_names_the_flag_and_takes_no_virtual_one() {
     let mut server = McpProcess::connected(&[]);
     let words = server.say("mobile_take_screenshot", json!({}));
