@@ -246,6 +246,11 @@ impl Listed {
     pub fn is_ready(&self) -> bool {
         self.state == "device"
     }
+
+    /// What brings it back where it cannot be driven now: one sentence.
+    pub fn next_move(&self) -> Option<&'static str> {
+        (!self.is_ready()).then(|| states::next_move(&self.state))
+    }
 }
 
 /// What was answered.

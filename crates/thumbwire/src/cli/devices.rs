@@ -2,6 +2,7 @@
 
 use super::{Ended, phones, print};
 use crate::config::Config;
+use crate::surface::mobile;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -13,14 +14,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let there = phones(config).list().await?;
     if arguments.json {
-        let rows = there.iter().map(|phone| {
-            serde_json::json!({
-                "id": phone.id,
-                "platform": phone.platform.name(),
-                "name": phone.model,
-                "state": phone.state,
-            })
-        });
+        let rows = there.iter().map(mobile::listed);
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;
     } else if there.is_empty() {
         print(&format!(
@@ -33,6 +27,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             let model = if phone.model.is_empty() { "-" } else { &phone.model };
             let platform = phone.platform;
             print(&format!("{:width$}  {platform}  {model}  {}\n", phone.id, phone.state))?;
+            if let Some(next) = phone.next_move() {
+                print(&format!("{:width$}  Next: {next}\n", ""))?;
+            }
         }
     }
     Ok(0)

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use thumbwire::action::{Action, Call, Cause, Perform as _};
 use thumbwire::session::{Phones, Session};
+use thumbwire::surface::Content;
 use thumbwire::surface::mobile::words;
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{Acted, Key};
@@ -57,6 +58,22 @@ async fn each_state_of_a_listed_phone_tells_its_next_move() {
         told.push_str(&format!("{words}\n\n"));
     }
     insta::assert_snapshot!("states", told);
+}
+
+#[tokio::test]
+async fn a_list_says_beside_each_phone_that_cannot_be_driven_what_brings_it_back() {
+    let list = "a\tdevice\nb\toffline\nc\tunauthorized\n";
+    let session = Session::new(Phones::new(server(list.into()).await), None);
+    let surface = thumbwire::surface::mobile::surface();
+    let tool = surface.tools.iter().find(|tool| tool.name == "mobile_list_devices").unwrap();
+    let call = Call::within(Duration::from_secs(10));
+    let reply = surface.answer(tool, serde_json::Map::new(), call, &session).await;
+    let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
+    let rows: serde_json::Value = serde_json::from_str(words).unwrap();
+    let next = |at: usize| rows["devices"][at]["next"].as_str();
+    assert_eq!(next(0), None);
+    assert!(next(1).unwrap().contains("adb reconnect offline"), "{words}");
+    assert!(next(2).unwrap().contains("USB debugging prompt"), "{words}");
 }
 
 #[tokio::test]

@@ -159,7 +159,8 @@ fn a_phone_that_knows_nobody_is_unauthorized_until_its_owner_accepts_the_servers
     stock.adb(&["connect", &phone.address]);
     phone.until("Allow USB debugging by ");
     let (listed, _) = stock.thumbwire(&["devices"]);
-    assert!(listed.contains("unauthorized"), "{listed}");
+    assert!(listed.contains("unauthorized\n"), "{listed}");
+    assert!(listed.contains("  Next: accept the USB debugging prompt"), "{listed}");
     let tap = ["call", "mobile_press_key", r#"{"key":"home"}"#, "--device", &phone.address];
     let (words, code) = stock.thumbwire(&tap);
     assert_eq!(code, Some(1), "{words}");

@@ -243,15 +243,21 @@ fn device(_: &Action, outcome: Outcome) -> Reply {
 
 fn devices(_: &Action, outcome: Outcome) -> Reply {
     let Outcome::Devices(devices) = outcome else { return odd(&outcome) };
-    let row = |device: &Listed| {
-        json!({
-            "id": device.id,
-            "platform": device.platform.name(),
-            "name": device.model,
-            "state": device.state,
-        })
-    };
-    Reply::json(json!({ "devices": devices.iter().map(row).collect::<Vec<_>>() }))
+    Reply::json(json!({ "devices": devices.iter().map(listed).collect::<Vec<_>>() }))
+}
+
+/// A phone as a list tells it; `next` stands there where it cannot be driven now, and says what brings it back.
+pub fn listed(device: &Listed) -> Value {
+    let mut row = json!({
+        "id": device.id,
+        "platform": device.platform.name(),
+        "name": device.model,
+        "state": device.state,
+    });
+    if let Some(next) = device.next_move() {
+        row["next"] = next.into();
+    }
+    row
 }
 
 fn info(_: &Action, outcome: Outcome) -> Reply {
