@@ -1,8 +1,9 @@
 //! Which phones there are, and how to get a handle on one.
 //!
-//! Three kinds of ids: a serial that a running adb server knows, `HOST:PORT` of an adbd that is reached directly,
-//! and `virtual`, the phone built in. A phone that the server knows is reached through the server, so that the
-//! same phone is never held twice. To add a driver, add its way of listing and opening here.
+//! Four kinds of ids: a serial that a running adb server knows, `transport_id=N` where its serial names several phones or
+//! none, `HOST:PORT` of an adbd that is reached directly, and `virtual`, the phone built in. A phone that the server knows
+//! is reached through the server, so that the same phone is never held twice. To add a driver, add its way of listing and
+//! opening here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,11 +81,11 @@ impl Phones {
                 return Err(refused(why));
             }
         };
-        let listed = attached.into_iter().map(|phone| Listed {
-            model: phone.property("model").unwrap_or_default().replace('_', " "),
+        let listed = attached.iter().map(|phone| Listed {
+            id: id_among(&attached, phone),
             platform: Platform::Android,
+            model: phone.property("model").unwrap_or_default().replace('_', " "),
             state: phone.state.to_string(),
-            id: phone.serial,
         });
         let mut listed: Vec<_> = listed.collect();
         if let Some(phone) = &*self.virtual_phone.lock().await {
@@ -110,6 +111,7 @@ impl Phones {
                 attach(id, Direct::with("the virtual phone", connect)).await
             }
             Way::Server => attach(id, self.server.device(id)).await,
+            Way::Numbered(number) => attach(id, self.server.device_numbered(id, number)).await,
             Way::Direct => match (attach(id, Direct::tcp(id)).await, &self.key) {
                 // Asked for only now: most phones that are reached directly want none.
                 (Err(Error::Unauthorized { .. }), Some(OurKey { source, name, consent })) => {
@@ -145,7 +147,10 @@ impl Phones {
             listed => listed?,
         };
         match listed.into_iter().find(|phone| phone.id == id) {
-            Some(phone) if phone.is_ready() => Ok(Way::Server),
+            Some(phone) if phone.is_ready() => {
+                let number = id.strip_prefix(NUMBERED).and_then(|number| number.parse().ok());
+                Ok(number.map_or(Way::Server, Way::Numbered))
+            }
             Some(phone) => Err(not_ready(&phone)),
             None if address => Ok(Way::Direct),
             None => Err(not_connected(id, "no adb server knows it".into())),
@@ -157,12 +162,28 @@ impl Phones {
 enum Way {
     BuiltIn(VirtualPhone),
     Server,
+    /// Through the server, by the `transport_id` of its list.
+    Numbered(u64),
     Direct,
 }
 
 /// Whether a phone of this id can be reached without an adb server.
 pub(super) fn is_address(id: &str) -> bool {
     id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).is_some()
+}
+
+/// How an id begins that is a number of the adb server's list. It has no colon: it is no address.
+const NUMBERED: &str = "transport_id=";
+
+/// By what one of these phones is chosen: its serial, or its number where the serial names none or several of them.
+fn id_among(all: &[adb::Listed], phone: &adb::Listed) -> String {
+    let serial = &phone.serial;
+    let names_it = serial != "(no serial number)"
+        && all.iter().filter(|other| other.serial == *serial).count() == 1;
+    match phone.property("transport_id") {
+        Some(number) if !names_it => format!("{NUMBERED}{number}"),
+        _ => serial.clone(),
+    }
 }
 
 async fn attach(id: &str, transport: impl Transport + 'static) -> Result<Arc<dyn Device>, Error> {

@@ -8,6 +8,7 @@ mod guarded;
 mod old_phone;
 mod pictures;
 mod python_mcp;
+mod serials;
 mod states;
 mod stdio;
 mod stock_adb;
