@@ -173,6 +173,17 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                 let all = phone.commands();
                 let ran = &all[all.len() - usize::try_from(after - before).unwrap()..];
                 let string = if parameter == "bundle_id" { string.trim() } else { string };
+                let keys = |command: &thumbwire_virtual_phone::CommandRecord| match command
+                    .argv
+                    .as_slice()
+                {
+                    [_, text, piece] if text == "text" => piece.clone(),
+                    [_, keyevent, enter] if keyevent == "keyevent" && enter == "66" => "\n".into(),
+                    _ => String::new(),
+                };
+                let typed: String = ran.iter().map(keys).collect();
+                let whole = typed.is_empty() || typed == *string;
+                assert!(whole, "{} {parameter}={string:?} typed {typed:?}", tool.name);
                 for command in ran {
                     let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
                     let as_made = match argv.as_slice() {
@@ -326,8 +337,26 @@ async fn a_phone_that_vanishes_while_it_works_says_that_it_may_have_acted() {
     ask(&session, Action::Press(Key::Home)).await.unwrap();
 }
 
+/// What is logged on this test's thread.
+#[derive(Clone, Default)]
+struct Logged(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 #[tokio::test]
-async fn eleven_phones_are_driven_at_once_by_one_session() {
+async fn eleven_phones_are_driven_at_once_by_one_session_and_the_last_brings_a_warning() {
+    use tracing_subscriber::util::SubscriberInitExt as _;
+    let log = Logged::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    let _logging = subscriber.set_default();
     let mut phones = Vec::new();
     for seed in 1..=11 {
         let phone = VirtualPhone::new(Setup { seed, ..Setup::default() });
@@ -352,6 +381,9 @@ async fn eleven_phones_are_driven_at_once_by_one_session() {
     for (address, phone) in &phones {
         assert_eq!(focused(phone), Some(format!("at {address}")), "each got its own text");
     }
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(log.matches("WARN").count(), 1, "{log}");
+    assert!(log.contains("is phone 11 of this session; up to 10 are recommended"), "{log}");
 }
 
 /// A phone that asks for a key; its owner consents when told to.
