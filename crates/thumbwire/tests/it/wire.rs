@@ -173,15 +173,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                 let all = phone.commands();
                 let ran = &all[all.len() - usize::try_from(after - before).unwrap()..];
                 let string = if parameter == "bundle_id" { string.trim() } else { string };
-                let keys = |command: &thumbwire_virtual_phone::CommandRecord| match command
-                    .argv
-                    .as_slice()
-                {
-                    [_, text, piece] if text == "text" => piece.clone(),
-                    [_, keyevent, enter] if keyevent == "keyevent" && enter == "66" => "\n".into(),
-                    _ => String::new(),
-                };
-                let typed: String = ran.iter().map(keys).collect();
+                let typed: String = ran.iter().map(|command| keys(&command.argv)).collect();
                 let whole = typed.is_empty() || typed == *string;
                 assert!(whole, "{} {parameter}={string:?} typed {typed:?}", tool.name);
                 for command in ran {
@@ -203,6 +195,47 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
             assert!(held >= strings.len() / 2, "{} {parameter}: {held} commands", tool.name);
         }
     }
+}
+
+/// What a command types.
+fn keys(argv: &[String]) -> &str {
+    match argv {
+        [input, text, piece] if input == "input" && text == "text" => piece,
+        [input, event, key] if input == "input" && event == "keyevent" && key == "66" => "\n",
+        _ => "",
+    }
+}
+
+/// The parameters that take one of a few words, `mobile_use_device`'s platform among them.
+#[tokio::test]
+async fn a_word_that_is_no_choice_is_refused_before_the_phone_is_asked() {
+    let (session, phone) = held();
+    let surface = thumbwire::surface::mobile::surface();
+    let mut parameters = Vec::new();
+    for tool in &surface.tools {
+        for (name, _) in tool.schema["properties"].as_object().unwrap() {
+            if tool.schema["properties"][name].get("enum").is_none() {
+                continue;
+            }
+            parameters.push(name.as_str());
+            for string in hostile_strings() {
+                let mut arguments = serde_json::Map::new();
+                let required = tool.schema.get("required").and_then(|it| it.as_array());
+                for required in required.into_iter().flatten() {
+                    arguments.insert(required.as_str().unwrap().into(), VIRTUAL.into());
+                }
+                arguments.insert(name.clone(), string.as_str().into());
+                let call = Call::within(Duration::from_secs(60));
+                let reply = surface.answer(tool, arguments, call, &session).await;
+                assert!(reply.is_error, "{} {name}={string:?}: {reply:?}", tool.name);
+            }
+        }
+    }
+    parameters.sort();
+    let expected =
+        ["app_type", "direction", "format", "key", "orientation", "platform", "platform"];
+    assert_eq!(parameters, expected);
+    assert!(phone.commands().is_empty());
 }
 
 #[tokio::test]
