@@ -1,7 +1,7 @@
 //! `just bench`: what Thumbwire adds to a phone's own time, side by side in one run.
 //!
 //! Everything is measured against the virtual phone, which answers at once: a tool's figure stands beside the time that
-//! the phone alone takes for the same command over the same wire, and the difference is ours. Figures are medians and 95th
+//! the phone alone takes for the same commands over the same wire, and the difference of each pair is ours. Figures are medians and 95th
 //! percentiles of one run on this machine; compare the columns, not two machines. Nothing is asserted here.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -50,22 +50,40 @@ async fn tools() {
     client.call("mobile_take_screenshot", Map::new()).await.expect("a picture");
 
     println!(
-        "{:<32}{:>22}{:>22}{:>10}",
-        "tool", "MCP p50 / p95", "phone alone p50 / p95", "streams"
+        "{:<32}{:>22}{:>22}{:>22}{:>10}",
+        "tool", "MCP p50 / p95", "phone alone p50 / p95", "ours p50 / p95", "commands"
     );
-    let (picture, tree) = ("screencap -p", "uiautomator dump /dev/tty");
-    let rows: [(_, _, &[&str]); 5] = [
-        ("mobile_press_key", json!({ "key": "menu" }), &["input keyevent 82"]),
-        ("mobile_tap", json!({ "x": 540, "y": 300 }), &["input tap 540 300"]),
-        ("mobile_get_accessibility_tree", json!({}), &[tree]),
-        ("mobile_take_screenshot", json!({}), &[picture]),
-        ("mobile_snapshot", json!({}), &[picture, tree]),
+    let maps = json!({ "bundle_id": "com.google.android.apps.maps" });
+    let rows = [
+        ("mobile_list_devices", json!({})),
+        ("mobile_use_device", json!({ "device_id": VIRTUAL, "platform": "android" })),
+        ("mobile_get_device_info", json!({})),
+        ("mobile_list_apps", json!({ "app_type": "all" })),
+        ("mobile_get_current_app", json!({})),
+        ("mobile_press_key", json!({ "key": "menu" })),
+        ("mobile_tap", json!({ "x": 540, "y": 300 })),
+        ("mobile_long_press", json!({ "x": 540, "y": 300, "duration": 0.1 })),
+        ("mobile_swipe", json!({ "start_x": 500, "start_y": 300, "end_x": 540, "end_y": 300 })),
+        ("mobile_get_accessibility_tree", json!({})),
+        ("mobile_tap_element", json!({ "element_id": "clock_view" })),
+        ("mobile_type_keys", json!({ "text": "two words" })),
+        ("mobile_take_screenshot", json!({})),
+        ("mobile_snapshot", json!({})),
+        ("mobile_snapshot", json!({ "format": "jpeg" })),
+        ("mobile_snapshot", json!({ "format": "webp" })),
+        ("mobile_scroll", json!({ "direction": "up" })),
+        ("mobile_launch_app", maps.clone()),
+        ("mobile_close_app", maps),
+        ("mobile_set_orientation", json!({ "orientation": "portrait" })),
     ];
-    for (tool, arguments, commands) in rows {
+    for (tool, arguments) in rows {
+        let named = arguments.get("format").and_then(Value::as_str);
+        let name = named.map_or(tool.to_owned(), |format| format!("{tool} ({format})"));
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
-        let (mut ours, mut alone) = (Vec::new(), Vec::new());
-        let mut streams = 0;
-        let rounds = if commands.contains(&picture) { ROUNDS / 10 } else { ROUNDS };
+        let (mut all, mut alone, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+        let mut commands = 0;
+        let pictures = matches!(tool, "mobile_take_screenshot" | "mobile_snapshot");
+        let rounds = if pictures { ROUNDS / 10 } else { ROUNDS };
         for _ in 0..rounds {
             // A picture of a moment ago is served again while nothing is done: so something is.
             let key = json!({ "key": "menu" }).as_object().cloned().unwrap_or_default();
@@ -73,20 +91,31 @@ async fn tools() {
             let before = ran(&phone);
             let began = Instant::now();
             let reply = client.call(tool, arguments.clone()).await.expect("an answer");
-            ours.push(began.elapsed());
+            let took = began.elapsed();
             assert!(!reply.is_error, "{reply:?}");
-            // Each stream of ours is one command.
-            streams += ran(&phone) - before;
+            let lines = lines_since(&phone, before);
             let began = Instant::now();
-            futures::future::join_all(commands.iter().map(async |command| {
-                let stream = exec(&direct, command).await.expect("a stream");
+            let each = lines.iter().map(async |line| {
+                let stream = exec(&direct, line).await.expect("a stream");
                 read_to_end(stream, 64 << 20).await.expect("its end");
-            }))
-            .await;
-            alone.push(began.elapsed());
+            });
+            // The one tool that asks for two things at once, and for nothing before or after.
+            if tool == "mobile_snapshot" {
+                futures::future::join_all(each).await;
+            } else {
+                for one in each {
+                    one.await;
+                }
+            }
+            let phones = began.elapsed();
+            commands += lines.len();
+            all.push(took);
+            alone.push(phones);
+            ours.push(took.saturating_sub(phones));
         }
-        let streams = streams as f64 / rounds as f64;
-        println!("{tool:<32}{:>22}{:>22}{streams:>10}", both(&mut ours), both(&mut alone));
+        let commands = commands as f64 / rounds as f64;
+        let [all, alone, ours] = [&mut all, &mut alone, &mut ours].map(|times| both(times));
+        println!("{name:<32}{all:>22}{alone:>22}{ours:>22}{commands:>10}");
     }
     let mut bare = Vec::new();
     for _ in 0..ROUNDS {
@@ -96,6 +125,15 @@ async fn tools() {
         bare.push(began.elapsed());
     }
     println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));
+}
+
+/// What the phone's shell ran since then, each as a line that runs the same. Each came over a stream of its own.
+fn lines_since(phone: &VirtualPhone, before: u64) -> Vec<String> {
+    let since = usize::try_from(ran(phone) - before).expect("few commands");
+    let commands = phone.commands();
+    let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+    let line = |argv: &Vec<String>| argv.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    commands[commands.len() - since..].iter().map(|command| line(&command.argv)).collect()
 }
 
 /// How many commands the phone's shell has run.
