@@ -104,6 +104,10 @@ pub trait Device: Send + Sync {
         Ok(false)
     }
 
+    /// Waits until the phone has back what calls that were given up had borrowed of it, such as its keyboard; at once where
+    /// that is nothing. For the end of a program, which ends such work too.
+    async fn settle(&self) {}
+
     /// The refusal for something that this device cannot do.
     fn unsupported(&self, what: &'static str) -> Error {
         Error::Unsupported { what, platform: self.identity().platform }

@@ -203,6 +203,10 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
         self.inner.check_text(text).await
     }
 
+    async fn settle(&self) {
+        self.inner.settle().await;
+    }
+
     async fn erase(&self, characters: usize) -> Result<(), Error> {
         self.inner.erase(characters).await
     }

@@ -34,6 +34,13 @@ pub(super) struct Keyboards {
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
+impl Keyboards {
+    /// Until the phone has its own keyboard.
+    pub(super) async fn settle(&self) {
+        drop(self.turn.lock().await);
+    }
+}
+
 /// A keyboard app that takes text from broadcasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keyboard {

@@ -242,6 +242,10 @@ impl Device for Android {
         }
     }
 
+    async fn settle(&self) {
+        self.keyboards.settle().await;
+    }
+
     async fn erase(&self, characters: usize) -> Result<(), Error> {
         for line in input::erase_commands(characters) {
             self.order("erase", line).await?;

@@ -52,6 +52,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         })?;
     let session = session(config, arguments.device).leaving_screens();
     let reply = surface.answer(tool, given, Call::within(tool.budget), &session).await;
+    session.end().await;
     if arguments.json {
         print(&format!("{}\n", reply.to_json()))?;
     } else {

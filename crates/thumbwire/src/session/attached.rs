@@ -101,6 +101,10 @@ impl Attached {
         if self.ordered.load(Ordering::SeqCst) { Acted::Maybe } else { Acted::No }
     }
 
+    pub(super) async fn settle(&self) {
+        self.device.settle().await;
+    }
+
     pub(super) async fn answers(&self) -> Result<(), Failure> {
         self.device.probe().await.map_err(|error| self.failed(&error))
     }

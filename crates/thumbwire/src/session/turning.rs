@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::attached::Attached;
-use super::{Known, Session, lock};
+use super::{Session, lock};
 use crate::action::{Cause, Failure, Outcome};
 
 /// How often, and how long apart, a screen is looked at until it has turned: Android takes up to about a second, and an
@@ -23,7 +23,7 @@ use crate::action::{Cause, Failure, Outcome};
 const LOOKS: u32 = 8;
 const APART: Duration = Duration::from_millis(250);
 
-/// How long the phones may take to turn back, all of them together, when a session ends.
+/// How long the phones may take to get back what is theirs, all of them together, when a session ends.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// How long an attach may take to turn back what another session left turned.
@@ -94,24 +94,26 @@ impl Session {
         Self { leaves_screens: true, ..self }
     }
 
-    /// Ends the session: every screen that it turned is turned back, within some seconds. A phone that is gone, or too
-    /// slow for that, is turned back by the next session that attaches it.
+    /// Ends the session: every phone gets back, within some seconds, what calls that were given up had borrowed of it, and
+    /// every screen that was turned is turned back. A phone that is gone, or too slow for that, is turned back by the next
+    /// session that attaches it.
     pub async fn end(&self) {
-        if self.leaves_screens {
-            return;
-        }
-        let turned: Vec<Attached> = lock(&self.known)
-            .values()
-            .filter(|known| known.screen.turned.swap(false, Ordering::SeqCst))
-            .filter_map(Known::attached)
-            .collect();
-        let mut turning_back = JoinSet::new();
-        for attached in turned {
+        let mut ending = JoinSet::new();
+        for known in lock(&self.known).values() {
+            let Some(attached) = known.attached() else { continue };
+            let turned = !self.leaves_screens && known.screen.turned.swap(false, Ordering::SeqCst);
             let name = self.name.clone();
-            turning_back.spawn(async move { attached.turn_back(&name).await });
+            ending.spawn(async move {
+                attached.settle().await;
+                if turned {
+                    attached.turn_back(&name).await;
+                }
+            });
         }
-        if timeout(ENDING, turning_back.join_all()).await.is_err() {
-            tracing::warn!("not every screen was turned back within {ENDING:?}");
+        if timeout(ENDING, ending.join_all()).await.is_err() {
+            tracing::warn!(
+                "not every phone had its keyboard and orientation back within {ENDING:?}"
+            );
         }
     }
 
