@@ -126,7 +126,8 @@ fn pieces(line: &str) -> Vec<&str> {
     let mut rest = line;
     while !rest.is_empty() {
         let longest = rest.len().min(PIECE);
-        let cut = rest.find("%s").map_or(longest, |at| longest.min(at + 1));
+        // The whole rest is not searched again for each piece: a text may be a book.
+        let cut = rest[..longest].find("%s").map_or(longest, |at| at + 1);
         let (piece, after) = rest.split_at(cut);
         pieces.push(piece);
         rest = after;
