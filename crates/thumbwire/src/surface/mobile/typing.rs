@@ -75,7 +75,10 @@ pub(super) fn typed(action: &Action, outcome: Outcome) -> Reply {
             ));
         }
         Readback::Differs { shows } => {
-            words.push_str(&format!("\nBut the field shows {:?}", shortened(shows, SHOWN)));
+            // What is cut off may be where they differ: a full field ends early.
+            let all = shows.chars().count();
+            let many = if all > SHOWN { format!("{all} characters: ") } else { String::new() };
+            words.push_str(&format!("\nBut the field shows {many}{:?}", shortened(shows, SHOWN)));
         }
         Readback::Hidden => words.push_str("\nNot checked: the field hides what it holds"),
         Readback::NoField => words.push_str("\nNot checked: no text field shows it now"),
@@ -115,6 +118,8 @@ mod tests {
         assert!(told(clear, keys(), shows()).ends_with("\"Name\", which may be its hint"));
         assert!(told(Typing::of("x"), keys(), shows()).ends_with("But the field shows \"Name\""));
         let book = Readback::Differs { shows: "b".repeat(1_000_000) };
-        assert!(told(Typing::of("x"), keys(), book).len() < 1_000);
+        let words = told(Typing::of("x"), keys(), book);
+        assert!(words.contains("But the field shows 1000000 characters: \"bbb"), "{words}");
+        assert!(words.len() < 1_000);
     }
 }
