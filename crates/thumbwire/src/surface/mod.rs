@@ -130,6 +130,8 @@ impl Surface {
         call: Call,
         perform: &dyn Perform,
     ) -> Reply {
+        // Another server's tool of the same name may have it: whoever means that one should hear that it did nothing.
+        let ignored = schema::ignored(&tool.schema, &arguments);
         let done = match self.read(tool, &mut arguments, call) {
             Ok((call, action)) => perform
                 .perform(&call, action.clone())
@@ -137,10 +139,14 @@ impl Surface {
                 .map(|outcome| (tool.render)(&action, outcome)),
             Err(why) => Err(Cause::InvalidArgument { why }.into()),
         };
-        done.unwrap_or_else(|failure| {
+        let mut reply = done.unwrap_or_else(|failure| {
             let reply = (self.refuse)(&failure);
             Reply { cause: Some(failure.cause), ..reply }
-        })
+        });
+        if !reply.is_error {
+            reply.content.extend(ignored.map(Content::Text));
+        }
+        reply
     }
 
     fn read(

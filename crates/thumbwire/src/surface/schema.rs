@@ -1,7 +1,7 @@
 //! Checks a call's arguments against the tool's published schema, before anything is read from them.
 //!
 //! The part of JSON Schema that our tools use: an object's properties with `type`, `enum`, `minimum`, `maximum`, and
-//! `required`. Arguments that the schema does not name are let through, as it says nothing against them. A test
+//! `required`. Arguments that the schema does not name are let through, as it says nothing against them, and told. A test
 //! holds that no published schema uses more than is checked here.
 
 use serde_json::{Map, Value};
@@ -12,6 +12,22 @@ pub(super) fn drop_nulls(schema: &Map<String, Value>, arguments: &mut Map<String
     let required = schema.get("required").and_then(Value::as_array);
     let needs = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
     arguments.retain(|name, value| !value.is_null() || needs(name));
+}
+
+/// The arguments that the schema does not name, as a sentence; `None` where it names all.
+pub(super) fn ignored(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> Option<String> {
+    const MOST: usize = 5;
+    const LONGEST: usize = 40;
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let known = |name: &String| properties.is_some_and(|all| all.contains_key(name));
+    let short = |name: &String| format!("{:?}", name.chars().take(LONGEST).collect::<String>());
+    let unknown: Vec<String> =
+        arguments.keys().filter(|name| !known(name)).take(MOST).map(short).collect();
+    let verb = if unknown.len() == 1 { "is no argument" } else { "are no arguments" };
+    (!unknown.is_empty()).then(|| format!("Ignored: {} {verb} of this tool", unknown.join(", ")))
 }
 
 /// Checks `arguments`; the words name the argument, what it is and what it should be.
@@ -103,6 +119,20 @@ mod tests {
             "required": ["x"],
         });
         check(schema.as_object().unwrap(), arguments.as_object().unwrap())
+    }
+
+    #[test]
+    fn arguments_that_the_schema_does_not_name_are_told() {
+        let schema = json!({ "properties": { "x": {} } });
+        let told =
+            |arguments: Value| ignored(schema.as_object().unwrap(), arguments.as_object().unwrap());
+        assert_eq!(told(json!({ "x": 1 })), None);
+        let one = told(json!({ "x": 1, "submit": true })).unwrap();
+        assert_eq!(one, "Ignored: \"submit\" is no argument of this tool");
+        let two = told(json!({ "a": 1, "b": 2 })).unwrap();
+        assert_eq!(two, "Ignored: \"a\", \"b\" are no arguments of this tool");
+        let many: Map<String, Value> = (0..100).map(|i| ("n".repeat(i + 1), json!(i))).collect();
+        assert!(told(many.into()).unwrap().len() < 300);
     }
 
     #[test]

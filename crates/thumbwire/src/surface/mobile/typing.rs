@@ -55,7 +55,9 @@ pub(super) fn typed(action: &Action, outcome: Outcome) -> Reply {
             TypedBy::Keyboard { app } => format!(" through {app}"),
             TypedBy::Clipboard => " through the clipboard".into(),
         };
-        done.push(format!("typed {} characters{by}", typing.text.chars().count()));
+        let count = typing.text.chars().count();
+        let characters = if count == 1 { "character" } else { "characters" };
+        done.push(format!("typed {count} {characters}{by}"));
     }
     if typing.submit {
         done.push("pressed Enter".into());
@@ -110,7 +112,7 @@ mod tests {
         let all = Typing { clear: true, submit: true, ..Typing::of("\u{e9}") };
         assert_eq!(
             told(all, app, Readback::Repaired),
-            "Cleared the field, typed 1 characters through com.android.adbkeyboard, pressed Enter\n\
+            "Cleared the field, typed 1 character through com.android.adbkeyboard, pressed Enter\n\
              Characters were lost at first; it was typed again and now stands there"
         );
         let clear = Typing { clear: true, ..Typing::of("") };
