@@ -280,7 +280,8 @@ mod tests {
 
     #[test]
     fn every_part_of_a_query_must_hold() {
-        let tree = screen();
+        let mut tree = screen();
+        tree.nodes[1].class = "android.widget.Button".into();
         let check = |query: Query<'_>, expected: &[usize]| {
             assert_eq!(search(&tree, &query), expected, "{query:?}");
         };
@@ -295,6 +296,9 @@ mod tests {
         let wanted = |clickable| Wanted { clickable: Some(clickable), ..Wanted::default() };
         check(Query { flags: wanted(true), ..any }, &[1, 3]);
         check(Query { flags: wanted(false), text: Some(""), ..any }, &[0, 2, 4, 6]);
+        check(Query { class: Some("widget.button"), ..any }, &[1]);
+        check(Query { class: Some("widget.button"), exact: true, ..any }, &[]);
+        check(Query { class: Some("android.widget.Button"), exact: true, ..any }, &[1]);
         check(Query { package: Some("p"), ..any }, &[]);
     }
 

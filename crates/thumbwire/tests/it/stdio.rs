@@ -29,6 +29,12 @@ fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
 
     assert!(lists.iter().all(|list| *list == lists[0]), "{lists:#?}");
     insta::assert_json_snapshot!("mobile_tools_list", lists[0]);
+    // Clients drop whole lists for one name of another form.
+    for tool in lists[0].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let fits = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
+        assert!((1..=64).contains(&name.len()) && name.chars().all(fits), "{name}");
+    }
     // A tool list is read by a model before every first call.
     assert!(lists[0].to_string().len() < 8_000, "{} bytes", lists[0].to_string().len());
 }
