@@ -2,8 +2,8 @@
 //!
 //! [`Device`] is the handle that everything above holds. It is small on purpose: a driver says how its platform
 //! looks, touches, types and starts apps, and leaves the rest at "not possible here". Begin with the trait, then
-//! [`android`] for how one platform does it; [`find`] turns a platform's node tree into elements to aim at, [`picture`]
-//! changes pictures, and [`Scaled`] serves smaller ones.
+//! [`android`] for how one platform does it; [`find`] turns a platform's node tree into elements to aim at, [`saved`]
+//! reads trees out of files, [`picture`] changes pictures, and [`Scaled`] serves smaller ones.
 //!
 //! Coordinates are pixels of the screenshot everywhere; a driver converts. Waiting, retrying, caching and the
 //! search for an element live above. This crate knows no tool dialect, no MCP and no JSON.
@@ -12,7 +12,9 @@ pub mod android;
 mod error;
 pub mod field;
 pub mod find;
+mod markup;
 pub mod picture;
+pub mod saved;
 mod scaled;
 mod values;
 

@@ -12,8 +12,9 @@ use async_trait::async_trait;
 use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
 use thumbwire_adb::{self as adb, Banner, Direct, Features, Stream, Transport};
 use thumbwire_device::android::Android;
-use thumbwire_device::android::ui::{Reading, read_dump, read_saved};
+use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::find::{Hidden, Showing, elements, showing};
+use thumbwire_device::saved::{Reading, read_saved};
 use thumbwire_device::{Device as _, Error, Node, Size};
 use tokio::io::AsyncWriteExt as _;
 

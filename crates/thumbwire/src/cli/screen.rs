@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use thumbwire_device::android::ui::{Reading, read_saved};
+use thumbwire_device::saved::{Reading, read_saved};
 
 use super::{Device, Ended, print, session};
 use crate::action::{Action, Call, Outcome, Perform as _};

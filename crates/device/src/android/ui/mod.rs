@@ -1,21 +1,22 @@
 //! The screen's node tree, by `uiautomator dump`.
 //!
 //! The dump is streamed: no file is left on the phone, so an old one can never be taken for a new screen. Of a live
-//! phone it counts only when it is complete ([`read_dump`]); of a saved file, what could be read is given, and told
-//! what could not ([`read_saved`]). `read` turns text into nodes, `tag` a tag's attributes, `fault` says what was
-//! wrong.
+//! phone it counts only when it is complete ([`read_dump`]); saved ones are read in [`crate::saved`]. `node` says what a
+//! node's attributes mean; how tags nest is in `markup`.
+//!
+//! Three shapes are known: `uiautomator dump` (`<hierarchy>` with `<node>`s), `uiautomator dump --windows`
+//! (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP, `AccessibilityNodeInfoDumper`), and
+//! the page source of the UiAutomator2 server, where an element's name is its class.
 
-mod fault;
-mod read;
-mod tag;
+mod node;
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Line;
 use crate::error::excerpt;
+use crate::markup::{Faults, Kind, read};
 use crate::{Error, Tree};
-use fault::Faults;
-pub use fault::{Fault, Kind};
+pub(crate) use node::read_node;
 
 /// A dump on standard output.
 pub(super) fn dump_command() -> Line {
@@ -37,7 +38,7 @@ pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
         Err(_) => String::from_utf8_lossy(said),
     };
     let mut faults = Faults::of(&text);
-    let part = match read::locate(&text) {
+    let part = match locate(&text) {
         Some((part, true)) => part,
         Some((_, false)) => {
             return Err(not_ready("the dump ends before its </hierarchy>".into()));
@@ -47,7 +48,7 @@ pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
     if let Some(at) = second_tree(&text[part.end..]) {
         faults.note(Kind::SecondTree, part.end + at, 1);
     }
-    let tree = read::read(&text, part, &mut faults);
+    let tree = read(&text, part, read_node, &mut faults);
     for fault in faults.take() {
         if fault.kind.costs_nodes() {
             let command = dump_command().as_str().into();
@@ -79,93 +80,22 @@ fn why_not(text: &str) -> String {
     }
 }
 
-/// What could be read of a saved dump or page source, and what could not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    /// The nodes that could be read.
-    pub tree: Tree,
-    /// What could not be read, a kind once, in the order in which it was met. Empty where all is well.
-    pub faults: Vec<Fault>,
+/// Where the tree lies in what was said, and whether it is there to its end. Words may stand before and behind it.
+pub(crate) fn locate(text: &str) -> Option<(Range<usize>, bool)> {
+    let plain = text.find("<hierarchy");
+    let windows = text[..plain.unwrap_or(text.len())].find("<displays");
+    let end = if windows.is_some() { "</displays>" } else { "</hierarchy>" };
+    let start = windows.or(plain)?;
+    // From behind, where few words stand.
+    Some(match text[start..].rfind(end) {
+        Some(at) => (start..start + at + end.len(), true),
+        None => (start..text.len(), false),
+    })
 }
 
-/// There is no tree in it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no node tree in it; it says: {said}")]
-pub struct NoTree {
-    /// What stands there, shortened.
-    pub said: String,
-}
-
-/// Reads a saved dump or page source, whole or not: a broken tag costs itself, a missing end what is missing.
-///
-/// # Errors
-/// [`NoTree`] where not a single node could be read, unless the tree is whole and empty.
-pub fn read_saved(file: &[u8]) -> Result<Reading, NoTree> {
-    let (text, odd) = decode(file);
-    let mut faults = Faults::of(&text);
-    let Some((part, complete)) = read::locate(&text) else {
-        return Err(NoTree { said: excerpt(&*text) });
-    };
-    if let Some((kind, at, count)) = odd {
-        faults.note(kind, at, count);
-    }
-    let before = without_declaration(&text[..part.start]);
-    if !before.is_empty() {
-        faults.note(Kind::Before, 0, before.len());
-    }
-    let tree = read::read(&text, part.clone(), &mut faults);
-    if !complete {
-        if tree.nodes.is_empty() {
-            return Err(NoTree { said: excerpt(&text[part]) });
-        }
-        faults.note(Kind::EndsEarly, text.len(), tree.nodes.len());
-        return Ok(Reading { tree, faults: faults.take() });
-    }
-    let behind = &text[part.end..];
-    let words = behind.trim_ascii();
-    // "UI hierchary dumped to: /dev/tty", with Android's own spelling.
-    let closing = words.starts_with("UI hier") && !words.contains('\n');
-    match second_tree(behind) {
-        Some(at) => faults.note(Kind::SecondTree, part.end + at, 1),
-        None if words.is_empty() || closing => {}
-        None => faults.note(Kind::Behind, part.end, words.len()),
-    }
-    Ok(Reading { tree, faults: faults.take() })
-}
-
-fn second_tree(behind: &str) -> Option<usize> {
+/// Where another tree begins in what stands behind one.
+pub(crate) fn second_tree(behind: &str) -> Option<usize> {
     behind.find("<hierarchy")
-}
-
-/// What stands before a tree, but for what XML begins with.
-fn without_declaration(before: &str) -> &str {
-    let before = before.trim_ascii();
-    match before.rfind("<?xml") {
-        Some(at) if before.ends_with("?>") => before[..at].trim_ascii(),
-        _ => before,
-    }
-}
-
-/// A saved text, and what was odd about its bytes: of what kind, where, how often.
-fn decode(file: &[u8]) -> (Cow<'_, str>, Option<(Kind, usize, usize)>) {
-    let wide = match file {
-        [0xff, 0xfe, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),
-        [0xfe, 0xff, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
-        _ => None,
-    };
-    if let Some((rest, unit)) = wide {
-        let units: Vec<u16> = rest.as_chunks().0.iter().map(|&pair| unit(pair)).collect();
-        return (String::from_utf16_lossy(&units).into(), Some((Kind::Utf16, 0, 1)));
-    }
-    let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
-    match std::str::from_utf8(file) {
-        Ok(text) => (text.into(), None),
-        Err(error) => {
-            let odd = file.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
-            let fault = (Kind::NotUtf8, error.valid_up_to(), odd);
-            (String::from_utf8_lossy(file), Some(fault))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -174,6 +104,8 @@ mod tests {
 
     use super::*;
     use crate::Rect;
+    use crate::markup::{DEEPEST, MOST};
+    use crate::saved::{Reading, read_saved};
 
     fn dump(nodes: &str) -> String {
         format!(
@@ -238,105 +170,6 @@ mod tests {
         );
     }
 
-    /// What a saved file gives: its nodes by depth and text, and the faults.
-    fn saved(file: &[u8]) -> (String, String) {
-        let Reading { tree, faults } = read_saved(file).unwrap();
-        let node = |node: &crate::Node| format!("{}{}", node.depth, node.text);
-        let nodes: Vec<String> = tree.nodes.iter().map(node).collect();
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        (nodes.join(" "), faults.join("; "))
-    }
-
-    #[test]
-    fn a_saved_dump_gives_what_could_be_read_and_tells_what_could_not() {
-        let check = |file: &str, nodes: &str, faults: &str| {
-            let (found, told) = saved(file.as_bytes());
-            assert_eq!((found.as_str(), told.as_str()), (nodes, faults), "{file}");
-        };
-        let ab = "<node text=\"a\"><node text=\"b\"/></node>";
-        let whole = format!("<hierarchy rotation=\"0\">{ab}</hierarchy>");
-        check(&whole, "0a 1b", "");
-        check(&dump(ab), "0a 1b", "");
-        check(&format!("\u{feff}<?xml version='1.0'?>\r\n{whole}\r\n"), "0a 1b", "");
-        check(
-            &format!("a warning\nand another\n{whole}Killed"),
-            "0a 1b",
-            "line 1, byte 0: 21 bytes of other words before the tree; \
-             line 3, byte 96: 6 bytes of other words behind the tree",
-        );
-        check(
-            "<hierarchy><node text=\"a\">\n<node text=\"b\"/><node text=\"c",
-            "0a 1b",
-            "line 2, byte 43: 1 tag is broken; \
-             line 2, byte 56: it ends before its closing tag; 2 nodes were read",
-        );
-        check(
-            &format!("{whole}\n{whole}"),
-            "0a 1b",
-            "line 2, byte 75: another tree begins here; it is left out",
-        );
-        check(
-            "<hierarchy><node text=\"a\"><node text=\"b\"></hierarchy>",
-            "0a 1b",
-            "line 1, byte 41: 2 nodes are not closed",
-        );
-        check(
-            "<hierarchy><node text=\"a\"/></node><node text=\"b\"/></hierarchy>",
-            "0a 0b",
-            "line 1, byte 27: 1 closing tag closes nothing",
-        );
-        check(
-            "<hierarchy><node text=\"a/><node text=\"b\"/><node text=\"c\"/></hierarchy>",
-            "0 0b 0c",
-            "line 1, byte 11: 1 tag is broken",
-        );
-        check(
-            "<hierarchy><node text=\"a/><node text=\"b/><node text=\"c\"/></hierarchy>",
-            "0 0 0c",
-            "line 1, byte 11: 2 tags are broken",
-        );
-        check(
-            "<hierarchy>I/art: log<node text=\"a\" text=\"b\" bounds=\"[1,2]\"/></hierarchy>",
-            "0a",
-            "line 1, byte 11: 1 place with words between the tags; \
-             line 1, byte 21: 1 attribute stands twice; \
- line 1, byte 21: 1 node has bounds that make no sense",
-        );
-        let deep = format!("{}{}", "<node>".repeat(503), "</node>".repeat(503));
-        let faults = saved(dump(&deep).as_bytes()).1;
-        assert!(faults.ends_with(": 3 nodes nest too deep; left out"), "{faults}");
-        let faults = saved(dump(&"<n/>".repeat(read::MOST + 9)).as_bytes()).1;
-        assert!(faults.ends_with("the rest is left out"), "{faults}");
-        let (nodes, faults) = saved(dump(&"<n text=\"".repeat(400)).as_bytes());
-        assert_eq!(nodes.split(' ').count(), 400, "{faults}");
-    }
-
-    #[test]
-    fn a_file_without_a_node_is_no_tree() {
-        for file in ["", "Killed", "<hierarchy rotation=\"0\">", "{}", "<hierarchy><node text=\"a"]
-        {
-            let error = read_saved(file.as_bytes()).unwrap_err().to_string();
-            assert!(error.starts_with("there is no node tree in it; it says: "), "{error}");
-        }
-        assert_eq!(
-            saved(b"<hierarchy rotation=\"0\"/></hierarchy>"),
-            (String::new(), String::new())
-        );
-    }
-
-    #[test]
-    fn bytes_that_are_no_utf_8_are_told_and_utf_16_is_read() {
-        let xml = "<hierarchy><node text=\"\u{6f22}\"/></hierarchy>";
-        let le: Vec<u8> = xml.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let be: Vec<u8> = xml.encode_utf16().flat_map(u16::to_be_bytes).collect();
-        for file in [[&[0xff, 0xfe][..], &le].concat(), [&[0xfe, 0xff][..], &be].concat()] {
-            let expected = "line 1, byte 0: it is UTF-16, not UTF-8";
-            assert_eq!(saved(&file), ("0\u{6f22}".into(), expected.into()));
-        }
-        let broken = saved(b"<hierarchy><node text=\"\xe6\xbc\"/></hierarchy>");
-        assert_eq!(broken, ("0\u{fffd}".into(), "line 1, byte 23: 1 place holds no UTF-8".into()));
-    }
-
     #[test]
     fn the_windows_of_the_first_display_are_read_with_their_layers() {
         // As AOSP's `AccessibilityNodeInfoDumper` writes `uiautomator dump --windows`: a window's children stand before
@@ -369,24 +202,6 @@ mod tests {
     }
 
     #[test]
-    fn several_roots_are_taken_and_those_of_another_display_are_not() {
-        let root = |display: u32, text: &str| {
-            format!(
-                "<node text=\"{text}\" display-id=\"{display}\" drawing-order=\"2\"><node text=\"in\"/></node>"
-            )
-        };
-        let file = dump(&[root(0, "a"), root(1, "b"), root(0, "c")].concat());
-        let (nodes, faults) = saved(file.as_bytes());
-        assert_eq!(nodes, "0a 1in 0c 1in");
-        assert!(faults.ends_with("2 nodes of other displays; left out"), "{faults}");
-        assert_eq!(
-            read_dump(file.as_bytes()).unwrap().nodes[0].order,
-            0,
-            "no window says its layer"
-        );
-    }
-
-    #[test]
     fn a_live_dump_that_lost_nodes_is_refused() {
         for nodes in
             ["<node>", "</node>", "<node text=\"a/><node text=\"b\"/>", "</hierarchy><hierarchy>"]
@@ -408,17 +223,14 @@ mod tests {
     fn a_tree_too_deep_is_cut_there() {
         let deep = dump(&format!("{}{}<node/>", "<node>".repeat(9000), "</node>".repeat(9000)));
         let tree = read_dump(deep.as_bytes()).unwrap();
-        assert_eq!(tree.nodes.len(), read::DEEPEST + 1);
+        assert_eq!(tree.nodes.len(), DEEPEST + 1);
         assert_eq!(tree.nodes.last().unwrap().depth, 0);
     }
 
     #[test]
     fn a_dump_larger_than_any_screen_is_refused() {
-        assert_eq!(
-            read_dump(dump(&"<n/>".repeat(read::MOST)).as_bytes()).unwrap().nodes.len(),
-            read::MOST
-        );
-        let error = read_dump(dump(&"<n/>".repeat(read::MOST + 1)).as_bytes()).unwrap_err();
+        assert_eq!(read_dump(dump(&"<n/>".repeat(MOST)).as_bytes()).unwrap().nodes.len(), MOST);
+        let error = read_dump(dump(&"<n/>".repeat(MOST + 1)).as_bytes()).unwrap_err();
         assert!(error.to_string().contains("more nodes than any screen has"), "{error}");
     }
 

@@ -58,7 +58,7 @@ pub enum Kind {
 
 impl Kind {
     /// Whether the tree is another one than the phone's: nodes are missing, or stand in the wrong place.
-    pub(super) fn costs_nodes(self) -> bool {
+    pub(crate) fn costs_nodes(self) -> bool {
         match self {
             Self::SecondTree
             | Self::EndsEarly
@@ -132,18 +132,18 @@ impl fmt::Display for Fault {
 }
 
 /// The faults of one text, a kind once.
-pub(super) struct Faults<'t> {
+pub(crate) struct Faults<'t> {
     text: &'t str,
     found: Vec<Fault>,
 }
 
 impl<'t> Faults<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(crate) fn of(text: &'t str) -> Self {
         Self { text, found: Vec::new() }
     }
 
     /// Tells of a fault at this byte of the text.
-    pub(super) fn note(&mut self, kind: Kind, byte: usize, count: usize) {
+    pub(crate) fn note(&mut self, kind: Kind, byte: usize, count: usize) {
         match self.found.iter_mut().find(|fault| fault.kind == kind) {
             Some(fault) => fault.count += count,
             None => {
@@ -155,7 +155,7 @@ impl<'t> Faults<'t> {
     }
 
     /// All of them, in the order in which they were met first.
-    pub(super) fn take(self) -> Vec<Fault> {
+    pub(crate) fn take(self) -> Vec<Fault> {
         self.found
     }
 }

@@ -1,42 +1,38 @@
-//! From the text of a dump to its nodes, and what could not be read.
+//! From the text of a tree to its nodes, and what could not be read.
 //!
-//! Three shapes are known: `uiautomator dump` (`<hierarchy>` with `<node>`s), `uiautomator dump --windows`
-//! (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP, `AccessibilityNodeInfoDumper`), and
-//! the page source of the UiAutomator2 server, where an element's name is its class. A tag that cannot be read costs
-//! itself; reading goes on at the next one. Each byte is passed once, however broken the text.
+//! How tags nest is the same in every dialect; what a node's attributes mean is the dialect's ([`ReadNode`]). A tag that
+//! cannot be read costs itself; reading goes on at the next one. Each byte is passed once, however broken the text.
 
 use std::ops::Range;
 
 use super::fault::{Faults, Kind};
-use super::tag::{self, End};
+use super::tag::{self, End, Tag};
 use crate::{Node, Tree};
 
 /// How deep a tree may nest. Real screens stay below 60; deeper nodes are left out.
-pub(super) const DEEPEST: usize = 500;
+pub(crate) const DEEPEST: usize = 500;
 
 /// How many nodes are taken. Real screens have some thousand at most; a phone that sends more is not believed, since
 /// a node of few bytes costs hundreds here.
-pub(super) const MOST: usize = 100_000;
+pub(crate) const MOST: usize = 100_000;
+
+/// Reads the attributes from this place of the text on into a node, and tells what could not be read. Gives how the tag
+/// ended, and the display that it names.
+pub(crate) type ReadNode =
+    for<'t> fn(&'t str, usize, &mut Node, &mut dyn FnMut(Kind)) -> (Tag, Option<&'t str>);
 
 /// The elements that are no nodes.
 const WRAPPERS: [&str; 4] = ["displays", "display", "window", "hierarchy"];
 
-/// Where the tree lies in what was said, and whether it is there to its end. Words may stand before and behind it.
-pub(super) fn locate(text: &str) -> Option<(Range<usize>, bool)> {
-    let plain = text.find("<hierarchy");
-    let windows = text[..plain.unwrap_or(text.len())].find("<displays");
-    let end = if windows.is_some() { "</displays>" } else { "</hierarchy>" };
-    let start = windows.or(plain)?;
-    // From behind, where few words stand.
-    Some(match text[start..].rfind(end) {
-        Some(at) => (start..start + at + end.len(), true),
-        None => (start..text.len(), false),
-    })
-}
-
 /// Reads the nodes of that part of the text.
-pub(super) fn read(text: &str, part: Range<usize>, faults: &mut Faults<'_>) -> Tree {
+pub(crate) fn read(
+    text: &str,
+    part: Range<usize>,
+    read_node: ReadNode,
+    faults: &mut Faults<'_>,
+) -> Tree {
     let mut growing = Growing {
+        read_node,
         tree: Tree::default(),
         open: vec![Open { node: None, children: 0 }],
         layers: Vec::new(),
@@ -59,6 +55,7 @@ struct Open {
 }
 
 struct Growing<'f, 't> {
+    read_node: ReadNode,
     tree: Tree,
     open: Vec<Open>,
     /// The layers of the windows that are open.
@@ -186,8 +183,8 @@ impl Growing<'_, '_> {
         let depth = self.open.len() - 1;
         let mut node = Node { depth, ..Node::default() };
         let faults = &mut *self.faults;
-        let fault = |kind| faults.note(kind, at, 1);
-        let (tag, display) = tag::read_node(text, from, &mut node, fault);
+        let mut fault = |kind| faults.note(kind, at, 1);
+        let (tag, display) = (self.read_node)(text, from, &mut node, &mut fault);
         let opens = self.opens(at, tag.end);
         if tag.end == End::Cut {
             return tag.next;
