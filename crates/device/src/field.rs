@@ -12,11 +12,15 @@ pub fn focused(tree: &Tree) -> Option<usize> {
 }
 
 /// Whether text can be typed into the node. Accessibility gives every editor the class of the widget that it stands for,
-/// in web pages, Compose and Flutter too (captures of all four).
+/// in web pages, Compose and Flutter too (captures of all four). On iOS the type tells.
 pub fn takes_text(node: &Node) -> bool {
     let class = node.class.rsplit(['.', '$']).next().unwrap_or_default();
     let editor = ["EditText", "AutoCompleteTextView", "SearchAutoComplete"];
-    node.flags.password || editor.iter().any(|name| class.ends_with(name))
+    let of_ios = ["TextField", "SecureTextField", "SearchField", "TextView"];
+    let is_of_ios = |kind: &str| of_ios.contains(&kind);
+    node.flags.password
+        || editor.iter().any(|name| class.ends_with(name))
+        || class.strip_prefix("XCUIElementType").is_some_and(is_of_ios)
 }
 
 /// Whether what the field shows is what it says of itself while it is empty. `false` also where the platform does not

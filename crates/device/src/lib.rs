@@ -12,6 +12,7 @@ pub mod android;
 mod error;
 pub mod field;
 pub mod find;
+mod ios;
 mod markup;
 pub mod picture;
 pub mod saved;

@@ -1,15 +1,16 @@
 //! Node trees out of saved files: what could be read, and what could not.
 //!
 //! Of a live phone only a whole tree counts; a file is read as far as it goes. Begin with [`read_saved`]. What a node's
-//! attributes mean is the platform's: [`android::ui`](crate::android::ui).
+//! attributes mean is the platform's: [`android::ui`](crate::android::ui), and `ios::source` for WebDriverAgent's.
 
 use std::borrow::Cow;
 
 use crate::Tree;
 use crate::android::ui;
 use crate::error::excerpt;
+use crate::ios::source;
 pub use crate::markup::{Fault, Kind};
-use crate::markup::{Faults, read};
+use crate::markup::{Faults, Located, ReadNode, read};
 
 /// What could be read of a saved dump or page source, and what could not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,8 @@ pub struct NoTree {
 pub fn read_saved(file: &[u8]) -> Result<Reading, NoTree> {
     let (text, odd) = decode(file);
     let mut faults = Faults::of(&text);
-    let Some((part, complete)) = ui::locate(&text) else {
+    let found = DIALECTS.iter().filter_map(|dialect| Some((dialect, (dialect.locate)(&text)?)));
+    let Some((dialect, (part, complete))) = found.min_by_key(|(_, (part, _))| part.start) else {
         return Err(NoTree { said: excerpt(&*text) });
     };
     if let Some((kind, at, count)) = odd {
@@ -45,7 +47,7 @@ pub fn read_saved(file: &[u8]) -> Result<Reading, NoTree> {
     if !before.is_empty() {
         faults.note(Kind::Before, 0, before.len());
     }
-    let tree = read(&text, part.clone(), ui::read_node, &mut faults);
+    let tree = read(&text, part.clone(), dialect.read_node, &mut faults);
     if !complete {
         if tree.nodes.is_empty() {
             return Err(NoTree { said: excerpt(&text[part]) });
@@ -57,13 +59,31 @@ pub fn read_saved(file: &[u8]) -> Result<Reading, NoTree> {
     let words = behind.trim_ascii();
     // "UI hierchary dumped to: /dev/tty", with Android's own spelling.
     let closing = words.starts_with("UI hier") && !words.contains('\n');
-    match ui::second_tree(behind) {
+    match (dialect.second_tree)(behind) {
         Some(at) => faults.note(Kind::SecondTree, part.end + at, 1),
         None if words.is_empty() || closing => {}
         None => faults.note(Kind::Behind, part.end, words.len()),
     }
     Ok(Reading { tree, faults: faults.take() })
 }
+
+/// How one program writes a tree. The one whose root stands first in a file is meant.
+struct Dialect {
+    /// Where the tree lies in the text, and whether it is there to its end.
+    locate: fn(&str) -> Option<Located>,
+    /// Where another one begins in what stands behind it.
+    second_tree: fn(&str) -> Option<usize>,
+    read_node: ReadNode,
+}
+
+const DIALECTS: [Dialect; 2] = [
+    Dialect { locate: ui::locate, second_tree: ui::second_tree, read_node: ui::read_node },
+    Dialect {
+        locate: source::locate,
+        second_tree: source::second_tree,
+        read_node: source::read_node,
+    },
+];
 
 /// What stands before a tree, but for what XML begins with.
 fn without_declaration(before: &str) -> &str {

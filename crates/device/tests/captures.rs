@@ -65,7 +65,7 @@ fn every_tree_that_was_captured_is_read_as_recorded() {
         return;
     };
     let mut told = String::new();
-    for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4"] {
+    for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4", "ios/source"] {
         let is_tree = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             folder != "android-4.4.4" || name.starts_with("dump-") || name.contains("uiautomator")
@@ -85,6 +85,7 @@ fn counts(said: &[u8]) -> String {
         assert!(matches!(live, Err(Error::NotReady { .. })), "{live:?}");
         return "no tree".into();
     };
+    let ios = tree.nodes.iter().any(|node| node.class.starts_with("XCUIElementType"));
     let showing = showing(&tree);
     let hidden = |why| showing.iter().filter(|it| **it == Showing::Hidden(why)).count();
     let count = |is: fn(&Showing) -> bool| showing.iter().filter(|it| is(it)).count();
@@ -108,6 +109,8 @@ fn counts(said: &[u8]) -> String {
     }
     match live {
         Ok(live) => assert!(live == tree, "one reader read what the other did not"),
+        // No Android writes these.
+        Err(Error::NotReady { .. }) if ios => {}
         Err(error) => told.push_str(&format!("; of a live phone: {error}")),
     }
     told
@@ -152,6 +155,36 @@ fn page_sources_of_the_uiautomator2_server_are_read_too() {
         let text = String::from_utf8_lossy(&said);
         assert_eq!(tree.nodes.len(), text.matches(" bounds=\"").count(), "{}", file.display());
         assert!(tree.nodes.iter().all(|node| node.class.contains('.')), "{}", file.display());
+    }
+}
+
+#[test]
+fn page_sources_of_webdriveragent_are_read_too() {
+    let Some(data) = data() else {
+        println!("skipped: no captures beside the project");
+        return;
+    };
+    let mut sources = files(&data.join("ios/source"));
+    sources.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
+    assert!(sources.len() >= 4);
+    for file in sources {
+        let said = fs::read(&file).unwrap();
+        let Reading { tree, faults } =
+            read_saved(&said).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert_eq!(faults, [], "{}", file.display());
+        let text = String::from_utf8_lossy(&said);
+        assert_eq!(
+            tree.nodes.len(),
+            text.matches("<XCUIElementType").count(),
+            "{}",
+            file.display()
+        );
+        let count = |is: fn(&Node) -> bool| tree.nodes.iter().filter(|node| is(node)).count();
+        let switches = text.matches("<XCUIElementTypeSwitch").count();
+        assert_eq!(count(|node| node.flags.checkable), switches, "{}", file.display());
+        let hidden = text.matches(" visible=\"false\"").count();
+        assert_eq!(count(|node| node.displayed == Some(false)), hidden, "{}", file.display());
+        assert!(read_dump(&said).is_err(), "{}: no Android writes it", file.display());
     }
 }
 

@@ -9,9 +9,7 @@ mod tag;
 
 pub(crate) use fault::Faults;
 pub use fault::{Fault, Kind};
-pub(crate) use read::read;
 #[cfg(test)]
 pub(crate) use read::{DEEPEST, MOST};
-#[cfg(test)]
-pub(crate) use tag::End;
-pub(crate) use tag::{Tag, attributes, read_text, set};
+pub(crate) use read::{Located, ReadNode, read};
+pub(crate) use tag::{End, Tag, attributes, name, read_text, set};

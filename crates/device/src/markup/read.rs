@@ -17,12 +17,17 @@ pub(crate) const DEEPEST: usize = 500;
 pub(crate) const MOST: usize = 100_000;
 
 /// Reads the attributes from this place of the text on into a node, and tells what could not be read. Gives how the tag
-/// ended, and the display that it names.
+/// ended, and the display that it names. The node's class is the tag's name until an attribute says another.
 pub(crate) type ReadNode =
     for<'t> fn(&'t str, usize, &mut Node, &mut dyn FnMut(Kind)) -> (Tag, Option<&'t str>);
 
-/// The elements that are no nodes.
-const WRAPPERS: [&str; 4] = ["displays", "display", "window", "hierarchy"];
+/// Where a tree lies in a text, and whether it is there to its end.
+pub(crate) type Located = (Range<usize>, bool);
+
+/// The elements that are no nodes: those of `uiautomator`, and the one that Appium puts around an iOS app.
+const WRAPPERS: [&str; 5] = ["displays", "display", "window", "hierarchy", APPIUM];
+
+const APPIUM: &str = "AppiumAUT";
 
 /// Reads the nodes of that part of the text.
 pub(crate) fn read(
@@ -44,7 +49,8 @@ pub(crate) fn read(
         display: None,
         faults,
     };
-    growing.read(text, part);
+    growing.read(text, part.clone());
+    growing.finish(&text[part.clone()], part.end);
     growing.tree
 }
 
@@ -98,6 +104,15 @@ impl Growing<'_, '_> {
         }
     }
 
+    /// A root that stands in no wrapper has nothing behind its end that tells what is still open.
+    fn finish(&mut self, part: &str, at: usize) {
+        let unclosed = self.open.len() - 1 + self.skipping;
+        let root = part.get(1..).map_or("", |rest| &rest[..tag::name(rest.as_bytes())]);
+        if unclosed > 0 && !self.full && part.ends_with(&format!("</{root}>")) {
+            self.faults.note(Kind::Unclosed, at, unclosed);
+        }
+    }
+
     /// Takes a closing tag and gives the place behind it.
     fn closing(&mut self, text: &str, at: usize) -> usize {
         let rest = &text[at + 2..];
@@ -146,10 +161,10 @@ impl Growing<'_, '_> {
             if opens {
                 self.layers.push(layer.map_or(0, |layer| layer.saturating_add(1)));
             }
-        } else if name == "hierarchy" && self.begun && !self.windows {
+        } else if matches!(name, "hierarchy" | APPIUM) && self.begun && !self.windows {
             self.full = true;
             self.faults.note(Kind::SecondTree, at, 1);
-        } else if name == "hierarchy" {
+        } else if matches!(name, "hierarchy" | APPIUM) {
             self.begun = true;
             self.tree.rotation = rotation.and_then(|n| n.parse().ok()).unwrap_or(0);
         }
@@ -182,15 +197,15 @@ impl Growing<'_, '_> {
         let name = &text[at + 1..from];
         let depth = self.open.len() - 1;
         let mut node = Node { depth, ..Node::default() };
+        if name != "node" {
+            name.clone_into(&mut node.class);
+        }
         let faults = &mut *self.faults;
         let mut fault = |kind| faults.note(kind, at, 1);
         let (tag, display) = (self.read_node)(text, from, &mut node, &mut fault);
         let opens = self.opens(at, tag.end);
         if tag.end == End::Cut {
             return tag.next;
-        }
-        if node.class.is_empty() && name != "node" {
-            name.clone_into(&mut node.class);
         }
         if depth == 0 {
             // A root has no siblings in its window; windows lie in layers.

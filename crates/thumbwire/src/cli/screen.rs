@@ -20,8 +20,8 @@ use crate::trace::format::StoredLook;
 pub(super) struct Arguments {
     #[command(flatten)]
     device: Device,
-    /// Read a saved `uiautomator` dump or UiAutomator2 page source instead of a phone, `-` for standard input; what of it
-    /// cannot be read is told on standard error
+    /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a phone, `-` for standard
+    /// input; what of it cannot be read is told on standard error
     #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "max_side"])]
     file: Option<PathBuf>,
     /// Every node, as JSON

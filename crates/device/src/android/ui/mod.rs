@@ -10,11 +10,9 @@
 
 mod node;
 
-use std::ops::Range;
-
 use super::Line;
 use crate::error::excerpt;
-use crate::markup::{Faults, Kind, read};
+use crate::markup::{Faults, Kind, Located, read};
 use crate::{Error, Tree};
 pub(crate) use node::read_node;
 
@@ -81,7 +79,7 @@ fn why_not(text: &str) -> String {
 }
 
 /// Where the tree lies in what was said, and whether it is there to its end. Words may stand before and behind it.
-pub(crate) fn locate(text: &str) -> Option<(Range<usize>, bool)> {
+pub(crate) fn locate(text: &str) -> Option<Located> {
     let plain = text.find("<hierarchy");
     let windows = text[..plain.unwrap_or(text.len())].find("<displays");
     let end = if windows.is_some() { "</displays>" } else { "</hierarchy>" };

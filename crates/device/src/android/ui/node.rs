@@ -28,7 +28,7 @@ pub(crate) fn read_node<'t>(
         };
         let new = match name {
             "text" => first(0) && set(&mut node.text, text()),
-            "class" => first(1) && set(&mut node.class, text()),
+            "class" => first(1) && (value.is_empty() || set(&mut node.class, text())),
             "package" => first(2) && set(&mut node.package, text()),
             "resource-id" => first(3) && set(&mut node.id, text()),
             "content-desc" => first(4) && set(&mut node.description, text()),

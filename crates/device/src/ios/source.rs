@@ -1,0 +1,288 @@
+//! The page source of WebDriverAgent, with or without the element `AppiumAUT` around it.
+//!
+//! An element's name is its type. Its attributes are those that `FBXPath` of WebDriverAgent writes; what stands in
+//! `value` depends on the type (its `wdValue`): a switch's `1` or `0`, `1` for a chosen button, in an empty field the
+//! field's placeholder. How tags nest is in `markup`.
+//!
+//! A page source does not say what takes a tap, gets the focus or scrolls: that is judged here by the type. Places and
+//! sizes are points, not the pixels of a screenshot; nothing in a page source tells how many pixels a point has.
+
+use crate::markup::{End, Kind, Located, Tag, attributes, name, read_text, set};
+use crate::{Flags, Node, Rect};
+
+const TYPE: &str = "XCUIElementType";
+
+/// Where the tree lies in the text, and whether it is there to its end. Words may stand before and behind it.
+pub(crate) fn locate(text: &str) -> Option<Located> {
+    let start = second_tree(text)?;
+    let from = start + 1 + name(&text.as_bytes()[start + 1..]);
+    let end = format!("</{}>", &text[start + 1..from]);
+    if let Some(at) = text[from..].rfind(&end) {
+        return Some((start..from + at + end.len(), true));
+    }
+    let tag = attributes(text, from, |_, _| {});
+    Some(match tag.end {
+        End::Closed => (start..tag.next, true),
+        _ => (start..text.len(), false),
+    })
+}
+
+/// Where a tree, or what is left of one, begins.
+pub(crate) fn second_tree(text: &str) -> Option<usize> {
+    let wrapped = text.find("<AppiumAUT");
+    let bare = text[..wrapped.unwrap_or(text.len())].find("<XCUIElementType");
+    bare.or(wrapped)
+}
+
+/// Reads the attributes from this place of the text on into a node that has its tag's name for a class, and tells what
+/// could not be read.
+pub(crate) fn read_node<'t>(
+    text: &'t str,
+    from: usize,
+    node: &mut Node,
+    fault: &mut dyn FnMut(Kind),
+) -> (Tag, Option<&'t str>) {
+    let mut said = Said { enabled: true, ..Said::default() };
+    let mut seen = 0u32;
+    let tag = attributes(text, from, |name, value| {
+        let mut text = || read_text(value, fault);
+        // The first of two counts; XML allows no second.
+        let mut first = |bit: u32| {
+            let new = seen & (1 << bit) == 0;
+            seen |= 1 << bit;
+            new
+        };
+        let new = match name {
+            "type" => first(0) && (value.is_empty() || set(&mut node.class, text())),
+            "name" => first(1) && set(&mut node.id, text()),
+            "label" => first(2) && set(&mut node.description, text()),
+            "value" => first(3) && set(&mut said.value, text()),
+            "placeholderValue" => first(4) && set(&mut node.hint, text()),
+            "bundleId" => first(5) && set(&mut node.package, text()),
+            "enabled" => first(6) && set(&mut said.enabled, value == "true"),
+            "focused" => first(7) && set(&mut said.focused, value == "true"),
+            "visible" => first(8) && set(&mut node.displayed, Some(value != "false")),
+            "x" => first(9) && set(&mut said.frame[0], Some(value)),
+            "y" => first(10) && set(&mut said.frame[1], Some(value)),
+            "width" => first(11) && set(&mut said.frame[2], Some(value)),
+            "height" => first(12) && set(&mut said.frame[3], Some(value)),
+            _ => true,
+        };
+        if !new {
+            fault(Kind::Twice);
+        }
+    });
+    tag.note_broken(fault);
+    let cut = matches!(tag.end, End::Swallowed { .. } | End::Cut);
+    match read_frame(said.frame) {
+        Some(bounds) => node.bounds = bounds,
+        // Where the tag broke, that is told already.
+        None if said.frame == [None; 4] || cut => {}
+        None => fault(Kind::Bounds),
+    }
+    let kind = node.class.strip_prefix(TYPE).unwrap_or(&node.class);
+    node.flags = flags(kind, &said);
+    node.text = shown(kind, said.value, &node.description);
+    (tag, None)
+}
+
+/// What an element says of itself, as far as it depends on the type what that means.
+#[derive(Default)]
+struct Said<'t> {
+    value: String,
+    enabled: bool,
+    focused: bool,
+    /// Left, top, width and height.
+    frame: [Option<&'t str>; 4],
+}
+
+/// The rectangle in points. WebDriverAgent writes whole numbers (`CGRectIntegral`); a fraction is rounded.
+fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
+    let number = |text: Option<&str>| {
+        let number = text?.trim().parse::<f64>().ok()?.round();
+        let fits = number >= f64::from(i32::MIN) && number <= f64::from(i32::MAX);
+        fits.then_some(number as i32)
+    };
+    let [left, top] = [number(frame[0])?, number(frame[1])?];
+    let right = left.checked_add(number(frame[2])?)?;
+    let bottom = top.checked_add(number(frame[3])?)?;
+    Some(Rect { left, top, right, bottom })
+}
+
+/// What the element is and can: our judgment by its type, but for what it says itself.
+fn flags(kind: &str, said: &Said<'_>) -> Flags {
+    let field = is_field(kind);
+    let checkable = matches!(kind, "Switch" | "Toggle" | "CheckBox" | "RadioButton");
+    let on = matches!(said.value.as_str(), "1" | "true");
+    let clickable = matches!(
+        kind,
+        "Button" | "Cell" | "Icon" | "Key" | "Link" | "MenuButton" | "MenuItem" | "PopUpButton"
+    );
+    Flags {
+        clickable: clickable || checkable || field || matches!(kind, "Slider" | "Tab"),
+        checkable,
+        checked: checkable && on,
+        enabled: said.enabled,
+        focusable: field,
+        focused: said.focused,
+        scrollable: matches!(
+            kind,
+            "CollectionView" | "PickerWheel" | "ScrollView" | "Table" | "WebView"
+        ),
+        password: kind == "SecureTextField",
+        selected: kind == "Button" && on,
+        long_clickable: false,
+    }
+}
+
+/// The text that a person reads on an element of this type. A cell's value is often that of the switch in it, and a
+/// field's label is not what it holds.
+fn shown(kind: &str, value: String, label: &str) -> String {
+    match kind {
+        _ if is_field(kind) => value,
+        "StaticText" | "PickerWheel" | "Slider" if !value.is_empty() => value,
+        "StaticText" | "Button" | "Cell" | "Key" | "Link" | "MenuButton" | "MenuItem"
+        | "PopUpButton" | "Switch" | "Tab" | "Toggle" => label.to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Whether text is typed into it.
+fn is_field(kind: &str) -> bool {
+    matches!(kind, "TextField" | "SecureTextField" | "SearchField" | "TextView")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field;
+    use crate::saved::{Reading, read_saved};
+
+    fn read(xml: &str) -> Reading {
+        read_saved(xml.as_bytes()).unwrap()
+    }
+
+    /// One element of a type, with these attributes.
+    fn element(kind: &str, raw: &str) -> (Node, Vec<Kind>) {
+        let Reading { mut tree, faults } = read(&format!("<{TYPE}{kind} {raw}/>"));
+        (tree.nodes.remove(0), faults.into_iter().map(|fault| fault.kind).collect())
+    }
+
+    #[test]
+    fn an_element_is_read_from_its_type_and_attributes() {
+        let Reading { tree, faults } = read(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<AppiumAUT>\n\
+             <XCUIElementTypeApplication type=\"XCUIElementTypeApplication\" name=\"A\" label=\"A\" enabled=\"true\" \
+             visible=\"true\" accessible=\"false\" x=\"0\" y=\"0\" width=\"390\" height=\"844\" index=\"0\">\n\
+             <XCUIElementTypeButton type=\"XCUIElementTypeButton\" name=\"save-id\" label=\"Save &amp; go\" \
+             enabled=\"false\" visible=\"false\" x=\"-5\" y=\"20\" width=\"100\" height=\"44\">\n\
+             </XCUIElementTypeButton><XCUIElementTypeOther/></XCUIElementTypeApplication>\n</AppiumAUT>\n",
+        );
+        assert_eq!(faults, []);
+        let places: Vec<_> =
+            tree.nodes.iter().map(|node| (node.parent, node.index, node.depth)).collect();
+        assert_eq!(places, [(None, 0, 0), (Some(0), 0, 1), (Some(0), 1, 1)]);
+        assert!(tree.nodes[0].flags.enabled && tree.nodes[0].displayed == Some(true));
+        let button = &tree.nodes[1];
+        assert_eq!((&*button.class, &*button.id), ("XCUIElementTypeButton", "save-id"));
+        assert_eq!((&*button.text, &*button.description), ("Save & go", "Save & go"));
+        assert_eq!(button.bounds, Rect { left: -5, top: 20, right: 95, bottom: 64 });
+        assert!(button.flags.clickable && !button.flags.enabled);
+        assert_eq!(button.displayed, Some(false));
+        assert_eq!(
+            (&*tree.nodes[2].class, tree.nodes[2].displayed),
+            ("XCUIElementTypeOther", None)
+        );
+    }
+
+    #[test]
+    fn what_a_value_means_goes_by_the_type() {
+        let text = |kind: &str, raw: &str| element(kind, raw).0.text;
+        assert_eq!(text("StaticText", "label=\"a\" value=\"b\""), "b");
+        assert_eq!(text("StaticText", "label=\"a\""), "a");
+        assert_eq!(text("Cell", "label=\"Spelling\" value=\"1\""), "Spelling");
+        assert_eq!(text("TextField", "label=\"Mail\" value=\"a@b\""), "a@b");
+        assert_eq!(text("TextField", "label=\"Mail\""), "");
+        assert_eq!(text("Slider", "label=\"Volume\" value=\"50%\""), "50%");
+        assert_eq!(text("Window", "label=\"a\" value=\"b\""), "");
+        for (value, checked) in [("1", true), ("0", false)] {
+            let (switch, _) = element("Switch", &format!("label=\"Wi-Fi\" value=\"{value}\""));
+            assert!(switch.flags.checkable && switch.flags.clickable && switch.text == "Wi-Fi");
+            assert_eq!(switch.flags.checked, checked);
+            let (button, _) = element("Button", &format!("label=\"Home\" value=\"{value}\""));
+            assert_eq!((button.flags.selected, &*button.text), (checked, "Home"));
+        }
+    }
+
+    #[test]
+    fn fields_take_text_and_an_empty_one_shows_its_placeholder() {
+        for kind in ["TextField", "SecureTextField", "SearchField", "TextView"] {
+            let (node, _) = element(kind, "value=\"Name\" placeholderValue=\"Name\"");
+            assert!(node.flags.clickable && node.flags.focusable, "{kind}");
+            assert!(field::takes_text(&node) && field::shows_hint(&node), "{kind}");
+            assert_eq!(node.flags.password, kind == "SecureTextField");
+        }
+        assert!(!field::takes_text(&element("StaticText", "").0));
+    }
+
+    #[test]
+    fn a_place_that_makes_no_sense_is_told() {
+        let check = |raw: &str, bounds: [i32; 4], faults: &[Kind]| {
+            let [left, top, right, bottom] = bounds;
+            let (node, found) = element("Other", raw);
+            assert_eq!(node.bounds, Rect { left, top, right, bottom }, "{raw}");
+            assert_eq!(found, faults, "{raw}");
+        };
+        check("x=\"1\" y=\"2\" width=\"3\" height=\"4\"", [1, 2, 4, 6], &[]);
+        check("x=\"1.4\" y=\"-2.6\" width=\"3\" height=\"4\"", [1, -3, 4, 1], &[]);
+        check("", [0; 4], &[]);
+        for odd in ["", "a", "inf", "NaN", "1e300", "2147483647"] {
+            let raw = format!("x=\"1\" y=\"2\" width=\"{odd}\" height=\"4\"");
+            check(&raw, [0; 4], &[Kind::Bounds]);
+        }
+        check("x=\"1\" y=\"2\" width=\"3\"", [0; 4], &[Kind::Bounds]);
+    }
+
+    #[test]
+    fn a_broken_source_gives_what_could_be_read_and_tells_what_could_not() {
+        let check = |xml: &str, classes: &str, told: &[(Kind, usize)]| {
+            let Reading { tree, faults } = read(&xml.replace('@', TYPE));
+            let found: Vec<_> =
+                tree.nodes.iter().map(|node| format!("{}{}", node.depth, node.class)).collect();
+            assert_eq!(found.join(" ").replace(TYPE, ""), classes, "{xml}");
+            let found: Vec<_> = faults.iter().map(|fault| (fault.kind, fault.count)).collect();
+            assert_eq!(found, told, "{xml}");
+        };
+        let tree = "<@Window><@Button label=\"a\"/></@Window>";
+        check(tree, "0Window 1Button", &[]);
+        check(&format!("<AppiumAUT>{tree}</AppiumAUT>"), "0Window 1Button", &[]);
+        check("<AppiumAUT/>", "", &[]);
+        check(
+            &format!("log: {tree} x"),
+            "0Window 1Button",
+            &[(Kind::Before, 4), (Kind::Behind, 1)],
+        );
+        check(
+            "<AppiumAUT><@Window><@Button/><@Butt",
+            "0Window 1Button",
+            &[(Kind::Tag, 1), (Kind::EndsEarly, 2)],
+        );
+        check("<@Window><@Button>", "0Window 1Button", &[(Kind::EndsEarly, 2)]);
+        check("<@Window><@Button></@Window>", "0Window 1Button", &[(Kind::Unclosed, 1)]);
+        check(
+            "<AppiumAUT><@Window></AppiumAUT><AppiumAUT><@Key/></AppiumAUT>",
+            "0Window",
+            &[(Kind::Unclosed, 1), (Kind::SecondTree, 1)],
+        );
+        check(
+            "<@Window/></@Window><@Window",
+            "0Window",
+            &[(Kind::StrayEnd, 1), (Kind::SecondTree, 1)],
+        );
+        check(
+            "<@Key label=\"a\" label=\"b\" x=1/>",
+            "0Key",
+            &[(Kind::Twice, 1), (Kind::Attribute, 1)],
+        );
+    }
+}
