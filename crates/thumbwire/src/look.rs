@@ -1,6 +1,6 @@
 //! A screen with its elements numbered for the session: the part of the vocabulary that a look is answered with.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -44,7 +44,7 @@ impl Look {
     /// Numbers the elements of a tree. No number is ever given twice in a session: an element that the last look
     /// showed already, in the same place and looking the same, keeps its number; every other gets the next one.
     pub fn number(tree: Tree, last: Option<&Look>, next: &AtomicU32) -> Self {
-        let mut known = BTreeMap::new();
+        let mut known = HashMap::new();
         if let Some(last) = last {
             known.extend(
                 last.controls.iter().map(|control| (last.face(control.node), control.number)),
@@ -55,7 +55,7 @@ impl Look {
             |node: &usize| !look.shown(*node).is_empty() && is_element(&look.tree.nodes[*node]);
         let numbered = (0..look.tree.nodes.len()).filter(element).map(|node| {
             // Taken out when found: of two that look the same in the same place, one is new.
-            let number = known.remove(&look.face(node));
+            let number = if known.is_empty() { None } else { known.remove(&look.face(node)) };
             Control { number: number.unwrap_or_else(|| next.fetch_add(1, Ordering::Relaxed)), node }
         });
         look.controls = numbered.collect();

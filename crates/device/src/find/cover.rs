@@ -146,21 +146,30 @@ impl<'a> Ground<'a> {
         rivals
     }
 
-    /// Whether something that may lie above the node takes a tap at this place.
+    /// Whether something that may lie above the node takes a tap at this place. In a tree without any order, more than
+    /// [`MOST_UNKNOWN`] are as none.
     fn is_contested(&mut self, node: usize, at: Point) -> bool {
         let band = self.band(at.y);
+        let mut unknown = 0;
         for i in 0..self.bands[band].len() {
             if !self.spend(1) {
                 return false;
             }
             let rival = self.taker(band, i);
-            if rival.part.contains(at)
-                && matches!(self.lies(rival.node, node), Lies::Above | Lies::Somewhere)
-            {
-                return true;
+            if !rival.part.contains(at) {
+                continue;
+            }
+            match self.lies(rival.node, node) {
+                Lies::Within | Lies::Below => {}
+                Lies::Above => return true,
+                Lies::Somewhere if self.ordered => return true,
+                Lies::Somewhere => unknown += 1,
+            }
+            if unknown > MOST_UNKNOWN {
+                return false;
             }
         }
-        false
+        unknown > 0
     }
 
     fn taker(&self, band: usize, i: usize) -> Taker {

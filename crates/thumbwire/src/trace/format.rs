@@ -4,6 +4,8 @@
 //! step; and the files that steps name, relative to the folder. The types mirror the live vocabulary and are
 //! separate from it: the vocabulary may grow, a stored trace stays readable. Every change here raises [`VERSION`].
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use thumbwire_device::find::Showing;
 use thumbwire_device::{Acted, Gesture, Point, TypedBy};
@@ -115,33 +117,34 @@ pub enum Got {
     Done,
 }
 
-/// A look as it stands in its own file: every node of the tree, with the numbers of those that have one.
+/// A look as it stands in its own file: every node of the tree, with the numbers of those that have one. Of a live look
+/// it borrows the words; what is read back owns them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredLook {
+pub struct StoredLook<'a> {
     /// Quarter turns of the screen.
     pub rotation: u8,
     /// The nodes, in document order.
-    pub nodes: Vec<StoredNode>,
+    pub nodes: Vec<StoredNode<'a>>,
 }
 
 /// One node of a stored look. Flags are named where they are set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is the live node's field of the same name")]
-pub struct StoredNode {
+pub struct StoredNode<'a> {
     pub parent: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<u32>,
-    pub class: String,
-    pub package: String,
-    pub id: String,
-    pub text: String,
-    pub description: String,
+    pub class: Cow<'a, str>,
+    pub package: Cow<'a, str>,
+    pub id: Cow<'a, str>,
+    pub text: Cow<'a, str>,
+    pub description: Cow<'a, str>,
     /// Left, top, right, bottom.
     pub bounds: [i32; 4],
-    pub flags: Vec<String>,
+    pub flags: Vec<Cow<'a, str>>,
     /// Why nothing of it shows, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hidden: Option<String>,
+    pub hidden: Option<Cow<'a, str>>,
     /// The place in `nodes` of what takes the taps on it instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered_by: Option<usize>,
@@ -228,9 +231,9 @@ impl From<&Failure> for End {
     }
 }
 
-impl From<&Look> for StoredLook {
-    fn from(look: &Look) -> Self {
-        let mut nodes: Vec<StoredNode> = look.tree.nodes.iter().map(stored).collect();
+impl<'a> From<&'a Look> for StoredLook<'a> {
+    fn from(look: &'a Look) -> Self {
+        let mut nodes: Vec<StoredNode<'_>> = look.tree.nodes.iter().map(stored).collect();
         for (at, node) in nodes.iter_mut().enumerate() {
             node.covered_by = look.covered_by(at);
             if let Showing::Hidden(why) = look.showing[at] {
@@ -244,17 +247,17 @@ impl From<&Look> for StoredLook {
     }
 }
 
-fn stored(node: &thumbwire_device::Node) -> StoredNode {
+fn stored(node: &thumbwire_device::Node) -> StoredNode<'_> {
     let set = node.flags.named().into_iter().filter(|(_, set)| *set);
     let bounds = node.bounds;
     StoredNode {
         parent: node.parent,
         control: None,
-        class: node.class.clone(),
-        package: node.package.clone(),
-        id: node.id.clone(),
-        text: node.text.clone(),
-        description: node.description.clone(),
+        class: node.class.as_str().into(),
+        package: node.package.as_str().into(),
+        id: node.id.as_str().into(),
+        text: node.text.as_str().into(),
+        description: node.description.as_str().into(),
         bounds: [bounds.left, bounds.top, bounds.right, bounds.bottom],
         flags: set.map(|(name, _)| name.into()).collect(),
         hidden: None,
