@@ -154,6 +154,8 @@ fn is_field(kind: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::field;
     use crate::saved::{Reading, read_saved};
@@ -284,5 +286,18 @@ mod tests {
             "0Key",
             &[(Kind::Twice, 1), (Kind::Attribute, 1)],
         );
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
+            for (before, behind) in [("<AppiumAUT><", "/></AppiumAUT>"), ("<XCUIElementType", ">")] {
+                let mut said = before.as_bytes().to_vec();
+                said.extend(&middle);
+                let _ = read_saved(&said);
+                said.extend(behind.as_bytes());
+                let _ = read_saved(&said);
+            }
+        }
     }
 }
