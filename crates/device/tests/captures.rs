@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::data;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,15 +20,6 @@ use thumbwire_device::find::{Hidden, Showing, elements, showing};
 use thumbwire_device::saved::{Reading, read_saved};
 use thumbwire_device::{Device as _, Error, Node, Size};
 use tokio::io::AsyncWriteExt as _;
-
-/// The captures that may not be copied into this project lie beside it.
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
-    data.is_dir().then_some(data)
-}
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> =
@@ -60,10 +54,7 @@ fn the_dumps_kept_here_are_read_as_recorded() {
 /// reader refuses, and why, stands behind it.
 #[test]
 fn every_tree_that_was_captured_is_read_as_recorded() {
-    let Some(data) = data() else {
-        println!("skipped: no captures beside the project");
-        return;
-    };
+    let Some(data) = data() else { return };
     let mut told = String::new();
     for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4", "ios/source"] {
         let is_tree = |file: &PathBuf| {
@@ -118,10 +109,7 @@ fn counts(said: &[u8]) -> String {
 
 #[test]
 fn no_node_of_a_whole_dump_is_lost() {
-    let Some(data) = data() else {
-        println!("skipped: no captures beside the project");
-        return;
-    };
+    let Some(data) = data() else { return };
     let dumps = files(&data.join("uiautomator"));
     assert!(dumps.len() >= 75);
     for file in dumps {
@@ -141,10 +129,7 @@ fn no_node_of_a_whole_dump_is_lost() {
 
 #[test]
 fn page_sources_of_the_uiautomator2_server_are_read_too() {
-    let Some(data) = data() else {
-        println!("skipped: no captures beside the project");
-        return;
-    };
+    let Some(data) = data() else { return };
     let sources = files(&data.join("pagesource-ua2"));
     assert!(sources.len() >= 19);
     for file in sources {
@@ -160,10 +145,7 @@ fn page_sources_of_the_uiautomator2_server_are_read_too() {
 
 #[test]
 fn page_sources_of_webdriveragent_are_read_too() {
-    let Some(data) = data() else {
-        println!("skipped: no captures beside the project");
-        return;
-    };
+    let Some(data) = data() else { return };
     let mut sources = files(&data.join("ios/source"));
     sources.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
     assert!(sources.len() >= 4);
@@ -215,10 +197,7 @@ fn a_capture_that_is_cut_gives_the_nodes_before_the_cut() {
 
 #[test]
 fn the_dumps_of_android_4_4_are_read_line_ends_and_all() {
-    let Some(data) = data() else {
-        println!("skipped: no captures beside the project");
-        return;
-    };
+    let Some(data) = data() else { return };
     let said = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
     let tree = read_dump(&said).unwrap();
     assert_eq!(tree.nodes[0].package, "com.android.keyguard");
@@ -271,10 +250,7 @@ impl Services for Recorded {
 
 #[tokio::test]
 async fn an_old_phone_is_looked_at_through_its_terminal() {
-    let Some(data) = data() else {
-        println!("skipped: no captures beside the project");
-        return;
-    };
+    let Some(data) = data() else { return };
     let (near, far) = tokio::io::duplex(1 << 16);
     let phone = Arc::new(Recorded(data.join("android-4.4.4")));
     tokio::spawn(daemon::serve(far, phone));

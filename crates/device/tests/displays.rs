@@ -1,7 +1,6 @@
 //! Displays as real phones tell them, and whose picture it is on a phone with several panels.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod common;
 

@@ -1,11 +1,12 @@
 //! Pictures of real phones, and the driver with a phone that says what a test lays into its mouth.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod common;
+
+use common::data;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
@@ -14,18 +15,6 @@ use thumbwire_device::android::Android;
 use thumbwire_device::picture::{Blackness, Pixels, blackness};
 use thumbwire_device::{Blank, Device as _, Format, Image, Screenshot, Size};
 use tokio::io::AsyncWriteExt as _;
-
-/// The captures that may not be copied into this project lie beside it.
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
-    if !data.is_dir() {
-        println!("skipped: no captures beside the project");
-    }
-    data.is_dir().then_some(data)
-}
 
 #[test]
 fn the_black_ones_among_pictures_of_real_phones_are_told_from_the_others() {

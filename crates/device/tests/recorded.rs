@@ -2,12 +2,14 @@
 //! read out of each is held by a golden file, and what cannot be read is an error with the phone's words.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod common;
+
+use common::data;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
@@ -15,18 +17,6 @@ use thumbwire_adb::{Banner, Direct, Features};
 use thumbwire_device::android::Android;
 use thumbwire_device::{AppId, Device as _, Gesture, Point};
 use tokio::io::AsyncWriteExt as _;
-
-/// The captures that may not be copied into this project lie beside it.
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
-    if !data.is_dir() {
-        println!("skipped: no captures beside the project");
-    }
-    data.is_dir().then_some(data)
-}
 
 /// A phone that answers some commands with what was recorded, and every other one as mksh does.
 struct Recorded(BTreeMap<&'static str, Vec<u8>>);

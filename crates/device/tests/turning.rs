@@ -1,7 +1,6 @@
 //! Turning the screen of phones that do not let everybody, by what such phones print.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod common;
 

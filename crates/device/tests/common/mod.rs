@@ -1,5 +1,8 @@
 //! A phone that says what a test tells it to say, and recordings of what real ones said.
 
+#![allow(dead_code, reason = "each of the test programs takes what it needs")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -8,17 +11,21 @@ use thumbwire_adb::{Banner, Direct, Features};
 use thumbwire_device::android::Android;
 use tokio::io::AsyncWriteExt as _;
 
-/// A recording that may not be copied into this project; it lies beside it, or not.
-pub(crate) fn capture(name: &str) -> Option<Vec<u8>> {
+/// The captures that may not be copied into this project lie beside it, or not: then a test is skipped.
+pub(crate) fn data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let file = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from).join(name);
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(file.is_file() || !required, "the capture is required here: {}", file.display());
-    if !file.is_file() {
+    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
+    if !data.is_dir() {
         println!("skipped: no captures beside the project");
-        return None;
     }
-    Some(std::fs::read(file).unwrap())
+    data.is_dir().then_some(data)
+}
+
+/// One of them.
+pub(crate) fn capture(name: &str) -> Option<Vec<u8>> {
+    data().map(|data| std::fs::read(data.join(name)).unwrap())
 }
 
 /// Answers each command by the longest of its beginnings that is known, and by nothing otherwise. It has no shell v2: all words
