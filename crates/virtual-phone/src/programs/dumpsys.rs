@@ -89,11 +89,13 @@ fn battery(phone: &mut State, _: &[&str]) -> String {
 }
 
 fn window(phone: &mut State, args: &[&str]) -> String {
-    if phone.manners().form == Form::Java {
-        return old_window::report(phone, args);
-    }
+    let parts: [fn(&mut State) -> String; 3] = match phone.manners().form {
+        Form::Java => [old_window::policy, old_window::displays, old_window::windows],
+        Form::Service => [policy, displays, windows],
+    };
+    let [policy, displays, windows] = parts;
     match args.first().copied() {
-        Some("windows" | "w" | "visible-apps") => windows(phone),
+        Some("windows" | "w" | "visible" | "visible-apps") => windows(phone),
         Some("displays" | "d") => displays(phone),
         Some("policy" | "p") => policy(phone),
         Some("-h") => "Window manager dump options:\n".to_owned(),

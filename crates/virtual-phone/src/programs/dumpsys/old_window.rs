@@ -4,20 +4,7 @@ use super::{task, window_name};
 use crate::phone::State;
 use crate::world::WindowKind;
 
-pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
-    match args.first().copied() {
-        Some("windows" | "w" | "visible" | "visible-apps") => windows(phone),
-        Some("displays" | "d") => displays(phone),
-        Some("policy" | "p") => policy(phone),
-        Some("-h") => "Window manager dump options:\n".to_owned(),
-        Some(name) if !name.starts_with('-') => {
-            format!("Bad window command, or no windows match: {name}\nUse -h for help.\n")
-        }
-        _ => format!("{}\n{}\n{}", policy(phone), displays(phone), windows(phone)),
-    }
-}
-
-fn policy(phone: &mut State) -> String {
+pub(super) fn policy(phone: &mut State) -> String {
     let on = phone.world.screen_on();
     let display = *phone.world.display();
     let focus = phone.world.scene().focused().map_or("null".to_owned(), window_name);
@@ -27,7 +14,7 @@ fn policy(phone: &mut State) -> String {
     )
 }
 
-fn displays(phone: &mut State) -> String {
+pub(super) fn displays(phone: &mut State) -> String {
     let display = *phone.world.display();
     let (width, height) = phone.world.physical_size();
     let density = phone.world.physical_density();
@@ -50,7 +37,7 @@ fn displays(phone: &mut State) -> String {
     )
 }
 
-fn windows(phone: &mut State) -> String {
+pub(super) fn windows(phone: &mut State) -> String {
     let rotation = phone.world.display().rotation;
     let task = task(phone);
     let scene = phone.world.scene();
