@@ -34,6 +34,8 @@ pub struct Manifest {
     pub system: bool,
     /// The Linux user of its process.
     pub uid: u32,
+    /// The permissions that it asks for (`uses-permission`), in the order of its manifest, e.g. `android.permission.CAMERA`.
+    pub permissions: Vec<String>,
     pub(crate) icon: AppIcon,
 }
 

@@ -109,6 +109,7 @@ impl App for Akhbar {
             launcher: Some("com.example.akhbar.MainActivity".into()),
             system: false,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Description, fill: theme::GREEN, ink: theme::WHITE },
         }
     }

@@ -47,6 +47,7 @@ impl App for Files {
             launcher: Some("com.android.documentsui.files.FilesActivity".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Folder, fill: Colour::hex(0x00677D), ink: theme::WHITE },
         }
     }

@@ -47,6 +47,7 @@ impl App for Launcher {
             launcher: None,
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Home, fill: theme::PRIMARY, ink: theme::WHITE },
         }
     }

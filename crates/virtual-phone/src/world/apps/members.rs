@@ -53,6 +53,7 @@ impl App for Members {
             launcher: Some("com.example.members.LoginActivity".into()),
             system: false,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::VpnKey, fill: Colour::hex(0x6750A4), ink: theme::WHITE },
         }
     }

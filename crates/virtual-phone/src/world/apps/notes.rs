@@ -44,6 +44,7 @@ impl App for Notes {
             launcher: Some("com.android.notes.NotesActivity".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Note, fill: Colour::hex(0xFBBC04), ink: theme::WHITE },
         }
     }

@@ -78,6 +78,7 @@ impl App for Bank {
             launcher: Some("com.example.bank.MainActivity".into()),
             system: false,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon {
                 symbol: Icon::AccountBalance,
                 fill: Colour::hex(0x004A77),

@@ -55,6 +55,7 @@ impl App for Browser {
             launcher: Some("com.google.android.apps.chrome.Main".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Public, fill: Colour::hex(0x188038), ink: theme::WHITE },
         }
     }

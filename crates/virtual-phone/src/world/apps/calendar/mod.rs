@@ -66,6 +66,7 @@ impl App for Calendar {
             launcher: Some("com.android.calendar.AllInOneActivity".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Event, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         }
     }

@@ -71,6 +71,7 @@ impl App for ClockApp {
             launcher: Some("com.android.deskclock.DeskClock".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon {
                 symbol: Icon::Schedule,
                 fill: Colour::hex(0x35477D),

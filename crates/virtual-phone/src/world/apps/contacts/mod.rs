@@ -86,6 +86,7 @@ impl App for Contacts {
             launcher: Some("com.android.contacts.activities.PeopleActivity".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Person, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         }
     }

@@ -66,6 +66,7 @@ impl App for Maps {
             launcher: Some("com.google.android.maps.MapsActivity".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Place, fill: theme::WHITE, ink: Colour::hex(0x1E8E3E) },
         }
     }

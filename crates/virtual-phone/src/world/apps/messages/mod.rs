@@ -48,6 +48,7 @@ impl App for Messages {
             launcher: Some(activity.into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon { symbol: Icon::Message, fill: theme::PRIMARY, ink: theme::WHITE },
         }
     }

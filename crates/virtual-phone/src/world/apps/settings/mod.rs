@@ -42,6 +42,7 @@ impl App for SettingsApp {
             launcher: Some("com.android.settings.Settings".into()),
             system: true,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon {
                 symbol: Icon::Settings,
                 fill: Colour::hex(0x5F6B7A),

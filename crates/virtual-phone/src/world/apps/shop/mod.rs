@@ -75,6 +75,7 @@ impl App for Shop {
             launcher: Some("com.example.shop.MainActivity".into()),
             system: false,
             uid: 0,
+            permissions: Vec::new(),
             icon: AppIcon {
                 symbol: Icon::LocalMall,
                 fill: Colour::hex(0xB3261E),
