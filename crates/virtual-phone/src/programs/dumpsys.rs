@@ -164,6 +164,7 @@ fn windows(phone: &mut State) -> String {
             WindowKind::StatusBar => "STATUS_BAR",
             WindowKind::NavigationBar => "NAVIGATION_BAR",
             WindowKind::Toast => "TOAST",
+            WindowKind::SystemAlert => "SYSTEM_ALERT",
         };
         let flags = flags(window);
         text.push_str(&format!(
@@ -190,10 +191,15 @@ fn windows(phone: &mut State) -> String {
 /// `WindowManager.LayoutParams`.
 fn flags(window: &Window) -> String {
     let secure = if window.secure { "SECURE " } else { "" };
-    let words = if window.kind == WindowKind::Application {
-        format!("LAYOUT_IN_SCREEN {secure}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED")
-    } else {
-        "NOT_FOCUSABLE SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned()
+    let words = match window.kind {
+        WindowKind::Application => {
+            format!("LAYOUT_IN_SCREEN {secure}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED")
+        }
+        // `shell/window/aad_windows_android11.txt`, the window of an error dialog.
+        WindowKind::SystemAlert => {
+            "DIM_BEHIND ALT_FOCUSABLE_IM SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned()
+        }
+        _ => "NOT_FOCUSABLE SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned(),
     };
     format!("\n      fl={words}\n      pfl=FIT_INSETS_CONTROLLED")
 }
@@ -203,7 +209,7 @@ fn window_name(window: &Window) -> String {
 }
 
 fn task(phone: &State) -> String {
-    let top = phone.world.foreground().short();
+    let top = phone.world.top_activity().short();
     format!("ActivityRecord{{{:07x} u0 {top} t1}}", fingerprint(&top) & 0xfff_ffff)
 }
 

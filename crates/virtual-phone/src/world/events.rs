@@ -1,7 +1,7 @@
-//! What Android's services write into the events buffer, and what a crash leaves in the log.
+//! What Android's services write into the events buffer.
 //!
 //! Shapes follow the capture `logcat/mediatek_android12_threadtime.txt` (tags and the order of their fields are those of Android's
-//! `event-log-tags`), crashes `logcat/crash_compose-app_threadtime.txt`. The number of an activity record is a stable one for its name;
+//! `event-log-tags`). The number of an activity record is a stable one for its name;
 //! on a phone it is an identity hash.
 
 use super::World;
@@ -58,36 +58,14 @@ impl World {
         self.note("screen_toggled", if on { "1" } else { "0" });
     }
 
-    /// Ends an app as an uncaught exception does: a trace in the log, its process and its task gone. `false` when it does not run.
-    pub fn crash(&mut self, package: &str, exception: &str) -> bool {
-        let Some((pid, uid)) = self.process_of(package) else { return false };
-        let front = self.foreground();
-        let trace = format!(
-            "FATAL EXCEPTION: main\nProcess: {package}, PID: {pid}\n{exception}\n\
-             \tat android.app.ActivityThread.throwRemoteServiceException(ActivityThread.java:2082)\n\
-             \tat android.os.Handler.dispatchMessage(Handler.java:106)\n\
-             \tat android.os.Looper.loop(Looper.java:294)\n\
-             \tat android.app.ActivityThread.main(ActivityThread.java:8177)"
-        );
-        self.write_line(Buffer::Crash, 'E', "AndroidRuntime", (pid, uid), &trace);
-        let (class, what) = exception.split_once(": ").unwrap_or((exception, ""));
-        let crashed = format!("[{pid},0,{package},0,{class},{what},ActivityThread.java,2082]");
-        self.note("am_crash", &crashed);
-        if front.package == package {
-            let line = format!("  Force finishing activity {}", front.short());
-            self.write_log('W', "ActivityTaskManager", SYSTEM_PID, &line);
-            let finished = format!("[0,{},{},{},force-crash]", record(&front), 1, front.short());
-            self.note("wm_finish_activity", &finished);
-        }
-        let line = format!("Process {package} (pid {pid}) has died: fg  TOP");
-        self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
-        self.note("am_proc_died", &format!("[0,{pid},{package},0,2]"));
-        self.end(package);
-        true
+    /// An activity was finished by the system.
+    pub(crate) fn note_finished(&mut self, component: &Component, why: &str) {
+        let (short, record) = (component.short(), record(component));
+        self.note("wm_finish_activity", &format!("[0,{record},1,{short},{why}]"));
     }
 
     /// The process and the user of a running app.
-    fn process_of(&self, package: &str) -> Option<(u32, u32)> {
+    pub(crate) fn process_of(&self, package: &str) -> Option<(u32, u32)> {
         let app = &self.apps[self.app_index(package)?];
         Some((app.pid?, app.manifest.uid))
     }
@@ -155,18 +133,5 @@ mod tests {
         assert!(
             events[5].ends_with("[0,com.android.settings/.Settings,minimalResumeActivityLocked]")
         );
-    }
-
-    #[test]
-    fn a_crash_shows_the_screen_behind_and_leaves_a_trace() {
-        let mut world = World::new(Setup::default());
-        assert!(!world.crash("com.android.settings", "java.lang.IllegalStateException: no"));
-        world.start("com.android.settings", None).expect("it is there");
-        assert!(world.crash("com.android.settings", "java.lang.IllegalStateException: no"));
-        assert_eq!(world.pid_of("com.android.settings"), None);
-        assert_ne!(world.foreground().package, "com.android.settings");
-        let crash = world.log().lines().find(|line| line.buffer == Buffer::Crash);
-        let text = crash.map(|line| line.text.clone()).unwrap_or_default();
-        assert!(text.starts_with("FATAL EXCEPTION: main\nProcess: com.android.settings, PID: "));
     }
 }

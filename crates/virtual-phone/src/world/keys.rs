@@ -99,7 +99,7 @@ impl World {
             Key::POWER => self.light(!self.screen_on),
             Key::WAKEUP => self.light(true),
             Key::SLEEP => self.light(false),
-            Key::HOME => self.go_home(),
+            Key::HOME => self.press_home(),
             Key::APP_SWITCH => self.switch_to_last(),
             Key::BACK | Key::ESCAPE => self.back(),
             Key::VOLUME_UP => self.change_volume(1),
@@ -204,7 +204,15 @@ impl World {
             self.keyboard.shown = false;
             self.settle();
         } else {
-            self.tell_front(Event::Back);
+            self.tell_focused(Event::Back);
+        }
+    }
+
+    /// Tells whoever has the focus: the overlay before the app, else the app.
+    fn tell_focused(&mut self, event: Event) {
+        match self.front_overlay().map(|front| front.id) {
+            Some(overlay) => self.tell_overlay(overlay, event),
+            None => self.tell_front(event),
         }
     }
 
@@ -294,7 +302,7 @@ impl World {
         let tag = window.root.walk().find(|node| node.address == address);
         let tag = tag.filter(|node| node.flags.enabled).and_then(|node| node.touch.tap.clone());
         if let Some(tag) = tag {
-            self.tell_front(Event::Tap(tag));
+            self.tell_focused(Event::Tap(tag));
         }
     }
 

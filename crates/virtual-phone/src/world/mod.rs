@@ -14,6 +14,7 @@ mod app;
 mod apps;
 mod chance;
 mod events;
+mod failing;
 pub(crate) mod geometry;
 mod icons;
 mod inks;
@@ -21,6 +22,7 @@ mod keyboard;
 mod keys;
 mod layout;
 mod log;
+mod overlays;
 pub(crate) mod picture;
 pub(crate) mod scene;
 pub(crate) mod settings;
@@ -38,7 +40,7 @@ mod typing;
 mod view;
 mod widgets;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub use self::app::{Component, Intent, Manifest, StartError, Started};
@@ -53,6 +55,7 @@ pub use crate::render::Frame;
 use self::keyboard::Keyboard;
 use self::keys::Focus;
 use self::layout::Scrolls;
+use self::overlays::Overlays;
 use self::settings::Settings;
 use self::stage::KnownField;
 use self::tasks::{Installed, Task};
@@ -142,6 +145,12 @@ pub struct World {
     wishes: Vec<Wish>,
     /// Text and the uptime at which it goes.
     toast: Option<(String, Duration)>,
+    /// What the system puts before the app in front.
+    overlays: Overlays,
+    /// Apps that hang, and the uptime at which they began to.
+    frozen: BTreeMap<String, Duration>,
+    /// When an app crashed last.
+    crashes: BTreeMap<String, Duration>,
     scrolls: Scrolls,
     /// Packages whose windows are secure whatever the app says.
     secure: BTreeSet<String>,
@@ -198,6 +207,9 @@ impl World {
             storage: Vec::new(),
             wishes: Vec::new(),
             toast: None,
+            overlays: Overlays::default(),
+            frozen: BTreeMap::new(),
+            crashes: BTreeMap::new(),
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),
             types: Typesetter::new(),
@@ -236,8 +248,11 @@ impl World {
     /// Whether the app on the screen goes on changing what it shows although nobody touches it, as a running stopwatch does. Such a
     /// screen never comes to rest, so a phone's `uiautomator` cannot dump it.
     pub fn keeps_moving(&self) -> bool {
-        let front = self.app_index(&self.foreground().package).map(|at| &self.apps[at]);
-        self.screen_on && front.is_some_and(|front| front.app.moves(&front.store, self.uptime))
+        let package = self.foreground().package;
+        let front = self.app_index(&package).map(|at| &self.apps[at]);
+        self.screen_on
+            && self.responds(&package)
+            && front.is_some_and(|front| front.app.moves(&front.store, self.uptime))
     }
 
     /// What an app keeps (its shared preferences): keys and values, by key. Each app's module says what its keys mean. Nothing for a

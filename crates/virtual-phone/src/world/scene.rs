@@ -22,7 +22,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The app's window that has the focus, which is the one a dump shows.
+    /// The window that has the focus, which is the one a dump shows.
     pub fn focused(&self) -> Option<&Window> {
         self.windows.iter().find(|window| window.focused)
     }
@@ -41,6 +41,8 @@ pub enum WindowKind {
     NavigationBar,
     /// A short message that takes no touch.
     Toast,
+    /// An alert of the system before everything else (`TYPE_SYSTEM_ALERT`).
+    SystemAlert,
 }
 
 /// One window and its tree.
@@ -54,13 +56,15 @@ pub struct Window {
     pub package: String,
     /// The part of the screen it covers.
     pub bounds: Rect,
-    /// Whether keys go to it; true for exactly one application window, the
-    /// dialog where there is one.
+    /// Whether keys go to it; true for exactly one window: the system's where it put one before the app, else the app's, its dialog where
+    /// there is one.
     pub focused: bool,
     /// Marked FLAG_SECURE: a person sees it, a capture shows black in its place.
     pub secure: bool,
     /// The root of its tree.
     pub root: Node,
+    /// Which overlay it is.
+    pub(crate) overlay: Option<u32>,
 }
 
 /// One entry of the accessibility tree, and what it paints.

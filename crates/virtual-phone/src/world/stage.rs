@@ -1,4 +1,4 @@
-//! Puts the windows together: the app in front, keyboard, status bar, gesture bar, toast.
+//! Puts the windows together: the app in front, keyboard, overlays, status bar, gesture bar, toast.
 //!
 //! [`World::settle`] asks the app for its view after anything changed and brings the focus in line with
 //! it; [`World::lay_out`] turns the view into a scene, only when somebody looks.
@@ -8,6 +8,7 @@ use super::app::{Clock, Env, Manifest};
 use super::geometry::Rect;
 use super::keyboard;
 use super::layout::{Addresses, FocusMark, Layout};
+use super::overlays::{Overlay, Place};
 use super::scene::{Ink, Inked, Node, Scene, Window, WindowKind};
 use super::system_ui;
 use super::theme::{self, Type};
@@ -52,10 +53,21 @@ impl World {
         bounds
     }
 
-    /// The view that has the focus: the dialog, else the app's own.
+    /// The view that has the focus: the overlay, else the app's dialog, else the app's own.
     fn draw_front(&self) -> View {
+        if let Some(front) = self.front_overlay() {
+            return self.draw_overlay(&*front.overlay);
+        }
         let (view, dialog) = self.draw_app();
         dialog.unwrap_or(view)
+    }
+
+    /// An overlay's view in its decoration.
+    fn draw_overlay(&self, overlay: &dyn Overlay) -> View {
+        let insets = (system_ui::STATUS, system_ui::NAVIGATION);
+        match overlay.place() {
+            Place::Card => decorated(overlay.view(self), insets),
+        }
     }
 
     /// The app's view in its decoration, and the dialog before it.
@@ -68,6 +80,8 @@ impl World {
         let packages: Vec<&Manifest> = self.packages();
         let owner = self.scroll_owner();
         let Some(at) = self.app_index(&front.package) else { return (frame([]), None) };
+        // One that hangs draws nothing anew.
+        let now = self.frozen.get(&front.package).copied().unwrap_or(self.uptime);
         let env = Env {
             size: (bounds.width() as f32 / scale, bounds.height() as f32 / scale),
             insets,
@@ -79,23 +93,14 @@ impl World {
             android: self.android,
             battery: self.battery,
             storage: &self.storage,
-            clock: Clock::at(self.uptime),
-            now: self.uptime,
+            clock: Clock::at(now),
+            now,
             scrolls: (&self.scrolls, &owner),
             scale,
         };
         let mut view = self.apps[at].app.view(&env);
         let dialog = view.dialog.take().map(|dialog| {
-            let card = column([dialog.shrinks()])
-                .class(super::layout::DECOR)
-                .max_width(WIDEST_DIALOG)
-                .fits();
-            let mut around = frame([card.grow()]).pack_center().align_center().pad_each(
-                28.0,
-                insets.0 + 8.0,
-                28.0,
-                insets.1 + 8.0,
-            );
+            let mut around = decorated(*dialog, insets);
             around.mirrored = view.mirrored;
             around
         });
@@ -153,7 +158,8 @@ impl World {
         let owner = self.scroll_owner();
         let title = format!("{}/{}", front.package, front.activity);
         let bounds = self.app_bounds();
-        let mark_of = |front: bool| mark.as_ref().filter(|_| front);
+        let covered = self.front_overlay().is_some();
+        let mark_of = |front: bool| mark.as_ref().filter(|_| front && !covered);
         let root = self.place(&view, bounds, &front.package, &owner, mark_of(dialog.is_none()));
         let light = view.light_bars;
         if let Some(focus) = &mut self.focus {
@@ -168,19 +174,17 @@ impl World {
             bounds: root.bounds,
             focused: false,
             root,
+            overlay: None,
         };
         let mut windows = vec![window(WindowKind::Application, &title, &front.package, root)];
         if let Some(dialog) = dialog {
             let placed = self.place(&dialog, bounds, &front.package, &owner, mark_of(true));
             // The window is as large as the card; what lies around it dims what lies behind.
-            if let Some(mut card) = placed.children.into_iter().next() {
-                let (clip, radius) = (display.bounds(), 0.0);
-                let ink = Ink::Fill { rect: clip, radius, colour: theme::SCRIM };
-                card.inks.insert(0, Inked { clip, ink });
+            if let Some(card) = self.dimming(placed) {
                 windows.push(window(WindowKind::Application, &title, &front.package, card));
             }
         }
-        if let Some(front) = windows.last_mut() {
+        if let Some(front) = windows.last_mut().filter(|_| !covered) {
             front.focused = true;
         }
         if self.keyboard_shown() {
@@ -200,6 +204,7 @@ impl World {
                 windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
             }
         }
+        self.place_overlays(&mut windows, mark.as_ref());
         let status =
             system_ui::status(&Clock::at(self.uptime), &self.battery, &self.settings, light);
         let navigation = system_ui::navigation(light && !self.keyboard_shown());
@@ -215,6 +220,34 @@ impl World {
         Scene { display, windows }
     }
 
+    /// Adds the overlays' windows; the last one has the focus.
+    fn place_overlays(&mut self, windows: &mut Vec<Window>, mark: Option<&FocusMark>) {
+        let shown = self.shown_overlays().map(|standing| {
+            let overlay = &standing.overlay;
+            let view = self.draw_overlay(&**overlay);
+            (standing.id, overlay.kind(), overlay.package().to_owned(), overlay.title(), view)
+        });
+        let shown: Vec<_> = shown.collect();
+        let last = shown.len().wrapping_sub(1);
+        for (nth, (id, kind, package, title, view)) in shown.into_iter().enumerate() {
+            let focused = nth == last;
+            let area = self.display.bounds();
+            let placed = self.place(&view, area, &package, &title, mark.filter(|_| focused));
+            let Some(root) = self.dimming(placed) else { continue };
+            let (bounds, secure, overlay) = (root.bounds, false, Some(id));
+            windows.push(Window { kind, title, package, bounds, focused, secure, root, overlay });
+        }
+    }
+
+    /// The card of a dialog as a window: as large as the card, while what lies around it dims what lies behind.
+    fn dimming(&self, placed: Node) -> Option<Node> {
+        let mut card = placed.children.into_iter().next()?;
+        let (clip, radius) = (self.display.bounds(), 0.0);
+        let ink = Ink::Fill { rect: clip, radius, colour: theme::SCRIM };
+        card.inks.insert(0, Inked { clip, ink });
+        Some(card)
+    }
+
     fn place(
         &mut self,
         view: &View,
@@ -227,6 +260,14 @@ impl World {
         let (types, scrolls) = (&mut self.types, &mut self.scrolls);
         Layout { types, scale, package, owner, scrolls, focus }.place(view, area)
     }
+}
+
+/// A dialog's card in the middle of the room that the bars leave.
+fn decorated(dialog: View, insets: (f32, f32)) -> View {
+    let card =
+        column([dialog.shrinks()]).class(super::layout::DECOR).max_width(WIDEST_DIALOG).fits();
+    let (above, below) = (insets.0 + 8.0, insets.1 + 8.0);
+    frame([card.grow()]).pack_center().align_center().pad_each(28.0, above, 28.0, below)
 }
 
 /// A text field as the app drew it last.

@@ -172,6 +172,8 @@ impl World {
         let installed = &mut self.apps[at];
         installed.app = (installed.make)(self.seed);
         installed.pid = None;
+        self.frozen.remove(package);
+        self.take_away(|overlay| overlay.about() == Some(package));
         let in_front = self.foreground().package == package;
         self.tasks.retain(|task| task.package != package);
         self.scrolls.retain(|(owner, _), _| !owner.starts_with(&format!("{package}/")));
@@ -213,6 +215,12 @@ impl World {
         self.apps.iter().position(|app| app.manifest.package == package)
     }
 
+    /// What the home key and the home gesture do.
+    pub(crate) fn press_home(&mut self) {
+        self.take_away(|overlay| overlay.leaves_for_home());
+        self.go_home();
+    }
+
     /// Shows the home screen.
     pub(crate) fn go_home(&mut self) {
         let intent = Intent {
@@ -241,7 +249,7 @@ impl World {
     }
 
     fn tell(&mut self, package: &str, event: Event) {
-        let Some(at) = self.app_index(package) else { return };
+        let Some(at) = self.app_index(package).filter(|_| self.responds(package)) else { return };
         let now = self.uptime;
         let Installed { app, store, .. } = &mut self.apps[at];
         let mut reach = Reach { store, now, asked: Vec::new() };
@@ -299,6 +307,7 @@ impl World {
     /// Forgets what belongs to the screen that is left.
     fn leave_screen(&mut self) {
         self.focus = None;
+        self.forget_aside();
         self.gesture = None;
         self.keyboard = super::keyboard::Keyboard::default();
     }

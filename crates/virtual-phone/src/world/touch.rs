@@ -26,15 +26,27 @@ pub(crate) struct Gesture {
     start: Point,
     last: Point,
     since: Duration,
-    window: WindowKind,
+    to: To,
+    /// Under whose name scroll offsets are kept there.
+    owner: String,
     /// Nodes from the root to the innermost that takes touches.
     chain: Vec<Target>,
-    /// Beside the dialog that is open.
+    /// Beside the dialog or overlay that is open.
     beside: bool,
     moved: bool,
     held: bool,
     /// What a moving finger moves.
     grip: Option<Grip>,
+}
+
+/// Whose window a finger touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum To {
+    App,
+    Overlay(u32),
+    Keyboard,
+    /// The gesture bar.
+    Edge,
 }
 
 /// The part of a node that matters for a touch.
@@ -91,15 +103,16 @@ impl World {
     fn touch_down(&mut self, at: Point) {
         let since = self.uptime;
         let scene = self.scene();
+        let screen = scene.display.bounds();
         let takes = |kind| !matches!(kind, WindowKind::Toast | WindowKind::StatusBar);
-        let window = scene
-            .windows
-            .iter()
-            .rev()
-            .find(|window| takes(window.kind) && window.bounds.contains(at));
-        let Some(window) = window else { return };
-        // A window behind a dialog is out of reach.
-        let beside = window.kind == WindowKind::Application && !window.focused;
+        let from_front = scene.windows.iter().enumerate().rev();
+        // What lies behind a dialog or an overlay is out of reach: a touch there is one beside it.
+        let window = from_front.filter(|(_, window)| takes(window.kind)).find(|(nth, window)| {
+            let modal = window.focused && *nth > 0 && screen.contains(at);
+            window.bounds.contains(at) || modal
+        });
+        let Some((_, window)) = window else { return };
+        let beside = !window.bounds.contains(at);
         let mut chain = Vec::new();
         if !beside {
             hit(&window.root, at, &mut chain);
@@ -110,13 +123,21 @@ impl World {
             .into_iter()
             .map(|node| Target { address: node.address.clone(), node: bare(node) })
             .collect();
-        let window = window.kind;
+        let (to, title) = match (window.overlay, window.kind) {
+            (Some(id), _) => (To::Overlay(id), Some(window.title.clone())),
+            (None, WindowKind::InputMethod) => (To::Keyboard, None),
+            (None, WindowKind::NavigationBar) => (To::Edge, None),
+            (None, _) => (To::App, None),
+        };
+        let owner = title.unwrap_or_else(|| self.scroll_owner());
+        let hangs = to == To::App && !self.responds(&self.foreground().package);
         self.gesture = Some(Gesture {
             start: at,
             last: at,
             since,
-            window,
-            chain,
+            to,
+            owner,
+            chain: if hangs { Vec::new() } else { chain },
             beside,
             moved: false,
             held: false,
@@ -152,26 +173,36 @@ impl World {
         let Some(gesture) = &mut self.gesture else { return };
         let step = (at.x - gesture.last.x, at.y - gesture.last.y);
         gesture.last = at;
+        let to = gesture.to;
         match gesture.grip.clone() {
             Some(Grip::Scroll { address, axis, from, furthest }) => {
                 let by = if axis == Axis::Down { dy } else { dx };
-                let key = (self.scroll_owner(), address);
+                let key = (gesture.owner.clone(), address);
                 self.scrolls.insert(key, (from - by).clamp(0, furthest));
                 self.scene = None;
             }
             Some(Grip::Drag(tag)) if step != (0, 0) => {
                 let event = Event::Drag(tag, step.0 as f32 / scale, step.1 as f32 / scale);
-                self.tell_front(event);
+                self.tell_touched(to, event);
             }
-            Some(Grip::Slide { tag, track }) => self.slide(tag, &track, at),
+            Some(Grip::Slide { tag, track }) => self.slide(to, tag, &track, at),
             _ => {}
         }
     }
 
     /// Tells the app where on a slider's track the finger is.
-    fn slide(&mut self, tag: Tag, track: &Rect, at: Point) {
+    fn slide(&mut self, to: To, tag: Tag, track: &Rect, at: Point) {
         let along = (at.x - track.left) as f32 / track.width().max(1) as f32;
-        self.tell_front(Event::Slide(tag, along.clamp(0.0, 1.0)));
+        self.tell_touched(to, Event::Slide(tag, along.clamp(0.0, 1.0)));
+    }
+
+    /// Tells whoever drew the window that it was touched; the keyboard and the gesture bar know by themselves.
+    fn tell_touched(&mut self, to: To, event: Event) {
+        match to {
+            To::App => self.tell_front(event),
+            To::Overlay(id) => self.tell_overlay(id, event),
+            To::Keyboard | To::Edge => {}
+        }
     }
 
     /// Turns a resting finger into a long press once it rested long enough.
@@ -181,9 +212,10 @@ impl World {
             return;
         }
         let hold = gesture.chain.iter().rev().find_map(|target| target.node.touch.hold.clone());
-        if let (Some(tag), WindowKind::Application) = (hold, gesture.window) {
+        let to = gesture.to;
+        if let (Some(tag), To::App | To::Overlay(_)) = (hold, to) {
             gesture.held = true;
-            self.tell_front(Event::Hold(tag));
+            self.tell_touched(to, Event::Hold(tag));
         }
     }
 
@@ -197,11 +229,11 @@ impl World {
             return;
         }
         if gesture.beside {
-            self.tell_front(Event::Back);
+            self.touched_beside(gesture.to);
             return;
         }
         if let Some(Grip::Slide { tag, track }) = gesture.chain.last().and_then(Target::slide) {
-            self.slide(tag, &track, at);
+            self.slide(gesture.to, tag, &track, at);
             return;
         }
         let target = gesture.chain.iter().rev().find(|target| target.node.flags.clickable);
@@ -209,21 +241,31 @@ impl World {
         let name = target.node.id.as_deref().unwrap_or(&target.address);
         let line = format!("tap {},{} on {name}", gesture.start.x, gesture.start.y);
         self.write_log('D', "VirtualInput", SYSTEM_PID, &line);
-        match (gesture.window, &target.node.touch.tap) {
-            (WindowKind::Application, _) if target.node.touch.field.is_some() => {
+        match (gesture.to, &target.node.touch.tap) {
+            (To::App, _) if target.node.touch.field.is_some() => {
                 let caret = self.caret_at(&target.node, gesture.start);
                 let node = target.node.clone();
                 self.focus_node(&node, Some(caret), false);
             }
-            (WindowKind::Application, Some(tag)) => {
-                let tag = tag.clone();
-                self.tell_front(Event::Tap(tag));
-            }
-            (WindowKind::InputMethod, Some(tag)) => {
+            (To::Keyboard, Some(tag)) => {
                 let tag = tag.clone();
                 self.keyboard_key(&tag);
             }
-            _ => {}
+            (to, Some(tag)) => self.tell_touched(to, Event::Tap(tag.clone())),
+            (_, None) => {}
+        }
+    }
+
+    /// A touch outside a dialog cancels it, one outside an overlay only where it yields.
+    fn touched_beside(&mut self, to: To) {
+        let yields = match to {
+            To::Overlay(id) => {
+                self.shown_overlays().any(|standing| standing.id == id && standing.overlay.yields())
+            }
+            _ => true,
+        };
+        if yields {
+            self.tell_touched(to, Event::Back);
         }
     }
 
@@ -231,9 +273,9 @@ impl World {
         let scale = self.display.scale();
         let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
         let far = (SWIPE * scale) as i32;
-        if gesture.window == WindowKind::NavigationBar {
+        if gesture.to == To::Edge {
             if -dy >= far {
-                self.go_home();
+                self.press_home();
             }
             return;
         }
@@ -252,8 +294,8 @@ impl World {
                 let touch = &target.node.touch;
                 if dx < 0 { touch.swipe_left.clone() } else { touch.swipe_right.clone() }
             });
-            if let (Some(tag), WindowKind::Application) = (tag, gesture.window) {
-                self.tell_front(Event::Tap(tag));
+            if let Some(tag) = tag {
+                self.tell_touched(gesture.to, Event::Tap(tag));
             }
             return;
         }
@@ -276,8 +318,8 @@ impl World {
             let touch = &target.node.touch;
             if dy < 0 { touch.swipe_up.clone() } else { touch.swipe_down.clone() }
         });
-        if let (Some(tag), WindowKind::Application) = (tag, gesture.window) {
-            self.tell_front(Event::Tap(tag));
+        if let Some(tag) = tag {
+            self.tell_touched(gesture.to, Event::Tap(tag));
         }
     }
 

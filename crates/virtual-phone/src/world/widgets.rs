@@ -271,13 +271,14 @@ pub(crate) fn text_button(label: &str, ink: Colour, tag: impl Into<Tag>) -> View
         .on_tap(tag)
 }
 
-/// The card of a dialog: a title, what it is about, and its buttons from left to right. Resource ids are those of Android's
-/// `AlertDialog`.
+/// The card of a dialog: a title (left out when empty), what it is about, and its buttons from left to right. Resource ids are those of
+/// Android's `AlertDialog`.
 pub(crate) fn dialog(title: &str, body: View, buttons: impl IntoIterator<Item = View>) -> View {
-    let title = text(title, theme::HEADLINE.lines(2)).id("android:id/alertTitle");
+    let heading = text(title, theme::HEADLINE.lines(2)).id("android:id/alertTitle");
+    let heading = (!title.is_empty()).then(|| heading.pad_xy(24.0, 0.0));
     let buttons = std::iter::once(spring()).chain(buttons);
     let buttons = row(buttons).gap(8.0).wide().pad_each(0.0, 8.0, 0.0, 0.0);
-    column([title.pad_xy(24.0, 0.0), body, buttons.pad_xy(16.0, 0.0)])
+    column(heading.into_iter().chain([body, buttons.pad_xy(16.0, 0.0)]))
         .gap(12.0)
         .pad_each(0.0, 24.0, 0.0, 16.0)
         .fill(theme::SURFACE_CONTAINER)

@@ -55,6 +55,7 @@ pub(super) fn windows(phone: &mut State) -> String {
             WindowKind::StatusBar => 2000,
             WindowKind::NavigationBar => 2019,
             WindowKind::Toast => 2005,
+            WindowKind::SystemAlert => 2003,
         };
         // As in captures `058` to `119`; FLAG_SECURE is 0x2000.
         let flags = match window.kind {

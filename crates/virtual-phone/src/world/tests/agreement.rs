@@ -52,7 +52,17 @@ fn pages(display: Display) -> Vec<(&'static str, World)> {
         world
     };
     let in_settings = |taps: &[&str]| in_app(SETTINGS, taps);
+    let mut alerted = in_app(NOTES, &["New note"]);
+    alerted.pop_up("Software update", "A new version is ready to be installed.");
+    let mut hanging = in_app(CLOCK, &[]);
+    hanging.stop_responding(CLOCK);
+    let mut crashed = in_app(SHOP, &[]);
+    crashed.put_setting("global", "show_first_crash_dialog", "1");
+    crashed.crash(SHOP, "java.lang.IllegalStateException");
     vec![
+        ("alert", alerted),
+        ("not responding", hanging),
+        ("crashed", crashed),
         ("settings", in_settings(&[])),
         ("network", in_settings(&["Network & internet"])),
         ("internet", in_settings(&["Network & internet", "Internet"])),

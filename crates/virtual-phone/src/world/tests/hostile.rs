@@ -21,6 +21,8 @@ enum Deed {
     Intent(usize, String),
     Storage(Vec<String>),
     Keep(usize, String, String),
+    /// The system puts something before the app, or ends it.
+    Interrupt(u8),
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -40,6 +42,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => prop::collection::vec(".{0,20}", 0..20).prop_map(Deed::Storage),
         1 => (any::<usize>(), "[a-z]{1,8}/[0-9]{1,3}(/[a-z]{1,6})?", ".{0,20}")
             .prop_map(|(app, key, value)| Deed::Keep(app, key, value)),
+        1 => any::<u8>().prop_map(Deed::Interrupt),
     ]
 }
 
@@ -87,6 +90,14 @@ fn perform(world: &mut World, deed: &Deed) {
             let packages: Vec<String> =
                 world.packages().iter().map(|app| app.package.clone()).collect();
             world.keep(&packages[app % packages.len()], key, Some(value));
+        }
+        Deed::Interrupt(what) => {
+            let package = world.foreground().package;
+            match what % 3 {
+                0 => world.pop_up("Title", "Text"),
+                1 => drop(world.stop_responding(&package)),
+                _ => drop(world.crash(&package, "java.lang.Error: no")),
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ mod hostile;
 mod members;
 mod messages;
 mod notes;
+mod overlays;
 mod settings;
 mod shop;
 mod stories;

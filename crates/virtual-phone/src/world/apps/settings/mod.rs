@@ -86,7 +86,11 @@ impl SettingsApp {
         let action = intent.action.as_deref().unwrap_or_default();
         let Some(name) = action.strip_prefix("android.settings.") else { return };
         self.choosing = false;
-        self.pages = Page::of_action(name).into_iter().collect();
+        let package = intent.data.as_deref().and_then(|data| data.strip_prefix("package:"));
+        self.pages = match (name, package) {
+            ("APPLICATION_DETAILS_SETTINGS", Some(package)) => vec![Page::App(package.to_owned())],
+            _ => Page::of_action(name).into_iter().collect(),
+        };
     }
 
     fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {

@@ -1,0 +1,153 @@
+//! Apps that fail: crashes and apps that do not answer, what both leave in the log, and when a dialog tells of it.
+//!
+//! Sources: `AppErrors.java`, `ProcessErrorStateRecord.java` and `AppErrorDialog.java` of Android 9 to 15; a crash's trace is that of
+//! the capture `logcat/crash_compose-app_threadtime.txt`. Not here: the dialogs
+//! themselves (`overlays/errors.rs`).
+
+use std::time::Duration;
+
+use super::World;
+use super::log::Buffer;
+use super::overlays::{Crashed, NotResponding};
+use super::tasks::SYSTEM_PID;
+
+/// From this release on the dialogs are a title with a list of buttons, and Android keeps silent about a first crash.
+pub(crate) const LISTS_FROM: u32 = 7;
+
+/// `ApplicationInfo.flags` of some app, as `am_anr` prints them.
+const FLAGS: u32 = 953_728_580;
+
+impl World {
+    /// Ends an app as an uncaught exception does: a trace in the log, its process and its task gone. `false` when it does not run.
+    ///
+    /// A dialog tells of it as on Android: on Android 4.4 each time; later not of the first crash, unless the setting
+    /// `global show_first_crash_dialog` (or `secure show_first_crash_dialog_dev_option`) is `1`, but of one that follows within a minute or
+    /// two ("X keeps stopping").
+    pub fn crash(&mut self, package: &str, exception: &str) -> bool {
+        let Some((pid, uid)) = self.process_of(package) else { return false };
+        let front = self.foreground();
+        let trace = format!(
+            "FATAL EXCEPTION: main\nProcess: {package}, PID: {pid}\n{exception}\n\
+             \tat android.app.ActivityThread.throwRemoteServiceException(ActivityThread.java:2082)\n\
+             \tat android.os.Handler.dispatchMessage(Handler.java:106)\n\
+             \tat android.os.Looper.loop(Looper.java:294)\n\
+             \tat android.app.ActivityThread.main(ActivityThread.java:8177)"
+        );
+        self.write_line(Buffer::Crash, 'E', "AndroidRuntime", (pid, uid), &trace);
+        let (class, what) = exception.split_once(": ").unwrap_or((exception, ""));
+        let crashed = format!("[{pid},0,{package},0,{class},{what},ActivityThread.java,2082]");
+        self.note("am_crash", &crashed);
+        if front.package == package {
+            let line = format!("  Force finishing activity {}", front.short());
+            self.write_log('W', "ActivityTaskManager", SYSTEM_PID, &line);
+            self.note_finished(&front, "force-crash");
+        }
+        let line = format!("Process {package} (pid {pid}) has died: fg  TOP");
+        self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+        self.note("am_proc_died", &format!("[0,{pid},{package},0,2]"));
+        self.end(package);
+        self.tell_of_crash(package);
+        true
+    }
+
+    /// Lets an app hang: what it shows stands still, touches and keys do nothing to it, and the dialog "X isn't responding" stands before
+    /// it, with the lines of such an event in the log. "Close app" ends it, "Wait" lets it go on. An app that runs but is not in front is
+    /// killed without a dialog, as Android does. `false` when it does not run.
+    pub fn stop_responding(&mut self, package: &str) -> bool {
+        let Some((pid, _)) = self.process_of(package) else { return false };
+        let front = self.foreground();
+        let reason = format!(
+            "Input dispatching timed out ({}/{} (server) is not responding. Waited 5001ms for MotionEvent)",
+            front.package, front.activity
+        );
+        self.note("am_anr", &format!("[0,{pid},{package},{FLAGS},{reason}]"));
+        let of =
+            if front.package == package { format!(" ({})", front.short()) } else { String::new() };
+        let line = format!(
+            "ANR in {package}{of}\nPID: {pid}\nReason: {reason}\nParent: {}\nFrozen: false\nLoad: 0.37 / 0.2 / 0.14",
+            front.short()
+        );
+        self.write_log('E', "ActivityManager", SYSTEM_PID, &line);
+        if front.package != package {
+            self.note("am_kill", &format!("[0,{pid},{package},900,bg anr]"));
+            self.end(package);
+            return true;
+        }
+        let already = self.frozen.insert(package.to_owned(), self.uptime).is_some();
+        if !already {
+            let (package, label) = (package.to_owned(), self.label_of(package));
+            self.put_before(NotResponding { package, label });
+        }
+        true
+    }
+
+    /// Whether an app hangs.
+    pub fn responds(&self, package: &str) -> bool {
+        !self.frozen.contains_key(package)
+    }
+
+    /// The person chose to wait, and the app comes back.
+    pub(crate) fn respond_again(&mut self, package: &str) {
+        self.frozen.remove(package);
+    }
+
+    /// The person chose to close an app that failed.
+    pub(crate) fn kill_after_error(&mut self, package: &str) {
+        if let Some((pid, uid)) = self.process_of(package) {
+            let line = format!(
+                "Killing {pid}:{package}/u0a{} (adj 0): user request after error",
+                uid % 10_000
+            );
+            self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+            let killed = format!("[0,{pid},{package},0,user request after error]");
+            self.note("am_kill", &killed);
+        }
+        self.end(package);
+    }
+
+    fn tell_of_crash(&mut self, package: &str) {
+        let before = self.crashes.insert(package.to_owned(), self.uptime);
+        let again = before.is_some_and(|before| self.uptime - before < soon(self.android));
+        let first = self.settings.on("global", "show_first_crash_dialog")
+            || self.settings.on("secure", "show_first_crash_dialog_dev_option");
+        let shown = self.stands_before(|overlay| {
+            overlay.title().strip_prefix("Application Error: ") == Some(package)
+        });
+        if shown || !(again || first || self.android < LISTS_FROM) {
+            return;
+        }
+        let line = format!("Showing crash dialog for package {package} u0");
+        self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
+        let (package, label) = (package.to_owned(), self.label_of(package));
+        self.put_before(Crashed { package, label, again });
+    }
+
+    pub(crate) fn label_of(&self, package: &str) -> String {
+        let app = self.app_index(package).map(|at| &self.apps[at].manifest);
+        app.map_or_else(|| package.to_owned(), |manifest| manifest.label.clone())
+    }
+}
+
+/// How soon a crash follows another to count as one of several (`MIN_CRASH_INTERVAL`).
+fn soon(android: u32) -> Duration {
+    Duration::from_secs(if android < 12 { 60 } else { 120 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Setup;
+
+    #[test]
+    fn a_crash_shows_the_screen_behind_and_leaves_a_trace() {
+        let mut world = World::new(Setup::default());
+        assert!(!world.crash("com.android.settings", "java.lang.IllegalStateException: no"));
+        world.start("com.android.settings", None).expect("it is there");
+        assert!(world.crash("com.android.settings", "java.lang.IllegalStateException: no"));
+        assert_eq!(world.pid_of("com.android.settings"), None);
+        assert_ne!(world.foreground().package, "com.android.settings");
+        let crash = world.log().lines().find(|line| line.buffer == Buffer::Crash);
+        let text = crash.map(|line| line.text.clone()).unwrap_or_default();
+        assert!(text.starts_with("FATAL EXCEPTION: main\nProcess: com.android.settings, PID: "));
+    }
+}

@@ -1,0 +1,151 @@
+//! What the system puts before an app: who gets the touches and keys, what a dump shows, what comes back afterwards.
+
+use super::*;
+use crate::world::{Buffer, Key};
+
+const NO: &str = "java.lang.IllegalStateException: no";
+
+fn title(world: &mut World) -> String {
+    world.scene().focused().unwrap().title.clone()
+}
+
+fn logged(world: &World, text: &str) -> bool {
+    world.log().lines().any(|line| format!("{} {}", line.tag, line.text).contains(text))
+}
+
+#[test]
+fn an_alert_takes_all_touches_and_keys_until_it_is_answered() {
+    let mut world = app(NOTES, &["New note"]);
+    type_text(&mut world, "half a w");
+    let behind = world.scene().windows[0].root.clone();
+    world.pop_up("Software update", "Android 15 is ready to install.");
+    assert_eq!(title(&mut world), "SystemUIDialog");
+    assert!(!world.keyboard_shown(), "the keyboard gives way");
+    assert!(!world.type_char('x'), "no field has the focus");
+    assert!(shows(&mut world, "Software update") && !shows(&mut world, "half a w"));
+    let hidden = behind.walk().find(|node| node.description == "Navigate up").unwrap().bounds;
+    tap_at(&mut world, hidden.center());
+    assert!(shows(&mut world, "Software update"), "a touch beside it does nothing");
+    tap(&mut world, "Later");
+    assert_eq!(world.foreground().package, NOTES);
+    assert!(world.keyboard_shown());
+    type_text(&mut world, "ord");
+    assert_eq!(world.focused_text().as_deref(), Some("half a word"));
+}
+
+#[test]
+fn alerts_lie_upon_each_other_and_back_takes_the_front_one() {
+    let mut world = app(SETTINGS, &[]);
+    world.pop_up("First", "1");
+    world.pop_up("Second", "2");
+    assert!(shows(&mut world, "Second") && !shows(&mut world, "First"));
+    world.key(Key::BACK);
+    assert!(shows(&mut world, "First"));
+    world.key(Key::BACK);
+    assert!(shows(&mut world, "Network & internet"));
+    for _ in 0..100 {
+        world.pop_up("Again", "and again");
+    }
+    assert!(world.scene().windows.len() < 30);
+}
+
+#[test]
+fn an_alert_is_answered_with_the_keys_of_a_remote_control() {
+    let mut world = app(SETTINGS, &[]);
+    world.pop_up("Software update", "Now?");
+    world.key(Key::TAB);
+    assert!(node(&mut world, "android:id/button2").unwrap().flags.focused);
+    world.key(Key::DPAD_RIGHT);
+    assert!(node(&mut world, "android:id/button1").unwrap().flags.focused);
+    world.key(Key::DPAD_CENTER);
+    assert!(shows(&mut world, "Network & internet"));
+}
+
+#[test]
+fn an_app_that_does_not_respond_takes_no_touch_until_somebody_waits_for_it() {
+    let mut world = app(CLOCK, &["Stopwatch", "Start"]);
+    assert!(world.keeps_moving());
+    assert!(!world.stop_responding(SHOP), "it does not run");
+    assert!(world.stop_responding(CLOCK));
+    assert_eq!(title(&mut world), "Application Not Responding: com.google.android.deskclock");
+    assert_eq!(world.scene().focused().unwrap().package, "android");
+    assert!(node(&mut world, "android:id/aerr_close").is_some());
+    let behind = |world: &mut World| world.scene().windows[0].root.clone();
+    let before = behind(&mut world);
+    wait(&mut world, Duration::from_secs(90));
+    assert_eq!(behind(&mut world), before, "it stands still");
+    assert!(!world.keeps_moving());
+    world.key(Key::BACK);
+    tap_at(&mut world, Point { x: 240, y: 120 });
+    assert_eq!(texts(&mut world, "id/alertTitle"), ["Clock isn't responding"]);
+    tap(&mut world, "Wait");
+    assert!(world.keeps_moving());
+    assert_ne!(behind(&mut world), before);
+    assert!(logged(&world, "ActivityManager ANR in com.google.android.deskclock (com.google"));
+    let event = world.log().lines().find(|line| line.tag == "am_anr").unwrap();
+    assert!(event.buffer == Buffer::Events && event.text.contains(",Input dispatching timed out"));
+}
+
+#[test]
+fn an_app_that_does_not_respond_can_be_closed_or_stopped() {
+    let mut world = app(NOTES, &[]);
+    assert!(world.stop_responding(NOTES) && world.stop_responding(NOTES));
+    world.key(Key::HOME);
+    assert_eq!(texts(&mut world, "id/alertTitle"), ["Notes isn't responding"], "it stays");
+    tap(&mut world, "Close app");
+    assert_eq!(world.pid_of(NOTES), None);
+    assert!(logged(&world, "am_kill") && logged(&world, "user request after error"));
+    world.start(NOTES, None).unwrap();
+    assert!(world.responds(NOTES));
+    world.stop_responding(NOTES);
+    world.force_stop(NOTES);
+    assert_eq!(world.scene().focused().unwrap().package, "com.android.launcher3");
+    world.start(NOTES, None).unwrap();
+    world.key(Key::HOME);
+    assert!(world.stop_responding(NOTES));
+    assert_eq!(world.pid_of(NOTES), None, "one in the background is killed without a word");
+    assert_eq!(world.scene().focused().unwrap().package, "com.android.launcher3");
+}
+
+#[test]
+fn a_first_crash_is_silent_and_one_soon_after_is_told_of() {
+    let mut world = app(SHOP, &[]);
+    assert!(world.crash(SHOP, NO));
+    assert_eq!(world.scene().focused().unwrap().package, "com.android.launcher3");
+    world.start(SHOP, None).unwrap();
+    wait(&mut world, Duration::from_secs(100));
+    assert!(world.crash(SHOP, NO));
+    assert_eq!(title(&mut world), format!("Application Error: {SHOP}"));
+    assert_eq!(texts(&mut world, "id/alertTitle"), ["Shop keeps stopping"]);
+    tap(&mut world, "App info");
+    assert_eq!(world.foreground().package, SETTINGS);
+    assert!(shows(&mut world, SHOP) || shows(&mut world, "Shop"));
+    world.start(SHOP, None).unwrap();
+    wait(&mut world, Duration::from_secs(130));
+    assert!(world.crash(SHOP, NO));
+    assert!(texts(&mut world, "id/alertTitle").is_empty(), "that was long ago");
+}
+
+#[test]
+fn a_setting_makes_android_tell_of_first_crashes_too() {
+    let mut world = app(SHOP, &[]);
+    world.put_setting("global", "show_first_crash_dialog", "1");
+    world.crash(SHOP, NO);
+    assert_eq!(texts(&mut world, "id/alertTitle"), ["Shop has stopped"]);
+    tap_at(&mut world, Point { x: 240, y: 60 });
+    assert!(texts(&mut world, "id/alertTitle").is_empty(), "a touch beside it closes it");
+}
+
+#[test]
+fn an_old_phone_tells_of_failures_in_a_message_with_an_ok() {
+    let mut world = World::new(Setup { display: SMALL, android: 4, ..Setup::default() });
+    world.start(SHOP, None).unwrap();
+    world.crash(SHOP, NO);
+    assert!(shows(&mut world, "Unfortunately, Shop has stopped."));
+    world.key(Key::BACK);
+    tap(&mut world, "OK");
+    world.start(SHOP, None).unwrap();
+    world.stop_responding(SHOP);
+    tap(&mut world, "Wait");
+    assert!(world.responds(SHOP));
+}
