@@ -13,11 +13,12 @@
 //! ask for keys; [`VirtualPhone::set_odd`] makes a program answer as phones do when something is wrong.
 //!
 //! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
-//! bytes. It shares only the wire (`thumbwire-adb`) with the product it tests, and learns its manners from captures of real phones.
+//! bytes. [`Clock::Outside`] makes it live in the host's time instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`) with the product it tests, and learns its manners from captures of real phones.
 
 mod commands;
 mod faces;
 mod files;
+mod latency;
 mod odd;
 mod owner;
 mod phone;
@@ -31,5 +32,6 @@ pub mod world;
 
 pub use commands::CommandRecord;
 pub use files::{Error as FileError, Files, Kind, Stat};
+pub use latency::{Clock, Profile};
 pub use odd::Odd;
 pub use phone::{Setup, VirtualPhone};

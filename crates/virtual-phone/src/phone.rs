@@ -6,6 +6,7 @@
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faces::adbd;
 use crate::files::{Files, Kind};
+use crate::latency::{Clock, Following, Profile, Work};
 use crate::odd::Odd;
 use crate::owner::Door;
 use crate::processes::Processes;
@@ -49,6 +50,10 @@ pub struct Setup {
     pub device: String,
     /// Keyboard apps that are installed beside the phone's own.
     pub keyboards: Vec<BroadcastKeyboard>,
+    /// How fast it is.
+    pub profile: Profile,
+    /// Whose time it lives in.
+    pub clock: Clock,
 }
 
 impl Default for Setup {
@@ -63,6 +68,8 @@ impl Default for Setup {
             product: "virtual".to_owned(),
             device: "vp".to_owned(),
             keyboards: Vec::new(),
+            profile: Profile::default(),
+            clock: Clock::default(),
         }
     }
 }
@@ -82,6 +89,7 @@ impl Setup {
             model: format!("Virtual Phone {}", release.name),
             product: "virtual_old".to_owned(),
             device: "vpold".to_owned(),
+            profile: if release.major < 5 { Profile::Old } else { Profile::Pixel },
             ..setup
         })
     }
@@ -137,6 +145,8 @@ pub(crate) struct State {
     /// Recordings that want to know what is on the screen.
     watching: Vec<Weak<Mutex<Screens>>>,
     pids: u32,
+    /// Where the time outside is the phone's.
+    following: Option<Following>,
 }
 
 impl State {
@@ -163,6 +173,22 @@ impl State {
             list_shared(&self.files, "", 0, &mut entries);
             self.world.set_storage(entries);
         }
+    }
+
+    /// Brings the world's clock to where the time outside is, if that is its own.
+    fn catch_up(&mut self) {
+        if let Some(following) = &self.following {
+            self.world.advance(following.uptime().min(LATEST));
+        }
+    }
+
+    /// Moves the world's clock on, with nobody waiting.
+    fn skip(&mut self, time: Duration) {
+        match &mut self.following {
+            Some(following) => following.skip(time),
+            None => self.world.advance(self.world.uptime().saturating_add(time).min(LATEST)),
+        }
+        self.catch_up();
     }
 
     /// A process id for a new shell or program.
@@ -245,6 +271,7 @@ impl VirtualPhone {
             processes: Processes::default(),
             watching: Vec::new(),
             pids: 4_000,
+            following: (setup.clock == Clock::Outside).then(Following::begin),
             world,
         };
         let (cable, _) = watch::channel(Cable::default());
@@ -394,6 +421,7 @@ impl VirtualPhone {
     pub(crate) fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
         let done = {
             let mut state = self.lock();
+            state.catch_up();
             state.files.now = state.world.unix_time();
             let done = step(&mut state);
             state.share_files();
@@ -419,13 +447,38 @@ impl VirtualPhone {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `cost` pass on the phone. Time is virtual: the world's clock is moved on and nobody waits, so that nothing depends on how
-    /// fast the host is. Profiles that really wait belong here.
-    pub(crate) async fn take(&self, cost: Duration) {
-        if !cost.is_zero() {
-            self.with(|phone| {
-                phone.world.advance(phone.world.uptime().saturating_add(cost).min(LATEST))
-            });
+    /// Lets the time pass that a piece of work takes on this phone; gives it.
+    pub(crate) async fn spend(&self, work: Work) -> Duration {
+        let cost = self.inner.setup.profile.cost(work);
+        self.take(cost).await;
+        cost
+    }
+
+    /// Lets so much time pass on the phone: what lasts by its own nature, such as a swipe. In virtual time, and with
+    /// [`Profile::Instant`], the world's clock is moved on and nobody waits; else it passes outside too.
+    pub(crate) async fn take(&self, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
+        if self.lives_outside() && self.inner.setup.profile != Profile::Instant {
+            tokio::time::sleep(time.min(LATEST)).await;
+            self.with(|_| {});
+        } else {
+            self.with(|phone| phone.skip(time));
+        }
+    }
+
+    /// Whether the phone's clock follows the time outside.
+    fn lives_outside(&self) -> bool {
+        self.inner.setup.clock == Clock::Outside
+    }
+
+    /// Ends when whoever watches the screen should look again because time goes by itself; never in virtual time.
+    pub(crate) async fn beat(&self) {
+        const BEAT: Duration = Duration::from_millis(100);
+        match self.lives_outside() {
+            true => tokio::time::sleep(BEAT).await,
+            false => std::future::pending().await,
         }
     }
 

@@ -5,23 +5,19 @@ mod old;
 
 use super::Invocation;
 use super::intent::{self, Parsed};
+use crate::latency::Work;
 use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::{StartError, Started};
-use std::time::Duration;
 
-/// `FLAG_ACTIVITY_NEW_TASK`, which `am start` adds.
 /// What `am crash` throws in the app on Android 12 and later.
 const SHELL_CRASH: &str =
     "android.app.RemoteServiceException$CrashedByAdbException: shell-induced crash";
 
+/// `FLAG_ACTIVITY_NEW_TASK`, which `am start` adds.
 const NEW_TASK: u32 = 0x1000_0000;
 /// `FLAG_RECEIVER_FROM_SHELL`, which `am broadcast` adds.
 const FROM_SHELL: u32 = 0x0040_0000;
-
-/// What an app's first picture takes after a start, in virtual milliseconds; the lower end of what `am start -W` reports on phones.
-const COLD_MS: u64 = 300;
-const HOT_MS: u64 = 60;
 
 /// `am COMMAND …`, also `cmd activity COMMAND …`.
 pub(super) async fn am(call: Invocation) -> Status {
@@ -185,8 +181,11 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
         call.err(told).await;
     }
     let Ok(started) = started else { return Ok(0) };
-    let (state, cost) = if started == Started::New { ("COLD", COLD_MS) } else { ("HOT", HOT_MS) };
-    call.phone.take(Duration::from_millis(cost)).await;
+    let (state, work) = match started {
+        Started::New => ("COLD", Work::ColdStart),
+        Started::BroughtToFront => ("HOT", Work::HotStart),
+    };
+    let cost = call.phone.spend(work).await.as_millis();
     if wait {
         let top = call.phone.with(|phone| phone.world.foreground().short());
         call.out(format!(

@@ -8,6 +8,7 @@
 mod old;
 
 use super::{Invocation, keycodes};
+use crate::latency::Work;
 use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::{Key, Phase, Point};
@@ -160,8 +161,7 @@ async fn text(call: &Invocation, text: &str) -> Result<(), Thrown> {
     }
     for c in typed.chars() {
         press_char(call, c);
-        // Down and up of one key, injected one after the other.
-        call.phone.take(Duration::from_millis(2)).await;
+        call.phone.spend(Work::Character).await;
     }
     Ok(())
 }

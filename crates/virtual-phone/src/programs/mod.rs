@@ -35,94 +35,86 @@ mod text;
 pub(crate) use properties::Properties;
 
 use crate::files::{Error, absolute};
+use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use crate::processes::Running;
 use crate::release::Release;
 use crate::sh::io::{Input, Io, Output, Status, Stop};
 use futures::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A program of the phone.
 pub(crate) struct Program {
     name: &'static str,
-    /// What starting and running it takes on the phone, in virtual milliseconds; steps that take longer add to it.
-    cost_ms: u64,
+    /// What starting and running it takes on the phone at least; steps that take longer add to it.
+    pub(crate) work: Work,
     pub(crate) run: fn(Invocation) -> BoxFuture<'static, Status>,
 }
 
-impl Program {
-    /// The virtual time that one run takes at least.
-    pub(crate) fn cost(&self) -> Duration {
-        Duration::from_millis(self.cost_ms)
-    }
-}
-
-/// Every program, sorted by name. The costs are the lower ends of what phones with Android 12 and later show: a native program some
-/// milliseconds, a script around `cmd` 40, a Java start 300, an accessibility dump 1000 (it waits for a second of quiet).
+/// Every program, sorted by name.
 static PROGRAMS: &[Program] = &[
-    Program { name: "am", cost_ms: 40, run: |call| am::am(call).boxed() },
+    Program { name: "am", work: Work::Service, run: |call| am::am(call).boxed() },
     Program {
         name: "app_process",
-        cost_ms: 300,
+        work: Work::Java,
         run: |call| app_process::app_process(call).boxed(),
     },
-    Program { name: "base64", cost_ms: 2, run: |call| text::base64(call).boxed() },
-    Program { name: "cat", cost_ms: 2, run: |call| text::cat(call).boxed() },
-    Program { name: "chmod", cost_ms: 2, run: |call| copying::chmod(call).boxed() },
-    Program { name: "cmd", cost_ms: 30, run: |call| cmd::cmd(call).boxed() },
-    Program { name: "cp", cost_ms: 2, run: |call| copying::cp(call).boxed() },
-    Program { name: "date", cost_ms: 2, run: |call| clock::date(call).boxed() },
-    Program { name: "dd", cost_ms: 2, run: |call| copying::dd(call).boxed() },
-    Program { name: "df", cost_ms: 2, run: |call| listing::df(call).boxed() },
-    Program { name: "dumpsys", cost_ms: 50, run: |call| dumpsys::dumpsys(call).boxed() },
-    Program { name: "env", cost_ms: 2, run: |call| system::env(call).boxed() },
-    Program { name: "getprop", cost_ms: 5, run: |call| properties::getprop(call).boxed() },
-    Program { name: "grep", cost_ms: 2, run: |call| text::grep(call).boxed() },
-    Program { name: "head", cost_ms: 2, run: |call| text::head(call).boxed() },
-    Program { name: "id", cost_ms: 2, run: |call| system::id(call).boxed() },
-    Program { name: "ime", cost_ms: 40, run: |call| ime::ime(call).boxed() },
-    Program { name: "input", cost_ms: 40, run: |call| input::input(call).boxed() },
-    Program { name: "kill", cost_ms: 2, run: |call| signals::kill(call).boxed() },
-    Program { name: "killall", cost_ms: 2, run: |call| signals::killall(call).boxed() },
-    Program { name: "ln", cost_ms: 2, run: |call| copying::ln(call).boxed() },
-    Program { name: "log", cost_ms: 5, run: |call| logcat::log(call).boxed() },
-    Program { name: "logcat", cost_ms: 20, run: |call| logcat::logcat(call).boxed() },
-    Program { name: "ls", cost_ms: 2, run: |call| listing::ls(call).boxed() },
-    Program { name: "md5sum", cost_ms: 2, run: |call| text::md5sum(call).boxed() },
-    Program { name: "mkdir", cost_ms: 2, run: |call| copying::mkdir(call).boxed() },
-    Program { name: "monkey", cost_ms: 300, run: |call| monkey::monkey(call).boxed() },
-    Program { name: "mv", cost_ms: 2, run: |call| copying::mv(call).boxed() },
-    Program { name: "pgrep", cost_ms: 5, run: |call| signals::pgrep(call).boxed() },
-    Program { name: "pidof", cost_ms: 2, run: |call| ps::pidof(call).boxed() },
-    Program { name: "pkill", cost_ms: 5, run: |call| signals::pgrep(call).boxed() },
-    Program { name: "pm", cost_ms: 40, run: |call| pm::pm(call).boxed() },
-    Program { name: "printenv", cost_ms: 2, run: |call| system::env(call).boxed() },
-    Program { name: "ps", cost_ms: 10, run: |call| ps::ps(call).boxed() },
-    Program { name: "readlink", cost_ms: 2, run: |call| listing::readlink(call).boxed() },
-    Program { name: "reboot", cost_ms: 10, run: |call| system::reboot(call).boxed() },
-    Program { name: "rm", cost_ms: 2, run: |call| copying::rm(call).boxed() },
-    Program { name: "rmdir", cost_ms: 2, run: |call| copying::rmdir(call).boxed() },
-    Program { name: "screencap", cost_ms: 300, run: |call| screen::screencap(call).boxed() },
+    Program { name: "base64", work: Work::Native, run: |call| text::base64(call).boxed() },
+    Program { name: "cat", work: Work::Native, run: |call| text::cat(call).boxed() },
+    Program { name: "chmod", work: Work::Native, run: |call| copying::chmod(call).boxed() },
+    Program { name: "cmd", work: Work::Service, run: |call| cmd::cmd(call).boxed() },
+    Program { name: "cp", work: Work::Native, run: |call| copying::cp(call).boxed() },
+    Program { name: "date", work: Work::Native, run: |call| clock::date(call).boxed() },
+    Program { name: "dd", work: Work::Native, run: |call| copying::dd(call).boxed() },
+    Program { name: "df", work: Work::Native, run: |call| listing::df(call).boxed() },
+    Program { name: "dumpsys", work: Work::Report, run: |call| dumpsys::dumpsys(call).boxed() },
+    Program { name: "env", work: Work::Native, run: |call| system::env(call).boxed() },
+    Program { name: "getprop", work: Work::Client, run: |call| properties::getprop(call).boxed() },
+    Program { name: "grep", work: Work::Native, run: |call| text::grep(call).boxed() },
+    Program { name: "head", work: Work::Native, run: |call| text::head(call).boxed() },
+    Program { name: "id", work: Work::Native, run: |call| system::id(call).boxed() },
+    Program { name: "ime", work: Work::Service, run: |call| ime::ime(call).boxed() },
+    Program { name: "input", work: Work::Service, run: |call| input::input(call).boxed() },
+    Program { name: "kill", work: Work::Native, run: |call| signals::kill(call).boxed() },
+    Program { name: "killall", work: Work::Native, run: |call| signals::killall(call).boxed() },
+    Program { name: "ln", work: Work::Native, run: |call| copying::ln(call).boxed() },
+    Program { name: "log", work: Work::Client, run: |call| logcat::log(call).boxed() },
+    Program { name: "logcat", work: Work::Logs, run: |call| logcat::logcat(call).boxed() },
+    Program { name: "ls", work: Work::Native, run: |call| listing::ls(call).boxed() },
+    Program { name: "md5sum", work: Work::Native, run: |call| text::md5sum(call).boxed() },
+    Program { name: "mkdir", work: Work::Native, run: |call| copying::mkdir(call).boxed() },
+    Program { name: "monkey", work: Work::Java, run: |call| monkey::monkey(call).boxed() },
+    Program { name: "mv", work: Work::Native, run: |call| copying::mv(call).boxed() },
+    Program { name: "pgrep", work: Work::Client, run: |call| signals::pgrep(call).boxed() },
+    Program { name: "pidof", work: Work::Native, run: |call| ps::pidof(call).boxed() },
+    Program { name: "pkill", work: Work::Client, run: |call| signals::pgrep(call).boxed() },
+    Program { name: "pm", work: Work::Service, run: |call| pm::pm(call).boxed() },
+    Program { name: "printenv", work: Work::Native, run: |call| system::env(call).boxed() },
+    Program { name: "ps", work: Work::Client, run: |call| ps::ps(call).boxed() },
+    Program { name: "readlink", work: Work::Native, run: |call| listing::readlink(call).boxed() },
+    Program { name: "reboot", work: Work::Client, run: |call| system::reboot(call).boxed() },
+    Program { name: "rm", work: Work::Native, run: |call| copying::rm(call).boxed() },
+    Program { name: "rmdir", work: Work::Native, run: |call| copying::rmdir(call).boxed() },
+    Program { name: "screencap", work: Work::Native, run: |call| screen::screencap(call).boxed() },
     Program {
         name: "screenrecord",
-        cost_ms: 100,
+        work: Work::Recorder,
         run: |call| screenrecord::screenrecord(call).boxed(),
     },
-    Program { name: "service", cost_ms: 5, run: |call| service::service(call).boxed() },
-    Program { name: "setprop", cost_ms: 5, run: |call| properties::setprop(call).boxed() },
-    Program { name: "settings", cost_ms: 40, run: |call| settings::settings(call).boxed() },
-    Program { name: "sh", cost_ms: 5, run: |call| sh(call).boxed() },
-    Program { name: "stat", cost_ms: 2, run: |call| listing::stat(call).boxed() },
-    Program { name: "tail", cost_ms: 2, run: |call| text::tail(call).boxed() },
-    Program { name: "touch", cost_ms: 2, run: |call| copying::touch(call).boxed() },
-    Program { name: "uiautomator", cost_ms: 1_000, run: |call| dump::uiautomator(call).boxed() },
-    Program { name: "uname", cost_ms: 2, run: |call| system::uname(call).boxed() },
-    Program { name: "uptime", cost_ms: 2, run: |call| clock::uptime(call).boxed() },
-    Program { name: "wc", cost_ms: 2, run: |call| text::wc(call).boxed() },
-    Program { name: "which", cost_ms: 2, run: |call| system::which(call).boxed() },
-    Program { name: "whoami", cost_ms: 2, run: |call| system::whoami(call).boxed() },
-    Program { name: "wm", cost_ms: 40, run: |call| screen::wm(call).boxed() },
+    Program { name: "service", work: Work::Client, run: |call| service::service(call).boxed() },
+    Program { name: "setprop", work: Work::Client, run: |call| properties::setprop(call).boxed() },
+    Program { name: "settings", work: Work::Service, run: |call| settings::settings(call).boxed() },
+    Program { name: "sh", work: Work::Client, run: |call| sh(call).boxed() },
+    Program { name: "stat", work: Work::Native, run: |call| listing::stat(call).boxed() },
+    Program { name: "tail", work: Work::Native, run: |call| text::tail(call).boxed() },
+    Program { name: "touch", work: Work::Native, run: |call| copying::touch(call).boxed() },
+    Program { name: "uiautomator", work: Work::Dump, run: |call| dump::uiautomator(call).boxed() },
+    Program { name: "uname", work: Work::Native, run: |call| system::uname(call).boxed() },
+    Program { name: "uptime", work: Work::Native, run: |call| clock::uptime(call).boxed() },
+    Program { name: "wc", work: Work::Native, run: |call| text::wc(call).boxed() },
+    Program { name: "which", work: Work::Native, run: |call| system::which(call).boxed() },
+    Program { name: "whoami", work: Work::Native, run: |call| system::whoami(call).boxed() },
+    Program { name: "wm", work: Work::Service, run: |call| screen::wm(call).boxed() },
 ];
 
 /// The program of that name, if a phone of that release has it.

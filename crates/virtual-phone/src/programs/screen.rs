@@ -6,6 +6,7 @@
 mod old;
 
 use super::Invocation;
+use crate::latency::Work;
 use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::Frame;
@@ -37,6 +38,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         },
     };
     png |= file.is_some_and(|path| path.ends_with(".png"));
+    call.phone.spend(if png { Work::CapturePng } else { Work::CaptureRaw }).await;
     let frame = call.phone.with(|phone| phone.world.capture());
     let bytes = if png { as_png(frame) } else { Some(as_raw(frame, call.manners().colour_space)) };
     let Some(bytes) = bytes else {

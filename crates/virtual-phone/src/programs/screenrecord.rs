@@ -100,8 +100,11 @@ async fn record(call: &Invocation, wanted: &Wanted) -> Result<Result<(), Refusal
             biased;
             _ = call.running.signal() => break None,
             () = changed => {},
+            () = call.phone.beat() => call.phone.with(|_| {}),
             () = &mut over => {
                 reached = true;
+                // Where the phone's clock follows the time outside, this much has passed on it too.
+                let passed = call.phone.with(|phone| phone.world.uptime()) - began;
                 pass(call, limit.unwrap_or_default().saturating_sub(passed)).await;
                 break None;
             },

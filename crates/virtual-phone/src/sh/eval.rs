@@ -498,7 +498,7 @@ impl Shell {
             depth: self.depth,
         };
         if let Some(program) = program {
-            self.phone.take(program.cost()).await;
+            self.phone.spend(program.work).await;
             if let Some(odd) = self.phone.odd(&invocation.name) {
                 io.stdout.write(&odd.out).await?;
                 io.stderr.write(&odd.err).await?;

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use thumbwire_adb::{Direct, Output, run};
+use thumbwire_virtual_phone::world::Phase;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
 /// A phone and a host's way to it.
@@ -49,6 +50,17 @@ impl Wired {
     pub fn commands(&self) -> Vec<Vec<String>> {
         self.phone.commands().into_iter().map(|record| record.argv).collect()
     }
+}
+
+/// Taps the control that says `words`, as a finger does.
+pub fn tap(wired: &Wired, words: &str) {
+    wired.phone.world(|world| {
+        let nodes = world.scene().focused().expect("a window").root.walk();
+        let node = nodes.into_iter().find(|node| node.text == words || node.description == words);
+        let at = node.unwrap_or_else(|| panic!("nothing says {words:?}")).bounds.center();
+        world.pointer(Phase::Down, at);
+        world.pointer(Phase::Up, at);
+    });
 }
 
 /// A string as one word of the shell: the plainest quoting there is, written here anew so that it cannot share a fault with the product's.

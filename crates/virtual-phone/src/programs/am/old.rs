@@ -1,15 +1,12 @@
 //! `am` as a Java program of its own: `Am.java` of Android 4.4, and the captures `113` to `148`.
 
 use super::{Invocation, NEW_TASK, intent, launch};
+use crate::latency::Work;
 use crate::sh::io::Status;
 use crate::world::{StartError, Started};
-use std::time::Duration;
 
 /// What `am` prints before it names a mistake.
 const USAGE: &str = include_str!("../words/android-4.4/am.txt");
-
-/// What an app's first picture takes after a start, in virtual milliseconds.
-const COLD_MS: u64 = 700;
 
 /// `am COMMAND …`
 pub(super) async fn am(call: &Invocation) -> Status {
@@ -126,11 +123,11 @@ async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, cra
     if started.is_err() {
         return Ok(None);
     }
-    call.phone.take(Duration::from_millis(COLD_MS)).await;
+    let cost = call.phone.spend(Work::ColdStart).await.as_millis();
     if wait {
         let top = call.phone.with(|phone| phone.world.foreground().short());
         call.out(format!(
-            "Status: ok\nActivity: {top}\nThisTime: {COLD_MS}\nTotalTime: {COLD_MS}\nComplete\n"
+            "Status: ok\nActivity: {top}\nThisTime: {cost}\nTotalTime: {cost}\nComplete\n"
         ))
         .await?;
     }

@@ -3,6 +3,7 @@
 //! It looks at the number of arguments first, knows no display, and ends with status 0 whatever happened.
 
 use super::{Invocation, LONG_PRESS_MS, keycodes, press, press_char, swipe, tap, unescape};
+use crate::latency::Work;
 use crate::sh::io::Status;
 use crate::world::Point;
 use std::time::Duration;
@@ -53,7 +54,7 @@ async fn perform(call: &Invocation, args: &[&str]) -> Did {
             }
             for c in typed.chars() {
                 press_char(call, c);
-                call.phone.take(Duration::from_millis(2)).await;
+                call.phone.spend(Work::Character).await;
             }
         }
         ["keyevent", rest @ ..] => {
