@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod guarded;
+mod many;
 mod old_phone;
 mod pictures;
 mod python_mcp;

@@ -9,14 +9,14 @@ use tempfile::TempDir;
 use crate::support::thumbwire;
 
 /// An adb server of this test alone; it ends with the test.
-struct Stock {
+pub(crate) struct Stock {
     home: TempDir,
-    port: String,
+    pub(crate) port: String,
 }
 
 impl Stock {
     /// `None`, and a word about it, when there is no adb here.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         if Command::new("adb").arg("version").output().is_err() {
             let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
             assert!(!required, "adb is required here and cannot be run");

@@ -1,0 +1,238 @@
+//! Many virtual phones in one process: each has a story of its own among the others, and nothing of it reaches them.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener as Blocked;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use futures::future::join_all;
+use thumbwire::action::{Action, Call, Perform as _, Target, Typing};
+use thumbwire::session::{Phones, Session};
+use thumbwire_adb::services::shell::{exec, read_to_end};
+use thumbwire_adb::{AdbServer, Direct, State, Transport};
+use thumbwire_device::{AppId, Orientation};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+
+use crate::stock_adb::Stock;
+use crate::support::thumbwire;
+
+const PHONES: u64 = 50;
+/// The phone whose disk is filled.
+const FULL: u64 = 3;
+const NOTES: &str = "com.android.notes";
+
+/// `thumbwire phone` with several phones; it ends with the test.
+struct Many {
+    process: Child,
+    /// Serials and addresses, in the order of the seeds.
+    phones: Vec<(String, String)>,
+}
+
+impl Many {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = thumbwire();
+        command.args(["phone", "--listen", "127.0.0.1:0", "--json"]).args(arguments);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let rows: serde_json::Value = serde_json::from_str(&first).unwrap();
+        let word = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+        let rows = rows.as_array().unwrap().iter();
+        let phones = rows.map(|row| (word(row, "serial"), word(row, "address"))).collect();
+        Self { process, phones }
+    }
+}
+
+impl Drop for Many {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What happens to a phone, by its seed: each kind of thing to ten of fifty.
+async fn tell(address: &str, seed: u64) -> Session {
+    let direct = Direct::tcp(address);
+    let run = async |line: &str| thumbwire_adb::run(&direct, line).await.unwrap();
+    let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address.into()));
+    let act = async |action| {
+        session.perform(&Call::within(Duration::from_secs(120)), action).await.unwrap()
+    };
+    // A small screen, for the sake of the time that pictures take.
+    run("wm size 480x800; wm density 240").await;
+    match seed % 5 {
+        0 => {
+            act(Action::Launch(AppId(NOTES.into()))).await;
+            act(Action::TapElement(Target { id: None, text: Some("New note".into()) })).await;
+            act(Action::Type(Typing::of(format!("only phone {seed} knows")))).await;
+        }
+        1 => drop(act(Action::SetOrientation(Orientation::Landscape)).await),
+        2 => {
+            act(Action::Launch(AppId(NOTES.into()))).await;
+            run(&format!("am crash {NOTES}; log -t story crashed {seed}")).await;
+        }
+        3 => {
+            run(&format!("echo {seed} > /sdcard/of_{seed}")).await;
+            // A disk holds 512 MiB, and `dd` copies 64 at most.
+            for (part, size) in [63, 63, 63, 63, 63, 63, 63, 63, 7].into_iter().enumerate() {
+                if seed == FULL {
+                    let file = format!("/sdcard/part_{part}");
+                    run(&format!("dd if=/dev/zero of={file} bs=1048576 count={size}")).await;
+                }
+            }
+            let more = run("dd if=/dev/zero of=/sdcard/more bs=1048576 count=1").await;
+            assert_eq!(more.status == Some(0), seed != FULL, "{more:?}");
+        }
+        _ => {
+            run(&format!("settings put system screen_brightness {seed}")).await;
+            // The host is cut off in the middle of this; the owner plugs the phone in again.
+            let _ = thumbwire_adb::run(&direct, "reboot").await;
+            while thumbwire_adb::run(&direct, "true").await.is_err() {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+    session
+}
+
+/// Everything that a host can learn of what happened.
+async fn found(phone: &dyn Transport) -> Vec<(&'static str, Vec<u8>)> {
+    let mut found = Vec::new();
+    for line in [
+        "getprop ro.serialno; wm size; settings get system screen_brightness",
+        "ls -R /sdcard; df /sdcard",
+        "logcat -d -v brief -b all",
+        "dumpsys window displays",
+        "uiautomator dump /dev/tty",
+        "screencap -p",
+    ] {
+        let stream = exec(phone, line).await.unwrap();
+        found.push((line, read_to_end(stream, 64 << 20).await.unwrap()));
+    }
+    found
+}
+
+/// Words that only this story leaves, and the command that shows them.
+fn trace_of(seed: u64) -> (usize, String) {
+    match seed % 5 {
+        0 => (4, format!("text=\"only phone {seed} knows\"")),
+        1 => (4, "rotation=\"1\"".to_owned()),
+        2 => (2, format!("crashed {seed}\n")),
+        _ if seed == FULL => (1, "part_8".to_owned()),
+        3 => (1, format!("of_{seed}\n")),
+        _ => (0, format!("\n{seed}\n")),
+    }
+}
+
+/// The same phone, the same story, and nobody else in the world.
+async fn alone(seed: u64) -> Vec<(&'static str, Vec<u8>)> {
+    let phone = VirtualPhone::new(Setup { seed, ..Setup::default() });
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let owner = async {
+        loop {
+            phone.unplugged().await;
+            phone.plug();
+        }
+    };
+    let story = async {
+        let _session = tell(&address, seed).await;
+        found(&Direct::tcp(address.as_str())).await
+    };
+    tokio::select! {
+        found = story => found,
+        () = owner => unreachable!("owners never end"),
+        ended = phone.listen(listener) => panic!("{ended:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
+    let count = PHONES.to_string();
+    let many = Many::start(&["--count", &count]);
+    assert_eq!(many.phones.len(), 50);
+    assert_eq!(many.phones[49].0, format!("VP{PHONES:08X}"));
+    // A server of adb holds all of them while our own driver talks to them itself.
+    let stock = Stock::start();
+    let server = stock.as_ref().map(|stock| AdbServer::new(format!("127.0.0.1:{}", stock.port)));
+    let connect = async |address: &str| {
+        let Some(server) = &server else { return };
+        let said = server.query(&format!("host:connect:{address}")).await.unwrap();
+        assert!(said.contains("connected to"), "{said}");
+    };
+    join_all(many.phones.iter().map(|(_, address)| connect(address))).await;
+    let seeds = 1..=PHONES;
+    let stories = seeds.clone().zip(&many.phones).map(|(seed, (_, address))| tell(address, seed));
+    let _sessions = join_all(stories).await;
+
+    let ask = async |seed: u64, (serial, address): &(String, String)| {
+        let Some(server) = &server else { return found(&Direct::tcp(address.as_str())).await };
+        if seed % 5 == 4 {
+            // adb finds out by itself that a phone went away, and is told that it is back.
+            server.query(&format!("host:disconnect:{address}")).await.ok();
+            connect(address).await;
+        }
+        found(&server.device(address.as_str()))
+            .await
+            .into_iter()
+            .inspect(|(line, said)| assert!(!said.is_empty(), "{serial} says nothing to {line}"))
+            .collect()
+    };
+    let among = join_all(seeds.clone().zip(&many.phones).map(|(seed, phone)| ask(seed, phone)));
+    let among: Vec<Vec<_>> = among.await;
+    if let Some(server) = &server {
+        let there = server.devices().await.unwrap();
+        assert_eq!(there.iter().filter(|phone| phone.state == State::Device).count(), 50);
+    }
+    let text =
+        |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(4_000).collect::<String>();
+    let full = text(&among[FULL as usize - 1][1].1);
+    assert!(full.contains(" 99% "), "{full}");
+    for (seed, among) in seeds.zip(among) {
+        let (at, words) = trace_of(seed);
+        assert!(String::from_utf8_lossy(&among[at].1).contains(&words), "phone {seed}: {words}");
+        for ((line, among), (_, alone)) in among.into_iter().zip(alone(seed).await) {
+            assert!(
+                among == alone,
+                "phone {seed} says to {line}\n{}\nand alone\n{}",
+                text(&among),
+                text(&alone)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_port_in_use_is_named_and_nothing_is_left_on() {
+    // Two ports that lie so are free at first, or another pair is tried.
+    let taken = loop {
+        let taken = Blocked::bind("127.0.0.1:0").unwrap();
+        let port = taken.local_addr().unwrap().port();
+        if Blocked::bind(("127.0.0.1", port - 2)).is_ok() {
+            break taken;
+        }
+    };
+    let port = taken.local_addr().unwrap().port();
+    let listen = format!("127.0.0.1:{}", port - 2);
+    let output = thumbwire().args(["phone", "--count", "3", "--listen", &listen]).output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{words}");
+    assert!(words.contains(&format!("cannot listen on 127.0.0.1:{port}: ")), "{words}");
+}
+
+#[test]
+fn many_phones_are_listed_with_their_addresses() {
+    let mut process = thumbwire()
+        .args(["phone", "--count", "2", "--seed", "255", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().take(3);
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(lines[0], "2 phones are on, until Ctrl-C:");
+    assert!(lines[1].starts_with("VP000000FF  127.0.0.1:"), "{lines:?}");
+    assert!(lines[2].starts_with("VP00000100  127.0.0.1:"), "{lines:?}");
+}
