@@ -118,7 +118,8 @@ pub enum Event {
     Offered {
         /// Our id for it.
         id: u32,
-        /// What is asked for.
+        /// What is asked for, without the NULs at its end. Whoever reads it as C does cuts it at the
+        /// first.
         service: String,
     },
     /// There is something to read, or the stream was accepted, refused or ended.

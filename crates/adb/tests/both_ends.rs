@@ -131,7 +131,7 @@ async fn folders_are_listed() {
 }
 
 #[tokio::test]
-async fn a_failure_carries_the_phones_words_and_the_stream_goes_on() {
+async fn a_failure_carries_the_phones_words_and_ends_the_stream() {
     let phone = in_memory();
     let mut sync = FileSync::open(&phone).await.unwrap();
     let large = pattern(2_000_000);
@@ -140,8 +140,12 @@ async fn a_failure_carries_the_phones_words_and_the_stream_goes_on() {
         error.to_string(),
         "push \"/system/x\": couldn't create file: Read-only file system"
     );
+    let error = sync.stat("/sdcard").await.unwrap_err();
+    assert!(matches!(error, Error::Vanished { .. }), "{error:?}");
+    let mut sync = FileSync::open(&phone).await.unwrap();
     let error = sync.pull("/nothing", tokio::io::sink()).await.unwrap_err();
     assert!(error.to_string().contains("No such file or directory"));
+    let mut sync = FileSync::open(&phone).await.unwrap();
     sync.push("/sdcard/x", 0o644, 0, &b"fine"[..]).await.unwrap();
     let mut back = Vec::new();
     assert_eq!(sync.pull("/sdcard/x", &mut back).await, Ok(4));
@@ -184,7 +188,11 @@ async fn an_unknown_sync_request_is_answered_with_a_reason() {
     let phone = in_memory();
     let mut stream = phone.open("sync:").await.unwrap();
     stream.write_all(b"STA2\x01\0\0\0/").await.unwrap();
-    assert!(text(stream).await.ends_with("unknown sync request STA2"));
+    // In adbd's words: the id as a number.
+    assert!(text(stream).await.ends_with("unknown command 32415453"));
+    let mut stream = phone.open("sync:").await.unwrap();
+    stream.write_all(b"WHAT\x01\0\0\0/").await.unwrap();
+    assert!(text(stream).await.ends_with("unknown sync request WHAT"));
 }
 
 #[tokio::test]

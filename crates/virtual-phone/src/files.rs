@@ -289,9 +289,9 @@ impl Files {
         Ok(())
     }
 
-    /// Sets the time of last change, in seconds since 1970.
-    pub fn set_modified(&mut self, path: &str, seconds: u64) -> Result<(), Error> {
-        let id = self.find(path, true)?;
+    /// Sets the time of last change, in seconds since 1970; of a link, only if `follow`, of what it leads to.
+    pub fn set_modified(&mut self, path: &str, follow: bool, seconds: u64) -> Result<(), Error> {
+        let id = self.find(path, follow)?;
         if self.node(id).read_only {
             return Err(Error::ReadOnly);
         }
@@ -502,6 +502,7 @@ impl Files {
             Body::Special(_) => (Kind::Device, 0, None),
         };
         Stat {
+            inode: id.0 + 1,
             kind,
             mode: node.mode,
             uid: node.uid,

@@ -85,8 +85,8 @@ impl Connection {
         if remote == 0 {
             return;
         }
-        let name = packet.payload.split(|byte| *byte == 0).next().unwrap_or_default();
-        match std::str::from_utf8(name) {
+        // As adbd does: hosts end it with a NUL, and `abb` has NULs between its arguments.
+        match std::str::from_utf8(&packet.payload).map(|name| name.trim_end_matches('\0')) {
             Ok(service) if self.takes(service) => {
                 let service = service.to_owned();
                 let id = self.fresh_id();

@@ -1,5 +1,5 @@
-//! Moves files to and from a phone, by sync version 1; tells about them by version 2 where a phone
-//! has it.
+//! Moves files to and from a phone, by sync version 1, or by version 2 where they are to travel
+//! compressed; tells about them by version 2 where a phone has it.
 //!
 //! The functions open a stream each. A [`FileSync`] keeps one for many files.
 
@@ -13,7 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 pub use details::{details, list_details};
 
 use crate::framed::Framed;
+use crate::wire::compress::{Compression, Compressor, Decompressor};
 use crate::wire::sync::{Entry, MAX_DATA, MAX_PATH, Reply, Request, Stat, emit_data, emit_done};
+use crate::wire::sync2;
 use crate::{Error, Stream, Transport};
 
 /// How long a phone may take to say why it broke an upload off.
@@ -68,13 +70,15 @@ pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, E
     FileSync::open(transport).await?.list(path).await
 }
 
-/// A `sync:` stream. After [`Error::Phone`] it can be used on. After any other error, or a call whose
-/// future was dropped, it is out of step: further calls are refused.
+/// A `sync:` stream. After any error, or a call whose future was dropped, further calls are refused:
+/// it is out of step, or the phone has ended it, as adbd does after a file that it could not take or
+/// give.
 pub struct FileSync {
     framed: Framed<Stream>,
     out: BytesMut,
     /// A request was sent whose last reply has not been read.
     in_request: bool,
+    compression: Compression,
 }
 
 impl FileSync {
@@ -84,7 +88,20 @@ impl FileSync {
     /// The phone cannot be reached or refuses.
     pub async fn open(transport: &dyn Transport) -> Result<Self, Error> {
         let stream = transport.open("sync:").await?;
-        Ok(Self { framed: Framed::new(stream), out: BytesMut::new(), in_request: false })
+        Ok(Self {
+            framed: Framed::new(stream),
+            out: BytesMut::new(),
+            in_request: false,
+            compression: Compression::None,
+        })
+    }
+
+    /// Sends and takes files in this way from now on, by version 2. Only for phones that announce
+    /// [`Compression::feature`]: others close the stream. Worth its work over a slow air, not over a
+    /// cable.
+    #[must_use]
+    pub fn compressed(self, compression: Compression) -> Self {
+        Self { compression, ..self }
     }
 
     /// What the phone tells of a path: version 1 says the same (all zero) of a missing path as of
@@ -137,12 +154,25 @@ impl FileSync {
         path: &str,
         mut into: impl AsyncWrite + Unpin,
     ) -> Result<u64, Error> {
-        self.ask(&Request::Recv(path.to_owned())).await?;
+        let compression = self.compression;
+        match compression {
+            Compression::None => self.ask(&Request::Recv(path.to_owned())).await?,
+            _ => {
+                let path = path.to_owned();
+                self.ask_newer(&sync2::Request::Recv { path, compression }).await?;
+            }
+        }
+        let mut decompressor = Decompressor::new(compression);
         let mut length = 0;
         while let Some(data) = self.next_data(path).await? {
-            into.write_all(&data).await.map_err(|error| local("keep", path, &error))?;
-            length += data.len() as u64;
+            decompressor.push(data);
+            while let Some(piece) = self.in_step(decompressor.pull())? {
+                let written = into.write_all(&piece).await;
+                self.in_step(written.map_err(|error| local("keep", path, &error)))?;
+                length += piece.len() as u64;
+            }
         }
+        self.in_step(decompressor.finish())?;
         into.flush().await.map_err(|error| local("keep", path, &error))?;
         Ok(length)
     }
@@ -160,17 +190,30 @@ impl FileSync {
         mtime: u32,
         mut from: impl AsyncRead + Unpin,
     ) -> Result<u64, Error> {
-        self.ask(&Request::Send { path: path.to_owned(), mode }).await?;
-        let mut chunk = vec![0; MAX_DATA];
-        let mut length = 0;
-        loop {
-            let read = from.read(&mut chunk).await.map_err(|error| local("read", path, &error))?;
-            if read == 0 {
-                break;
+        let compression = self.compression;
+        match compression {
+            Compression::None => self.ask(&Request::Send { path: path.to_owned(), mode }).await?,
+            _ => {
+                let (path, dry_run) = (path.to_owned(), false);
+                let request = sync2::Request::Send { path, mode, compression, dry_run };
+                self.ask_newer(&request).await?;
             }
-            emit_data(&mut self.out, &chunk[..read]);
-            if let Err(broken) = self.send().await {
-                return Err(self.reason(path).await.unwrap_or(broken));
+        }
+        let mut compressor = Some(Compressor::new(compression));
+        let (mut chunk, mut packed) = (vec![0; MAX_DATA], BytesMut::new());
+        let mut length = 0;
+        while let Some(packing) = &mut compressor {
+            let read = from.read(&mut chunk).await.map_err(|error| local("read", path, &error))?;
+            let pushed = match read {
+                0 => compressor.take().map_or(Ok(()), |packing| packing.finish(&mut packed)),
+                _ => packing.push(&chunk[..read], &mut packed),
+            };
+            pushed.map_err(|error| local("compress", path, &error))?;
+            while !packed.is_empty() {
+                emit_data(&mut self.out, &packed.split_to(packed.len().min(MAX_DATA)));
+                if let Err(broken) = self.send().await {
+                    return Err(self.reason(path).await.unwrap_or(broken));
+                }
             }
             length += read as u64;
         }
@@ -180,7 +223,7 @@ impl FileSync {
         }
         match self.reply(false).await? {
             Reply::Okay => Ok(length),
-            Reply::Fail(said) => Err(failed("push", path, said)),
+            Reply::Fail(said) => self.in_step(Err(failed("push", path, said))),
             other => Err(self.unexpected(&other)),
         }
     }
@@ -216,6 +259,12 @@ impl FileSync {
         Ok(())
     }
 
+    /// Notes that the stream is not where it should be, if so.
+    fn in_step<T, E: Into<Error>>(&mut self, step: Result<T, E>) -> Result<T, Error> {
+        self.in_request |= step.is_err();
+        step.map_err(E::into)
+    }
+
     async fn send(&mut self) -> Result<(), Error> {
         let sent = self.framed.stream.write_all_buf(&mut self.out).await;
         self.out.clear();
@@ -234,7 +283,7 @@ impl FileSync {
         match self.reply(false).await? {
             Reply::Data(data) => Ok(Some(data)),
             Reply::Done => Ok(None),
-            Reply::Fail(said) => Err(failed("pull", path, said)),
+            Reply::Fail(said) => self.in_step(Err(failed("pull", path, said))),
             other => Err(self.unexpected(&other)),
         }
     }

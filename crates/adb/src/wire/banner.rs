@@ -4,9 +4,10 @@
 //! and `host::features=shell_v2,cmd`. Source: `send_connect` and `parse_banner` in AOSP's
 //! `adb.cpp`; older phones end it with `;` and a NUL, and send no features at all.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
+/// The feature by which each end tells that it counts what it may send in bytes, not in packets.
+pub const DELAYED_ACK: &str = "delayed_ack";
 /// The feature by which a phone tells that it serves `shell,v2`.
 pub const SHELL_V2: &str = "shell_v2";
 
@@ -99,9 +100,9 @@ impl fmt::Display for Banner {
     }
 }
 
-/// A set of features, by their names in AOSP's `transport.cpp`.
+/// Features, by their names in AOSP's `transport.cpp`, in the order in which they were announced.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Features(BTreeSet<String>);
+pub struct Features(Vec<String>);
 
 impl Features {
     /// Reads a list with commas, as in a banner or as an adb server answers `features`.
@@ -111,10 +112,10 @@ impl Features {
 
     /// Whether the feature was announced.
     pub fn has(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.0.iter().any(|known| known == name)
     }
 
-    /// The names, sorted.
+    /// The names, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
@@ -122,7 +123,13 @@ impl Features {
 
 impl<'a> FromIterator<&'a str> for Features {
     fn from_iter<T: IntoIterator<Item = &'a str>>(names: T) -> Self {
-        Self(names.into_iter().map(str::to_owned).collect())
+        let mut features = Self::default();
+        for name in names {
+            if !features.has(name) {
+                features.0.push(name.to_owned());
+            }
+        }
+        features
     }
 }
 
@@ -143,7 +150,7 @@ mod tests {
     #[test]
     fn a_modern_phone_tells_its_names_and_features() {
         let text = "device::ro.product.name=husky;ro.product.model=Pixel 8 Pro;\
-                    ro.product.device=husky;features=cmd,shell_v2";
+                    ro.product.device=husky;features=shell_v2,cmd";
         let banner = Banner::read(text.as_bytes());
         assert_eq!(banner.kind, "device");
         assert_eq!(banner.product(), Some("husky"));

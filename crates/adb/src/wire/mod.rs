@@ -3,7 +3,7 @@
 //! - [`packet`]: the 24-byte header between host and phone
 //! - [`banner`]: who the other end is and what it can do
 //! - [`shell`]: frames inside a `shell,v2` stream
-//! - [`sync`]: requests and replies inside a `sync:` stream
+//! - [`sync`]: requests and replies inside a `sync:` stream; [`sync2`]: those of version 2; [`compress`]: how it makes files smaller
 //! - [`smart`]: the smart-socket text of an adb server; [`devices`]: its list of devices
 //! - [`forward`]: which places are led where, as an adb server and an adbd are asked
 //!
@@ -12,6 +12,7 @@
 //! please", and a length is checked before anything is reserved for it.
 
 pub mod banner;
+pub mod compress;
 pub mod devices;
 pub mod forward;
 pub mod packet;

@@ -1,23 +1,36 @@
-//! The sync protocol, version 2, as far as it tells about files: more fields, and why there are none.
+//! The sync protocol, version 2: more is told about files, why nothing is told, and files may travel
+//! compressed.
 //!
 //! ```text
-//!  host                       phone
-//!  LST2 len path              LST2 error, ten fields
-//!  LIS2 len path              DNT2 error, ten fields, len name … DONE (72 zero bytes)
+//!  host                                     phone
+//!  STA2 len path  (a link is followed)      STA2 error, ten fields
+//!  LST2 len path  (it is not)               LST2 error, ten fields
+//!  LIS2 len path                            DNT2 error, ten fields, len name … DONE (72 zero bytes)
+//!  SND2 len path, SND2 mode flags,          as to SEND
+//!       DATA …, DONE mtime
+//!  RCV2 len path, RCV2 flags                as to RECV
 //! ```
 //!
-//! Spoken to phones that announce [`STAT_V2`] and [`LS_V2`]. Source: `file_sync_protocol.h` in AOSP's
-//! adb (`sync_stat_v2`, `sync_dent_v2`). Sending and receiving (`SND2`, `RCV2`) gains compression
-//! alone, costs a question about features, and is not here.
+//! Each kind has its feature: [`STAT_V2`], [`LS_V2`], [`SENDRECV_V2`] and those of
+//! [`Compression::feature`] and [`DRY_RUN`]. Source: `file_sync_protocol.h` in AOSP's adb
+//! (`sync_stat_v2`, `sync_dent_v2`, `sync_send_v2`, `sync_recv_v2`).
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
+use super::compress::Compression;
+use super::sync::MAX_PATH;
 use super::{Malformed, readable};
 
 /// The feature by which a phone tells that it serves `LST2`.
 pub const STAT_V2: &str = "stat_v2";
 /// The feature by which a phone tells that it serves `LIS2`.
 pub const LS_V2: &str = "ls_v2";
+/// The feature by which a phone tells that it serves `SND2` and `RCV2`.
+pub const SENDRECV_V2: &str = "sendrecv_v2";
+/// The feature by which a phone tells that it takes a file only to measure the way.
+pub const DRY_RUN: &str = "sendrecv_v2_dry_run_send";
+/// The flag of a `SND2` whose file is to be thrown away (`kSyncFlagDryRun`).
+const DRY_RUN_FLAG: u32 = 1 << 31;
 
 /// Bytes of the error and the ten fields.
 const FIELDS: usize = 68;
@@ -61,18 +74,168 @@ impl std::fmt::Display for Errno {
             2 => "No such file or directory",
             5 => "Input/output error",
             13 => "Permission denied",
+            17 => "File exists",
             20 => "Not a directory",
+            21 => "Is a directory",
+            22 => "Invalid argument",
+            28 => "No space left on device",
+            30 => "Read-only file system",
             36 => "File name too long",
+            39 => "Directory not empty",
             40 => "Too many levels of symbolic links",
             other => return write!(out, "error {other}"),
         })
     }
 }
 
+/// What a host asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Tell about a path.
+    Details {
+        /// Which.
+        path: String,
+        /// Of a link, tell what it leads to.
+        follow: bool,
+    },
+    /// List a folder.
+    List(String),
+    /// Take a file: [`super::sync::Upload`] messages follow.
+    Send {
+        /// Where to.
+        path: String,
+        /// Its permissions, and whether it is a link.
+        mode: u32,
+        /// How it comes.
+        compression: Compression,
+        /// Throw it away.
+        dry_run: bool,
+    },
+    /// Give a file.
+    Recv {
+        /// Which.
+        path: String,
+        /// How it is to be given.
+        compression: Compression,
+    },
+}
+
+impl Request {
+    /// Whether a request of this id is one of version 2.
+    pub fn knows(id: [u8; 4]) -> bool {
+        matches!(&id, b"STA2" | b"LST2" | b"LIS2" | b"SND2" | b"RCV2")
+    }
+
+    /// What it is about.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Details { path, .. }
+            | Self::List(path)
+            | Self::Send { path, .. }
+            | Self::Recv { path, .. } => path,
+        }
+    }
+
+    /// The feature without which a phone does not serve it.
+    pub fn feature(&self) -> &'static str {
+        match self {
+            Self::Details { .. } => STAT_V2,
+            Self::List(_) => LS_V2,
+            Self::Send { dry_run: true, .. } => DRY_RUN,
+            Self::Send { compression, .. } | Self::Recv { compression, .. } => {
+                compression.feature()
+            }
+        }
+    }
+
+    /// Appends the request to `out`.
+    pub fn emit(&self, out: &mut BytesMut) {
+        let (id, path) = match self {
+            Self::Details { path, follow: true } => (*b"STA2", path),
+            Self::Details { path, follow: false } => (*b"LST2", path),
+            Self::List(path) => (*b"LIS2", path),
+            Self::Send { path, .. } => (*b"SND2", path),
+            Self::Recv { path, .. } => (*b"RCV2", path),
+        };
+        out.put_slice(&id);
+        out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
+        out.put_slice(path.as_bytes());
+        match self {
+            Self::Send { mode, compression, dry_run, .. } => {
+                out.put_slice(&id);
+                out.put_u32_le(*mode);
+                out.put_u32_le(compression.flag() | if *dry_run { DRY_RUN_FLAG } else { 0 });
+            }
+            Self::Recv { compression, .. } => {
+                out.put_slice(&id);
+                out.put_u32_le(compression.flag());
+            }
+            Self::Details { .. } | Self::List(_) => {}
+        }
+    }
+
+    /// Takes a request off the front of `bytes`; `None` when it has not all come yet.
+    ///
+    /// # Errors
+    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, flags that are not known or
+    /// that ask for two compressions: in adbd's words, since the host is told.
+    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
+        let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
+        let after = match &id {
+            b"STA2" | b"LST2" | b"LIS2" => 0,
+            b"SND2" => 12,
+            b"RCV2" => 8,
+            _ => return Err(Malformed(format!("unknown sync request {}", readable(id)))),
+        };
+        let Some(mut length) = bytes.get(4..8) else { return Ok(None) };
+        let length = length.get_u32_le() as usize;
+        if length > MAX_PATH {
+            return Err(Malformed("path too long".into()));
+        }
+        if bytes.len() < 8 + length + after {
+            return Ok(None);
+        }
+        bytes.advance(8);
+        let path = String::from_utf8(bytes.split_to(length).to_vec())
+            .map_err(|_| Malformed("path is not UTF-8".into()))?;
+        if after > 0 && bytes.split_to(4)[..] != id {
+            return Err(Malformed("a setup packet of another request".into()));
+        }
+        Ok(Some(match &id {
+            b"STA2" => Self::Details { path, follow: true },
+            b"LST2" => Self::Details { path, follow: false },
+            b"LIS2" => Self::List(path),
+            b"SND2" => {
+                let (mode, flags) = (bytes.get_u32_le(), bytes.get_u32_le());
+                let compression = read_flags(flags, flags & !DRY_RUN_FLAG)?;
+                Self::Send { path, mode, compression, dry_run: flags & DRY_RUN_FLAG > 0 }
+            }
+            _ => {
+                let flags = bytes.get_u32_le();
+                Self::Recv { path, compression: read_flags(flags, flags)? }
+            }
+        }))
+    }
+}
+
+/// The one compression that `wanted` asks for; `flags` is all that came.
+fn read_flags(flags: u32, wanted: u32) -> Result<Compression, Malformed> {
+    let asked = |compression: &Compression| wanted & compression.flag() > 0;
+    let mut all = Compression::ALL.into_iter().filter(asked);
+    let compression = all.next().unwrap_or_default();
+    if all.next().is_some() {
+        return Err(Malformed(format!("multiple compression flags received: {}", flags as i32)));
+    }
+    match wanted & !compression.flag() {
+        0 => Ok(compression),
+        unknown => Err(Malformed(format!("unknown flags: {}", unknown as i32))),
+    }
+}
+
 /// What a phone answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// To `LST2`.
+    /// To `LST2` and `STA2`.
     Details(Result<Details, Errno>),
     /// To `LIS2`, one for each entry: its name, and what is told of it.
     Entry(String, Result<Details, Errno>),
@@ -90,7 +253,7 @@ impl Reply {
     pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
         let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
         let (before, texted) = match &id {
-            b"LST2" => (4 + FIELDS, false),
+            b"LST2" | b"STA2" => (4 + FIELDS, false),
             b"DNT2" => (4 + FIELDS + 4, true),
             b"DONE" => (4 + FIELDS + 4, false),
             b"FAIL" => (4 + 4, true),
@@ -112,7 +275,7 @@ impl Reply {
         fields.advance(4);
         let text = String::from_utf8_lossy(&bytes.split_to(length)).into_owned();
         Ok(Some(match &id {
-            b"LST2" => Self::Details(details(fields)),
+            b"LST2" | b"STA2" => Self::Details(details(fields)),
             b"DNT2" => Self::Entry(text, details(fields)),
             b"DONE" => Self::Done,
             _ => Self::Fail(text),
@@ -120,11 +283,42 @@ impl Reply {
     }
 }
 
-/// Appends a request about a path: `LST2` or `LIS2`.
-pub fn emit_request(out: &mut BytesMut, id: [u8; 4], path: &str) {
-    out.put_slice(&id);
-    out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
-    out.put_slice(path.as_bytes());
+/// Appends the answer to `STA2` (`follow`) or `LST2`.
+pub fn emit_details(out: &mut BytesMut, follow: bool, details: Result<Details, Errno>) {
+    out.put_slice(if follow { b"STA2" } else { b"LST2" });
+    emit_fields(out, details);
+}
+
+/// Appends one entry of a listing.
+pub fn emit_entry(out: &mut BytesMut, name: &str, details: Result<Details, Errno>) {
+    out.put_slice(b"DNT2");
+    emit_fields(out, details);
+    out.put_u32_le(u32::try_from(name.len()).unwrap_or(u32::MAX));
+    out.put_slice(name.as_bytes());
+}
+
+/// Appends the end of a listing.
+pub fn emit_listing_end(out: &mut BytesMut) {
+    out.put_slice(b"DONE");
+    out.put_bytes(0, FIELDS + 4);
+}
+
+fn emit_fields(out: &mut BytesMut, details: Result<Details, Errno>) {
+    let (error, details) = match details {
+        Ok(details) => (0, details),
+        Err(Errno(error)) => (error, Details::default()),
+    };
+    out.put_u32_le(error);
+    out.put_u64_le(details.device);
+    out.put_u64_le(details.inode);
+    out.put_u32_le(details.mode);
+    out.put_u32_le(details.links);
+    out.put_u32_le(details.user);
+    out.put_u32_le(details.group);
+    out.put_u64_le(details.size);
+    out.put_i64_le(details.atime);
+    out.put_i64_le(details.mtime);
+    out.put_i64_le(details.ctime);
 }
 
 /// The caller has checked that [`FIELDS`] bytes are there.
@@ -171,10 +365,86 @@ mod tests {
     };
 
     #[test]
-    fn requests_are_these_bytes() {
+    fn requests_are_these_bytes_and_read_back_however_they_are_cut() {
+        let check = |request: Request, feature: &str, expected: &[u8]| {
+            let mut out = BytesMut::new();
+            request.emit(&mut out);
+            assert_eq!(&out[..], expected);
+            assert_eq!(request.feature(), feature);
+            for cut in 0..expected.len() {
+                let part = &mut BytesMut::from(&expected[..cut]);
+                assert_eq!(Request::decode(part), Ok(None), "cut at {cut}");
+                assert_eq!(part.len(), cut);
+            }
+            assert_eq!(Request::decode(&mut out), Ok(Some(request)));
+            assert!(out.is_empty());
+        };
+        let path = || "/x".to_owned();
+        check(Request::Details { path: path(), follow: false }, "stat_v2", b"LST2\x02\0\0\0/x");
+        check(Request::Details { path: path(), follow: true }, "stat_v2", b"STA2\x02\0\0\0/x");
+        check(Request::List(path()), "ls_v2", b"LIS2\x02\0\0\0/x");
+        let send = |compression, dry_run| Request::Send {
+            path: path(),
+            mode: 0o100_644,
+            compression,
+            dry_run,
+        };
+        check(
+            send(Compression::Zstd, false),
+            "sendrecv_v2_zstd",
+            b"SND2\x02\0\0\0/xSND2\xa4\x81\0\0\x04\0\0\0",
+        );
+        check(
+            send(Compression::None, true),
+            "sendrecv_v2_dry_run_send",
+            b"SND2\x02\0\0\0/xSND2\xa4\x81\0\0\0\0\0\x80",
+        );
+        check(
+            Request::Recv { path: path(), compression: Compression::Lz4 },
+            "sendrecv_v2_lz4",
+            b"RCV2\x02\0\0\0/xRCV2\x02\0\0\0",
+        );
+        check(
+            Request::Recv { path: path(), compression: Compression::None },
+            "sendrecv_v2",
+            b"RCV2\x02\0\0\0/xRCV2\0\0\0\0",
+        );
+    }
+
+    #[test]
+    fn odd_requests_are_refused_in_adbds_words() {
+        let check = |bytes: &[u8], expected: &str| {
+            let refusal = Request::decode(&mut BytesMut::from(bytes)).unwrap_err();
+            assert_eq!(refusal.0, expected);
+        };
+        check(b"RCV2\0\0\0\0RCV2\x03\0\0\0", "multiple compression flags received: 3");
+        check(b"RCV2\0\0\0\0RCV2\x12\0\0\0", "unknown flags: 16");
+        check(b"RCV2\0\0\0\0RCV2\0\0\0\x80", "unknown flags: -2147483648");
+        check(b"RCV2\0\0\0\0SND2\0\0\0\0", "a setup packet of another request");
+        check(b"LST2\x01\x04\0\0", "path too long");
+        check(b"LIS2\x01\0\0\0\xff", "path is not UTF-8");
+        check(b"STA3\0\0\0\0", "unknown sync request STA3");
+    }
+
+    #[test]
+    fn what_a_phone_emits_is_read_back() {
+        let (missing, name) = (Err(Errno(2)), "a b");
         let mut out = BytesMut::new();
-        emit_request(&mut out, *b"LST2", "/x");
-        assert_eq!(&out[..], b"LST2\x02\0\0\0/x");
+        emit_details(&mut out, false, Ok(READ));
+        assert_eq!(&out[..], [b"LST2", &FILE[..]].concat());
+        emit_details(&mut out, true, missing);
+        emit_entry(&mut out, name, Ok(READ));
+        emit_entry(&mut out, name, missing);
+        emit_listing_end(&mut out);
+        let read: Vec<Reply> = std::iter::from_fn(|| Reply::decode(&mut out).unwrap()).collect();
+        let expected = [
+            Reply::Details(Ok(READ)),
+            Reply::Details(missing),
+            Reply::Entry(name.into(), Ok(READ)),
+            Reply::Entry(name.into(), missing),
+            Reply::Done,
+        ];
+        assert_eq!(read, expected);
     }
 
     #[test]
@@ -217,10 +487,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(
-            id in prop::sample::select(vec![*b"LST2", *b"DNT2", *b"DONE", *b"FAIL", *b"what"]),
+            id in prop::sample::select(vec![
+                *b"LST2", *b"STA2", *b"DNT2", *b"DONE", *b"FAIL", *b"SND2", *b"RCV2", *b"what",
+            ]),
             noise in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let mut bytes = BytesMut::from(&[&id[..], &noise].concat()[..]);
+            let _ = Request::decode(&mut bytes.clone());
             while let Ok(Some(_)) = Reply::decode(&mut bytes) {}
         }
     }

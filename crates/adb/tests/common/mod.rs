@@ -16,7 +16,7 @@ use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
 use thumbwire_adb::daemon::sockets::{Listener, Sockets};
 use thumbwire_adb::daemon::sync::{self, Files, Upcoming};
 use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
-use thumbwire_adb::wire::sync::{Entry, Stat};
+use thumbwire_adb::wire::sync2::{Details, Errno};
 use thumbwire_adb::{Banner, Features};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -129,7 +129,7 @@ impl Services for TinyPhone {
         let mut parts = name.split(',');
         match (parts.next(), parts.any(|part| part == "v2")) {
             (Some("sync"), _) => Ok(handler(async move |stream| {
-                let _ = sync::serve(stream, &phone.store).await;
+                let _ = sync::serve(stream, &phone.store, &phone.features).await;
             })),
             (Some("shell"), true) => Ok(handler(async move |stream| {
                 let ShellIo { stdin, stdout, stderr, control } = ShellIo::new(stream);
@@ -185,24 +185,32 @@ pub(crate) async fn echoes(pipe: impl AsyncRead + AsyncWrite, length: usize) {
     assert!(back == sent, "{length} bytes");
 }
 
-/// Files by their full path: mode, time, bytes.
+/// Files by their full path: what is told of them, and their bytes or where they lead.
 #[derive(Clone, Default)]
-pub(crate) struct Store(pub(crate) Arc<Mutex<BTreeMap<String, (Stat, Bytes)>>>);
+pub(crate) struct Store(pub(crate) Arc<Mutex<BTreeMap<String, (Details, Bytes)>>>);
+
+impl Store {
+    fn keep(&self, path: &str, mode: u32, mtime: u32, data: Bytes) {
+        let details =
+            Details { mode, size: data.len() as u64, mtime: mtime.into(), ..Details::default() };
+        self.0.lock().unwrap().insert(path.to_owned(), (details, data));
+    }
+}
 
 #[async_trait]
 impl Files for Store {
-    async fn stat(&self, path: &str) -> Option<Stat> {
+    async fn details(&self, path: &str, _: bool) -> Result<Details, Errno> {
         if path == "/" || path == "/sdcard" {
-            return Some(Stat { mode: 0o040_755, size: 4096, mtime: 1 });
+            return Ok(Details { mode: 0o040_755, size: 4096, mtime: 1, ..Details::default() });
         }
-        self.0.lock().unwrap().get(path).map(|(stat, _)| *stat)
+        self.0.lock().unwrap().get(path).map(|(details, _)| *details).ok_or(Errno(2))
     }
 
-    async fn list(&self, path: &str) -> Vec<Entry> {
+    async fn list(&self, path: &str) -> Vec<(String, Result<Details, Errno>)> {
         let files = self.0.lock().unwrap();
-        let within = |(name, (stat, _)): (&String, &(Stat, Bytes))| {
+        let within = |(name, (details, _)): (&String, &(Details, Bytes))| {
             let name = name.strip_prefix(path)?.strip_prefix('/')?;
-            (!name.contains('/')).then(|| Entry { name: name.to_owned(), stat: *stat })
+            (!name.contains('/')).then(|| (name.to_owned(), Ok(*details)))
         };
         files.iter().filter_map(within).collect()
     }
@@ -221,6 +229,11 @@ impl Files for Store {
         let (store, path) = (self.clone(), path.to_owned());
         Ok(Box::new(Growing { store, path, mode, data: Vec::new() }))
     }
+
+    async fn link(&self, path: &str, target: &str, mtime: u32) -> Result<(), String> {
+        self.keep(path, 0o120_777, mtime, target.as_bytes().to_vec().into());
+        Ok(())
+    }
 }
 
 struct Growing {
@@ -238,8 +251,7 @@ impl Upcoming for Growing {
     }
 
     async fn done(self: Box<Self>, mtime: u32) -> Result<(), String> {
-        let stat = Stat { mode: 0o100_000 | self.mode, size: self.data.len() as u32, mtime };
-        self.store.0.lock().unwrap().insert(self.path, (stat, self.data.into()));
+        self.store.keep(&self.path, 0o100_000 | self.mode, mtime, self.data.into());
         Ok(())
     }
 }

@@ -1,31 +1,29 @@
 //! The phone as adbd shows it: services by name, over the real wire.
 //!
-//! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `sync:`, `reboot:`, `reverse:` and the phone's places (`tcp:`,
-//! `localabstract:` …); `root:`, `remount:` and the like are answered with the words of a phone in production; all else (`jdwp`,
-//! `framebuffer:`, `abb`) is refused, and no feature announces it.
+//! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:` (its files are in `store`), `reboot:`,
+//! `reverse:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are answered with the words of a
+//! phone in production; all else is refused, and no feature announces it.
 //!
 //! A phone of old has `shell:` in a terminal only, and no options; what of this it has stands in `release`.
 //!
 //! A command is one future; when its host closes the stream, the future is dropped and the command has ended.
 
-use crate::files::{Error, Kind, Opened};
+mod store;
+
 use crate::owner::Owner;
 use crate::phone::VirtualPhone;
 use crate::sh::Shell;
 use crate::sh::io::{Input, Io, Output};
 use crate::sh::terminal;
-use async_trait::async_trait;
-use bytes::Bytes;
-use std::io::Cursor;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use store::Store;
 use thumbwire_adb::connection::Settings;
 use thumbwire_adb::daemon::shell::ShellIo;
-use thumbwire_adb::daemon::sync::{self, Upcoming};
+use thumbwire_adb::daemon::sync;
 use thumbwire_adb::daemon::{Handler, Refused, Services, handler};
 use thumbwire_adb::wire::packet;
-use thumbwire_adb::wire::sync::{Entry, Stat};
 use thumbwire_adb::{Banner, Features, LinkStream};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 
@@ -70,28 +68,39 @@ impl Services for Face {
             return Err(Refused);
         }
         let (name, rest) = service.split_once(':').ok_or(Refused)?;
+        if matches!(name, "abb" | "abb_exec") && self.banner().features.has(name) {
+            return Ok(system_service(phone, name, rest));
+        }
+        // The name of any other is a C string.
+        let service = service.split('\0').next().unwrap_or_default();
+        let (name, rest) = service.split_once(':').ok_or(Refused)?;
         if !release.raw_shells && (name.contains(',') || name == "exec") {
             return Err(Refused);
         }
-        let rest = rest.trim_end_matches('\0').to_owned();
+        let rest = rest.to_owned();
         let mut options = name.split(',');
         Ok(match options.next() {
             Some("shell") => {
                 let mode = Mode::read(options, rest.is_empty() || !release.raw_shells);
-                let name = name.to_owned();
-                if mode.framed {
-                    handler(move |stream| framed(phone, name, rest, mode.pty, stream))
-                } else {
-                    handler(move |stream| plain(phone, name, rest, mode.pty, stream))
+                let asked =
+                    Asked { service: name.to_owned(), what: What::Text(rest), pty: mode.pty };
+                match mode.framed {
+                    true => handler(move |stream| framed(phone, asked, stream)),
+                    false => handler(move |stream| plain(phone, asked, stream)),
                 }
             }
             Some("exec") => {
-                handler(move |stream| plain(phone, "exec".to_owned(), rest, false, stream))
+                let asked =
+                    Asked { service: "exec".to_owned(), what: What::Text(rest), pty: false };
+                handler(move |stream| plain(phone, asked, stream))
             }
-            Some("sync") => handler(move |stream| async move {
-                // The host has been told what was wrong.
-                let _ = sync::serve(stream, &Store(phone)).await;
-            }),
+            Some("sync") => {
+                let features = self.banner().features;
+                handler(move |stream| async move {
+                    // The host has been told what was wrong.
+                    let _ = sync::serve(stream, &Store(phone), &features).await;
+                })
+            }
             Some("reboot") => handler(move |stream| async move {
                 phone.with(|phone| {
                     let uptime = phone.world.uptime();
@@ -141,40 +150,48 @@ impl Mode {
     }
 }
 
-async fn framed(
-    phone: VirtualPhone,
+/// A command, and how it was asked for.
+struct Asked {
+    /// The service's name, for the log.
     service: String,
-    command: String,
+    what: What,
+    /// Through a terminal.
     pty: bool,
-    stream: LinkStream,
-) {
+}
+
+enum What {
+    /// For the shell; none is an interactive one.
+    Text(String),
+    /// A system service and its arguments, which no shell sees.
+    Service(Vec<String>),
+}
+
+/// `abb:` (framed as shell v2) and `abb_exec:` (bare): what `cmd` does, without starting it. The arguments have NULs between them, and
+/// an empty one is none (`parseCmdArgs` in adbd's `abb.cpp`).
+fn system_service(phone: VirtualPhone, name: &str, arguments: &str) -> Handler {
+    let arguments = arguments.split('\0').filter(|argument| !argument.is_empty());
+    let what = What::Service(arguments.map(str::to_owned).collect());
+    let asked = Asked { service: name.to_owned(), what, pty: false };
+    match name {
+        "abb" => handler(move |stream| framed(phone, asked, stream)),
+        _ => handler(move |stream| plain(phone, asked, stream)),
+    }
+}
+
+async fn framed(phone: VirtualPhone, asked: Asked, stream: LinkStream) {
     let ShellIo { stdin, stdout, stderr, control } = ShellIo::new(stream);
     let stdin = Input::new(stdin);
     let status = tokio::select! {
         biased;
         () = control.gone() => return,
-        status = run(phone, &service, command, pty, stdin, stdout, stderr) => status,
+        status = run(phone, asked, stdin, stdout, stderr) => status,
     };
     control.exit(u8::try_from(status & 0xff).unwrap_or(255)).await;
 }
 
-async fn plain(
-    phone: VirtualPhone,
-    service: String,
-    command: String,
-    pty: bool,
-    stream: LinkStream,
-) {
+async fn plain(phone: VirtualPhone, asked: Asked, stream: LinkStream) {
     let stream = Shared(Arc::new(stream));
-    let run = run(
-        phone,
-        &service,
-        command,
-        pty,
-        Input::new(stream.clone()),
-        stream.clone(),
-        stream.clone(),
-    );
+    let run = run(phone, asked, Input::new(stream.clone()), stream.clone(), stream.clone());
     tokio::select! {
         biased;
         () = stream.0.closed() => {},
@@ -184,9 +201,7 @@ async fn plain(
 
 async fn run<O, E>(
     phone: VirtualPhone,
-    service: &str,
-    command: String,
-    pty: bool,
+    Asked { service, what, pty }: Asked,
     stdin: Input,
     stdout: O,
     stderr: E,
@@ -195,15 +210,16 @@ where
     O: AsyncWrite + Send + Unpin + 'static,
     E: AsyncWrite + Send + Unpin + 'static,
 {
-    let mut shell = Shell::new(phone, service);
+    let mut shell = Shell::new(phone, &service);
     if !pty {
         let io = Io { stdin, stdout: Output::new(stdout), stderr: Output::new(stderr) };
-        return if command.is_empty() {
-            shell.interact(&io, None).await
-        } else {
-            shell.run(&command, &io).await
+        return match what {
+            What::Text(command) if command.is_empty() => shell.interact(&io, None).await,
+            What::Text(command) => shell.run(&command, &io).await,
+            What::Service(arguments) => shell.call("cmd", arguments, &io).await,
         };
     }
+    let What::Text(command) = what else { return 1 };
     // A terminal has one output for both.
     let screen = Output::terminal(stdout);
     let attached = terminal::attach(stdin, screen.clone());
@@ -265,94 +281,5 @@ impl AsyncWrite for Shared {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         Pin::new(&mut &*self.0).poll_shutdown(cx)
-    }
-}
-
-/// The phone's files as the sync protocol asks for them.
-struct Store(VirtualPhone);
-
-#[async_trait]
-impl sync::Files for Store {
-    async fn stat(&self, path: &str) -> Option<Stat> {
-        // Version 1's STAT is `lstat`, as in adbd's `file_sync_service.cpp`.
-        self.0.files(|files| files.stat(path, false)).ok().map(|stat| told(&stat))
-    }
-
-    async fn list(&self, path: &str) -> Vec<Entry> {
-        self.0.files(|files| {
-            let Ok(entries) = files.list(path) else { return Vec::new() };
-            let here = files
-                .stat(path, true)
-                .into_iter()
-                .flat_map(|stat| [(".".to_owned(), stat.clone()), ("..".to_owned(), stat)]);
-            here.chain(entries).map(|(name, stat)| Entry { name, stat: told(&stat) }).collect()
-        })
-    }
-
-    async fn read(&self, path: &str) -> Result<Box<dyn AsyncRead + Send + Unpin>, String> {
-        let contents = self.0.files(|files| files.read(path));
-        contents
-            .map(|contents| Box::new(Cursor::new(contents)) as Box<dyn AsyncRead + Send + Unpin>)
-            .map_err(|why| format!("open failed: {why}"))
-    }
-
-    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn Upcoming>, String> {
-        let opened = self.0.files(|files| {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            for end in folder.match_indices('/').map(|(at, _)| at).skip(1).chain([folder.len()]) {
-                if end > 0 && files.stat(&folder[..end], true).is_err() {
-                    files
-                        .make_directory(&folder[..end], 0o771)
-                        .map_err(|why| format!("secure_mkdirs failed: {why}"))?;
-                }
-            }
-            let refused = |why: Error| format!("couldn't create file: {why}");
-            match files.stat(path, true) {
-                Ok(stat) if stat.kind == Kind::Directory => Err(refused(Error::IsADirectory)),
-                _ => files.open_to_write(path, mode & 0o777, false).map_err(refused),
-            }
-        })?;
-        Ok(Box::new(Upload { phone: self.0.clone(), path: path.to_owned(), opened, whole: false }))
-    }
-}
-
-fn told(stat: &crate::files::Stat) -> Stat {
-    // The protocol has 32 bits for each.
-    Stat { mode: stat.full_mode(), size: stat.size as u32, mtime: stat.modified as u32 }
-}
-
-struct Upload {
-    phone: VirtualPhone,
-    path: String,
-    opened: Opened,
-    whole: bool,
-}
-
-/// Half a file is no file: adbd's `handle_send_file` removes it when the host leaves or the disk is full.
-impl Drop for Upload {
-    fn drop(&mut self) {
-        if let (Opened::File(id), false) = (&self.opened, self.whole) {
-            self.phone.files(|files| files.discard(&self.path, *id));
-        }
-    }
-}
-
-#[async_trait]
-impl Upcoming for Upload {
-    async fn chunk(&mut self, data: Bytes) -> Result<(), String> {
-        match self.opened {
-            Opened::File(id) => self
-                .phone
-                .files(|files| files.append(id, &data))
-                .map_err(|why| format!("write failed: {why}")),
-            Opened::Special(_) => Ok(()),
-        }
-    }
-
-    async fn done(mut self: Box<Self>, mtime: u32) -> Result<(), String> {
-        self.whole = true;
-        // As adbd does: a time that cannot be set is no failure of the upload.
-        let _ = self.phone.files(|files| files.set_modified(&self.path, u64::from(mtime)));
-        Ok(())
     }
 }

@@ -50,6 +50,25 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl Error {
+    /// Its number on Linux (`errno-base.h`, `errno.h`).
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::NotFound => 2,
+            Self::Denied => 13,
+            Self::Exists => 17,
+            Self::NotADirectory => 20,
+            Self::IsADirectory => 21,
+            Self::Invalid => 22,
+            Self::NoSpace => 28,
+            Self::ReadOnly => 30,
+            Self::NameTooLong => 36,
+            Self::NotEmpty => 39,
+            Self::TooManyLinks => 40,
+        }
+    }
+}
+
 /// A node's number; never used twice, so that a writer of a deleted file cannot hit another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Id(pub(super) u64);
@@ -104,6 +123,8 @@ pub enum Kind {
 /// What `stat` tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
+    /// Its number, which no other node of the phone has ever had.
+    pub inode: u64,
     /// What it is.
     pub kind: Kind,
     /// Permission bits, `0o7777`.

@@ -138,7 +138,7 @@ pub(super) async fn touch(call: Invocation) -> Status {
         let full = call.path(path);
         let touched = call.phone.with(|phone| {
             let now = phone.files.now;
-            match phone.files.set_modified(&full, now) {
+            match phone.files.set_modified(&full, true, now) {
                 Err(Error::NotFound) if letters.contains('c') => Ok(()),
                 Err(Error::NotFound) => phone.files.open_to_write(&full, 0o666, true).map(drop),
                 other => other,

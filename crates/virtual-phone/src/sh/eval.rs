@@ -147,6 +147,18 @@ impl Shell {
         }
     }
 
+    /// Runs one program with these arguments, as they are.
+    pub(crate) async fn call(&mut self, name: &str, arguments: Vec<String>, io: &Io) -> i32 {
+        let argv: Vec<String> = [name.to_owned()].into_iter().chain(arguments).collect();
+        let record =
+            self.phone.with(|phone| phone.log.begin(&self.service, &argv, phone.world.uptime()));
+        self.phone.pass().await;
+        let ended = self.program(&argv, io).await;
+        let status = status_of(ended, name, &io.stderr, &io.stderr).await;
+        self.phone.with(|phone| phone.log.finish(record, status));
+        status
+    }
+
     /// Runs lines from the standard input until it ends or `exit`. With `interrupt` (a terminal) it prompts, and an interrupt ends the
     /// command that runs.
     pub(crate) async fn interact(&mut self, io: &Io, interrupt: Option<&Notify>) -> i32 {
@@ -436,22 +448,7 @@ impl Shell {
                 None => self.unset(&name),
             }
         }
-        let status = match ended {
-            Ok(status) => status & 0xff,
-            // 128 + SIGPIPE
-            Err(Stop::Closed) => 141,
-            Err(Stop::Killed(signal)) => {
-                if let Some(epitaph) = signal.epitaph() {
-                    // mksh has a blank there.
-                    let _ = io.stderr.write(format!("{epitaph} \n").as_bytes()).await;
-                }
-                signal.status()
-            }
-            Err(Stop::File(why)) => {
-                let _ = plain.stderr.write(format!("{}: write: {why}\n", argv[0]).as_bytes()).await;
-                1
-            }
-        };
+        let status = status_of(ended, name, &io.stderr, &plain.stderr).await;
         self.phone.with(|phone| phone.log.finish(record, status));
         status
     }
@@ -609,5 +606,26 @@ impl Shell {
                 Opened::Special(_) => Input::empty(),
             })
         })
+    }
+}
+
+/// The status of what ended so, for which there may be something to say: of a signal where the program's errors went, of its output to
+/// `shell`, where the shell's do.
+async fn status_of(ended: Status, name: &str, program: &Output, shell: &Output) -> i32 {
+    match ended {
+        Ok(status) => status & 0xff,
+        // 128 + SIGPIPE
+        Err(Stop::Closed) => 141,
+        Err(Stop::Killed(signal)) => {
+            if let Some(epitaph) = signal.epitaph() {
+                // mksh has a blank there.
+                let _ = program.write(format!("{epitaph} \n").as_bytes()).await;
+            }
+            signal.status()
+        }
+        Err(Stop::File(why)) => {
+            let _ = shell.write(format!("{name}: write: {why}\n").as_bytes()).await;
+            1
+        }
     }
 }

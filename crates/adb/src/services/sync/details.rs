@@ -2,7 +2,7 @@
 
 use super::{FileSync, MAX_LISTING, failed};
 use crate::wire::sync::Stat;
-use crate::wire::sync2::{Details, Errno, LS_V2, Reply, STAT_V2, emit_request};
+use crate::wire::sync2::{Details, Errno, LS_V2, Reply, Request, STAT_V2};
 use crate::{Error, Transport};
 
 /// What the phone tells of a path, a link not followed. A phone without `stat_v2` tells mode, size
@@ -49,7 +49,7 @@ impl FileSync {
     /// # Errors
     /// [`Error::Phone`] with why it tells nothing, or the stream breaks.
     pub async fn details(&mut self, path: &str) -> Result<Details, Error> {
-        self.ask_newer(*b"LST2", path).await?;
+        self.ask_newer(&Request::Details { path: path.to_owned(), follow: false }).await?;
         match self.newer_reply().await? {
             Reply::Details(Ok(details)) => Ok(details),
             Reply::Details(Err(errno)) => Err(failed("look at", path, errno.to_string())),
@@ -67,7 +67,7 @@ impl FileSync {
         &mut self,
         path: &str,
     ) -> Result<Vec<(String, Result<Details, Errno>)>, Error> {
-        self.ask_newer(*b"LIS2", path).await?;
+        self.ask_newer(&Request::List(path.to_owned())).await?;
         let mut entries = Vec::new();
         let mut length = 0;
         loop {
@@ -88,9 +88,9 @@ impl FileSync {
         }
     }
 
-    async fn ask_newer(&mut self, id: [u8; 4], path: &str) -> Result<(), Error> {
-        self.begin(path)?;
-        emit_request(&mut self.out, id, path);
+    pub(super) async fn ask_newer(&mut self, request: &Request) -> Result<(), Error> {
+        self.begin(request.path())?;
+        request.emit(&mut self.out);
         self.send().await
     }
 

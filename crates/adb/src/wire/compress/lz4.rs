@@ -1,0 +1,153 @@
+//! LZ4 frames. The decoder of `lz4_flex` reads from something that waits; this one is fed, so that it
+//! is shown only whole parts of the frame: its header, a block, its end.
+//!
+//! Source of the layout: LZ4 Frame Format Description 1.6.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use bytes::{Buf, Bytes, BytesMut};
+use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
+
+use super::{PIECE, broken, nothing_after_the_end};
+use crate::wire::Malformed;
+
+const MAGIC: u32 = 0x184d_2204;
+/// The largest block that there is.
+const MAX_BLOCK: usize = 4 << 20;
+
+// Bits of the frame's first byte after the magic.
+const BLOCK_CHECKSUMS: u8 = 1 << 4;
+const CONTENT_SIZE: u8 = 1 << 3;
+const CONTENT_CHECKSUM: u8 = 1 << 2;
+const DICTIONARY: u8 = 1;
+
+pub(super) struct Decoder(FrameDecoder<Parts>);
+
+impl Decoder {
+    pub(super) fn new() -> Self {
+        let parts = Parts { here: BytesMut::new(), whole: 0, flags: None, ended: false };
+        Self(FrameDecoder::new(parts))
+    }
+
+    pub(super) fn push(&mut self, data: &[u8]) {
+        self.0.get_mut().here.extend_from_slice(data);
+    }
+
+    pub(super) fn pull(&mut self) -> Result<Option<Bytes>, Malformed> {
+        let mut content = vec![0; PIECE];
+        loop {
+            if self.has_ended() {
+                return nothing_after_the_end(&self.0.get_ref().here);
+            }
+            self.0.get_mut().find_part()?;
+            match self.0.read(&mut content) {
+                // The end, or an empty block.
+                Ok(0) => {}
+                Ok(read) => {
+                    content.truncate(read);
+                    return Ok(Some(content.into()));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(_) => return Err(broken("lz4")),
+            }
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        let parts = self.0.get_ref();
+        parts.ended && parts.whole == 0
+    }
+}
+
+/// What came of a frame, and how much of it may be read.
+struct Parts {
+    here: BytesMut,
+    /// Bytes of the part that is whole and not read yet.
+    whole: usize,
+    /// The frame's first byte after the magic, once the header was whole.
+    flags: Option<u8>,
+    /// The last part was found.
+    ended: bool,
+}
+
+impl Parts {
+    /// Lets the next part be read if it has come whole and the last one was read.
+    fn find_part(&mut self) -> Result<(), Malformed> {
+        if self.whole > 0 || self.ended {
+            return Ok(());
+        }
+        let Some(mut head) = self.here.get(..4) else { return Ok(()) };
+        let word = head.get_u32_le();
+        let length = match self.flags {
+            None if word != MAGIC => return Err(broken("lz4")),
+            None => {
+                let Some(flags) = self.here.get(4).copied() else { return Ok(()) };
+                let length = 7
+                    + if flags & CONTENT_SIZE > 0 { 8 } else { 0 }
+                    + if flags & DICTIONARY > 0 { 4 } else { 0 };
+                if self.here.len() >= length {
+                    self.flags = Some(flags);
+                }
+                length
+            }
+            Some(flags) if word == 0 => {
+                let length = if flags & CONTENT_CHECKSUM > 0 { 8 } else { 4 };
+                self.ended = self.here.len() >= length;
+                length
+            }
+            Some(flags) => {
+                // The highest bit tells that the block is stored as it is.
+                let block = (word & 0x7fff_ffff) as usize;
+                if block > MAX_BLOCK {
+                    return Err(broken("lz4"));
+                }
+                4 + block + if flags & BLOCK_CHECKSUMS > 0 { 4 } else { 0 }
+            }
+        };
+        if self.here.len() >= length {
+            self.whole = length;
+        }
+        Ok(())
+    }
+}
+
+impl Read for Parts {
+    /// The decoder begins a part only where one begins, and it is whole or not to be had.
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.whole == 0 && !self.ended {
+            // A header was read: the block behind it may be here as well.
+            self.find_part().map_err(|malformed| io::Error::other(malformed.0))?;
+        }
+        if self.whole == 0 {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let length = into.len().min(self.whole);
+        self.here.copy_to_slice(&mut into[..length]);
+        self.whole -= length;
+        Ok(length)
+    }
+}
+
+pub(super) struct Encoder(FrameEncoder<Vec<u8>>);
+
+impl Encoder {
+    /// As AOSP's: blocks of 64 KiB that look back on each other, no sums.
+    pub(super) fn new() -> Self {
+        let info = FrameInfo::new().block_size(BlockSize::Max64KB).block_mode(BlockMode::Linked);
+        Self(FrameEncoder::with_frame_info(info, Vec::new()))
+    }
+
+    pub(super) fn push(&mut self, content: &[u8], out: &mut BytesMut) -> io::Result<()> {
+        self.0.write_all(content)?;
+        out.extend_from_slice(&std::mem::take(self.0.get_mut()));
+        Ok(())
+    }
+
+    pub(super) fn finish(self, out: &mut BytesMut) -> io::Result<()> {
+        let mut encoder = self.0;
+        // The frame of an empty file has to begin, too.
+        encoder.flush()?;
+        out.extend_from_slice(&encoder.finish().map_err(io::Error::other)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Content there and back, however it is cut; what strangers' encoders make; and what would fill a
+//! phone.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Content with some order in it: words that come again, and noise.
+fn content(length: usize) -> Vec<u8> {
+    let mut seed = 7_u32;
+    (0..length)
+        .map(|at| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if at % 97 < 60 { b"the phone "[at % 10] } else { (seed >> 24) as u8 }
+        })
+        .collect()
+}
+
+fn compressed(compression: Compression, content: &[u8], piece: usize) -> Vec<u8> {
+    let (mut compressor, mut out) = (Compressor::new(compression), BytesMut::new());
+    for piece in content.chunks(piece.max(1)) {
+        compressor.push(piece, &mut out).unwrap();
+    }
+    compressor.finish(&mut out).unwrap();
+    out.to_vec()
+}
+
+fn decompressed(compression: Compression, data: &[u8], piece: usize) -> Result<Vec<u8>, Malformed> {
+    let (mut decompressor, mut content) = (Decompressor::new(compression), Vec::new());
+    for piece in data.chunks(piece.max(1)) {
+        decompressor.push(Bytes::copy_from_slice(piece));
+        while let Some(piece) = decompressor.pull()? {
+            assert!(!piece.is_empty() && piece.len() <= PIECE);
+            content.extend_from_slice(&piece);
+        }
+    }
+    decompressor.finish()?;
+    Ok(content)
+}
+
+#[test]
+fn content_comes_back_as_it_went_however_it_is_cut() {
+    for compression in [Compression::None, Compression::Brotli, Compression::Lz4, Compression::Zstd]
+    {
+        for length in [0, 1, 65_535, 65_536, 131_072, 131_073, 1_000_000] {
+            let content = content(length);
+            for piece in [1000, PIECE, 3 << 20] {
+                let data = compressed(compression, &content, piece);
+                let back = decompressed(compression, &data, piece).unwrap();
+                assert!(back == content, "{compression:?} {length} by {piece}");
+                if compression != Compression::None && length > 100_000 {
+                    assert!(data.len() < length * 3 / 4, "{compression:?}: {}", data.len());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_byte_at_a_time_is_enough() {
+    let content = content(3000);
+    for compression in Compression::ALL {
+        let data = compressed(compression, &content, 1);
+        assert!(decompressed(compression, &data, 1).unwrap() == content, "{compression:?}");
+    }
+}
+
+#[test]
+fn data_that_breaks_off_or_goes_on_is_refused() {
+    for compression in Compression::ALL {
+        let data = compressed(compression, &content(10_000), PIECE);
+        for cut in [0, 1, 5, 100, data.len() - 1] {
+            assert!(decompressed(compression, &data[..cut], PIECE).is_err(), "{compression:?}");
+        }
+        let twice = [&data[..], &data].concat();
+        assert!(decompressed(compression, &twice, PIECE).is_err(), "{compression:?}");
+        assert!(decompressed(compression, &twice, 1).is_err(), "{compression:?}");
+    }
+}
+
+/// Made out of `abc`, eight times, by `zstd -1` (1.5.4), `lz4` (1.9.4) and node's `brotliCompressSync` (20.20) at quality 1.
+#[test]
+fn what_the_usual_programs_make_is_read() {
+    let check = |compression, data: &[u8]| {
+        assert_eq!(
+            decompressed(compression, data, 1).unwrap(),
+            b"abc".repeat(8),
+            "{compression:?}"
+        );
+    };
+    check(Compression::Zstd, ZSTD);
+    check(Compression::Lz4, LZ4);
+    check(Compression::Brotli, BROTLI);
+}
+
+/// A million times as much as came, and no more of it in memory than a window: nobody takes it.
+#[test]
+fn a_bomb_goes_off_piece_by_piece() {
+    let zeros = vec![0; 1 << 20];
+    for compression in Compression::ALL {
+        let (mut compressor, mut out) = (Compressor::new(compression), BytesMut::new());
+        for _ in 0..64 {
+            compressor.push(&zeros, &mut out).unwrap();
+        }
+        compressor.finish(&mut out).unwrap();
+        let mut decompressor = Decompressor::new(compression);
+        decompressor.push(out.freeze());
+        for _ in 0..16 {
+            assert_eq!(decompressor.pull().unwrap().unwrap().len(), PIECE, "{compression:?}");
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_wants_to_look_back_too_far_is_refused() {
+    // Windows of 2^(10 + 14) and 2^(10 + 13) bytes.
+    let frame = |window: u8| [&MAGIC_OF_ZSTD[..], &[0, window << 3], &[1, 0, 0]].concat();
+    assert!(decompressed(Compression::Zstd, &frame(14), PIECE).is_err());
+    assert_eq!(decompressed(Compression::Zstd, &frame(13), PIECE).unwrap(), b"");
+}
+
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x04\x48\x4d\0\0\x18abc\x01\0\x7e\x6e\x08\x48\xc3\xd3\x0e";
+const LZ4: &[u8] =
+    b"\x04\x22\x4d\x18\x64\x40\xa7\x0c\0\0\0\x3cabc\x03\0\x50bcabc\0\0\0\0\xfe\xe0\x29\xab";
+const BROTLI: &[u8] =
+    b"\x8b\x0b\0\0\x20\xc3\xc4\xc6\xe0\0\xee\xc3\x8f\x94\xd8\x60\xcc\x71\x83\xd6\xa1\x01";
+
+const MAGIC_OF_ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(
+        noise in prop::collection::vec(any::<u8>(), 0..300),
+        damage in 0..2000_usize,
+        value: u8,
+        piece in 1..400_usize,
+    ) {
+        for compression in Compression::ALL {
+            let _ = decompressed(compression, &noise, piece);
+            let mut data = compressed(compression, &content(4000), 1000);
+            let at = damage % data.len();
+            data[at] = value;
+            let _ = decompressed(compression, &data, piece);
+        }
+    }
+}

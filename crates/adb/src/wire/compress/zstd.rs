@@ -1,0 +1,160 @@
+//! Zstandard frames. The decoder of `ruzstd` is shown whole blocks only; its encoder makes a frame of
+//! each block's content, and the blocks out of those are put into the one frame that is sent.
+//!
+//! That is sound because `ruzstd` (0.9) refers to nothing before the frame's beginning: no offsets of
+//! earlier sequences, no tables of earlier blocks. What it costs is that a block cannot look back on
+//! another. Source of the layout: RFC 8878.
+
+use std::io::Read;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+use super::{PIECE, broken, nothing_after_the_end};
+use crate::wire::Malformed;
+
+const MAGIC: u32 = 0xfd2f_b528;
+/// How far a frame may look back: what RFC 8878 recommends that decoders bear, in bytes.
+const MAX_WINDOW: u64 = 8 << 20;
+/// The largest content of a block, and the largest block.
+const MAX_BLOCK: usize = 128 * 1024;
+/// Bytes before a block.
+const BLOCK_HEAD: usize = 3;
+/// A frame's magic, its descriptor and its window, which are all that ours has.
+const HEAD: usize = 6;
+/// The window of 128 KiB, one block, as a frame tells it: 2^(10 + 7).
+const ONE_BLOCK: u8 = 7 << 3;
+
+pub(super) struct Decoder {
+    frame: FrameDecoder,
+    here: BytesMut,
+    /// The frame's header was read, and whether a sum follows the last block.
+    begun: Option<bool>,
+}
+
+impl Decoder {
+    pub(super) fn new() -> Self {
+        let mut frame = FrameDecoder::new();
+        frame.set_max_window_size(MAX_WINDOW);
+        Self { frame, here: BytesMut::new(), begun: None }
+    }
+
+    pub(super) fn push(&mut self, data: &[u8]) {
+        self.here.extend_from_slice(data);
+    }
+
+    pub(super) fn pull(&mut self) -> Result<Option<Bytes>, Malformed> {
+        loop {
+            if self.frame.can_collect() > 0 {
+                let mut content = vec![0; self.frame.can_collect().min(PIECE)];
+                let read = self.frame.read(&mut content).map_err(|_| broken("zstd"))?;
+                content.truncate(read);
+                return Ok(Some(content.into()));
+            }
+            if self.has_ended() {
+                if self.frame.get_checksum_from_data() != self.sum() {
+                    return Err(Malformed("zstd data whose sum is wrong".into()));
+                }
+                return nothing_after_the_end(&self.here);
+            }
+            let Some(length) = self.part()? else { return Ok(None) };
+            if self.here.len() < length {
+                return Ok(None);
+            }
+            let part = self.here.split_to(length);
+            if self.begun.is_none() {
+                self.begun = Some(part[4] & 0b100 > 0);
+                self.frame.init(&part[..]).map_err(|error| Malformed(error.to_string()))?;
+            } else {
+                self.frame
+                    .decode_blocks(&part[..], BlockDecodingStrategy::UptoBlocks(1))
+                    .map_err(|_| broken("zstd"))?;
+            }
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.begun.is_some() && self.frame.is_finished()
+    }
+
+    /// The sum of the content, if the frame has one.
+    fn sum(&self) -> Option<u32> {
+        self.frame.get_checksum_from_data().and(self.frame.get_calculated_checksum())
+    }
+
+    /// The length of the next part, header or block, once enough of it has come to tell.
+    fn part(&self) -> Result<Option<usize>, Malformed> {
+        let Some(sum) = self.begun else {
+            let (Some(mut magic), Some(descriptor)) = (self.here.get(..4), self.here.get(4)) else {
+                return Ok(None);
+            };
+            if magic.get_u32_le() != MAGIC {
+                return Err(broken("zstd"));
+            }
+            let single = descriptor & 0b10_0000 > 0;
+            let dictionary = [0, 1, 2, 4][usize::from(descriptor & 0b11)];
+            let size = [usize::from(single), 2, 4, 8][usize::from(descriptor >> 6)];
+            return Ok(Some(5 + usize::from(!single) + dictionary + size));
+        };
+        let Some(mut head) = self.here.get(..BLOCK_HEAD) else { return Ok(None) };
+        let head = head.get_uint_le(BLOCK_HEAD) as usize;
+        let (last, kind, size) = (head & 1 > 0, head >> 1 & 0b11, head >> 3);
+        if size > MAX_BLOCK {
+            return Err(broken("zstd"));
+        }
+        // One byte stands for a whole block of kind 1.
+        let body = if kind == 1 { 1 } else { size };
+        Ok(Some(BLOCK_HEAD + body + if last && sum { 4 } else { 0 }))
+    }
+}
+
+pub(super) struct Encoder {
+    /// Content that does not fill a block yet.
+    waiting: BytesMut,
+    begun: bool,
+}
+
+impl Encoder {
+    pub(super) fn new() -> Self {
+        Self { waiting: BytesMut::new(), begun: false }
+    }
+
+    pub(super) fn push(&mut self, content: &[u8], out: &mut BytesMut) {
+        self.waiting.extend_from_slice(content);
+        while self.waiting.len() >= MAX_BLOCK {
+            self.block(MAX_BLOCK, out);
+        }
+    }
+
+    pub(super) fn finish(mut self, out: &mut BytesMut) {
+        self.block(self.waiting.len(), out);
+        // An empty block that is the last one.
+        out.put_uint_le(1, BLOCK_HEAD);
+    }
+
+    fn block(&mut self, length: usize, out: &mut BytesMut) {
+        if !self.begun {
+            self.begun = true;
+            out.put_u32_le(MAGIC);
+            // No sum, no dictionary, no size.
+            out.put_u8(0);
+            out.put_u8(ONE_BLOCK);
+        }
+        let content = self.waiting.split_to(length);
+        if content.is_empty() {
+            return;
+        }
+        let frame = compress_to_vec(&content[..], CompressionLevel::Fastest);
+        let Some(mut block) = frame.get(HEAD..) else { return };
+        if block.len() < BLOCK_HEAD {
+            return;
+        }
+        let head = block.get_uint_le(BLOCK_HEAD);
+        let (kind, size) = (head >> 1 & 0b11, (head >> 3) as usize);
+        let body = if kind == 1 { 1 } else { size };
+        // It is not the last one here.
+        out.put_uint_le(head & !1, BLOCK_HEAD);
+        out.put_slice(block.get(..body).unwrap_or_default());
+    }
+}

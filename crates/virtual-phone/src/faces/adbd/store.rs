@@ -1,0 +1,147 @@
+//! The phone's files as the sync protocol asks for them. What is said of a failure are adbd's words (`file_sync_service.cpp`).
+
+use crate::files::{Error, Kind, Opened, Stat};
+use crate::phone::VirtualPhone;
+use async_trait::async_trait;
+use bytes::Bytes;
+use std::io::Cursor;
+use thumbwire_adb::daemon::sync::{Files, Upcoming};
+use thumbwire_adb::wire::sync2::{Details, Errno};
+use tokio::io::AsyncRead;
+
+/// The number of the one file system: 254:6, a `dm` device as on a phone.
+const DEVICE: u64 = 254 << 8 | 6;
+
+pub(super) struct Store(pub(super) VirtualPhone);
+
+#[async_trait]
+impl Files for Store {
+    async fn details(&self, path: &str, follow: bool) -> Result<Details, Errno> {
+        let stat = self.0.files(|files| files.stat(path, follow));
+        stat.map(|stat| told(&stat)).map_err(|why| Errno(why.number()))
+    }
+
+    async fn list(&self, path: &str) -> Vec<(String, Result<Details, Errno>)> {
+        self.0.files(|files| {
+            let Ok(entries) = files.list(path) else { return Vec::new() };
+            let here = files
+                .stat(path, true)
+                .into_iter()
+                .flat_map(|stat| [(".".to_owned(), stat.clone()), ("..".to_owned(), stat)]);
+            here.chain(entries).map(|(name, stat)| (name, Ok(told(&stat)))).collect()
+        })
+    }
+
+    async fn read(&self, path: &str) -> Result<Box<dyn AsyncRead + Send + Unpin>, String> {
+        let contents = self.0.files(|files| files.read(path));
+        contents
+            .map(|contents| Box::new(Cursor::new(contents)) as Box<dyn AsyncRead + Send + Unpin>)
+            .map_err(|why| format!("open failed: {why}"))
+    }
+
+    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn Upcoming>, String> {
+        self.clear(path);
+        self.make_folders(path)?;
+        // The owner's bits are everybody's.
+        let mode = mode & 0o777;
+        let mode = mode | mode >> 3 & 0o070;
+        let mode = mode | mode >> 3 & 0o007;
+        let opened = self.0.files(|files| match files.stat(path, true) {
+            Ok(stat) if stat.kind == Kind::Directory => Err(Error::IsADirectory),
+            _ => files.open_to_write(path, mode, false),
+        });
+        let opened = opened.map_err(|why| format!("couldn't create file: {why}"))?;
+        Ok(Box::new(Upload { phone: self.0.clone(), path: path.to_owned(), opened, whole: false }))
+    }
+
+    async fn link(&self, path: &str, target: &str, mtime: u32) -> Result<(), String> {
+        self.clear(path);
+        self.make_folders(path)?;
+        self.0.files(|files| {
+            files.link(path, target).map_err(|why| format!("symlink failed: {why}"))?;
+            // As adbd does: a time that cannot be set is no failure.
+            let _ = files.set_modified(path, false, mtime.into());
+            Ok(())
+        })
+    }
+}
+
+impl Store {
+    /// Removes a file or a link that is in the way. What cannot be removed is found out later.
+    fn clear(&self, path: &str) {
+        self.0.files(|files| {
+            if let Ok(stat) = files.stat(path, false)
+                && matches!(stat.kind, Kind::File | Kind::Link)
+            {
+                let _ = files.remove(path, false);
+            }
+        });
+    }
+
+    fn make_folders(&self, path: &str) -> Result<(), String> {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        self.0.files(|files| {
+            for end in folder.match_indices('/').map(|(at, _)| at).skip(1).chain([folder.len()]) {
+                if end > 0 && files.stat(&folder[..end], true).is_err() {
+                    files
+                        .make_directory(&folder[..end], 0o775)
+                        .map_err(|why| format!("secure_mkdirs failed: {why}"))?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn told(stat: &Stat) -> Details {
+    let time = i64::try_from(stat.modified).unwrap_or(i64::MAX);
+    Details {
+        device: DEVICE,
+        inode: stat.inode,
+        mode: stat.full_mode(),
+        links: if stat.kind == Kind::Directory { 2 } else { 1 },
+        user: stat.uid,
+        group: stat.gid,
+        size: stat.size,
+        // The phone keeps one time for all three.
+        atime: time,
+        mtime: time,
+        ctime: time,
+    }
+}
+
+struct Upload {
+    phone: VirtualPhone,
+    path: String,
+    opened: Opened,
+    whole: bool,
+}
+
+/// Half a file is no file: adbd's `handle_send_file` removes it when the host leaves or the disk is full.
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let (Opened::File(id), false) = (&self.opened, self.whole) {
+            self.phone.files(|files| files.discard(&self.path, *id));
+        }
+    }
+}
+
+#[async_trait]
+impl Upcoming for Upload {
+    async fn chunk(&mut self, data: Bytes) -> Result<(), String> {
+        match self.opened {
+            Opened::File(id) => self
+                .phone
+                .files(|files| files.append(id, &data))
+                .map_err(|why| format!("write failed: {why}")),
+            Opened::Special(_) => Ok(()),
+        }
+    }
+
+    async fn done(mut self: Box<Self>, mtime: u32) -> Result<(), String> {
+        self.whole = true;
+        // As adbd does: a time that cannot be set is no failure of the upload.
+        let _ = self.phone.files(|files| files.set_modified(&self.path, false, mtime.into()));
+        Ok(())
+    }
+}
