@@ -4,7 +4,8 @@
 //! manner is shown. Programs ask [`Release`], never the number of a release, except to print it.
 //!
 //! Sources: for 4.4 the recorded Android 4.4.4 (`android-4.4.4` of the captures: 233 commands on a running system) and what the sources of
-//! that release say where nothing was recorded; for 14 those named beside each program.
+//! that release say where nothing was recorded; for 14 those named beside each program. Features: banners that people have shown of phones and emulators with 9, 11 and 14, and
+//! `supported_features` in `transport.cpp` of AOSP's adb.
 
 /// How a release makes the programs that ask system services: `am`, `pm`, `input`, `wm`, `settings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(crate) struct Release {
     pub(crate) security_patch: &'static str,
     /// What `date` calls the zone.
     pub(crate) utc: &'static str,
-    /// What adbd announces: nothing before 7.
+    /// What adbd announces, in its order and as far as this phone serves it: nothing before 7.
     pub(crate) features: &'static str,
     /// Whether adbd has `exec:` and `shell,…:`; without them each command runs in a terminal.
     pub(crate) raw_shells: bool,
@@ -65,6 +66,11 @@ pub(crate) struct Release {
     /// Whether files are listed by toybox, which came with 6, or by the older toolbox.
     pub(crate) toybox: bool,
 }
+
+/// What adbd announces from Android 12 on. Left out, because this phone does not serve it: `apex` (before `abb`), `remount_shell`,
+/// `track_app` (after `abb_exec`), `openscreen_mdns`; and `devicetracker_proto_format`, `devraw`, `app_info`, `server_status` of 16.
+const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,sendrecv_v2,\
+                        sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
 
 /// All releases, oldest first.
 static RELEASES: [Release; 6] = [
@@ -107,7 +113,7 @@ static RELEASES: [Release; 6] = [
         build: "PQ3A.190801.002",
         security_patch: "2019-08-05",
         utc: "UTC",
-        features: "shell_v2,cmd",
+        features: "cmd,stat_v2,shell_v2",
         raw_shells: true,
         reverse: true,
         colour_space: true,
@@ -132,7 +138,7 @@ static RELEASES: [Release; 6] = [
         build: "RQ3A.211001.001",
         security_patch: "2021-10-01",
         utc: "UTC",
-        features: "shell_v2,cmd",
+        features: "sendrecv_v2_brotli,sendrecv_v2,abb_exec,fixed_push_mkdir,fixed_push_symlink_timestamp,abb,shell_v2,cmd,ls_v2,stat_v2",
         raw_shells: true,
         reverse: true,
         colour_space: true,
@@ -157,7 +163,7 @@ static RELEASES: [Release; 6] = [
         build: "TQ3A.230901.001",
         security_patch: "2023-09-01",
         utc: "UTC",
-        features: "shell_v2,cmd",
+        features: SINCE_12,
         raw_shells: true,
         reverse: true,
         colour_space: true,
@@ -182,7 +188,7 @@ static RELEASES: [Release; 6] = [
         build: "UP1A.231005.007",
         security_patch: "2023-10-05",
         utc: "UTC",
-        features: "shell_v2,cmd",
+        features: SINCE_12,
         raw_shells: true,
         reverse: true,
         colour_space: true,
@@ -207,7 +213,7 @@ static RELEASES: [Release; 6] = [
         build: "BP2A.250605.031.A2",
         security_patch: "2025-06-05",
         utc: "UTC",
-        features: "shell_v2,cmd",
+        features: SINCE_12,
         raw_shells: true,
         reverse: true,
         colour_space: true,
