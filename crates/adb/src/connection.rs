@@ -15,14 +15,15 @@
 //! ```
 //!
 //! Begin with [`Connection::receive`] and [`Connection::transmit`]; what one does with streams is in
-//! `streams`, what packets do in `packets`. Flow control is the classic one:
-//! we have at most one WRTE on each stream that is not acknowledged, and bear with a little more. A
-//! reader that does not read keeps its OKAY back; a writer's queue is bounded. Rules are those of AOSP's `protocol.txt` and, where it is
+//! `streams`, what packets do in `packets`. How much may be under way is `flow`'s matter: one WRTE on
+//! each stream, or so many bytes where both ends count them. A reader that does not read keeps its
+//! OKAY back; a writer's queue is bounded. Rules are those of AOSP's `protocol.txt` and, where it is
 //! silent, of `handle_packet` in its `adb.cpp`.
 //!
 //! No sockets, no clock and no waking of tasks here: that is [`crate::link`].
 
 mod auth;
+mod flow;
 mod packets;
 mod stream;
 mod streams;
@@ -147,6 +148,8 @@ pub struct Connection {
     peer: Banner,
     version: u32,
     chunk: usize,
+    /// Both ends count bytes (`delayed_ack`).
+    counted: bool,
     streams: HashMap<u32, Stream>,
     /// Services that a host lets the phone open.
     expected: HashSet<String>,
@@ -171,6 +174,7 @@ impl Connection {
             peer: Banner::default(),
             version: packet::VERSION_WITH_SUMS,
             chunk: packet::MIN_MAX_PAYLOAD,
+            counted: false,
             streams: HashMap::new(),
             expected: HashSet::new(),
             next_id: 1,

@@ -2,15 +2,13 @@
 
 use std::time::Instant;
 
+use super::flow::Flow;
 use super::stream::{End, Phase, Stream};
 use super::{CHUNK, Connection, Event, Role, Stage};
 use crate::Error;
-use crate::wire::banner::Banner;
+use crate::wire::banner::{Banner, DELAYED_ACK};
 use crate::wire::packet::{self, Command, Packet};
 
-/// Unread bytes up to which data that came without waiting for our OKAY is kept. adbd (34, Debian's)
-/// sends what an ended service left in its socket, some 0.5 MiB, in one go and then CLSE.
-pub(super) const LEFT_BEHIND: usize = 2 * 1024 * 1024;
 /// Answers that may wait for a peer who sends but does not read, before the connection is ended.
 pub(super) const MAX_ANSWERS: usize = 16 * 1024;
 
@@ -63,6 +61,8 @@ impl Connection {
         let largest = (packet.arg1 as usize).min(self.settings.max_payload);
         self.chunk = largest.clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
         self.peer = Banner::read(&packet.payload);
+        self.counted =
+            self.settings.banner.features.has(DELAYED_ACK) && self.peer.features.has(DELAYED_ACK);
         if self.role == Role::Phone {
             if self.ask_for_key(now) {
                 return Ok(());
@@ -79,7 +79,7 @@ impl Connection {
         self.events.push_back(Event::Online);
     }
 
-    /// OPEN(their id, 0, service).
+    /// OPEN(their id, 0 or what they let us send, service).
     fn offered(&mut self, packet: &Packet) {
         let remote = packet.arg0;
         if remote == 0 {
@@ -87,10 +87,12 @@ impl Connection {
         }
         // As adbd does: hosts end it with a NUL, and `abb` has NULs between its arguments.
         match std::str::from_utf8(&packet.payload).map(|name| name.trim_end_matches('\0')) {
-            Ok(service) if self.takes(service) => {
+            // adbd, too, refuses who counts otherwise than both have agreed.
+            Ok(service) if self.takes(service) && self.counted == (packet.arg1 > 0) => {
                 let service = service.to_owned();
                 let id = self.fresh_id();
-                self.streams.insert(id, Stream::new(remote, Phase::Offered));
+                let flow = Flow::new(self.counted, packet.arg1);
+                self.streams.insert(id, Stream::new(remote, Phase::Offered, flow));
                 self.events.push_back(Event::Offered { id, service });
             }
             _ => self.emit(Command::Clse, 0, remote, &[]),
@@ -103,7 +105,7 @@ impl Connection {
         may && self.streams.len() < self.settings.max_streams
     }
 
-    /// OKAY(their id, our id): a stream was accepted, or our last WRTE was taken.
+    /// OKAY(their id, our id, nothing or bytes that were read): a stream was accepted, or our last WRTE was taken.
     fn okayed(&mut self, packet: &Packet) {
         let (remote, id) = (packet.arg0, packet.arg1);
         if remote == 0 || id == 0 {
@@ -117,10 +119,11 @@ impl Connection {
             Phase::Opening => {
                 stream.remote = remote;
                 stream.phase = Phase::Open;
+                stream.flow.acknowledged(&packet.payload);
                 self.events.push_back(Event::Readable(id));
             }
             Phase::Open if stream.remote == remote => {
-                stream.in_flight = false;
+                stream.flow.acknowledged(&packet.payload);
                 self.events.push_back(Event::Writable(id));
             }
             _ => return,
@@ -135,12 +138,11 @@ impl Connection {
         if stream.phase != Phase::Open || stream.remote != remote {
             return;
         }
-        if stream.owes_okay && !stream.bears(packet.payload.len(), LEFT_BEHIND) {
+        if !stream.came(packet.payload.len()) {
             let error = Error::protocol("data on a stream that had not acknowledged the last");
             self.emit(Command::Clse, id, remote, &[]);
             return self.end_stream(id, End::Broken(error));
         }
-        stream.owes_okay = true;
         if !stream.released {
             stream.keep(packet.payload);
             self.events.push_back(Event::Readable(id));

@@ -5,13 +5,12 @@ use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes, BytesMut};
 
+use super::flow::Flow;
 use crate::Error;
 
-/// Payloads below this size are copied, so that a few bytes cannot keep a large buffer alive.
+/// Payloads below this size are copied and put together, so that a few bytes cannot keep a large
+/// buffer alive, and many small ones cost no more than their bytes.
 const COPIED: usize = 16 * 1024;
-
-/// Pieces that may wait for a reader before it counts as behind: each costs more than its bytes.
-const PIECES: usize = 256;
 
 /// What reading gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,10 +62,8 @@ pub(super) struct Stream {
     pub(super) phase: Phase,
     /// What is to be sent after the WRTE that is under way.
     pub(super) outbox: BytesMut,
-    /// A WRTE of ours waits for its OKAY.
-    pub(super) in_flight: bool,
-    /// A WRTE of theirs waits for our OKAY.
-    pub(super) owes_okay: bool,
+    /// What may be sent, and what is owed.
+    pub(super) flow: Flow,
     /// CLSE follows the outbox.
     pub(super) finishing: bool,
     /// Nobody holds the stream any more.
@@ -74,27 +71,29 @@ pub(super) struct Stream {
     /// It ended before everything queued was sent.
     pub(super) cut_short: bool,
     inbox: VecDeque<Bytes>,
+    /// Small payloads that came behind the inbox.
+    small: BytesMut,
     unread: usize,
 }
 
 impl Stream {
-    pub(super) fn new(remote: u32, phase: Phase) -> Self {
+    pub(super) fn new(remote: u32, phase: Phase, flow: Flow) -> Self {
         Self {
             remote,
             phase,
             outbox: BytesMut::new(),
-            in_flight: false,
-            owes_okay: false,
+            flow,
             finishing: false,
             released: false,
             cut_short: false,
             inbox: VecDeque::new(),
+            small: BytesMut::new(),
             unread: 0,
         }
     }
 
     pub(super) fn may_send(&self) -> bool {
-        self.phase == Phase::Open && !self.in_flight
+        self.phase == Phase::Open && self.flow.may_send()
     }
 
     /// Why nothing can be written now, if so.
@@ -118,6 +117,9 @@ impl Stream {
     }
 
     pub(super) fn read(&mut self, most: usize) -> Read {
+        if self.inbox.is_empty() {
+            self.gather();
+        }
         if let Some(front) = self.inbox.front_mut() {
             let data = front.split_to(most.min(front.len()));
             if !front.has_remaining() {
@@ -138,26 +140,31 @@ impl Stream {
             return;
         }
         self.unread += payload.len();
-        self.inbox.push_back(if payload.len() < COPIED {
-            Bytes::copy_from_slice(&payload)
-        } else {
-            payload
-        });
+        if payload.len() >= COPIED {
+            self.gather();
+            return self.inbox.push_back(payload);
+        }
+        self.small.extend_from_slice(&payload);
+        if self.small.len() >= COPIED {
+            self.gather();
+        }
+    }
+
+    /// Puts what came in small payloads where it is read.
+    fn gather(&mut self) {
+        if !self.small.is_empty() {
+            self.inbox.push_back(self.small.split().freeze());
+        }
     }
 
     pub(super) fn drop_inbox(&mut self) {
         self.inbox = VecDeque::new();
+        self.small = BytesMut::new();
         self.unread = 0;
     }
 
-    /// Whether `more` that the reader was not to be sent yet can be kept, at most `most` bytes in
-    /// all.
-    pub(super) fn bears(&self, more: usize, most: usize) -> bool {
-        self.unread.saturating_add(more) <= most && self.inbox.len() < 2 * PIECES
-    }
-
-    /// Whether the reader may be sent more before it has read what is here, at most `ahead` bytes.
-    pub(super) fn keeps_up(&self, ahead: usize) -> bool {
-        self.unread <= ahead && self.inbox.len() < PIECES
+    /// Bytes that wait for the reader.
+    pub(super) fn unread(&self) -> usize {
+        self.unread
     }
 }

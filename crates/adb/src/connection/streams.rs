@@ -5,14 +5,12 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 
+use super::flow::{Flow, WINDOW};
 use super::stream::{End, Phase, Read, Stream, Write};
 use super::{Connection, Event, Stage};
 use crate::Error;
 use crate::wire::packet::Command;
 
-/// Unread bytes up to which a stream goes on acknowledging. With it, one more packet can be under
-/// way while a reader works.
-pub(super) const READ_AHEAD: usize = 64 * 1024;
 /// Bytes that a stream's writer may have queued.
 pub(super) const OUTBOX: usize = 256 * 1024;
 
@@ -50,9 +48,10 @@ impl Connection {
         let mut name = Vec::with_capacity(service.len() + 1);
         name.extend_from_slice(service.as_bytes());
         name.push(0);
-        self.emit(Command::Open, id, 0, &name);
+        let window = if self.counted { WINDOW } else { 0 };
+        self.emit(Command::Open, id, window, &name);
         self.unanswered_since.get_or_insert(now);
-        self.streams.insert(id, Stream::new(0, Phase::Opening));
+        self.streams.insert(id, Stream::new(0, Phase::Opening, Flow::new(self.counted, 0)));
         Ok(id)
     }
 
@@ -86,7 +85,8 @@ impl Connection {
         }
         stream.phase = Phase::Open;
         let remote = stream.remote;
-        self.emit(Command::Okay, id, remote, &[]);
+        let window = WINDOW.to_le_bytes();
+        self.emit(Command::Okay, id, remote, if self.counted { &window } else { &[] });
         self.pump(id);
         true
     }
@@ -119,7 +119,9 @@ impl Connection {
         let mut direct = 0;
         if stream.may_send() && stream.outbox.is_empty() {
             direct = data.len().min(self.chunk);
-            stream.in_flight = direct > 0;
+            if direct > 0 {
+                stream.flow.sent(direct);
+            }
         }
         let (sent, rest) = data.split_at(direct);
         let queued = rest.len().min(OUTBOX - stream.outbox.len());
@@ -127,6 +129,7 @@ impl Connection {
         if direct > 0 {
             let remote = stream.remote;
             self.emit(Command::Wrte, id, remote, sent);
+            self.pump(id);
         }
         Write::Took(direct + queued)
     }
@@ -204,27 +207,31 @@ impl Connection {
 
     /// Sends what a stream may send, and its CLSE when that was all of a finished one.
     pub(super) fn pump(&mut self, id: u32) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        let remote = stream.remote;
-        if stream.may_send() && !stream.outbox.is_empty() {
+        while let Some(stream) = self.streams.get_mut(&id)
+            && stream.may_send()
+            && !stream.outbox.is_empty()
+        {
             let data: Bytes = stream.outbox.split_to(stream.outbox.len().min(self.chunk)).freeze();
-            stream.in_flight = true;
+            stream.flow.sent(data.len());
+            let remote = stream.remote;
             self.emit(Command::Wrte, id, remote, &data);
         }
         let Some(stream) = self.streams.get(&id) else { return };
+        let remote = stream.remote;
         if stream.finishing && stream.phase == Phase::Open && stream.outbox.is_empty() {
             self.emit(Command::Clse, id, remote, &[]);
             self.end_stream(id, End::Closed);
         }
     }
 
-    /// Acknowledges the last data of a stream if its reader has kept up.
+    /// Acknowledges data of a stream if its reader has kept up.
     pub(super) fn settle(&mut self, id: u32) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
-        if stream.owes_okay && stream.phase == Phase::Open && stream.keeps_up(READ_AHEAD) {
-            stream.owes_okay = false;
+        if let Some(stream) = self.streams.get_mut(&id)
+            && stream.phase == Phase::Open
+            && let Some(payload) = stream.due()
+        {
             let remote = stream.remote;
-            self.emit(Command::Okay, id, remote, &[]);
+            self.emit(Command::Okay, id, remote, &payload);
         }
     }
 

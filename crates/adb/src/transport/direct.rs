@@ -21,13 +21,16 @@ use crate::Error;
 use crate::auth::{Key, KeyHolder};
 use crate::connection::{Role, Settings};
 use crate::link::Link;
-use crate::wire::banner::{Banner, Features, SHELL_V2};
+use crate::wire::banner::{Banner, DELAYED_ACK, Features, SHELL_V2};
 
 /// How long connecting may take, the greeting not counted.
 const CONNECTING: Duration = Duration::from_secs(5);
 /// A phone that has said nothing at all for so long, though it owes an answer, is taken for gone
 /// when the next service is opened.
 const SILENCE: Duration = Duration::from_secs(3);
+
+/// What we tell a phone that we know.
+const FEATURES: [&str; 2] = [SHELL_V2, "cmd"];
 
 type Connect = dyn Fn() -> BoxFuture<'static, Result<Box<dyn Io>, Error>> + Send + Sync;
 
@@ -83,7 +86,7 @@ impl Direct {
     where
         F: Future<Output = Result<Box<dyn Io>, Error>> + Send + 'static,
     {
-        let features = [SHELL_V2, "cmd"].into_iter().collect();
+        let features = FEATURES.into_iter().collect();
         Self {
             place: place.into(),
             connect: Box::new(move || Box::pin(connect())),
@@ -99,6 +102,14 @@ impl Direct {
     #[must_use]
     pub fn with_key(mut self, key: Arc<Key>, name: impl Into<String>) -> Self {
         self.key = Some((key, name.into()));
+        self
+    }
+
+    /// Offers the phone to count bytes instead of packets, so that more is under way at once. adb does
+    /// so only when told to (`ADB_BURST_MODE=1`), and so do we: it is not tried on a real phone yet.
+    #[must_use]
+    pub fn with_delayed_ack(mut self) -> Self {
+        self.settings.banner.features = FEATURES.into_iter().chain([DELAYED_ACK]).collect();
         self
     }
 
