@@ -11,7 +11,8 @@ use crate::odd::Odd;
 use crate::owner::Door;
 use crate::processes::Processes;
 use crate::programs::{self, Properties};
-use crate::release::Release;
+use crate::release::shapes::Pixels;
+use crate::release::{Form, Release};
 use crate::video::Screens;
 use crate::world::{self, About, BroadcastKeyboard, Display, Stored, Wish, World};
 use std::collections::BTreeMap;
@@ -80,12 +81,13 @@ impl Setup {
     pub fn of_release(name: &str) -> Option<Self> {
         let release = Release::named(name)?;
         let setup = Self { android: release.major, ..Self::default() };
-        if release.major >= 10 {
-            return Some(setup);
+        let Pixels { width, height, density } = release.pixels;
+        let display = Display { width, height, density, rotation: 0 };
+        if release.form == Form::Service {
+            return Some(Self { display, ..setup });
         }
         Some(Self {
-            // The screen of the captures of Android 4.4.4.
-            display: Display { width: 480, height: 800, density: 240, rotation: 0 },
+            display,
             model: format!("Virtual Phone {}", release.name),
             product: "virtual_old".to_owned(),
             device: "vpold".to_owned(),

@@ -4,8 +4,14 @@
 //! manner is shown. Programs ask [`Release`], never the number of a release, except to print it.
 //!
 //! Sources: for 4.4 the recorded Android 4.4.4 (`android-4.4.4` of the captures: 233 commands on a running system) and what the sources of
-//! that release say where nothing was recorded; for 14 those named beside each program. Features: banners that people have shown of phones and emulators with 9, 11 and 14, and
-//! `supported_features` in `transport.cpp` of AOSP's adb.
+//! that release say where nothing was recorded; for the others emulators and phones of that release (`shell/**` of the captures, and the
+//! reports that the tests of appium and auto-mobile hold, both Apache-2.0) and AOSP, as said beside each program. How reports are laid out
+//! stands in [`shapes`]. Features: banners that people have shown of phones and emulators with 9, 11 and 14, and `supported_features` in
+//! `transport.cpp` of AOSP's adb.
+
+pub(crate) mod shapes;
+
+use shapes::{ApkPlace, Pixels, Shape, Thrown};
 
 /// How a release makes the programs that ask system services: `am`, `pm`, `input`, `wm`, `settings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +19,17 @@ pub(crate) enum Form {
     /// Each is a Java program of its own, which prints its usage when it is asked wrongly.
     Java,
     /// Each is a word for `cmd SERVICE`; the service answers.
+    Service,
+}
+
+/// How a release makes `input`, which was the last of them to become a word for `cmd`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// A Java program that looks at the number of its arguments before anything else.
+    Counting,
+    /// A Java program that takes its arguments one by one (`BaseCommand`).
+    Program,
+    /// A word for `cmd input`, since 12.
     Service,
 }
 
@@ -29,6 +46,16 @@ pub(crate) struct Release {
     pub(crate) build: &'static str,
     /// `ro.build.version.security_patch`, which there is since 6.
     pub(crate) security_patch: &'static str,
+    /// `ro.build.date`, and the same in seconds.
+    pub(crate) built: (&'static str, u64),
+    /// `uname -r`
+    pub(crate) kernel: &'static str,
+    /// `ro.product.cpu.abilist`, the first of which is `ro.product.cpu.abi`.
+    pub(crate) abis: &'static str,
+    /// The oldest API level that apps may be made for; `ro.build.version.min_supported_target_sdk`, since 8.
+    pub(crate) least_target: u32,
+    /// A screen as phones had it then.
+    pub(crate) pixels: Pixels,
     /// What `date` calls the zone.
     pub(crate) utc: &'static str,
     /// What adbd announces, in its order and as far as this phone serves it: nothing before 7.
@@ -49,6 +76,30 @@ pub(crate) struct Release {
     pub(crate) splitting: &'static [&'static str],
     /// See [`Form`].
     pub(crate) form: Form,
+    /// See [`Input`].
+    pub(crate) input: Input,
+    /// What `input` can be told to do.
+    pub(crate) input_words: &'static [&'static str],
+    /// What a bare `input` prints.
+    pub(crate) input_usage: &'static str,
+    /// See [`Thrown`].
+    pub(crate) thrown: Thrown,
+    /// How the reports of the system's services are laid out.
+    pub(crate) shape: Shape,
+    /// See [`ApkPlace`].
+    pub(crate) apk: ApkPlace,
+    /// What `id` says behind `groups=`.
+    pub(crate) groups: &'static str,
+    /// The word of `wm` that turns the screen.
+    pub(crate) wm_rotation: Option<&'static str>,
+    /// What a bare `wm` prints.
+    pub(crate) wm_usage: &'static str,
+    /// What `screencap -h` prints.
+    pub(crate) screencap_usage: &'static str,
+    /// Whether `am start -W` tells how the activity was launched, since 10; before it told `ThisTime`.
+    pub(crate) launch_state: bool,
+    /// Whether `ime` names the user it speaks of, since 10.
+    pub(crate) ime_names_user: bool,
     /// What the shell says of a program that is not there.
     pub(crate) not_found: &'static str,
     /// `$PATH`
@@ -59,6 +110,8 @@ pub(crate) struct Release {
     pub(crate) links: &'static [(&'static str, &'static str)],
     /// Where `uiautomator dump` writes when no file is named.
     pub(crate) dump_file: &'static str,
+    /// Whether a dump tells `drawing-order` and `hint` of each node.
+    pub(crate) drawing_order: bool,
     /// Whether a password field's dots stand in a dump.
     pub(crate) dots_in_dumps: bool,
     /// Whether `uiautomator` dies of a character beyond the basic plane.
@@ -72,6 +125,27 @@ pub(crate) struct Release {
 const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
 
+/// A text of `programs/words`.
+macro_rules! words {
+    ($path:literal) => {
+        include_str!(concat!("programs/words/", $path))
+    };
+}
+
+/// The groups of adbd's shell, as `id` of an Android 9 gives them (public transcripts of emulators).
+const GROUPS_OF_9: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),\
+     3006(net_bw_stats),3009(readproc),3011(uhid)";
+/// With the two of external storage, which came with 11.
+const GROUPS_OF_11: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),1078(ext_data_rw),1079(ext_obb_rw),\
+     3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),3011(uhid)";
+/// And with that of traces: a Pixel 6, and an Android 15.
+const GROUPS_OF_13: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),1078(ext_data_rw),1079(ext_obb_rw),\
+     3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),3011(uhid),3012(readtracefs)";
+
+/// `_PATH_DEFPATH` of bionic's `paths.h`.
+const PATH_SINCE_11: &str = "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:/system_ext/bin:/system/bin:/system/xbin:/odm/bin:\
+     /vendor/bin:/vendor/xbin";
+
 /// All releases, oldest first.
 static RELEASES: [Release; 6] = [
     Release {
@@ -80,6 +154,11 @@ static RELEASES: [Release; 6] = [
         version: "4.4.4",
         build: "KTU84Q",
         security_patch: "",
+        built: ("Tue Jul  1 12:00:00 UTC 2014", 1_404_216_000),
+        kernel: "3.4.0-virtual",
+        abis: "armeabi-v7a,armeabi",
+        least_target: 0,
+        pixels: Pixels { width: 480, height: 800, density: 240 },
         utc: "GMT",
         features: "",
         raw_shells: false,
@@ -97,11 +176,24 @@ static RELEASES: [Release; 6] = [
         // The captures `158` and `416`: `input text 'a b&c'` came to two arguments.
         splitting: &["input", "monkey", "wm"],
         form: Form::Java,
+        input: Input::Counting,
+        input_words: &["text", "keyevent", "tap", "swipe", "press", "roll"],
+        input_usage: words!("android-4.4/input.txt"),
+        thrown: Thrown::Unnamed,
+        shape: Shape::Four,
+        apk: ApkPlace::File,
+        groups: "1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)",
+        wm_rotation: None,
+        wm_usage: words!("android-4.4/wm.txt"),
+        screencap_usage: words!("android-9/screencap.txt"),
+        launch_state: false,
+        ime_names_user: false,
         not_found: "not found",
         path: "/sbin:/vendor/bin:/system/sbin:/system/bin:/system/xbin",
         prompt_names_user: true,
         links: &[("/storage/emulated/legacy", "/storage/emulated/0"), ("/d", "/sys/kernel/debug")],
         dump_file: "/storage/emulated/legacy/window_dump.xml",
+        drawing_order: false,
         dots_in_dumps: false,
         dump_dies_of_emoji: true,
         toybox: false,
@@ -112,6 +204,11 @@ static RELEASES: [Release; 6] = [
         version: "9",
         build: "PQ3A.190801.002",
         security_patch: "2019-08-05",
+        built: ("Thu Aug  1 12:00:00 UTC 2019", 1_564_660_800),
+        kernel: "4.9.124-virtual",
+        abis: "arm64-v8a,armeabi-v7a,armeabi",
+        least_target: 17,
+        pixels: Pixels { width: 1080, height: 2160, density: 440 },
         utc: "UTC",
         features: "cmd,stat_v2,shell_v2",
         raw_shells: true,
@@ -122,11 +219,24 @@ static RELEASES: [Release; 6] = [
         missing: &[],
         splitting: &[],
         form: Form::Service,
+        input: Input::Program,
+        input_words: &["text", "keyevent", "tap", "swipe", "draganddrop", "press", "roll"],
+        input_usage: words!("android-9/input.txt"),
+        thrown: Thrown::Unnamed,
+        shape: Shape::Nine,
+        apk: ApkPlace::Folder,
+        groups: GROUPS_OF_9,
+        wm_rotation: None,
+        wm_usage: words!("android-9/wm.txt"),
+        screencap_usage: words!("android-9/screencap.txt"),
+        launch_state: false,
+        ime_names_user: false,
         not_found: "not found",
         path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
         prompt_names_user: false,
         links: &[("/bin", "/system/bin")],
         dump_file: "/sdcard/window_dump.xml",
+        drawing_order: false,
         dots_in_dumps: true,
         dump_dies_of_emoji: false,
         toybox: true,
@@ -137,6 +247,11 @@ static RELEASES: [Release; 6] = [
         version: "11",
         build: "RQ3A.211001.001",
         security_patch: "2021-10-01",
+        built: ("Fri Oct  1 12:00:00 UTC 2021", 1_633_089_600),
+        kernel: "4.14.117-virtual",
+        abis: "arm64-v8a,armeabi-v7a,armeabi",
+        least_target: 23,
+        pixels: Pixels { width: 1080, height: 2340, density: 440 },
         utc: "UTC",
         features: "sendrecv_v2_brotli,sendrecv_v2,abb_exec,fixed_push_mkdir,fixed_push_symlink_timestamp,abb,shell_v2,cmd,ls_v2,stat_v2",
         raw_shells: true,
@@ -147,11 +262,33 @@ static RELEASES: [Release; 6] = [
         missing: &[],
         splitting: &[],
         form: Form::Service,
+        input: Input::Program,
+        input_words: &[
+            "text",
+            "keyevent",
+            "tap",
+            "swipe",
+            "draganddrop",
+            "press",
+            "roll",
+            "motionevent",
+        ],
+        input_usage: words!("android-11/input.txt"),
+        thrown: Thrown::InOs,
+        shape: Shape::Eleven,
+        apk: ApkPlace::TwoFolders,
+        groups: GROUPS_OF_11,
+        wm_rotation: Some("set-user-rotation"),
+        wm_usage: words!("android-11/wm.txt"),
+        screencap_usage: words!("android-11/screencap.txt"),
+        launch_state: true,
+        ime_names_user: true,
         not_found: "inaccessible or not found",
-        path: "/product/bin:/apex/com.android.runtime/bin:/system/bin:/vendor/bin",
+        path: PATH_SINCE_11,
         prompt_names_user: false,
         links: &[("/bin", "/system/bin")],
         dump_file: "/sdcard/window_dump.xml",
+        drawing_order: false,
         dots_in_dumps: true,
         dump_dies_of_emoji: false,
         toybox: true,
@@ -162,6 +299,11 @@ static RELEASES: [Release; 6] = [
         version: "13",
         build: "TQ3A.230901.001",
         security_patch: "2023-09-01",
+        built: ("Fri Sep  1 12:00:00 UTC 2023", 1_693_569_600),
+        kernel: "5.10.157-virtual",
+        abis: "arm64-v8a",
+        least_target: 23,
+        pixels: Pixels { width: 1080, height: 2400, density: 420 },
         utc: "UTC",
         features: SINCE_12,
         raw_shells: true,
@@ -172,11 +314,34 @@ static RELEASES: [Release; 6] = [
         missing: &[],
         splitting: &[],
         form: Form::Service,
+        input: Input::Service,
+        input_words: &[
+            "text",
+            "keyevent",
+            "tap",
+            "swipe",
+            "draganddrop",
+            "press",
+            "roll",
+            "motionevent",
+            "keycombination",
+        ],
+        input_usage: words!("android-13/input.txt"),
+        thrown: Thrown::InModules,
+        shape: Shape::Thirteen,
+        apk: ApkPlace::TwoFolders,
+        groups: GROUPS_OF_13,
+        wm_rotation: Some("user-rotation"),
+        wm_usage: words!("android-14/wm.txt"),
+        screencap_usage: words!("android-11/screencap.txt"),
+        launch_state: true,
+        ime_names_user: true,
         not_found: "inaccessible or not found",
-        path: "/product/bin:/apex/com.android.runtime/bin:/system/bin:/vendor/bin",
+        path: PATH_SINCE_11,
         prompt_names_user: false,
         links: &[("/bin", "/system/bin")],
         dump_file: "/sdcard/window_dump.xml",
+        drawing_order: false,
         dots_in_dumps: true,
         dump_dies_of_emoji: false,
         toybox: true,
@@ -187,6 +352,11 @@ static RELEASES: [Release; 6] = [
         version: "14",
         build: "UP1A.231005.007",
         security_patch: "2023-10-05",
+        built: ("Thu Oct  5 12:00:00 UTC 2023", 1_696_507_200),
+        kernel: "6.1.0-virtual",
+        abis: "arm64-v8a",
+        least_target: 28,
+        pixels: Pixels { width: 1080, height: 2400, density: 420 },
         utc: "UTC",
         features: SINCE_12,
         raw_shells: true,
@@ -197,11 +367,34 @@ static RELEASES: [Release; 6] = [
         missing: &[],
         splitting: &[],
         form: Form::Service,
+        input: Input::Service,
+        input_words: &[
+            "text",
+            "keyevent",
+            "tap",
+            "swipe",
+            "draganddrop",
+            "press",
+            "roll",
+            "motionevent",
+            "keycombination",
+        ],
+        input_usage: words!("android-14/input.txt"),
+        thrown: Thrown::InModules,
+        shape: Shape::Fourteen,
+        apk: ApkPlace::TwoFolders,
+        groups: GROUPS_OF_13,
+        wm_rotation: Some("user-rotation"),
+        wm_usage: words!("android-14/wm.txt"),
+        screencap_usage: words!("android-14/screencap.txt"),
+        launch_state: true,
+        ime_names_user: true,
         not_found: "inaccessible or not found",
-        path: "/product/bin:/apex/com.android.runtime/bin:/system/bin:/vendor/bin",
+        path: PATH_SINCE_11,
         prompt_names_user: false,
         links: &[("/bin", "/system/bin")],
         dump_file: "/sdcard/window_dump.xml",
+        drawing_order: true,
         dots_in_dumps: true,
         dump_dies_of_emoji: false,
         toybox: true,
@@ -212,6 +405,11 @@ static RELEASES: [Release; 6] = [
         version: "16",
         build: "BP2A.250605.031.A2",
         security_patch: "2025-06-05",
+        built: ("Thu Jun  5 12:00:00 UTC 2025", 1_749_124_800),
+        kernel: "6.6.57-virtual",
+        abis: "arm64-v8a",
+        least_target: 28,
+        pixels: Pixels { width: 1080, height: 2424, density: 420 },
         utc: "UTC",
         features: SINCE_12,
         raw_shells: true,
@@ -222,11 +420,35 @@ static RELEASES: [Release; 6] = [
         missing: &[],
         splitting: &[],
         form: Form::Service,
+        input: Input::Service,
+        input_words: &[
+            "text",
+            "keyevent",
+            "tap",
+            "swipe",
+            "draganddrop",
+            "press",
+            "roll",
+            "scroll",
+            "motionevent",
+            "keycombination",
+        ],
+        input_usage: words!("android-16/input.txt"),
+        thrown: Thrown::InModules,
+        shape: Shape::Sixteen,
+        apk: ApkPlace::TwoFolders,
+        groups: GROUPS_OF_13,
+        wm_rotation: Some("user-rotation"),
+        wm_usage: words!("android-14/wm.txt"),
+        screencap_usage: words!("android-16/screencap.txt"),
+        launch_state: true,
+        ime_names_user: true,
         not_found: "inaccessible or not found",
-        path: "/product/bin:/apex/com.android.runtime/bin:/system/bin:/vendor/bin",
+        path: PATH_SINCE_11,
         prompt_names_user: false,
         links: &[("/bin", "/system/bin")],
         dump_file: "/sdcard/window_dump.xml",
+        drawing_order: true,
         dots_in_dumps: true,
         dump_dies_of_emoji: false,
         toybox: true,

@@ -4,9 +4,11 @@
 mod old;
 
 use super::Invocation;
+use super::dumpsys::configuration;
 use super::intent::{self, Parsed};
 use crate::latency::Work;
 use crate::release::Form;
+use crate::release::shapes::Shape;
 use crate::sh::io::Status;
 use crate::world::{StartError, Started};
 
@@ -26,6 +28,7 @@ pub(super) async fn am(call: Invocation) -> Status {
     }
     let rest = call.args.get(1..).unwrap_or_default();
     let command = call.arg(0).unwrap_or_default();
+    let shape = call.manners().shape;
     match command {
         "start" | "start-activity" => start(&call, command, rest).await,
         "force-stop" | "kill" | "stop-app" => {
@@ -97,13 +100,17 @@ pub(super) async fn am(call: Invocation) -> Status {
         }
         "get-current-user" => call.out("0\n").await.map(|()| 0),
         "stack" if rest.first().is_some_and(|arg| arg == "list") => {
-            let (top, bounds) =
-                call.phone.with(|phone| (phone.world.foreground(), phone.world.display().bounds()));
-            call.out(format!(
-                "RootTask id=1 bounds=[0,0][{},{}] displayId=0 userId=0\n  taskId=1: {}/{} bounds=[0,0][{},{}] userId=0 visible=true topActivity=ComponentInfo{{{}/{}}}\n",
-                bounds.right, bounds.bottom, top.package, top.activity, bounds.right, bounds.bottom, top.package, top.activity
-            ))
-            .await?;
+            let word = if shape >= Shape::Thirteen { "RootTask" } else { "Stack" };
+            let listed = call.phone.with(|phone| {
+                let (top, bounds) = (phone.world.foreground(), phone.world.display().bounds());
+                let bounds = format!("[0,0][{},{}]", bounds.right, bounds.bottom);
+                let configuration = configuration(phone, "standard");
+                let name = format!("{}/{}", top.package, top.activity);
+                format!(
+                    "{word} id=1 bounds={bounds} displayId=0 userId=0\n configuration={configuration}\n  taskId=1: {name} bounds={bounds} userId=0 visible=true topActivity=ComponentInfo{{{name}}}\n"
+                )
+            });
+            call.out(listed).await?;
             Ok(0)
         }
         "" | "help" | "-h" => {
@@ -150,10 +157,18 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
         call.phone.with(|phone| phone.world.force_stop(package));
     }
     call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
+    let before = call.phone.with(|phone| phone.world.foreground());
     let started = launch(call, &parsed);
+    // `ActivityStarter.recycleTask`: a task that was in front already has only got the intent.
+    let on_top = started == Ok(Started::BroughtToFront)
+        && before == call.phone.with(|phone| phone.world.foreground());
     // Without -W the outcome goes to the standard error.
     let told = match &started {
         Ok(Started::New) => String::new(),
+        Ok(_) if on_top => {
+            "Warning: Activity not started, intent has been delivered to currently running top-most instance.\n"
+                .to_owned()
+        }
         Ok(Started::BroughtToFront) => {
             "Warning: Activity not started, its current task has been brought to the front\n"
                 .to_owned()
@@ -182,14 +197,22 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
     }
     let Ok(started) = started else { return Ok(0) };
     let (state, work) = match started {
-        Started::New => ("COLD", Work::ColdStart),
-        Started::BroughtToFront => ("HOT", Work::HotStart),
+        Started::New => ("COLD", Some(Work::ColdStart)),
+        _ if on_top => ("UNKNOWN (0)", None),
+        Started::BroughtToFront => ("HOT", Some(Work::HotStart)),
     };
-    let cost = call.phone.spend(work).await.as_millis();
+    let cost = match work {
+        Some(work) => call.phone.spend(work).await.as_millis(),
+        None => 0,
+    };
     if wait {
         let top = call.phone.with(|phone| phone.world.foreground().short());
+        let (before, after) = match call.manners().launch_state {
+            true => (format!("LaunchState: {state}\n"), String::new()),
+            false => (String::new(), format!("ThisTime: {cost}\n")),
+        };
         call.out(format!(
-            "Status: ok\nLaunchState: {state}\nActivity: {top}\nTotalTime: {cost}\nWaitTime: {}\nComplete\n",
+            "Status: ok\n{before}Activity: {top}\n{after}TotalTime: {cost}\nWaitTime: {}\nComplete\n",
             cost + 5
         ))
         .await?;

@@ -46,7 +46,7 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     }
     let (xml, deadly) = call.phone.with(|phone| {
         let shape = Shape {
-            attributes_of_14: phone.world.android() >= 14,
+            attributes_of_14: manners.drawing_order,
             dots: manners.dots_in_dumps,
             compressed,
         };

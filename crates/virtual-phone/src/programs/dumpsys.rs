@@ -8,12 +8,13 @@ mod display;
 mod old_window;
 pub(super) mod package;
 mod power;
+mod window;
 
 use super::{Invocation, fingerprint, service};
 use crate::phone::State;
+use crate::release::shapes::Shape;
 use crate::release::{Form, Release};
 use crate::sh::io::Status;
-use crate::world::{Window, WindowKind};
 
 type Report = fn(&mut State, &[&str]) -> String;
 
@@ -26,7 +27,7 @@ const SERVICES: [(&str, Report); 8] = [
     ("input_method", input_method),
     ("package", package::report),
     ("power", power::report),
-    ("window", window),
+    ("window", window::report),
 ];
 
 /// `dumpsys [-l | SERVICE [ARG…]]`
@@ -88,137 +89,94 @@ fn battery(phone: &mut State, _: &[&str]) -> String {
     )
 }
 
-fn window(phone: &mut State, args: &[&str]) -> String {
-    let parts: [fn(&mut State) -> String; 3] = match phone.manners().form {
-        Form::Java => [old_window::policy, old_window::displays, old_window::windows],
-        Form::Service => [policy, displays, windows],
-    };
-    let [policy, displays, windows] = parts;
-    match args.first().copied() {
-        Some("windows" | "w" | "visible" | "visible-apps") => windows(phone),
-        Some("displays" | "d") => displays(phone),
-        Some("policy" | "p") => policy(phone),
-        Some("-h") => "Window manager dump options:\n".to_owned(),
-        Some(name) if !name.starts_with('-') => {
-            format!("Bad window command, or no windows match: {name}\nUse -h for help.\n")
-        }
-        _ => format!("{}\n{}\n{}", policy(phone), displays(phone), windows(phone)),
-    }
-}
-
-fn policy(phone: &mut State) -> String {
-    let on = phone.world.screen_on();
-    format!(
-        "WINDOW MANAGER POLICY STATE (dumpsys window policy)\n    mSystemReady=true mSystemBooted=true\n    mAwake={on}\n    screenState={}\n    interactiveState={}\n    KeyguardServiceDelegate\n      showing=false\n      inputRestricted=false\n      occluded=false\n      secure=false\n      mIsShowing=false\n    mNavBarVirtualKeyHapticFeedbackEnabled=true\n",
-        if on { "SCREEN_STATE_ON" } else { "SCREEN_STATE_OFF" },
-        if on { "INTERACTIVE_STATE_AWAKE" } else { "INTERACTIVE_STATE_SLEEP" },
-    )
-}
-
-/// The line of sizes is `DisplayContent.dump` of Android 12 and later: `base=` stands there only where size or density are overridden.
-fn displays(phone: &mut State) -> String {
-    let display = *phone.world.display();
-    let ((width, height), density) = (phone.world.physical_size(), phone.world.physical_density());
-    let now = if display.rotation.is_multiple_of(2) {
-        (display.width, display.height)
-    } else {
-        (display.height, display.width)
-    };
-    let base = if (now, display.density) == ((width, height), density) {
-        String::new()
-    } else {
-        format!(" base={}x{} {}dpi", now.0, now.1, display.density)
-    };
-    let task = task(phone);
-    let focus = phone.world.scene().focused().map_or("null".to_owned(), window_name);
-    format!(
-        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)\n    init={width}x{height} {density}dpi mMinSizeOfResizeableTaskDp=220{base} cur={}x{} app={}x{} rng={}x{}-{}x{}\n    deferred=false mLayoutNeeded=false\n\n  mLayoutSeq=1\n  mCurrentFocus={focus}\n  mFocusedApp={task}\n\n  displayId=0\n  DisplayFrames w={} h={} r={}\n  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mRotation={} mDeferredRotationPauseCount=0\n",
-        display.width,
-        display.height,
-        display.width,
-        display.height,
-        display.width.min(display.height),
-        display.width.min(display.height),
-        display.width.max(display.height),
-        display.width.max(display.height),
-        display.width,
-        display.height,
-        display.rotation,
-        display.rotation,
-    )
-}
-
-fn windows(phone: &mut State) -> String {
-    let rotation = phone.world.display().rotation;
-    let scene = phone.world.scene();
-    let mut text = String::from("WINDOW MANAGER WINDOWS (dumpsys window windows)\n");
-    // Z order from the top down.
-    for (nth, window) in scene.windows.iter().rev().enumerate() {
-        let bounds = window.bounds;
-        let frame = format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom);
-        let kind = match window.kind {
-            // The activity is the rearmost; a dialog stands before it.
-            WindowKind::Application if nth + 1 == scene.windows.len() => "BASE_APPLICATION",
-            WindowKind::Application => "APPLICATION",
-            WindowKind::InputMethod => "INPUT_METHOD",
-            WindowKind::StatusBar => "STATUS_BAR",
-            WindowKind::NavigationBar => "NAVIGATION_BAR",
-            WindowKind::Toast => "TOAST",
-            WindowKind::SystemAlert => "SYSTEM_ALERT",
-        };
-        let flags = flags(window);
-        text.push_str(&format!(
-            "  Window #{nth} {}:\n    mDisplayId=0 rootTaskId=1\n    mOwnerUid=10000 showForAllUsers=false package={} appop=NONE\n    mAttrs={{(0,0)(fillxfill) ty={kind} fmt=TRANSLUCENT{flags}}}\n    Requested w={} h={} mLayoutSeq=1\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n    Frames: parent={frame} display={frame} frame={frame} last={frame}\n    isOnScreen=true\n    isVisible=true\n",
-            window_name(window),
-            window.package,
-            bounds.right - bounds.left,
-            bounds.bottom - bounds.top,
-        ));
-    }
-    let focus = scene.focused().map_or("null".to_owned(), window_name);
-    let method = scene
-        .windows
-        .iter()
-        .find(|window| window.kind == WindowKind::InputMethod)
-        .map_or("null".to_owned(), window_name);
-    text.push_str(&format!(
-        "\n  mHasPermanentDpad=false\n  mTopFocusedDisplayId=0\n  imeLayeringTarget in display# 0 {focus}\n  imeInputTarget in display# 0 {focus}\n  imeControlTarget in display# 0 {focus}\n  mInTouchMode=true\n  mInputMethodWindow={method}\n  mTraversalScheduled=false\n  mSystemBooted=true mDisplayEnabled=true\n  mTransactionSequence=1\n  mDisplayFrozen=false windows=0 client=false apps=0  mRotation={rotation}  mLastOrientation=-1\n waitingForConfig=false\n  Animation settings: disabled=false window=1.0 transition=1.0 animator=1.0\n"
-    ));
-    text
-}
-
-/// A window's flags, in words since Android 8 (`shell/window/aad_windows_android12.txt`, `talos_window-displays.txt`), in the order of
-/// `WindowManager.LayoutParams`.
-fn flags(window: &Window) -> String {
-    let secure = if window.secure { "SECURE " } else { "" };
-    let words = match window.kind {
-        WindowKind::Application => {
-            format!("LAYOUT_IN_SCREEN {secure}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED")
-        }
-        // `shell/window/aad_windows_android11.txt`, the window of an error dialog.
-        WindowKind::SystemAlert => {
-            "DIM_BEHIND ALT_FOCUSABLE_IM SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned()
-        }
-        _ => "NOT_FOCUSABLE SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned(),
-    };
-    format!("\n      fl={words}\n      pfl=FIT_INSETS_CONTROLLED")
-}
-
-fn window_name(window: &Window) -> String {
-    format!("Window{{{:07x} u0 {}}}", fingerprint(&window.title) & 0xfff_ffff, window.title)
-}
-
+/// The record of the activity in front. Android 13 prints a brace too many in it (an emulator of 13; neither 11 nor 14 does).
 fn task(phone: &State) -> String {
     let top = phone.world.top_activity().short();
-    format!("ActivityRecord{{{:07x} u0 {top} t1}}", fingerprint(&top) & 0xfff_ffff)
+    let brace = if phone.manners().shape == Shape::Thirteen { "}" } else { "" };
+    format!("ActivityRecord{{{:07x} u0 {top}{brace} t1}}", fingerprint(&top) & 0xfff_ffff)
 }
 
+/// The same, as windows held it before Android 10.
+fn task_in_token(phone: &State) -> String {
+    format!("Token{{a45c880 {}}}", task(phone))
+}
+
+/// The task in front, as 11 and later name it.
+fn task_record(phone: &State) -> String {
+    let top = phone.world.foreground();
+    let owner = format!("A={}:{}", uid(phone, &top.package), top.package);
+    let hash = fingerprint(&top.package) & 0xfff_ffff;
+    match phone.manners().shape {
+        Shape::Eleven => format!(
+            "Task{{{hash:07x} #1 visible=true type=standard mode=fullscreen translucent=false {owner} U=0 StackId=1 sz=1}}"
+        ),
+        _ => format!("Task{{{hash:07x} #1 type=standard {owner}}}"),
+    }
+}
+
+fn uid(phone: &State, package: &str) -> u32 {
+    let packages = phone.world.packages();
+    packages.into_iter().find(|manifest| manifest.package == package).map_or(0, |found| found.uid)
+}
+
+/// What Android calls a configuration, of something of that type of activity: the display as apps see it. Without a SIM card it names
+/// no network (`androidtv_activities-starter-1.txt` of the captures).
+pub(super) fn configuration(phone: &State, kind: &str) -> String {
+    let (shape, display) = (phone.manners().shape, phone.world.display());
+    let dp = |pixels: i32| pixels * 160 / display.density.max(1);
+    let (width, height) = (dp(display.width), dp(display.height));
+    let bounds = format!("Rect(0, 0 - {}, {})", display.width, display.height);
+    let lies = if display.width > display.height { "land" } else { "port" };
+    let turned = format!("ROTATION_{}", u32::from(display.rotation) * 90);
+    let mode = "mWindowingMode=fullscreen";
+    let modes = format!("{mode} mDisplayWindowingMode=fullscreen");
+    let kind = format!("mActivityType={kind}");
+    let rest = format!("{kind} mAlwaysOnTop=undefined mRotation={turned}");
+    let (window, end) = match shape {
+        Shape::Four | Shape::Nine => (format!("mAppBounds={bounds} {mode} {kind}"), ""),
+        Shape::Eleven => (format!("mAppBounds={bounds} {modes} {rest}"), ""),
+        Shape::Thirteen | Shape::Fourteen => (
+            format!(
+                "mAppBounds={bounds} mMaxBounds={bounds} mDisplayRotation={turned} {modes} {rest}"
+            ),
+            " fontWeightAdjustment=0",
+        ),
+        Shape::Sixteen => (
+            format!(
+                "mAppBounds={bounds} mMaxBounds={bounds} mDisplayRotation={turned} {mode} {rest}"
+            ),
+            " fontWeightAdjustment=0",
+        ),
+    };
+    let assets = if shape >= Shape::Thirteen { " as.2" } else { "" };
+    format!(
+        "{{1.0 ?mcc?mnc [en_US] ldltr sw{}dp w{width}dp h{height}dp {}dpi nrml long {lies} finger -keyb/v/h -nav/h winConfig={{ mBounds={bounds} {window}}}{assets} s.8{end}}}",
+        width.min(height),
+        display.density,
+    )
+}
+
+/// Sources: a Motorola with Android 9, a car with 11, emulators with 13 and 14 (public transcripts), `ImeVisibilityStateComputer.dump` for
+/// 14 and 16, and the capture `164-dumpsys-input_method-shown` for 4.4.
 fn input_method(phone: &mut State, _: &[&str]) -> String {
     let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
     let id = phone.world.input_method();
-    // The lines of capture `164-dumpsys-input_method-shown` that tools read, under the names of Android 14.
+    let head = format!("Current Input Method Manager state:\n  mCurMethodId={id}\n");
+    let held = match phone.manners().shape {
+        Shape::Four | Shape::Nine => format!("mHaveConnect=true mBoundToMethod={bound}"),
+        _ => format!("mHaveConnection=true mBoundToMethod={bound} mVisibleBound={shown}"),
+    };
+    let showing = match phone.manners().shape {
+        Shape::Four | Shape::Nine | Shape::Eleven | Shape::Thirteen => format!(
+            "  mShowRequested={shown} mShowExplicitlyRequested={shown} mShowForced=false mInputShown={shown}\n"
+        ),
+        Shape::Fourteen | Shape::Sixteen => format!(
+            "  mRequestedShowExplicitly={shown} mShowForced=false\n  mImeHiddenByDisplayPolicy=false\n  mInputShown={shown}\n"
+        ),
+    };
     format!(
-        "Current Input Method Manager state:\n  mCurMethodId={id}\n  mCurId={id} mHaveConnection=true mBoundToMethod={bound} mVisibleBound={shown}\n  mShowRequested={shown} mShowExplicitlyRequested={shown} mShowForced=false mInputShown={shown}\n  mInputShown={shown}\n"
+        "{head}  mCurId={id} {held}\n{showing}  mInFullscreenMode=false\n  mSystemReady=true mInteractive={}\n",
+        phone.world.screen_on(),
     )
 }
 

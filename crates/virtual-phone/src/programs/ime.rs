@@ -1,18 +1,20 @@
 //! `ime`: the input methods, listed, enabled and selected. Since Android 8 it is a script around `cmd input_method ime`.
 //!
-//! Source of texts and statuses: `InputMethodManagerService.java` of Android 14 (`handleShellCommand…`); the long list as in the capture
-//! `166-ime-list-a`.
+//! Source of texts and statuses: `InputMethodManagerService.java` of Android 9 and 14 (`handleShellCommand…`); the long list as in the
+//! capture `166-ime-list-a`.
 
 use super::Invocation;
 use crate::sh::io::Status;
 
 /// `ime COMMAND …`
 pub(super) async fn ime(call: Invocation) -> Status {
-    let user = call.args.iter().position(|arg| arg == "--user");
+    let option = call.args.iter().position(|arg| arg == "--user");
     let mut args: Vec<&str> = call.args.iter().map(String::as_str).collect();
-    if let Some(at) = user {
+    if let Some(at) = option {
         args.drain(at..args.len().min(at + 2));
     }
+    let names_user = call.manners().ime_names_user;
+    let user = if names_user { " for user #0" } else { "" };
     match args.as_slice() {
         ["list", options @ ..] => {
             let (all, brief) = (options.contains(&"-a"), options.contains(&"-s"));
@@ -28,34 +30,36 @@ pub(super) async fn ime(call: Invocation) -> Status {
             let enable = *word == "enable";
             let before = call.phone.with(|phone| phone.world.enable_input_method(id, enable));
             if before.is_none() && enable {
-                call.err(format!("Unknown input method {id} cannot be enabled for user #0\n"))
-                    .await;
-                return Ok(255);
+                return unknown(&call, id, "enabled").await;
             }
             let already = before.unwrap_or(false) == enable;
             let (how, what) = (
                 if already { "already" } else { "now" },
                 if enable { "enabled" } else { "disabled" },
             );
-            call.out(format!("Input method {id}: {how} {what} for user #0\n")).await?;
+            call.out(format!("Input method {id}: {how} {what}{user}\n")).await?;
             Ok(0)
         }
         ["set", id, ..] => {
             if call.phone.with(|phone| phone.world.select_input_method(id)) {
-                call.out(format!("Input method {id} selected for user #0\n")).await?;
+                call.out(format!("Input method {id} selected{user}\n")).await?;
                 return Ok(0);
             }
-            call.err(format!("Unknown input method {id} cannot be selected for user #0\n")).await;
-            Ok(255)
+            unknown(&call, id, "selected").await
         }
         ["reset", ..] => {
             let selected = call.phone.with(|phone| {
                 phone.world.reset_input_methods();
                 phone.world.input_method().to_owned()
             });
-            call.out(format!(
-                "Reset current and enabled IMEs for user #0\n  Selected: {selected}\n   Enabled: {selected}\n"
-            ))
+            call.out(match names_user {
+                true => format!(
+                    "Reset current and enabled IMEs for user #0\n  Selected: {selected}\n   Enabled: {selected}\n"
+                ),
+                false => format!(
+                    "Reset current and enabled IMEs\nNewly selected IME:\n  {selected}\nNewly enabled IMEs:\n  {selected}\n"
+                ),
+            })
             .await?;
             Ok(0)
         }
@@ -67,6 +71,15 @@ pub(super) async fn ime(call: Invocation) -> Status {
         }
         [other, ..] => call.out(format!("Unknown command: {other}\n")).await.map(|()| 255),
     }
+}
+
+/// Before it named users, the service threw (`InputMethodManagerService.setInputMethodEnabledLocked`).
+async fn unknown(call: &Invocation, id: &str, what: &str) -> Status {
+    if call.manners().ime_names_user {
+        call.err(format!("Unknown input method {id} cannot be {what} for user #0\n")).await;
+        return Ok(255);
+    }
+    call.exception("ime", &format!("java.lang.IllegalArgumentException: Unknown id: {id}")).await
 }
 
 /// `cmd input_method ime COMMAND …`

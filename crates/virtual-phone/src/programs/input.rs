@@ -1,15 +1,17 @@
 //! `input`: touches, keys and text. Android 12 and later run it inside the input service (`cmd input`), which is the form modelled here;
-//! source of arguments, texts and statuses: `InputShellCommand.java` of Android 14.
+//! source of arguments, texts and statuses: `InputShellCommand.java` of Android 12 to 16.
 //!
-//! Before, it was a Java program of its own: [`old`].
+//! Before, it was a Java program of its own, which reads its arguments the same way and tells of mistakes otherwise: [`program`]; and
+//! in the days of 4.4 another one: [`old`].
 //!
 //! Time passes as on a phone (a swipe takes its 300 ms), but virtually.
 
 mod old;
+mod program;
 
 use super::{Invocation, keycodes};
 use crate::latency::Work;
-use crate::release::Form;
+use crate::release::Input;
 use crate::sh::io::Status;
 use crate::world::{Key, Phase, Point};
 use std::time::Duration;
@@ -23,7 +25,7 @@ const STEP_MS: u64 = 10;
 /// Steps of one swipe at most; a longer one has longer steps.
 const MOST_STEPS: u64 = 200;
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "trackball",
     "joystick",
     "touchnavigation",
@@ -34,12 +36,15 @@ const SOURCES: [&str; 10] = [
     "dpad",
     "stylus",
     "touchscreen",
+    "rotaryencoder",
 ];
 
 /// `input [SOURCE] [-d DISPLAY] COMMAND ARG…`
 pub(super) async fn input(call: Invocation) -> Status {
-    if call.manners().form == Form::Java {
-        return old::input(&call).await;
+    match call.manners().input {
+        Input::Counting => return old::input(&call).await,
+        Input::Program => return program::input(&call).await,
+        Input::Service => {}
     }
     let mut args = Args { args: &call.args, at: 0 };
     let first = args.next().unwrap_or_default().to_owned();
@@ -60,14 +65,23 @@ pub(super) async fn input(call: Invocation) -> Status {
                         \tat com.android.server.input.InputShellCommand.sendText(InputShellCommand.java:296)";
             call.exception(&first, what).await
         }
+        Err(Thrown::Unknown(word)) if matches!(word.as_str(), "" | "help" | "-h") => {
+            call.out(call.manners().input_usage).await.map(|()| 0)
+        }
+        Err(Thrown::Unknown(word)) => {
+            call.out(format!("Unknown command: {word}\n")).await.map(|()| 0)
+        }
     }
 }
 
-/// What Java code throws.
+/// What Java code throws, or what comes of a word that it does not know.
 enum Thrown {
+    /// An argument is missing behind this one.
     Missing(String),
     Invalid(String),
+    /// `KeyCharacterMap.getEvents` has no keys for one character and so none for all, and `sendText` does not expect that.
     Null,
+    Unknown(String),
 }
 
 struct Args<'a> {
@@ -114,6 +128,9 @@ async fn perform(call: &Invocation, first: String, args: &mut Args<'_>) -> Resul
         args.required()?;
         command = args.required()?.to_owned();
     }
+    if !call.manners().input_words.contains(&command.as_str()) {
+        return Err(Thrown::Unknown(command));
+    }
     match command.as_str() {
         "text" => text(call, args.required()?).await?,
         "keyevent" => keyevent(call, args).await?,
@@ -130,13 +147,18 @@ async fn perform(call: &Invocation, first: String, args: &mut Args<'_>) -> Resul
         }
         // A trackball that rolls moves nothing that is on the screen.
         "roll" => drop(args.point(&command)?),
+        // Nor does a wheel; its arguments are read no further than to the point that some sources want.
+        "scroll" => {}
         "motionevent" => {
             let word = args.required()?;
+            // A touch can be taken back since it is no Java program any more.
+            let java = call.manners().input == Input::Program;
             let phase = match word.to_ascii_uppercase().as_str() {
                 "DOWN" => Phase::Down,
                 "UP" => Phase::Up,
                 "MOVE" => Phase::Move,
-                "CANCEL" => Phase::Cancel,
+                "CANCEL" if !java => Phase::Cancel,
+                _ if java => return Err(Thrown::Invalid(format!("Unknown motionevent {word}"))),
                 _ => return Err(Thrown::Invalid(format!("Unknown action: {word}"))),
             };
             let place = if phase == Phase::Cancel && args.args.len() < args.at + 2 {
@@ -147,8 +169,7 @@ async fn perform(call: &Invocation, first: String, args: &mut Args<'_>) -> Resul
             touch(call, phase, place);
         }
         "keycombination" => keycombination(call, args).await?,
-        "" | "help" | "-h" => return Ok(call.out(USAGE).await.map(|()| 0)),
-        _ => return Ok(call.out(format!("Unknown command: {command}\n")).await.map(|()| 0)),
+        _ => return Err(Thrown::Unknown(command)),
     }
     Ok(Ok(0))
 }
@@ -279,36 +300,6 @@ async fn swipe(call: &Invocation, from: Point, to: Point, duration_ms: u64, hold
     touch(call, Phase::Move, to);
     touch(call, Phase::Up, to);
 }
-
-/// What a bare `input` prints; list of sources in the order of the capture `070-input-noargs` of Android 4.4.4.
-const USAGE: &str = "\
-Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
-
-The sources are: 
-      trackball
-      joystick
-      touchnavigation
-      mouse
-      keyboard
-      gamepad
-      touchpad
-      dpad
-      stylus
-      touchscreen
-
--d: specify the display ID.
-      (Default: -1 for key event, 0 for motion event if not specified.)
-The commands and default sources are:
-      text <string> (Default: touchscreen)
-      keyevent [--longpress|--doubletap|--async|--delay <duration between keycodes in ms>] <key code number or name> ... (Default: keyboard)
-      tap <x> <y> (Default: touchscreen)
-      swipe <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      press (Default: trackball)
-      roll <dx> <dy> (Default: trackball)
-      motionevent <DOWN|UP|MOVE|CANCEL> <x> <y> (Default: touchscreen)
-      keycombination [-t duration(ms)] <key code 1> <key code 2> ... (Default: keyboard, the key order is important here.)
-";
 
 #[cfg(test)]
 mod tests {

@@ -39,6 +39,7 @@ use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use crate::processes::Running;
 use crate::release::Release;
+use crate::release::shapes::Thrown;
 use crate::sh::io::{Input, Io, Output, Status, Stop};
 use futures::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
@@ -201,13 +202,26 @@ impl Invocation {
         Ok(1)
     }
 
-    /// What a system service prints when its shell command throws, and its status. Source: Android's `BasicShellCommandHandler`; the
-    /// shape is in `shell/errors/settings-put_SecurityException.txt` of the captures.
+    /// What a system service prints when its shell command throws, and its status. Source: Android's `ShellCommand` and
+    /// `BasicShellCommandHandler`; the shapes of 11 and later are in `shell/errors/settings-put_SecurityException.txt` and
+    /// `pm-list_SecurityException_user150_samsung.txt` of the captures.
     pub(crate) async fn exception(&self, command: &str, what: &str) -> Status {
-        let trace = "\tat com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)\n\
-                     \tat android.os.ShellCommand.exec(ShellCommand.java:38)\n";
-        self.err(format!("\nException occurred while executing '{command}':\n{what}\n{trace}"))
-            .await;
+        let (named, trace) = match self.manners().thrown {
+            Thrown::Unnamed => {
+                (String::new(), "\tat android.os.ShellCommand.exec(ShellCommand.java:103)\n")
+            }
+            Thrown::InOs => (
+                format!(" '{command}'"),
+                "\tat android.os.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:98)\n\
+                 \tat android.os.ShellCommand.exec(ShellCommand.java:44)\n",
+            ),
+            Thrown::InModules => (
+                format!(" '{command}'"),
+                "\tat com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)\n\
+                 \tat android.os.ShellCommand.exec(ShellCommand.java:38)\n",
+            ),
+        };
+        self.err(format!("\nException occurred while executing{named}:\n{what}\n{trace}")).await;
         Ok(255)
     }
 

@@ -5,6 +5,7 @@ mod old;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
+use crate::release::shapes::ApkPlace;
 use crate::release::{Form, Release};
 use crate::sh::io::Status;
 use crate::world::{Manifest, World};
@@ -182,17 +183,16 @@ fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
     world.packages().into_iter().find(|manifest| Some(manifest.package.as_str()) == name)
 }
 
-/// Where a package's APK lies: a folder of the system image, or one with two random names under `/data/app` (Android 11 and later), made
-/// here from the name. On old phones the file itself lies there (captures `094`, `106`).
+/// Where a package's APK lies, with random names made here from the package's. Captures `094` and `106` for 4.4; the baseDir lines of
+/// `dumpsys activity` on emulators of Android 9 and 11; `xiaomi-pad6_pm-list-f.txt` for 14.
 pub(super) fn apk(manifest: &Manifest, manners: &Release) -> String {
     let short = manifest.label.split(' ').collect::<String>();
-    match (manners.form, manifest.system) {
-        (Form::Java, true) => return format!("/system/app/{short}.apk"),
-        (Form::Java, false) => return format!("/data/app/{}-1.apk", manifest.package),
-        (Form::Service, _) => {}
-    }
-    if manifest.system {
-        return format!("/product/app/{short}/{short}.apk");
+    match (manners.apk, manifest.system) {
+        (ApkPlace::File, true) => return format!("/system/app/{short}.apk"),
+        (ApkPlace::File, false) => return format!("/data/app/{}-1.apk", manifest.package),
+        (ApkPlace::Folder, true) => return format!("/system/app/{short}/{short}.apk"),
+        (ApkPlace::TwoFolders, true) => return format!("/product/app/{short}/{short}.apk"),
+        (ApkPlace::Folder | ApkPlace::TwoFolders, false) => {}
     }
     let random = |salt: u64| {
         let mut hash = super::fingerprint(&manifest.package) ^ salt;
@@ -204,7 +204,11 @@ pub(super) fn apk(manifest: &Manifest, manners: &Release) -> String {
         }
         name
     };
-    format!("/data/app/~~{}==/{}-{}==/base.apk", random(3), manifest.package, random(5))
+    let folder = format!("{}-{}==", manifest.package, random(5));
+    match manners.apk {
+        ApkPlace::TwoFolders => format!("/data/app/~~{}==/{folder}/base.apk", random(3)),
+        _ => format!("/data/app/{folder}/base.apk"),
+    }
 }
 
 fn short(package: &str, class: &str) -> String {

@@ -1,4 +1,5 @@
-//! System properties: `getprop` and `setprop`. Names and shapes from the captures in `shell/getprop`.
+//! System properties: `getprop` and `setprop`. Names, and since when there are such, from the captures in `shell/getprop` (Android 3.2,
+//! 4.4, 9, 11), and from AOSP's `buildinfo.sh` and `gen_build_prop.py` for what came later.
 
 use super::Invocation;
 use crate::phone::Setup;
@@ -19,87 +20,117 @@ pub(crate) struct Properties(BTreeMap<String, String>);
 impl Properties {
     /// What a phone says of itself once it has booted.
     pub(crate) fn new(setup: &Setup, serial: &str) -> Self {
-        let sdk = sdk(setup.android).to_string();
         let manners = Release::of(setup.android);
+        let sdk = sdk(setup.android).to_string();
         let release = match manners.major == setup.android {
             true => manners.version.to_owned(),
             false => setup.android.to_string(),
         };
         let (model, product, device) =
             (setup.model.as_str(), setup.product.as_str(), setup.device.as_str());
-        let id = manners.build;
-        let fingerprint =
-            format!("thumbwire/{product}/{device}:{release}/{id}/1:user/release-keys");
-        let description = format!("{product}-user {release} {id} 1 release-keys");
-        let density = setup.display.density.to_string();
-        let pairs = [
-            ("dalvik.vm.heapsize", "512m"),
-            ("debug.tracing.screen_state", "2"),
-            ("dev.bootcomplete", "1"),
-            ("gsm.operator.alpha", "Virtual"),
-            ("gsm.sim.state", "ABSENT"),
-            ("init.svc.adbd", "running"),
-            ("init.svc.bootanim", "stopped"),
-            ("init.svc.surfaceflinger", "running"),
-            ("init.svc.zygote", "running"),
-            ("net.bt.name", "Android"),
-            ("persist.sys.locale", "en-US"),
-            ("persist.sys.timezone", "UTC"),
-            ("persist.sys.usb.config", "adb"),
-            ("ro.adb.secure", "1"),
-            ("ro.board.platform", "virtual"),
-            ("ro.boot.hardware", "virtual"),
-            ("ro.boot.serialno", serial),
-            ("ro.bootmode", "unknown"),
-            ("ro.build.characteristics", "default"),
-            ("ro.build.date", "Thu Oct  5 12:00:00 UTC 2023"),
-            ("ro.build.date.utc", "1696507200"),
-            ("ro.build.description", &description),
-            ("ro.build.display.id", id),
-            ("ro.build.fingerprint", &fingerprint),
-            ("ro.build.id", id),
-            ("ro.build.product", device),
-            ("ro.build.tags", "release-keys"),
-            ("ro.build.type", "user"),
-            ("ro.build.version.codename", "REL"),
-            ("ro.build.version.incremental", "1"),
-            ("ro.build.version.release", &release),
-            ("ro.build.version.release_or_codename", &release),
-            ("ro.build.version.sdk", &sdk),
-            ("ro.build.version.security_patch", manners.security_patch),
-            ("ro.crypto.state", "encrypted"),
-            ("ro.debuggable", "0"),
-            ("ro.hardware", "virtual"),
-            ("ro.kernel.version", "6.1"),
-            ("ro.product.board", device),
-            ("ro.product.brand", "thumbwire"),
-            ("ro.product.cpu.abi", "arm64-v8a"),
-            ("ro.product.cpu.abilist", "arm64-v8a"),
-            ("ro.product.cpu.abilist64", "arm64-v8a"),
-            ("ro.product.device", device),
-            ("ro.product.first_api_level", &sdk),
-            ("ro.product.locale", "en-US"),
-            ("ro.product.manufacturer", "Thumbwire"),
-            ("ro.product.model", model),
-            ("ro.product.name", product),
-            ("ro.secure", "1"),
-            ("ro.serialno", serial),
-            ("ro.sf.lcd_density", &density),
-            ("ro.system.build.version.sdk", &sdk),
-            ("ro.vendor.build.version.sdk", &sdk),
-            ("sys.boot_completed", "1"),
-            ("sys.usb.config", "adb"),
-            ("sys.usb.state", "adb"),
-            ("vold.decrypt", "trigger_restart_framework"),
+        let (id, incremental, (date, seconds)) = (manners.build, "1", manners.built);
+        let of_build =
+            format!("thumbwire/{product}/{device}:{release}/{id}/{incremental}:user/release-keys");
+        let description = format!("{product}-user {release} {id} {incremental} release-keys");
+        let (seconds, density) = (seconds.to_string(), setup.display.density.to_string());
+        let abis = manners.abis;
+        let of_width = |wide: bool| {
+            let abis = abis.split(',').filter(|abi| abi.contains("64") == wide);
+            abis.collect::<Vec<_>>().join(",")
+        };
+        let (narrow, wide) = (of_width(false), of_width(true));
+        let least = manners.least_target.to_string();
+        // Name, the first release that has it, value.
+        let rows = [
+            ("dalvik.vm.heapsize", 1, "512m"),
+            ("debug.tracing.screen_state", 12, "2"),
+            ("dev.bootcomplete", 1, "1"),
+            ("gsm.operator.alpha", 1, "Virtual"),
+            ("gsm.sim.state", 1, "ABSENT"),
+            ("init.svc.adbd", 1, "running"),
+            ("init.svc.bootanim", 1, "stopped"),
+            ("init.svc.surfaceflinger", 1, "running"),
+            ("init.svc.zygote", 1, "running"),
+            ("net.bt.name", 1, "Android"),
+            ("persist.sys.locale", 5, "en-US"),
+            ("persist.sys.timezone", 1, "UTC"),
+            ("persist.sys.usb.config", 1, "adb"),
+            ("ro.adb.secure", 1, "1"),
+            ("ro.apex.updatable", 10, "true"),
+            ("ro.board.platform", 1, "virtual"),
+            ("ro.boot.hardware", 1, "virtual"),
+            ("ro.boot.serialno", 1, serial),
+            ("ro.bootmode", 1, "unknown"),
+            ("ro.build.characteristics", 1, "default"),
+            ("ro.build.date", 1, date),
+            ("ro.build.date.utc", 1, &seconds),
+            ("ro.build.description", 1, &description),
+            ("ro.build.display.id", 1, id),
+            ("ro.build.fingerprint", 1, &of_build),
+            ("ro.build.host", 1, "localhost"),
+            ("ro.build.id", 1, id),
+            ("ro.build.product", 1, device),
+            ("ro.build.tags", 1, "release-keys"),
+            ("ro.build.type", 1, "user"),
+            ("ro.build.user", 1, "thumbwire"),
+            ("ro.build.version.all_codenames", 5, "REL"),
+            ("ro.build.version.codename", 1, "REL"),
+            ("ro.build.version.incremental", 1, incremental),
+            ("ro.build.version.min_supported_target_sdk", 8, &least),
+            ("ro.build.version.preview_sdk", 6, "0"),
+            ("ro.build.version.release", 1, &release),
+            ("ro.build.version.release_or_codename", 11, &release),
+            ("ro.build.version.release_or_preview_display", 13, &release),
+            ("ro.build.version.sdk", 1, &sdk),
+            ("ro.build.version.security_patch", 6, manners.security_patch),
+            ("ro.crypto.state", 1, if setup.android < 6 { "unencrypted" } else { "encrypted" }),
+            ("ro.crypto.type", 7, "file"),
+            ("ro.debuggable", 1, "0"),
+            ("ro.hardware", 1, "virtual"),
+            ("ro.kernel.version", 12, short(manners.kernel)),
+            ("ro.product.board", 1, device),
+            ("ro.product.brand", 1, "thumbwire"),
+            ("ro.product.build.fingerprint", 10, &of_build),
+            ("ro.product.build.version.sdk", 10, &sdk),
+            ("ro.product.cpu.abi", 1, abis.split(',').next().unwrap_or_default()),
+            ("ro.product.cpu.abilist", 5, abis),
+            ("ro.product.cpu.abilist32", 5, &narrow),
+            ("ro.product.cpu.abilist64", 5, &wide),
+            ("ro.product.device", 1, device),
+            ("ro.product.first_api_level", 7, &sdk),
+            ("ro.product.locale", 5, "en-US"),
+            ("ro.product.manufacturer", 1, "Thumbwire"),
+            ("ro.product.model", 1, model),
+            ("ro.product.name", 1, product),
+            ("ro.secure", 1, "1"),
+            ("ro.serialno", 1, serial),
+            ("ro.sf.lcd_density", 1, &density),
+            ("ro.system.build.fingerprint", 10, &of_build),
+            ("ro.system.build.version.sdk", 10, &sdk),
+            ("ro.treble.enabled", 8, "true"),
+            ("ro.vendor.build.fingerprint", 8, &of_build),
+            ("ro.vendor.build.version.sdk", 10, &sdk),
+            ("ro.vndk.version", 9, if setup.android < 15 { &sdk } else { "" }),
+            ("ro.zygote", 5, if narrow.is_empty() { "zygote64" } else { "zygote64_32" }),
+            ("sys.boot_completed", 1, "1"),
+            ("sys.usb.config", 1, "adb"),
+            ("sys.usb.state", 1, "adb"),
+            ("vold.decrypt", 1, "trigger_restart_framework"),
         ];
-        let told = pairs.into_iter().filter(|(_, value)| !value.is_empty());
-        Self(told.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        let told = rows.into_iter().filter(|row| row.1 <= setup.android && !row.2.is_empty());
+        Self(told.map(|(name, _, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
     /// A property's value; empty when there is none, as on a phone.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
+}
+
+/// The first two numbers of a kernel.
+fn short(kernel: &str) -> &str {
+    let second = kernel.match_indices('.').nth(1);
+    second.map_or(kernel, |(at, _)| &kernel[..at])
 }
 
 /// The API level of a major release. Source: developer.android.com, "Codenames, tags, and build numbers".

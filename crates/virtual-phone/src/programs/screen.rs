@@ -21,7 +21,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
             "-p" => png = true,
             "-d" => drop(args.next()),
             option if option.len() > 1 && option.starts_with('-') => {
-                call.err(SCREENCAP).await;
+                call.err(call.manners().screencap_usage).await;
                 return Ok(1);
             }
             path => file = Some(path.to_owned()),
@@ -141,7 +141,7 @@ pub(super) async fn wm(call: Invocation) -> Status {
                 Ok(0)
             }
         },
-        (Some("user-rotation"), mode) => {
+        (Some(word), mode) if Some(word) == call.manners().wm_rotation => {
             let rotation = call.arg(2).and_then(|arg| arg.parse::<u8>().ok());
             let shown = call.phone.with(|phone| {
                 match mode {
@@ -165,7 +165,8 @@ pub(super) async fn wm(call: Invocation) -> Status {
         }
         (Some("dismiss-keyguard"), _) => Ok(0),
         (None | Some("help" | "-h"), _) => {
-            call.out(WM).await.map(|()| if call.args.is_empty() { 255 } else { 0 })
+            let usage = call.manners().wm_usage;
+            call.out(usage).await.map(|()| if call.args.is_empty() { 255 } else { 0 })
         }
         (Some(other), _) => call.out(format!("Unknown command: {other}\n")).await.map(|()| 255),
     }
@@ -198,31 +199,6 @@ async fn number(call: &Invocation, text: &str) -> Status {
     .await;
     Ok(255)
 }
-
-/// The capture `188-screencap-h`.
-const SCREENCAP: &str = "\
-usage: screencap [-hp] [-d display-id] [FILENAME]
-   -h: this message
-   -p: save the file as a png.
-   -d: specify the display id to capture, default 0.
-If FILENAME ends with .png it will be saved as a png.
-If FILENAME is not given, the results will be printed to stdout.
-";
-
-const WM: &str = "\
-Window manager (window) commands:
-  help
-      Print this help text.
-  size [reset|WxH|WdpxHdp] [-d DISPLAY_ID]
-    Return or override display size.
-    width and height in pixels unless suffixed with 'dp'.
-  density [reset|DENSITY] [-d DISPLAY_ID]
-    Return or override display density.
-  user-rotation [free|lock] [rotation]
-    Print or set user rotation mode and user rotation.
-  dismiss-keyguard
-    Dismiss the keyguard, prompting user for auth if necessary.
-";
 
 #[cfg(test)]
 mod tests {

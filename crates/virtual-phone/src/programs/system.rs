@@ -3,21 +3,16 @@
 use super::{Invocation, find};
 use crate::sh::io::Status;
 
-/// `id [-u|-g] [-n]`; the groups are those of adbd's shell on Android 14.
+/// `id [-u|-g] [-n]`
 pub(super) async fn id(call: Invocation) -> Status {
+    let manners = call.manners();
+    let groups = manners.groups;
     let text = match call.args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         // toolbox's `id` looks at no argument: capture `010-id`.
-        _ if !call.manners().toybox => {
-            "uid=2000(shell) gid=2000(shell) groups=1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),\
-             1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)\n"
-        }
-        ["-u" | "-g"] => "2000\n",
-        ["-un" | "-gn"] | ["-u" | "-g", "-n"] | ["-n", "-u" | "-g"] => "shell\n",
-        _ => {
-            "uid=2000(shell) gid=2000(shell) groups=2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),\
-             1078(ext_data_rw),1079(ext_obb_rw),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),\
-             3011(uhid),3012(readtracefs) context=u:r:shell:s0\n"
-        }
+        _ if !manners.toybox => format!("uid=2000(shell) gid=2000(shell) groups={groups}\n"),
+        ["-u" | "-g"] => "2000\n".to_owned(),
+        ["-un" | "-gn"] | ["-u" | "-g", "-n"] | ["-n", "-u" | "-g"] => "shell\n".to_owned(),
+        _ => format!("uid=2000(shell) gid=2000(shell) groups={groups} context=u:r:shell:s0\n"),
     };
     call.out(text).await.map(|()| 0)
 }
@@ -29,14 +24,16 @@ pub(super) async fn whoami(call: Invocation) -> Status {
 
 /// `uname [-a|-r|-s|-m]`
 pub(super) async fn uname(call: Invocation) -> Status {
+    let (kernel, built) = (call.manners().kernel, call.manners().built.0);
     let text = match call.arg(0) {
         Some("-a") => {
-            "Linux localhost 6.1.0-virtual #1 SMP PREEMPT Thu Oct 5 12:00:00 UTC 2023 aarch64 Toybox\n"
+            let built = built.replace("  ", " ");
+            format!("Linux localhost {kernel} #1 SMP PREEMPT {built} aarch64 Toybox\n")
         }
-        Some("-r") => "6.1.0-virtual\n",
-        Some("-m") => "aarch64\n",
-        Some("-n") => "localhost\n",
-        _ => "Linux\n",
+        Some("-r") => format!("{kernel}\n"),
+        Some("-m") => "aarch64\n".to_owned(),
+        Some("-n") => "localhost\n".to_owned(),
+        _ => "Linux\n".to_owned(),
     };
     call.out(text).await.map(|()| 0)
 }

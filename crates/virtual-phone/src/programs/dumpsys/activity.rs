@@ -1,15 +1,20 @@
 //! `dumpsys activity`: which activity is in front, and the processes. Shapes: `shell/activity` of the captures for Android 14 and 16,
-//! `043` and `118` for 4.4.
+//! `043` and `118` for 4.4, emulators as said in `window` for the others.
 
-use super::{fingerprint, task};
+use super::{configuration, fingerprint, task, task_record, uid};
 use crate::phone::State;
-use crate::release::Form;
+use crate::release::shapes::Shape;
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
-    let old = phone.manners().form == Form::Java;
+    let shape = phone.manners().shape;
+    let old = shape == Shape::Four;
     match args.first().copied() {
-        None | Some("activities" | "a") if old => old_activities(phone),
-        None | Some("activities" | "a") => activities(phone),
+        None | Some("activities" | "a") => match shape {
+            Shape::Four => old_activities(phone),
+            Shape::Nine => activities_of_nine(phone),
+            Shape::Eleven => activities_of_eleven(phone),
+            _ => activities(phone, shape),
+        },
         Some("top") => top(phone, old),
         Some("recents" | "r") => recents(phone),
         Some("processes" | "p") => processes(phone),
@@ -33,14 +38,113 @@ fn address(of: &str) -> String {
     format!("{:07x}", fingerprint(of) & 0xfff_ffff)
 }
 
-fn activities(phone: &State) -> String {
+/// The lines of the activity in front; of a release up to 11 they are further in.
+fn record(phone: &State, shape: Shape) -> String {
     let top = phone.world.foreground();
-    let (record, package) = (task(phone), &top.package);
-    let uid = uid(phone, package);
-    let stack = format!("Task{{{} #1 type=standard A={uid}:{package}", address(package));
+    let (record, package, short) = (task(phone), &top.package, top.short());
+    let (uid, pid) = (uid(phone, package), phone.world.pid_of(package).unwrap_or(0));
+    let app = uid.saturating_sub(10_000);
+    let process = format!("ProcessRecord{{{} {pid}:{package}/u0a{app}}}", address(&short));
+    let configuration = configuration(phone, "standard");
+    let (from, holder, affinity, named, state) = match shape {
+        Shape::Four | Shape::Nine => (
+            "launchedFromPackage=null",
+            format!("frontOfTask=true task={}", task_of_nine(phone)),
+            package.clone(),
+            "realActivity",
+            "state=RESUMED stopped=false delayedResume=false finishing=false\nkeysPaused=false inHistory=true visible=true sleeping=false idle=true mStartingWindowState=STARTING_WINDOW_REMOVED",
+        ),
+        Shape::Eleven => (
+            "launchedFromPackage=com.android.shell launchedFromFeature=null",
+            format!("rootOfTask=true task={}", task_record(phone)),
+            format!("{uid}:{package}"),
+            "mActivityComponent",
+            "state=RESUMED stopped=false delayedResume=false finishing=false\nkeysPaused=false inHistory=true setToSleep=false idle=true mStartingWindowState=STARTING_WINDOW_REMOVED",
+        ),
+        later => (
+            "launchedFromPackage=com.android.shell launchedFromFeature=null",
+            format!("rootOfTask=true task={}", task_record(phone)),
+            format!("{uid}:{package}"),
+            "mActivityComponent",
+            match later {
+                Shape::Thirteen => {
+                    "state=RESUMED stopped=false delayedResume=false finishing=false\nkeysPaused=false inHistory=true idle=true"
+                }
+                Shape::Sixteen => {
+                    "state=RESUMED finishing=false\nkeysPaused=false inHistory=true idle=true"
+                }
+                _ => {
+                    "state=RESUMED delayedResume=false finishing=false\nkeysPaused=false inHistory=true idle=true"
+                }
+            },
+        ),
+    };
+    // What is still to be seen of it, since windows and activities are one.
+    let seen = match shape {
+        Shape::Four | Shape::Nine => "",
+        Shape::Eleven => {
+            "\nmVisibleRequested=true mVisible=true mClientVisible=true reportedDrawn=true reportedVisible=true"
+        }
+        _ => {
+            "\nmVisibleRequested=true mVisible=true mClientVisible=true reportedDrawn=true reportedVisible=true"
+        }
+    };
+    let lines = format!(
+        "packageName={package} processName={package}\nlaunchedFromUid=2000 {from} userId=0\napp={process}\nIntent {{ flg=0x10000000 cmp={short} }}\n{holder}\ntaskAffinity={affinity}\n{named}={short}\nCurrentConfiguration={configuration}\n{state}{seen}\nmActivityType=standard\nnowVisible=true lastVisibleTime=-1s0ms\n"
+    );
+    let (head, inner) = match shape >= Shape::Thirteen {
+        true => ("    * Hist  #0: ", "      "),
+        false => ("      * Hist #0: ", "          "),
+    };
+    let indented: String = lines.lines().map(|line| format!("{inner}{line}\n")).collect();
+    format!("{head}{record}\n{indented}")
+}
+
+fn task_of_nine(phone: &State) -> String {
+    let package = phone.world.foreground().package;
+    format!("TaskRecord{{{} #1 A={package} U=0 StackId=1 sz=1}}", address(&package))
+}
+
+/// Stacks of tasks. Source: an emulator of Android 9, as said in `window`.
+fn activities_of_nine(phone: &State) -> String {
+    let top = phone.world.foreground();
+    let (record, line, package, short) =
+        (task(phone), task_of_nine(phone), &top.package, top.short());
+    let stack = format!(
+        "ActivityStack{{{} stackId=1 type=standard mode=fullscreen visible=true translucent=false, 1 tasks}}",
+        address(&record)
+    );
     format!(
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  * {stack} U=0 visible=true visibleRequested=true mode=fullscreen translucent=false sz=1}}\n    mLastPausedActivity: null\n    isSleeping=false\n    topResumedActivity={record}\n    * Hist  #0: {record}\n        packageName={package} processName={package}\n        launchedFromUid=2000 launchedFromPackage=com.android.shell launchedFromFeature=null userId=0\n        Intent {{ flg=0x10000000 cmp={short} }}\n        rootOfTask=true task={stack}}}\n        taskAffinity={uid}:{package}\n        mActivityComponent={short}\n        state=RESUMED delayedResume=false finishing=false\n        visible=true visibleRequested=true\n\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityTaskSupervisor state:\n  topDisplayFocusedRootTask={stack}}}\n",
-        short = top.short(),
+        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n\n  Stack #1: type=standard mode=fullscreen\n  isSleeping=false\n  mBounds=Rect(0, 0 - 0, 0)\n    Task id #1\n    mBounds=Rect(0, 0 - 0, 0)\n    mMinWidth=-1\n    mMinHeight=-1\n    mLastNonFullscreenBounds=null\n    * {line}\n      userId=0 effectiveUid=u0a{} mCallingUid=2000 mUserSetupComplete=true mCallingPackage=null\n      affinity={package}\n      intent={{flg=0x10000000 cmp={short}}}\n      realActivity={short}\n      autoRemoveRecents=false isPersistable=true numFullscreen=1 activityType=1\n      rootWasReset=false mNeverRelinquishIdentity=true mReuseTask=false mLockTaskAuth=LOCK_TASK_AUTH_PINNABLE\n      Activities=[{record}]\n      askedCompatMode=false inRecents=true isAvailable=true\n      stackId=1\n      hasBeenVisible=true mResizeMode=RESIZE_MODE_RESIZEABLE mSupportsPictureInPicture=false isResizeable=true lastActiveTime=1 (inactive for 0s)\n{}\n    Running activities (most recent first):\n      {line}\n        Run #0: {record}\n\n    mResumedActivity: {record}\n\n  ResumedActivity: {record}\n  mFocusedStack={stack} mLastFocusedStack={stack}\n  mCurTaskIdForUser={{0=1}}\n  mUserStackInFront={{}}\n  displayId=0 stacks=1\n  isHomeRecentsComponent=false  KeyguardController:\n    mKeyguardShowing=false\n    mAodShowing=false\n    mKeyguardGoingAway=false\n    mOccluded=false\n",
+        uid(phone, package).saturating_sub(10_000),
+        self::record(phone, Shape::Nine),
+    )
+}
+
+/// Tasks in stacks. Source: an emulator of Android 11, as said in `window`.
+fn activities_of_eleven(phone: &State) -> String {
+    let top = phone.world.foreground();
+    let (record, line, package, short) =
+        (task(phone), task_record(phone), &top.package, top.short());
+    let uid = uid(phone, package);
+    format!(
+        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  Stack #1: type=standard mode=fullscreen\n  isSleeping=false\n  mBounds=Rect(0, 0 - 0, 0)\n    mResumedActivity: {record}\n    * {line}\n      mBounds=Rect(0, 0 - 0, 0)\n      mMinWidth=-1 mMinHeight=-1\n      userId=0 effectiveUid=u0a{} mCallingUid=2000 mUserSetupComplete=true mCallingPackage=com.android.shell mCallingFeatureId=null\n      affinity={uid}:{package}\n      intent={{flg=0x10000000 cmp={short}}}\n      mActivityComponent={short}\n      autoRemoveRecents=false isPersistable=true activityType=1\n      rootWasReset=false mNeverRelinquishIdentity=true mReuseTask=false mLockTaskAuth=LOCK_TASK_AUTH_PINNABLE\n      Activities=[{record}]\n      askedCompatMode=false inRecents=true isAvailable=true\n      taskId=1 stackId=1\n      mHasBeenVisible=true\n      mResizeMode=RESIZE_MODE_RESIZEABLE mSupportsPictureInPicture=false isResizeable=true\n      lastActiveTime=1 (inactive for 0s)\n{}\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityStackSupervisor state:\n  topDisplayFocusedStack={line}\n",
+        uid.saturating_sub(10_000),
+        self::record(phone, Shape::Eleven),
+    )
+}
+
+/// Tasks in tasks, since 12. Sources: emulators of Android 13 and 14, as said in `window`, and the captures of 14 and 16.
+fn activities(phone: &State, shape: Shape) -> String {
+    let (record, line) = (task(phone), task_record(phone));
+    let whole = line.trim_end_matches('}');
+    let asks = match shape {
+        Shape::Sixteen => "    fullscreenRequestAllowMode=NONE\n",
+        _ => "",
+    };
+    format!(
+        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  * {whole} U=0 visible=true visibleRequested=true mode=fullscreen translucent=false sz=1}}\n{asks}    mLastPausedActivity: null\n    isSleeping=false\n    topResumedActivity={record}\n{}\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityTaskSupervisor state:\n  topDisplayFocusedRootTask={line}\n",
+        self::record(phone, shape),
     )
 }
 
@@ -97,9 +201,4 @@ fn processes(phone: &State) -> String {
     format!(
         "ACTIVITY MANAGER RUNNING PROCESSES (dumpsys activity processes)\n  All known processes:\n{rows}"
     )
-}
-
-fn uid(phone: &State, package: &str) -> u32 {
-    let packages = phone.world.packages();
-    packages.into_iter().find(|manifest| manifest.package == package).map_or(0, |found| found.uid)
 }

@@ -1,7 +1,11 @@
-//! `dumpsys display`: the displays, their sizes, and how they are turned. Shapes: `shell/display` of the captures, `040` for Android 4.4.
+//! `dumpsys display`: the displays, their sizes, and how they are turned. Shapes: `shell/display` of the captures (`scrcpy_partial*.txt` for
+//! 11, the Xiaomi Pad for 14), `040` for Android 4.4; `DisplayInfo.java` for 9.
 
 use crate::phone::State;
-use crate::release::Form;
+use crate::release::shapes::Shape;
+
+/// The panel, by the number that `screencap -d` takes.
+const LOCAL: &str = "local:4619827259835644672";
 
 pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
     let display = *phone.world.display();
@@ -9,7 +13,7 @@ pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
     let (natural_width, natural_height) = phone.world.physical_size();
     let density = display.density;
     let state = if phone.world.screen_on() { "ON" } else { "OFF" };
-    if phone.manners().form == Form::Java {
+    if phone.manners().shape == Shape::Four {
         let info = |app: &str| {
             format!(
                 "DisplayInfo{{\"Built-in Screen\", app {app}, real {app}, largest app {app}, smallest app {app}, 60.0 fps, rotation{turned}, density {density} ({density}.0 x {density}.0) dpi, layerStack 0, type BUILT_IN, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS}}"
@@ -22,13 +26,25 @@ pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
             info(&format!("{width} x {height}")),
         );
     }
-    let info = |size: &str| {
-        format!(
-            "DisplayInfo{{\"Built-in Screen\", displayId 0, displayGroupId 0, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS, FLAG_TRUSTED, real {size}, largest app {size}, smallest app {size}, mode 1, defaultMode 1, rotation {turned}, state {state}, type INTERNAL, density {density}}}"
-        )
+    let shape = phone.manners().shape;
+    let flags = "FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS";
+    let info = |size: &str| match shape {
+        Shape::Four | Shape::Nine => format!(
+            "DisplayInfo{{\"Built-in Screen, displayId 0\", uniqueId \"{LOCAL}\", app {size}, real {size}, largest app {size}, smallest app {size}, mode 1, defaultMode 1, rotation {turned}, density {density} ({density}.0 x {density}.0) dpi, layerStack 0, appVsyncOff 1000000, presDeadline 16666666, type BUILT_IN, state {state}, {flags}, removeMode 0}}"
+        ),
+        later => format!(
+            "DisplayInfo{{\"Built-in Screen\", displayId 0, {}{flags}, FLAG_TRUSTED, real {size}, largest app {size}, smallest app {size}, mode 1, defaultMode 1, rotation {turned}, state {state}, type INTERNAL, uniqueId \"{LOCAL}\", app {size}, density {density} ({density}.0 x {density}.0) dpi, layerStack 0}}",
+            if later == Shape::Eleven { "" } else { "displayGroupId 0, " },
+        ),
+    };
+    let active = if shape >= Shape::Eleven { "isActive=true, " } else { "" };
+    let phase = if shape >= Shape::Thirteen { "    mPhase=1\n" } else { "" };
+    let device = match shape >= Shape::Sixteen {
+        true => format!("Built-in Screen({LOCAL})"),
+        false => "Built-in Screen".to_owned(),
     };
     format!(
-        "DISPLAY MANAGER (dumpsys display)\n  mSafeMode=false\n  mPendingTraversal=false\n  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:0', physicalPort=0, orientation={turned}, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]\n  mGlobalDisplayState={state}\n\nDisplay States: size=1\n  Display Id=0\n  Display State={state}\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0\n    mPhase=1\n    mLayerStack=0\n    mHasContent=true\n    mPrimaryDisplayDevice=Built-in Screen\n    mBaseDisplayInfo={}\n    mOverrideDisplayInfo={}\n",
+        "DISPLAY MANAGER (dumpsys display)\n  mSafeMode=false\n  mPendingTraversal=false\n  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, {active}displayId=0, uniqueId='{LOCAL}', physicalPort=0, orientation={turned}, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]\n  mGlobalDisplayState={state}\n\nDisplay States: size=1\n  Display Id=0\n  Display State={state}\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0\n{phase}    mLayerStack=0\n    mHasContent=true\n    mPrimaryDisplayDevice={device}\n    mBaseDisplayInfo={}\n    mOverrideDisplayInfo={}\n",
         info(&format!("{natural_width} x {natural_height}")),
         info(&format!("{width} x {height}")),
     )

@@ -1,6 +1,7 @@
 //! `dumpsys window` of Android 4.4: other sections, and the focus stands among the windows. Captures `037`, `038`, `064`, `119`, `436`.
 
-use super::{task, window_name};
+use super::task;
+use super::window::name as window_name;
 use crate::phone::State;
 use crate::world::WindowKind;
 

@@ -1,8 +1,8 @@
-//! `dumpsys power`: whether the phone is awake and its display on. Sources: `PowerManagerService.dumpInternal` of Android 14, the capture
-//! `302` for 4.4.
+//! `dumpsys power`: whether the phone is awake and its display on. Sources: `PowerManagerService.dumpInternal`, the capture `302` for 4.4,
+//! and public transcripts of phones for the suspend blockers of Android 16 and the last line since 10.
 
 use crate::phone::State;
-use crate::release::Form;
+use crate::release::shapes::Shape;
 
 pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
     let on = phone.world.screen_on();
@@ -13,7 +13,7 @@ pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
     let mut text = format!(
         "POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness={wakefulness}\n"
     );
-    let old = phone.manners().form == Form::Java;
+    let old = phone.manners().shape == Shape::Four;
     if !old {
         text.push_str("  mWakefulnessChanging=false\n");
     }
@@ -28,10 +28,25 @@ pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
             "\nWake Locks: size=0\n\nSuspend Blockers: size=4\n  PowerManagerService.WakeLocks: ref count=0\n  PowerManagerService.Display: ref count={held}\n  PowerManagerService.Broadcasts: ref count=0\n  PowerManagerService.WirelessChargerDetector: ref count=0\n\nScreen On Blocker: held=false, mNestCount=0\n\nDisplay Blanker: blanked={}\n",
             !on
         ));
-    } else {
-        text.push_str(&format!(
-            "\nWake Locks: size=0\n\nSuspend Blockers: size=3\n  PowerManagerService.WakeLocks: ref count=0\n  PowerManagerService.Display: ref count={held}\n  PowerManagerService.Broadcasts: ref count=0\n\nDisplay Power: state={state}\n"
-        ));
+        return text;
     }
+    let display = match (phone.manners().shape, on) {
+        (Shape::Sixteen, true) => "1 [holding display: (01-01 00:00:00.000)]",
+        (Shape::Sixteen, false) => "0 []",
+        (_, true) => "1",
+        (_, false) => "0",
+    };
+    // Since 16 each tells who holds it.
+    let (booting, nobody, count) = match phone.manners().shape {
+        Shape::Sixteen => ("  PowerManagerService.Booting: ref count=0 []\n", " []", 4),
+        _ => ("", "", 3),
+    };
+    let blanker = match phone.manners().shape {
+        Shape::Four | Shape::Nine => format!("state={state}"),
+        _ => "com.android.server.power.PowerManagerService$1@8c9fc54".to_owned(),
+    };
+    text.push_str(&format!(
+        "\nWake Locks: size=0\n\nSuspend Blockers: size={count}\n{booting}  PowerManagerService.WakeLocks: ref count=0{nobody}\n  PowerManagerService.Display: ref count={display}\n  PowerManagerService.Broadcasts: ref count=0{nobody}\n\nDisplay Power: {blanker}\n"
+    ));
     text
 }
