@@ -2,6 +2,7 @@
 //! `shell/pmlist`. Installing is not served yet and refused in Android's words.
 
 mod old;
+pub(in crate::programs) mod permissions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
@@ -60,7 +61,8 @@ pub(super) async fn pm(call: Invocation) -> Status {
         "dump" => {
             let text = call.phone.with(|phone| {
                 let now = phone.world.unix_time();
-                installed(&phone.world, name).map(|manifest| dumped(manifest, manners, now))
+                let held = phone.world.runtime_permissions(name.unwrap_or_default());
+                installed(&phone.world, name).map(|manifest| dumped(manifest, &held, manners, now))
             });
             match text {
                 Some(text) => call.out(text).await.map(|()| 0),
@@ -80,19 +82,8 @@ pub(super) async fn pm(call: Invocation) -> Status {
             true => call.out("Failure [DELETE_FAILED_USER_RESTRICTED]\n").await.map(|()| 1),
             false => call.out("Failure [DELETE_FAILED_INTERNAL_ERROR]\n").await.map(|()| 1),
         },
-        "grant" | "revoke" => {
-            let package = rest.iter().find(|arg| !arg.starts_with('-')).copied();
-            match call.phone.with(|phone| installed(&phone.world, package).is_some()) {
-                true => Ok(0),
-                false => {
-                    let what = format!(
-                        "java.lang.IllegalArgumentException: Unknown package: {}",
-                        package.unwrap_or_default()
-                    );
-                    call.exception(&command, &what).await
-                }
-            }
-        }
+        "grant" | "revoke" => permissions::grant_or_revoke(&call, &command, &rest).await,
+        "reset-permissions" => permissions::reset(&call),
         "enable" | "disable" | "disable-user" | "default-state" | "hide" | "unhide" | "suspend"
         | "unsuspend" => {
             let what = format!(

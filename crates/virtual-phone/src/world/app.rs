@@ -50,6 +50,11 @@ impl Manifest {
     }
 }
 
+/// The full names of Android's own permissions.
+pub(crate) fn asks(permissions: &[&str]) -> Vec<String> {
+    permissions.iter().map(|name| format!("android.permission.{name}")).collect()
+}
+
 /// How an app's icon looks: a symbol on a round ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct AppIcon {
@@ -175,6 +180,8 @@ pub(crate) enum Event {
     Text { field: String, text: String },
     /// The keyboard's enter key was pressed in a field of one line.
     Action { field: String },
+    /// What came of [`Reach::ask_permission`].
+    Answer { permission: &'static str, granted: bool },
     /// Back was pressed, or the screen was touched beside a dialog. An app that has nowhere to go back to calls [`Reach::finish`].
     Back,
 }
@@ -339,6 +346,7 @@ pub(crate) enum Request {
     ScrollToTop(&'static str),
     Copy(String),
     Wish(Wish),
+    AskPermission(&'static str),
     Setting { table: String, name: String, value: String },
 }
 
@@ -388,6 +396,11 @@ impl Reach<'_> {
     /// Wants something done to shared storage.
     pub(crate) fn wish(&mut self, wish: Wish) {
         self.asked.push(Request::Wish(wish));
+    }
+
+    /// Asks for a permission that the app's manifest lists; the answer comes as [`Event::Answer`], at once where it is known.
+    pub(crate) fn ask_permission(&mut self, permission: &'static str) {
+        self.asked.push(Request::AskPermission(permission));
     }
 
     /// Puts text on the clipboard.

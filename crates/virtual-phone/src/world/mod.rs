@@ -23,6 +23,7 @@ mod keys;
 mod layout;
 mod log;
 mod overlays;
+mod permissions;
 pub(crate) mod picture;
 pub(crate) mod scene;
 pub(crate) mod settings;
@@ -47,6 +48,7 @@ pub use self::app::{Component, Intent, Manifest, StartError, Started};
 pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Buffer, Log, LogLine};
+pub use self::permissions::{PermissionError, RuntimePermission};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
 pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;
@@ -56,6 +58,7 @@ use self::keyboard::Keyboard;
 use self::keys::Focus;
 use self::layout::Scrolls;
 use self::overlays::Overlays;
+use self::permissions::Permissions;
 use self::settings::Settings;
 use self::stage::KnownField;
 use self::tasks::{Installed, Task};
@@ -149,6 +152,7 @@ pub struct World {
     overlays: Overlays,
     /// Apps that hang, and the uptime at which they began to.
     frozen: BTreeMap<String, Duration>,
+    permissions: Permissions,
     /// When an app crashed last.
     crashes: BTreeMap<String, Duration>,
     scrolls: Scrolls,
@@ -209,6 +213,7 @@ impl World {
             toast: None,
             overlays: Overlays::default(),
             frozen: BTreeMap::new(),
+            permissions: Permissions::default(),
             crashes: BTreeMap::new(),
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),

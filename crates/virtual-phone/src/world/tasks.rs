@@ -173,6 +173,7 @@ impl World {
         installed.app = (installed.make)(self.seed);
         installed.pid = None;
         self.frozen.remove(package);
+        self.end_permissions_given_once(package);
         self.take_away(|overlay| overlay.about() == Some(package));
         let in_front = self.foreground().package == package;
         self.tasks.retain(|task| task.package != package);
@@ -189,6 +190,7 @@ impl World {
     pub fn clear_data(&mut self, package: &str) -> bool {
         let Some(at) = self.app_index(package) else { return false };
         self.apps[at].store.clear();
+        self.forget_permissions(package);
         self.force_stop(package)
     }
 
@@ -248,18 +250,18 @@ impl World {
         self.settle();
     }
 
-    fn tell(&mut self, package: &str, event: Event) {
+    pub(crate) fn tell(&mut self, package: &str, event: Event) {
         let Some(at) = self.app_index(package).filter(|_| self.responds(package)) else { return };
         let now = self.uptime;
         let Installed { app, store, .. } = &mut self.apps[at];
         let mut reach = Reach { store, now, asked: Vec::new() };
         app.on(event, &mut reach);
         for request in reach.asked {
-            self.grant(package, request);
+            self.fulfil(package, request);
         }
     }
 
-    fn grant(&mut self, package: &str, request: Request) {
+    fn fulfil(&mut self, package: &str, request: Request) {
         match request {
             Request::Finish => self.finish(package),
             Request::Open(activity) => {
@@ -279,6 +281,7 @@ impl World {
                 self.scrolls.remove(&(owner, format!("#{id}")));
             }
             Request::Wish(wish) => self.wish(wish),
+            Request::AskPermission(permission) => self.ask_permission(package, permission),
             Request::Copy(text) => self.set_clipboard(text),
             Request::Setting { table, name, value } => {
                 // Whoever holds the screen by hand keeps it as it is (`RotationPolicy.setRotationLock`).

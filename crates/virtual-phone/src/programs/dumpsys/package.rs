@@ -6,7 +6,7 @@ use super::super::pm;
 use super::fingerprint;
 use crate::phone::State;
 use crate::release::{Form, Release};
-use crate::world::{Component, Manifest};
+use crate::world::{Component, Manifest, RuntimePermission};
 
 /// When the image of the phone was built, for what came with it: 2009-01-01, the date in Android's images.
 const IMAGE: u64 = 1_230_768_000;
@@ -16,20 +16,30 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let packages = phone.world.packages();
     match args.iter().rfind(|arg| !arg.starts_with('-')) {
         Some(name) => match packages.into_iter().find(|manifest| manifest.package == *name) {
-            Some(manifest) => dumped(manifest, manners, now),
+            Some(manifest) => {
+                dumped(manifest, &phone.world.runtime_permissions(name), manners, now)
+            }
             None => format!("Unable to find package: {name}\n"),
         },
         None => {
-            let blocks: String =
-                packages.iter().map(|manifest| block(manifest, manners, now)).collect();
+            let block = |manifest: &&Manifest| {
+                let held = phone.world.runtime_permissions(&manifest.package);
+                block(manifest, &held, manners, now)
+            };
+            let blocks: String = packages.iter().map(block).collect();
             format!("{}\nPackages:\n{blocks}", resolvers(&packages))
         }
     }
 }
 
 /// All of one package, as `dumpsys package NAME` and `pm dump NAME` begin.
-pub(in crate::programs) fn dumped(manifest: &Manifest, manners: &Release, now: u64) -> String {
-    format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, manners, now))
+pub(in crate::programs) fn dumped(
+    manifest: &Manifest,
+    held: &[RuntimePermission],
+    manners: &Release,
+    now: u64,
+) -> String {
+    format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, held, manners, now))
 }
 
 /// The table of activities by the action that they answer.
@@ -50,7 +60,7 @@ fn resolvers(packages: &[&Manifest]) -> String {
     text
 }
 
-fn block(manifest: &Manifest, manners: &Release, now: u64) -> String {
+fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now: u64) -> String {
     let old = manners.form == Form::Java;
     let Manifest { package, uid, version_code, version_name, .. } = manifest;
     let address = format!("{:07x}", fingerprint(package) & 0xfff_ffff);
@@ -65,7 +75,8 @@ fn block(manifest: &Manifest, manners: &Release, now: u64) -> String {
             "  Package [{package}] ({address}):\n    userId={uid} gids=[]\n    pkg=Package{{{address} {package}}}\n    codePath={file}\n    resourcePath={file}\n    nativeLibraryPath=/data/app-lib/{package}\n    versionCode={version_code} targetSdk=19\n    versionName={version_name}\n    applicationInfo=ApplicationInfo{{{address} {package}}}\n    flags=[ {flags} ]\n    dataDir=/data/data/{package}\n    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]\n    timeStamp={since}\n    firstInstallTime={since}\n    lastUpdateTime={since}\n    permissionsFixed=false haveGids=true installStatus=1\n    pkgFlags=[ {flags} ]\n    User 0:  installed=true blocked=false stopped=false notLaunched=false enabled=0\n"
         );
     }
+    let held = pm::permissions::listed(held, manners.major);
     format!(
-        "  Package [{package}] ({address}):\n    appId={uid}\n    userId={uid}\n    pkg=Package{{{address} {package}}}\n    codePath={folder}\n    resourcePath={folder}\n    primaryCpuAbi=arm64-v8a\n    versionCode={version_code} minSdk=24 targetSdk=34\n    versionName={version_name}\n    flags=[ {flags} ]\n    dataDir=/data/user/0/{package}\n    timeStamp={since}\n    firstInstallTime={since}\n    lastUpdateTime={since}\n    pkgFlags=[ {flags} ]\n    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n      gids=[]\n      runtime permissions:\n"
+        "  Package [{package}] ({address}):\n    appId={uid}\n    userId={uid}\n    pkg=Package{{{address} {package}}}\n    codePath={folder}\n    resourcePath={folder}\n    primaryCpuAbi=arm64-v8a\n    versionCode={version_code} minSdk=24 targetSdk=34\n    versionName={version_name}\n    flags=[ {flags} ]\n    dataDir=/data/user/0/{package}\n    timeStamp={since}\n    firstInstallTime={since}\n    lastUpdateTime={since}\n    pkgFlags=[ {flags} ]\n    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n      gids=[]\n      runtime permissions:\n{held}"
     )
 }

@@ -48,7 +48,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         Some("dump") => {
             let epoch = call.phone.with(|phone| phone.world.unix_time());
             match call.phone.with(|phone| {
-                installed(&phone.world, name).map(|manifest| dumped(manifest, manners, epoch))
+                installed(&phone.world, name).map(|manifest| dumped(manifest, &[], manners, epoch))
             }) {
                 Some(text) => text,
                 None => format!("Unable to find package: {}\n", name.unwrap_or_default()),

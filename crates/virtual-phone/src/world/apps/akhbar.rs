@@ -2,7 +2,7 @@
 //!
 //! All it says is in Arabic; the resource ids tell what is what. Kept, and to be seeded: `saved/N` (a story that was kept, by its number).
 
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, text};
@@ -109,7 +109,7 @@ impl App for Akhbar {
             launcher: Some("com.example.akhbar.MainActivity".into()),
             system: false,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["INTERNET"]),
             icon: AppIcon { symbol: Icon::Description, fill: theme::GREEN, ink: theme::WHITE },
         }
     }
@@ -135,7 +135,7 @@ impl App for Akhbar {
             }
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -79,7 +79,7 @@ impl App for Files {
             }
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

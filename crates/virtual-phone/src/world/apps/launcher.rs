@@ -84,7 +84,7 @@ impl App for Launcher {
                 self.page = 0;
                 self.close(reach);
             }
-            Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -4,7 +4,7 @@
 //! and `signed in` (an e-mail address), so that a member stays signed in.
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{FieldTraits, ImeAction, Tag, View, column, icon, row, text};
@@ -53,7 +53,7 @@ impl App for Members {
             launcher: Some("com.example.members.LoginActivity".into()),
             system: false,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["INTERNET"]),
             icon: AppIcon { symbol: Icon::VpnKey, fill: Colour::hex(0x6750A4), ink: theme::WHITE },
         }
     }
@@ -89,7 +89,7 @@ impl App for Members {
             }
             Event::Action { .. } => self.enter(reach),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -67,7 +67,7 @@ impl App for Notes {
             Event::Text { field, text } => self.typed(&field, text, reach),
             Event::Back => self.back(reach),
             Event::Action { .. } => reach.unfocus(),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

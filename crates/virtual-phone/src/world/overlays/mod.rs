@@ -7,8 +7,10 @@
 
 mod alert;
 mod errors;
+mod prompt;
 
 pub(crate) use self::errors::{Crashed, NotResponding};
+pub(crate) use self::prompt::Prompt;
 
 use super::World;
 use super::app::{Component, Event};

@@ -59,7 +59,10 @@ fn pages(display: Display) -> Vec<(&'static str, World)> {
     let mut crashed = in_app(SHOP, &[]);
     crashed.put_setting("global", "show_first_crash_dialog", "1");
     crashed.crash(SHOP, "java.lang.IllegalStateException");
+    let mut asking = in_maps();
+    tap(&mut asking, "mylocation_button");
     vec![
+        ("permission", asking),
         ("alert", alerted),
         ("not responding", hanging),
         ("crashed", crashed),

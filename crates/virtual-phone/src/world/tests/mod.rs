@@ -14,6 +14,7 @@ mod members;
 mod messages;
 mod notes;
 mod overlays;
+mod permissions;
 mod settings;
 mod shop;
 mod stories;

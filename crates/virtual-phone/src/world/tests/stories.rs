@@ -197,6 +197,7 @@ fn a_long_press_is_told_from_a_tap_by_time() {
 #[test]
 fn dragging_the_map_moves_what_is_painted() {
     let mut world = maps();
+    world.grant(MAPS, "android.permission.ACCESS_FINE_LOCATION").unwrap();
     let before = world.frame();
     drag(&mut world, (200, 600), (260, 500));
     assert_ne!(world.frame(), before);

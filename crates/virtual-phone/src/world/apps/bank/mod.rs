@@ -8,7 +8,7 @@
 mod pages;
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::chance::Chance;
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
@@ -78,7 +78,7 @@ impl App for Bank {
             launcher: Some("com.example.bank.MainActivity".into()),
             system: false,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["INTERNET", "USE_BIOMETRIC"]),
             icon: AppIcon {
                 symbol: Icon::AccountBalance,
                 fill: Colour::hex(0x004A77),
@@ -127,7 +127,7 @@ impl App for Bank {
             Event::Action { field } if field == SECRET => self.log_in(reach),
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -10,7 +10,7 @@ mod site;
 mod web;
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -55,7 +55,14 @@ impl App for Browser {
             launcher: Some("com.google.android.apps.chrome.Main".into()),
             system: true,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&[
+                "INTERNET",
+                "ACCESS_FINE_LOCATION",
+                "ACCESS_COARSE_LOCATION",
+                "CAMERA",
+                "RECORD_AUDIO",
+                "POST_NOTIFICATIONS",
+            ]),
             icon: AppIcon { symbol: Icon::Public, fill: Colour::hex(0x188038), ink: theme::WHITE },
         }
     }
@@ -102,7 +109,7 @@ impl App for Browser {
                 reach.copy(tag.value);
                 reach.toast("Link copied");
             }
-            Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -9,7 +9,7 @@ mod pages;
 
 use self::dates::Day;
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::chance::Chance;
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
@@ -66,7 +66,7 @@ impl App for Calendar {
             launcher: Some("com.android.calendar.AllInOneActivity".into()),
             system: true,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["READ_CALENDAR", "WRITE_CALENDAR", "POST_NOTIFICATIONS"]),
             icon: AppIcon { symbol: Icon::Event, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         }
     }
@@ -95,7 +95,7 @@ impl App for Calendar {
             },
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

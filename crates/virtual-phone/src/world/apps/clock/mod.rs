@@ -12,7 +12,7 @@ mod pages;
 use std::time::Duration;
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -71,7 +71,7 @@ impl App for ClockApp {
             launcher: Some("com.android.deskclock.DeskClock".into()),
             system: true,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["POST_NOTIFICATIONS", "VIBRATE", "WAKE_LOCK"]),
             icon: AppIcon {
                 symbol: Icon::Schedule,
                 fill: Colour::hex(0x35477D),
@@ -122,7 +122,7 @@ impl App for ClockApp {
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
             Event::Intent(intent) => self.take(intent.action.as_deref().unwrap_or_default()),
-            Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -12,7 +12,7 @@ mod pages;
 mod people;
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -86,7 +86,7 @@ impl App for Contacts {
             launcher: Some("com.android.contacts.activities.PeopleActivity".into()),
             system: true,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["READ_CONTACTS", "WRITE_CONTACTS", "CALL_PHONE"]),
             icon: AppIcon { symbol: Icon::Person, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         }
     }
@@ -116,7 +116,7 @@ impl App for Contacts {
             Event::Text { field, text } => self.typed(&field, text, reach),
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

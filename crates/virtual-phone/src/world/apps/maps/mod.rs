@@ -15,8 +15,9 @@ mod pages;
 mod places;
 
 use self::places::{Category, Place};
-use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
+use crate::world::permissions::FINE_LOCATION;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
 
@@ -66,7 +67,12 @@ impl App for Maps {
             launcher: Some("com.google.android.maps.MapsActivity".into()),
             system: true,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&[
+                "INTERNET",
+                "ACCESS_FINE_LOCATION",
+                "ACCESS_COARSE_LOCATION",
+                "POST_NOTIFICATIONS",
+            ]),
             icon: AppIcon { symbol: Icon::Place, fill: theme::WHITE, ink: Colour::hex(0x1E8E3E) },
         }
     }
@@ -109,7 +115,9 @@ impl App for Maps {
                 self.search_for(&query, reach);
             }
             Event::Back => self.back(reach),
-            Event::Slide(..) => {}
+            Event::Answer { granted: true, .. } => self.centre = (0.0, 0.0),
+            Event::Answer { .. } => reach.toast("Maps needs to know where you are"),
+            _ => {}
         }
     }
 }
@@ -177,7 +185,7 @@ impl Maps {
                     _ => Tab::Explore,
                 }
             }
-            "locate" => self.centre = (0.0, 0.0),
+            "locate" => reach.ask_permission(FINE_LOCATION),
             "account" => reach.toast("Signed in as Alex"),
             "contribute" => reach.toast("Thanks for helping others"),
             "back" => self.back(reach),

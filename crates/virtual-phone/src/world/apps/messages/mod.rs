@@ -10,7 +10,7 @@ mod pages;
 mod talk;
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -48,7 +48,13 @@ impl App for Messages {
             launcher: Some(activity.into()),
             system: true,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&[
+                "READ_SMS",
+                "SEND_SMS",
+                "RECEIVE_SMS",
+                "READ_CONTACTS",
+                "POST_NOTIFICATIONS",
+            ]),
             icon: AppIcon { symbol: Icon::Message, fill: theme::PRIMARY, ink: theme::WHITE },
         }
     }
@@ -85,7 +91,7 @@ impl App for Messages {
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
             Event::Intent(intent) => self.take(&intent, reach),
-            Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

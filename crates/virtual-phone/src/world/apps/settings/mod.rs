@@ -75,7 +75,7 @@ impl App for SettingsApp {
             }
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Hold(_) | Event::Drag(..) => {}
+            _ => {}
         }
     }
 }

@@ -15,7 +15,7 @@ mod pages;
 
 use self::goods::Article;
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
+use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -75,7 +75,7 @@ impl App for Shop {
             launcher: Some("com.example.shop.MainActivity".into()),
             system: false,
             uid: 0,
-            permissions: Vec::new(),
+            permissions: asks(&["INTERNET", "POST_NOTIFICATIONS"]),
             icon: AppIcon {
                 symbol: Icon::LocalMall,
                 fill: Colour::hex(0xB3261E),
@@ -113,7 +113,7 @@ impl App for Shop {
             Event::Text { field, text } => self.typed(&field, text, reach),
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(_) | Event::Hold(_) | Event::Drag(..) | Event::Slide(..) => {}
+            _ => {}
         }
     }
 }

@@ -1,0 +1,201 @@
+//! The question whether an app may have a permission.
+//!
+//! Tree, ids and words are those of `uiautomator/poke_scan__window_dump_scanflow.xml` (Android 13, a Pixel) and, for what is not in it, of
+//! `GrantPermissionsActivity.java` and its layouts: Android 9 has two buttons side by side, 10 other words, 12 and later the choice
+//! between a precise and an approximate location. It is an activity in the task of the app.
+
+use super::{After, Overlay};
+use crate::world::World;
+use crate::world::app::{Component, Event};
+use crate::world::icons::Icon;
+use crate::world::permissions::{Group, Said};
+use crate::world::scene::WindowKind;
+use crate::world::theme;
+use crate::world::view::{View, class, column, icon, row, spring, text};
+use crate::world::widgets::text_button;
+
+/// A prompt for one group of permissions.
+pub(crate) struct Prompt {
+    /// The app that asks.
+    pub(crate) package: String,
+    pub(crate) label: String,
+    pub(crate) permission: &'static str,
+    pub(crate) group: &'static Group,
+    /// How often the person refused before.
+    pub(crate) refused: u8,
+    /// Whether the precise location is chosen, where there is a choice.
+    pub(crate) precise: Option<bool>,
+    /// Asked as before Android 10.
+    pub(crate) old: bool,
+}
+
+/// Who asks, since Android 10; Google's phones have it under this name, its resources keep that of Android.
+const CONTROLLER: &str = "com.google.android.permissioncontroller";
+const IDS: &str = "com.android.permissioncontroller";
+/// Who asked before.
+const INSTALLER: &str = "com.google.android.packageinstaller";
+const OLD_IDS: &str = "com.android.packageinstaller";
+
+impl Overlay for Prompt {
+    fn package(&self) -> &str {
+        if self.old { INSTALLER } else { CONTROLLER }
+    }
+
+    fn title(&self) -> String {
+        let activity = self.activity().map(|component| component.activity);
+        format!("{}/{}", self.package(), activity.unwrap_or_default())
+    }
+
+    fn kind(&self) -> WindowKind {
+        WindowKind::Application
+    }
+
+    fn about(&self) -> Option<&str> {
+        Some(&self.package)
+    }
+
+    fn activity(&self) -> Option<Component> {
+        let ids = if self.old { OLD_IDS } else { IDS };
+        Some(Component {
+            package: self.package().to_owned(),
+            activity: format!("{ids}.permission.ui.GrantPermissionsActivity"),
+        })
+    }
+
+    fn view(&self, world: &World) -> View {
+        if self.old {
+            return self.plain();
+        }
+        let id = |name: &str| format!("{IDS}:id/{name}");
+        let wants = self.group.wants;
+        let question = format!("Allow {} to {wants}?", self.label);
+        let sign = icon(self.sign(), 28.0, theme::PRIMARY).describe("").id(id("permission_icon"));
+        let question = text(question, theme::TITLE_LARGE.centered()).id(id("permission_message"));
+        let head = column([sign.self_center(), question.wide()]).gap(12.0).wide();
+        let mut content = vec![head];
+        if let (Some(precise), true) = (self.precise, world.android() >= 12) {
+            let choice = [("Precise", true, "fine"), ("Approximate", false, "coarse")];
+            let radios = choice.map(|(label, is, name)| radio(label, is == precise, name));
+            let group = row(radios).class("android.widget.RadioGroup").gap(4.0).wide();
+            content.push(group.id(id("permission_location_accuracy_radio_group")));
+        }
+        let content = column(content).gap(16.0).pad_each(24.0, 24.0, 24.0, 16.0);
+        let buttons = self.buttons(world.android()).into_iter();
+        let buttons = buttons.map(|(label, name, tag)| button(label, id(name), tag));
+        let buttons = column(buttons).gap(4.0).pad_each(24.0, 0.0, 24.0, 24.0).wide();
+        let dialog = column([content.wide().id(id("content_container")), buttons])
+            .wide()
+            .fill(theme::SURFACE_CONTAINER)
+            .radius(28.0)
+            .id(id("grant_dialog"));
+        let dialog = column([dialog]).wide().id(id("grant_singleton"));
+        column([dialog]).scrolls().wide().shrinks()
+    }
+
+    fn on(&mut self, event: Event, world: &mut World) -> After {
+        let said = match event {
+            Event::Tap(tag) => match tag.name {
+                "allow" => Said::Allow,
+                "once" => Said::Once,
+                "deny" => Said::Deny,
+                "fine" | "coarse" => {
+                    self.precise = Some(tag.name == "fine");
+                    return After::Stays;
+                }
+                _ => return After::Stays,
+            },
+            // It counts as no answer; a touch beside the prompt does nothing (`setFinishOnTouchOutside(false)`).
+            Event::Back => Said::Nothing,
+            _ => return After::Stays,
+        };
+        world.answer(self, said);
+        After::Goes
+    }
+}
+
+impl Prompt {
+    /// Words, name and meaning of the buttons, from the top down.
+    fn buttons(&self, android: u32) -> Vec<(&'static str, &'static str, &'static str)> {
+        let deny = match android {
+            ..12 => "Deny",
+            _ => "Don’t allow",
+        };
+        let deny = match (android, self.refused) {
+            (10, 1..) => {
+                ("Deny & don’t ask again", "permission_deny_and_dont_ask_again_button", "deny")
+            }
+            _ => (deny, "permission_deny_button", "deny"),
+        };
+        let in_use = "permission_allow_foreground_only_button";
+        match (self.group.in_use_only, android) {
+            (false, _) => vec![("Allow", "permission_allow_button", "allow"), deny],
+            (true, 10) => vec![("Allow only while using the app", in_use, "allow"), deny],
+            (true, _) => vec![
+                ("While using the app", in_use, "allow"),
+                ("Only this time", "permission_allow_one_time_button", "once"),
+                deny,
+            ],
+        }
+    }
+
+    fn sign(&self) -> Icon {
+        match self.permission.rsplit('.').next().unwrap_or_default() {
+            "ACCESS_FINE_LOCATION" | "ACCESS_COARSE_LOCATION" => Icon::Place,
+            "CAMERA" => Icon::CameraAlt,
+            "RECORD_AUDIO" => Icon::Mic,
+            "POST_NOTIFICATIONS" => Icon::Notifications,
+            "READ_CALENDAR" | "WRITE_CALENDAR" => Icon::CalendarToday,
+            "READ_CONTACTS" | "WRITE_CONTACTS" => Icon::Contacts,
+            "SEND_SMS" | "READ_SMS" | "RECEIVE_SMS" => Icon::Message,
+            _ => Icon::Lock,
+        }
+    }
+
+    /// Android 6 to 9: a message and two buttons.
+    fn plain(&self) -> View {
+        let id = |name: &str| format!("{OLD_IDS}:id/{name}");
+        let question = format!("Allow {} to {}?", self.label, self.group.wants.replace('’', "'"));
+        let sign = icon(self.sign(), 24.0, theme::PRIMARY).id(id("permission_icon"));
+        let question = text(question, theme::BODY_LARGE).id(id("permission_message")).grow();
+        let head = row([sign, question]).gap(20.0).pad_each(24.0, 24.0, 24.0, 12.0).wide();
+        let deny = text_button("DENY", theme::PRIMARY, "deny").id(id("permission_deny_button"));
+        let allow = text_button("ALLOW", theme::PRIMARY, "allow").id(id("permission_allow_button"));
+        let buttons = row([spring(), deny, allow]).pad_each(12.0, 0.0, 12.0, 8.0).wide();
+        column([head, buttons])
+            .wide()
+            .fill(theme::SURFACE_CONTAINER)
+            .radius(4.0)
+            .id(id("dialog_container"))
+    }
+}
+
+fn button(label: &str, id: String, tag: &'static str) -> View {
+    row([text(label, theme::LABEL_LARGE.colour(theme::ON_PRIMARY_CONTAINER).lines(1)).unlisted()])
+        .class(class::BUTTON)
+        .height(56.0)
+        .wide()
+        .pack_center()
+        .fill(theme::PRIMARY_CONTAINER)
+        .radius(14.0)
+        .says(label)
+        .id(id)
+        .on_tap(tag)
+}
+
+fn radio(label: &str, on: bool, name: &'static str) -> View {
+    let (symbol, ink) = if on {
+        (Icon::RadioButtonChecked, theme::PRIMARY)
+    } else {
+        (Icon::RadioButtonUnchecked, theme::ON_SURFACE_VARIANT)
+    };
+    row([icon(symbol, 22.0, ink).unlisted(), text(label, theme::BODY.lines(1)).unlisted()])
+        .class(class::RADIO)
+        .gap(6.0)
+        .height(theme::TOUCH)
+        .pack_center()
+        .grow()
+        .says(label)
+        .checked(on)
+        .id(format!("{IDS}:id/permission_location_accuracy_radio_{name}"))
+        .on_tap(name)
+}

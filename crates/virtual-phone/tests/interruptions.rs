@@ -1,0 +1,84 @@
+//! What the system puts before an app, as a host meets it.
+
+mod common;
+
+use common::Wired;
+use thumbwire_virtual_phone::Setup;
+
+const MAPS: &str = "com.google.android.apps.maps";
+const FINE: &str = "android.permission.ACCESS_FINE_LOCATION";
+
+#[tokio::test]
+async fn a_host_sees_an_error_dialog_in_the_dump_and_among_the_windows() {
+    let wired = Wired::new();
+    wired.said("am start -n com.android.settings/.Settings").await;
+    wired.phone.world(|world| world.stop_responding("com.android.settings"));
+    let dump = wired.said("uiautomator dump /dev/tty").await;
+    assert!(
+        dump.contains("text=\"Settings isn't responding\" resource-id=\"android:id/alertTitle\"")
+    );
+    assert!(dump.contains("resource-id=\"android:id/aerr_wait\" class=\"android.widget.Button\""));
+    let windows = wired.said("dumpsys window").await;
+    let focus = windows.lines().find(|line| line.contains("mCurrentFocus=")).expect("a focus");
+    assert!(focus.ends_with(" u0 Application Not Responding: com.android.settings}"), "{focus}");
+    assert!(
+        windows
+            .contains("package=android appop=NONE\n    mAttrs={(0,0)(fillxfill) ty=SYSTEM_ALERT")
+    );
+    let log = wired.said("logcat -d -b events,system -s am_anr ActivityManager").await;
+    assert!(log.contains("ANR in com.android.settings (com.android.settings/.Settings)"), "{log}");
+}
+
+#[tokio::test]
+async fn permissions_are_granted_revoked_and_listed_by_the_shell() {
+    let wired = Wired::new();
+    let listed = || async {
+        let dump = wired.said(&format!("dumpsys package {MAPS}")).await;
+        let lines = dump.lines().skip_while(|line| *line != "      runtime permissions:").skip(1);
+        lines.map(str::trim).map(str::to_owned).take(2).collect::<Vec<_>>()
+    };
+    let flags = "USER_SENSITIVE_WHEN_GRANTED|USER_SENSITIVE_WHEN_DENIED";
+    assert_eq!(listed().await[0], format!("{FINE}: granted=false, flags=[ {flags}]"));
+    assert_eq!(wired.said(&format!("pm grant {MAPS} {FINE}")).await, "");
+    assert_eq!(listed().await[0], format!("{FINE}: granted=true, flags=[ {flags}]"));
+    wired.said(&format!("pm revoke --user 0 {MAPS} {FINE}")).await;
+    assert!(listed().await[0].contains("granted=false"));
+    wired.said(&format!("pm grant {MAPS} {FINE}")).await;
+    wired.said("pm reset-permissions").await;
+    assert!(listed().await[0].contains("granted=false"));
+    for (what, words) in [
+        ("com.nope android.permission.CAMERA", "Unknown package: com.nope"),
+        (
+            "com.android.notes android.permission.CAMERA",
+            "Package com.android.notes has not requested permission android.permission.CAMERA",
+        ),
+        (
+            "com.google.android.apps.maps android.permission.INTERNET",
+            "Permission android.permission.INTERNET requested by com.google.android.apps.maps is not a changeable permission type",
+        ),
+    ] {
+        let (status, out, err) = wired.all(&format!("pm grant {what}")).await;
+        assert_eq!((status, out.as_str()), (255, ""), "{what}");
+        assert!(err.contains(words), "{what}: {err}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_sees_who_asks_for_a_permission() {
+    let wired = Wired::made(Setup::of_release("13").expect("a release"));
+    wired.said(&format!("am start -n {MAPS}/com.google.android.maps.MapsActivity")).await;
+    wired.phone.world(|world| {
+        let button =
+            world.scene().focused().and_then(|window| window.root.find("mylocation_button"));
+        let at = button.expect("the button").bounds.center();
+        world.pointer(thumbwire_virtual_phone::world::Phase::Down, at);
+        world.pointer(thumbwire_virtual_phone::world::Phase::Up, at);
+    });
+    let dump = wired.said("uiautomator dump /dev/tty").await;
+    assert!(dump.contains("package=\"com.google.android.permissioncontroller\""));
+    assert!(dump.contains("com.android.permissioncontroller:id/permission_deny_button"));
+    let top = wired.said("dumpsys activity activities").await;
+    assert!(
+        top.contains("com.android.permissioncontroller.permission.ui.GrantPermissionsActivity")
+    );
+}
