@@ -300,6 +300,16 @@ impl Files {
         Ok(())
     }
 
+    /// Leaves no room beyond what is in use: what is written from now on needs the space of something that is deleted.
+    pub fn fill(&mut self) {
+        self.capacity = self.used;
+    }
+
+    /// Whether there is no room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.used >= self.capacity
+    }
+
     /// Bytes in use and bytes in all.
     pub fn usage(&self) -> (u64, u64) {
         (self.used, self.capacity)

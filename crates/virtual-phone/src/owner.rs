@@ -4,6 +4,7 @@
 //! then a host has to show a key, as on every phone in the shops. The question itself is not drawn on the screen: whoever holds the phone
 //! sees it with [`VirtualPhone::key_shown`] and answers it.
 
+use crate::faults::Fault;
 use crate::phone::VirtualPhone;
 use futures::future::{BoxFuture, FutureExt};
 use thumbwire_adb::PublicKey;
@@ -41,6 +42,15 @@ impl VirtualPhone {
     /// Whether they must.
     pub fn is_guarded(&self) -> bool {
         self.door().borrow().guarded
+    }
+
+    /// Whether the host that connects now must show one; all are forgotten if a rule of `faults` says so.
+    pub(crate) fn guards_now(&self) -> bool {
+        let struck = self.struck(Fault::Unauthorized, "connect").is_some();
+        if struck {
+            self.forget_keys();
+        }
+        struck || self.is_guarded()
     }
 
     /// Remembers a key, as if its owner had been accepted before.

@@ -5,6 +5,7 @@
 
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faces::adbd;
+use crate::faults::{Faults, Wire};
 use crate::files::{Files, Kind};
 use crate::latency::{Clock, Following, Profile, Work};
 use crate::odd::Odd;
@@ -25,6 +26,7 @@ use tokio::net::TcpListener;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// Bytes in flight on a connection in memory, each way; about what a USB or TCP stack holds.
 const IN_FLIGHT: usize = 256 * 1024;
@@ -125,7 +127,34 @@ struct Cable {
     unplugged: bool,
     cuts: u64,
     /// Connections stay, and nothing passes.
-    silent: bool,
+    silence: Silence,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Silence {
+    #[default]
+    None,
+    Until(Instant),
+    Lasting,
+}
+
+impl Silence {
+    fn lasts(self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Until(end) => Instant::now() < end,
+            Self::Lasting => true,
+        }
+    }
+
+    /// Ends with the silence.
+    async fn over(self) {
+        match self {
+            Self::None => {}
+            Self::Until(end) => tokio::time::sleep_until(end).await,
+            Self::Lasting => std::future::pending().await,
+        }
+    }
 }
 
 /// Whether commands may run, and how many stand before the gate.
@@ -144,6 +173,7 @@ pub(crate) struct State {
     /// Programs that answer oddly, by name.
     pub(crate) odd: BTreeMap<String, Odd>,
     pub(crate) processes: Processes,
+    pub(crate) faults: Faults,
     /// Recordings that want to know what is on the screen.
     watching: Vec<Weak<Mutex<Screens>>>,
     pids: u32,
@@ -271,6 +301,7 @@ impl VirtualPhone {
             log: CommandLog::default(),
             odd: BTreeMap::new(),
             processes: Processes::default(),
+            faults: Faults::default(),
             watching: Vec::new(),
             pids: 4_000,
             following: (setup.clock == Clock::Outside).then(Following::begin),
@@ -389,7 +420,19 @@ impl VirtualPhone {
 
     /// Lets nothing pass over the cable, in either direction, while connections stay: a phone that has fallen silent.
     pub fn silence(&self, silent: bool) {
-        self.inner.cable.send_modify(|cable| cable.silent = silent);
+        let silence = if silent { Silence::Lasting } else { Silence::None };
+        self.inner.cable.send_modify(|cable| cable.silence = silence);
+    }
+
+    /// The same for so long, by the time outside: nobody could end it from there.
+    pub(crate) fn silence_for(&self, time: Duration) {
+        let silence = Silence::Until(Instant::now() + time.min(LATEST));
+        self.inner.cable.send_modify(|cable| cable.silence = silence);
+    }
+
+    /// Cuts all connections; new ones are taken.
+    pub(crate) fn cut_all(&self) {
+        self.inner.cable.send_modify(|cable| cable.cuts += 1);
     }
 
     /// Holds every program that is started from now on just before it does anything, until [`VirtualPhone::release`]: a phone
@@ -471,8 +514,13 @@ impl VirtualPhone {
     }
 
     /// Whether the phone's clock follows the time outside.
-    fn lives_outside(&self) -> bool {
+    pub(crate) fn lives_outside(&self) -> bool {
         self.inner.setup.clock == Clock::Outside
+    }
+
+    /// Bytes a second that the cable carries each way; `None` where that takes no time.
+    pub(crate) fn bytes_per_second(&self) -> Option<u32> {
+        self.inner.setup.profile.bytes_per_second().filter(|_| self.lives_outside())
     }
 
     /// Ends when whoever watches the screen should look again because time goes by itself; never in virtual time.
@@ -503,15 +551,18 @@ impl VirtualPhone {
         if plugged.unplugged {
             return;
         }
+        let io = Wire::new(self, io);
         let mut serving = pin!(adbd::serve(self.clone(), io));
         loop {
             let now = *cable.borrow_and_update();
             if now.cuts != plugged.cuts {
                 return;
             }
+            let silent = now.silence.lasts();
             // The sender lives in `self`, so a change is all that can come from the cable.
             tokio::select! {
-                () = &mut serving, if !now.silent => return,
+                () = &mut serving, if !silent => return,
+                () = now.silence.over(), if silent => {},
                 _ = cable.changed() => {},
             }
         }

@@ -34,7 +34,7 @@ where
 {
     // A host that breaks the protocol has lost its connection; there is nobody else to tell.
     let face = Arc::new(Face(phone.clone()));
-    let _ = match phone.is_guarded() {
+    let _ = match phone.guards_now() {
         false => thumbwire_adb::daemon::serve(io, face).await,
         true => thumbwire_adb::daemon::serve_guarded(io, face, Arc::new(Owner(phone))).await,
     };

@@ -6,12 +6,17 @@
 use std::time::Duration;
 
 use super::Invocation;
+use crate::faults::Fault;
 use crate::release::Form;
 use crate::sh::io::Status;
 use crate::world::{Node, Scene};
 
 /// 128 + `SIGKILL`: Android's runtime kills a program that threw what nobody catches.
 const KILLED: i32 = 137;
+
+/// How long a screen must rest, and for how many times that it is waited for.
+const QUIET: Duration = Duration::from_secs(1);
+const PATIENCE: u32 = 10;
 
 /// `uiautomator dump [--compressed] [FILE]`. Failures are told in words only: the status is 0 either way.
 pub(super) async fn uiautomator(call: Invocation) -> Status {
@@ -40,7 +45,11 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         .skip(1)
         .rfind(|arg| !arg.starts_with('-'))
         .map_or(manners.dump_file, String::as_str);
-    if !at_rest(&call).await {
+    let busy = call.struck(Fault::DumpNotIdle);
+    if busy {
+        call.phone.take(QUIET * PATIENCE).await;
+    }
+    if busy || !at_rest(&call).await {
         call.err("ERROR: could not get idle state.\n").await;
         return Ok(0);
     }
@@ -62,6 +71,14 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         call.err("ERROR: null root node returned by UiTestAutomationBridge.\n").await;
         return Ok(0);
     };
+    let xml = stale(&call, xml);
+    if call.struck(Fault::DumpKilled) {
+        if let Ok(output) = call.create(file) {
+            output.write(&xml.as_bytes()[..xml.len() / 2]).await?;
+        }
+        call.err("Killed\n").await;
+        return Ok(KILLED);
+    }
     // A path that cannot be written goes unnoticed: the line below is printed all the same (capture `184-uiautomator-dump-badpath`).
     if let Ok(output) = call.create(file) {
         output.write(xml.as_bytes()).await?;
@@ -73,8 +90,6 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
 /// Waits for a second without a change, ten seconds at most, as the real program does (`UiAutomation.waitForIdle` in `DumpCommand.java`,
 /// whose words are above). A screen that rests already is not waited for.
 async fn at_rest(call: &Invocation) -> bool {
-    const QUIET: Duration = Duration::from_secs(1);
-    const PATIENCE: u32 = 10;
     for _ in 0..PATIENCE {
         if !call.phone.peek(|phone| phone.world.keeps_moving()) {
             return true;
@@ -82,6 +97,21 @@ async fn at_rest(call: &Invocation) -> bool {
         call.phone.take(QUIET).await;
     }
     false
+}
+
+/// The dump, or an older one where a rule of `faults` says so.
+fn stale(call: &Invocation, xml: String) -> String {
+    if !call.phone.peek(|phone| phone.faults.has(Fault::DumpStale)) {
+        return xml;
+    }
+    let before = call.phone.peek(|phone| phone.faults.dumped.clone());
+    match before {
+        Some(before) if before != xml && call.struck(Fault::DumpStale) => before,
+        _ => {
+            call.phone.with(|phone| phone.faults.dumped = Some(xml.clone()));
+            xml
+        }
+    }
 }
 
 /// The dump of a scene; `None` when no application window has the focus.

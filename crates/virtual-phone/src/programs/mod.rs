@@ -34,6 +34,7 @@ mod text;
 
 pub(crate) use properties::Properties;
 
+use crate::faults::{Fault, words};
 use crate::files::{Error, absolute};
 use crate::latency::Work;
 use crate::phone::VirtualPhone;
@@ -174,6 +175,11 @@ impl Invocation {
     /// What the phone's release of Android does in its own way.
     pub(crate) fn manners(&self) -> &'static Release {
         self.phone.manners()
+    }
+
+    /// Whether a rule of `faults` strikes it now.
+    fn struck(&self, fault: Fault) -> bool {
+        self.phone.struck(fault, &words(&self.name, &self.args)).is_some()
     }
 
     /// Writes to the standard output.

@@ -7,6 +7,7 @@ use super::builtins;
 use super::io::{Input, Io, Output, Status, Stop, pipe};
 use super::parse;
 use super::tree::{Item, Joint, Mode, Pipeline, Redirect, Refusal, Script, Stage, What, Word};
+use crate::faults;
 use crate::files::{Kind, Opened, Special, absolute};
 use crate::phone::VirtualPhone;
 use crate::processes::Processes;
@@ -495,6 +496,9 @@ impl Shell {
             depth: self.depth,
         };
         if let Some(program) = program {
+            let met = faults::words(&invocation.name, &invocation.args);
+            self.phone.befall(&met).await;
+            invocation.io.stdout = self.phone.output_of(&met, invocation.io.stdout);
             self.phone.spend(program.work).await;
             if let Some(odd) = self.phone.odd(&invocation.name) {
                 io.stdout.write(&odd.out).await?;
@@ -506,11 +510,13 @@ impl Shell {
             }
             // One program's bug is that program's end, not the phone's.
             let run = AssertUnwindSafe((program.run)(invocation)).catch_unwind();
-            return tokio::select! {
+            let ended = tokio::select! {
                 biased;
                 signal = process.ended() => Err(Stop::Killed(signal)),
                 ended = run => ended.unwrap_or(Ok(CRASHED)),
             };
+            self.phone.aftermath(&met);
+            return ended;
         }
         // `exec echo`, `/system/bin/sleep 1`: what the shell has built in is there as a program too.
         let last = name.rsplit('/').next().unwrap_or(name);

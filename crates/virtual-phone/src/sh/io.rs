@@ -3,6 +3,7 @@
 //! Begin at [`Io`]. Handles are cheap clones of one thing, as descriptors are: two commands that share a standard input take turns on the
 //! same bytes, and a pipe ends when its last writer is dropped. Writing waits while the reader is slow (nothing is buffered without bound).
 
+use crate::faults::Garbler;
 use crate::files::{self, Contents, Id};
 use crate::phone::VirtualPhone;
 use crate::processes::Signal;
@@ -118,6 +119,8 @@ pub(crate) enum Output {
     Terminal(Arc<Mutex<Box<dyn AsyncWrite + Send + Unpin>>>),
     /// Appends to a file of the phone.
     File(VirtualPhone, Id),
+    /// Bytes that become others on their way; see `faults`.
+    Garbled(Box<Output>, Arc<std::sync::Mutex<Garbler>>),
     /// What a command substitution gathers.
     Memory(Arc<std::sync::Mutex<Vec<u8>>>),
 }
@@ -131,6 +134,11 @@ impl Output {
     /// Writes into `writer` as into a terminal.
     pub(crate) fn terminal(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
         Self::Terminal(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    /// Writes into `output`, some bytes as others.
+    pub(crate) fn garbled(output: Output, garbler: Garbler) -> Self {
+        Self::Garbled(Box::new(output), Arc::new(std::sync::Mutex::new(garbler)))
     }
 
     /// Gathers what is written; see [`Output::captured`].
@@ -153,6 +161,7 @@ impl Output {
         match self {
             // Nothing is ever sent: it ends when the sender is dropped.
             Self::Pipe(_, there) => while there.clone().changed().await.is_ok() {},
+            Self::Garbled(output, _) => Box::pin(output.gone()).await,
             _ => std::future::pending().await,
         }
     }
@@ -173,6 +182,11 @@ impl Output {
                     cooked.push(*byte);
                 }
                 send(writer, &cooked).await
+            }
+            Self::Garbled(output, garbler) => {
+                let mut bytes = bytes.to_vec();
+                garbler.lock().unwrap_or_else(PoisonError::into_inner).spoil(&mut bytes);
+                Box::pin(output.write(&bytes)).await
             }
             Self::File(phone, id) => {
                 phone.with(|phone| phone.files.append(*id, bytes)).map_err(Stop::File)

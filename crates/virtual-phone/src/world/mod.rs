@@ -12,7 +12,7 @@
 
 mod app;
 mod apps;
-mod chance;
+pub(crate) mod chance;
 mod events;
 mod failing;
 pub(crate) mod geometry;
@@ -27,6 +27,7 @@ mod permissions;
 pub(crate) mod picture;
 pub(crate) mod scene;
 pub(crate) mod settings;
+mod shifts;
 mod space;
 mod stage;
 mod storage;
@@ -158,6 +159,8 @@ pub struct World {
     scrolls: Scrolls,
     /// Packages whose windows are secure whatever the app says.
     secure: BTreeSet<String>,
+    /// Whether a banner stands at the top of the app in front.
+    banner: bool,
     types: Typesetter,
     renderer: Renderer,
     /// The fields of the view on the screen. The view itself is drawn anew when somebody looks:
@@ -217,6 +220,7 @@ impl World {
             crashes: BTreeMap::new(),
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),
+            banner: false,
             types: Typesetter::new(),
             renderer: Renderer::default(),
             fields: Vec::new(),
@@ -324,7 +328,7 @@ impl World {
         self.settle();
     }
 
-    fn is_secure(&self, package: &str) -> bool {
+    pub(crate) fn is_secure(&self, package: &str) -> bool {
         let app = self.app_index(package).map(|at| &self.apps[at].app);
         self.secure.contains(package) || app.is_some_and(|app| app.secure())
     }

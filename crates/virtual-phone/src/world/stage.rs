@@ -10,6 +10,7 @@ use super::keyboard;
 use super::layout::{Addresses, FocusMark, Layout};
 use super::overlays::{Overlay, Place};
 use super::scene::{Ink, Inked, Node, Scene, Window, WindowKind};
+use super::shifts;
 use super::system_ui;
 use super::theme::{self, Type};
 use super::view::{Content, FieldTraits, View, column, frame};
@@ -106,11 +107,14 @@ impl World {
         });
         let (top, bottom) = if view.edge_to_edge { (0.0, 0.0) } else { insets };
         let (light_bars, mirrored) = (view.light_bars, view.mirrored);
+        let banner = self.banner(insets.0);
+        let below = if banner.is_some() { shifts::BANNER } else { 0.0 };
         let content = column([view.grow()])
             .class(super::layout::DECOR)
             .id("android:id/content")
-            .pin([Some(0.0), Some(top), Some(0.0), Some(bottom)]);
+            .pin([Some(0.0), Some(top + below), Some(0.0), Some(bottom)]);
         let mut root = frame([content]).fill(theme::SURFACE);
+        root.children.extend(banner);
         root.light_bars = light_bars;
         root.mirrored = mirrored;
         (root, dialog)

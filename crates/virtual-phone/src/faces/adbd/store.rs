@@ -33,6 +33,7 @@ impl Files for Store {
     }
 
     async fn read(&self, path: &str) -> Result<Box<dyn AsyncRead + Send + Unpin>, String> {
+        self.0.befall(&format!("pull {path}")).await;
         let contents = self.0.files(|files| files.read(path));
         contents
             .map(|contents| Box::new(Cursor::new(contents)) as Box<dyn AsyncRead + Send + Unpin>)
@@ -40,6 +41,7 @@ impl Files for Store {
     }
 
     async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn Upcoming>, String> {
+        self.0.befall(&format!("push {path}")).await;
         self.clear(path);
         self.make_folders(path)?;
         // The owner's bits are everybody's.
