@@ -1,13 +1,17 @@
 //! What things take on a phone, in one table, and who waits for it.
 //!
-//! Begin at [`Profile`] and [`Clock`]. A program asks for its [`Work`] by name (`VirtualPhone::spend`); what lasts by its own nature, a
-//! swipe or a `sleep`, asks for that time (`VirtualPhone::take`). Whether anybody waits is decided in those two alone.
+//! Begin at [`Profile`] and [`Clock`]. A program asks for its [`Work`] by name ([`VirtualPhone::spend`]); what lasts by its own nature, a
+//! swipe or a `sleep`, asks for that time ([`VirtualPhone::take`]). Whether anybody waits is decided in those two alone.
 //!
 //! The figures are the ends of what was measured on phones, not averages: `pixel` is a good phone that has nothing else to do, `old` a
 //! tired one of 2014. Real ones lie between, and scatter; this phone does not. Figures that nobody measured are marked as estimates.
 
+use crate::phone::VirtualPhone;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// A phone's clock goes no further than this after its start; whoever asks for more waits until then.
+pub(crate) const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// How fast the phone is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,6 +170,58 @@ impl Following {
     /// Lets time pass that nobody waits for.
     pub(crate) fn skip(&mut self, time: Duration) {
         self.ahead = self.ahead.saturating_add(time);
+    }
+}
+
+impl VirtualPhone {
+    /// Lets the time pass that a piece of work takes on this phone; gives it.
+    pub(crate) async fn spend(&self, work: Work) -> Duration {
+        let cost = self.setup().profile.cost(work);
+        self.take(cost).await;
+        cost
+    }
+
+    /// Lets so much time pass on the phone: what lasts by its own nature, such as a swipe. In virtual time, and with
+    /// [`Profile::Instant`], the world's clock is moved on and nobody waits; else it passes outside too.
+    pub(crate) async fn take(&self, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
+        if self.lives_outside() && self.setup().profile != Profile::Instant {
+            tokio::time::sleep(time.min(LATEST)).await;
+            self.with(|_| {});
+        } else {
+            self.with(|phone| phone.skip(time));
+        }
+    }
+
+    /// Whether the phone's clock follows the time outside.
+    pub(crate) fn lives_outside(&self) -> bool {
+        self.setup().clock == Clock::Outside
+    }
+
+    /// Bytes a second that the cable carries each way; `None` where that takes no time.
+    pub(crate) fn bytes_per_second(&self) -> Option<u32> {
+        self.setup().profile.bytes_per_second().filter(|_| self.lives_outside())
+    }
+
+    /// Ends when whoever watches the screen should look again because time goes by itself; never in virtual time.
+    pub(crate) async fn beat(&self) {
+        const BEAT: Duration = Duration::from_millis(100);
+        match self.lives_outside() {
+            true => tokio::time::sleep(BEAT).await,
+            false => std::future::pending().await,
+        }
+    }
+
+    /// Ends when so much time has passed outside, never without a limit: for a program that waits for others to act, and must end although
+    /// nobody moves the world's clock. Only the timers of tokio are asked, which a test holds; whoever waits so then lets the time pass
+    /// inside too ([`VirtualPhone::take`]).
+    pub(crate) async fn outside(&self, limit: Option<Duration>) {
+        match limit {
+            Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),
+            None => std::future::pending().await,
+        }
     }
 }
 

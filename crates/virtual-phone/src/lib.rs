@@ -16,6 +16,7 @@
 //! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
 //! bytes. [`Clock::Outside`] makes it live in the host's time instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`) with the product it tests, and learns its manners from captures of real phones.
 
+mod cable;
 mod commands;
 mod faces;
 mod faults;

@@ -1,13 +1,13 @@
 //! The phone as one thing: its world, files, properties and logs behind one lock, and the ways to reach it.
 //!
 //! Begin at [`VirtualPhone::new`]. Commands never hold the lock while they wait: they take it for one step ([`VirtualPhone::with`]) and let
-//! time pass through [`VirtualPhone::take`], the one place that decides what waiting means.
+//! time pass through `latency`. Who is connected is `cable`.
 
+use crate::cable::Cable;
 use crate::commands::{CommandLog, CommandRecord};
-use crate::faces::adbd;
-use crate::faults::{Faults, Wire};
+use crate::faults::Faults;
 use crate::files::{Files, Kind};
-use crate::latency::{Clock, Following, Profile, Work};
+use crate::latency::{Clock, Following, LATEST, Profile};
 use crate::odd::Odd;
 use crate::owner::Door;
 use crate::processes::Processes;
@@ -17,22 +17,11 @@ use crate::release::{Form, Release};
 use crate::video::Screens;
 use crate::world::{self, About, BroadcastKeyboard, Display, Stored, Wish, World};
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
-use tokio::io::DuplexStream;
-use tokio::net::TcpListener;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
-
-/// Bytes in flight on a connection in memory, each way; about what a USB or TCP stack holds.
-const IN_FLIGHT: usize = 256 * 1024;
-
-/// A phone's clock goes no further than this after its start; whoever asks for more waits until then.
-const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// What a phone is made from.
 #[derive(Clone, Debug)]
@@ -121,42 +110,6 @@ struct Inner {
     sockets: Sockets,
 }
 
-/// Whether hosts can reach the phone, and how often they were cut off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Cable {
-    unplugged: bool,
-    cuts: u64,
-    /// Connections stay, and nothing passes.
-    silence: Silence,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Silence {
-    #[default]
-    None,
-    Until(Instant),
-    Lasting,
-}
-
-impl Silence {
-    fn lasts(self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Until(end) => Instant::now() < end,
-            Self::Lasting => true,
-        }
-    }
-
-    /// Ends with the silence.
-    async fn over(self) {
-        match self {
-            Self::None => {}
-            Self::Until(end) => tokio::time::sleep_until(end).await,
-            Self::Lasting => std::future::pending().await,
-        }
-    }
-}
-
 /// Whether commands may run, and how many stand before the gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Gate {
@@ -215,7 +168,7 @@ impl State {
     }
 
     /// Moves the world's clock on, with nobody waiting.
-    fn skip(&mut self, time: Duration) {
+    pub(crate) fn skip(&mut self, time: Duration) {
         match &mut self.following {
             Some(following) => following.skip(time),
             None => self.world.advance(self.world.uptime().saturating_add(time).min(LATEST)),
@@ -332,6 +285,11 @@ impl VirtualPhone {
         Release::of(self.inner.setup.android)
     }
 
+    /// Whether hosts reach it; see `cable`.
+    pub(crate) fn cable(&self) -> &watch::Sender<Cable> {
+        &self.inner.cable
+    }
+
     /// Its door; see `owner`.
     pub(crate) fn door(&self) -> &watch::Sender<Door> {
         &self.inner.door
@@ -365,74 +323,6 @@ impl VirtualPhone {
     /// How many older commands are no longer in [`VirtualPhone::commands`].
     pub fn commands_dropped(&self) -> u64 {
         self.with(|phone| phone.log.dropped())
-    }
-
-    /// The host's end of a connection whose other end is served by this phone's adbd. Must be called inside a tokio runtime. While the
-    /// phone is unplugged the connection is dead from the start.
-    pub fn in_memory(&self) -> DuplexStream {
-        let (host, phone) = tokio::io::duplex(IN_FLIGHT);
-        let served = self.clone();
-        tokio::spawn(async move { served.serve(phone).await });
-        host
-    }
-
-    /// Serves adbd to everyone who connects, until the returned future is dropped. Connections made while the phone is unplugged are
-    /// closed at once.
-    ///
-    /// # Errors
-    /// When the listener fails for good.
-    pub async fn listen(&self, listener: TcpListener) -> std::io::Result<()> {
-        // Dropping the set ends the connections with it.
-        let mut connections = JoinSet::new();
-        loop {
-            tokio::select! {
-                accepted = listener.accept() => {
-                    let (stream, _) = accepted?;
-                    // Small packets go back and forth; a socket that cannot be told so still works.
-                    let _ = stream.set_nodelay(true);
-                    let phone = self.clone();
-                    connections.spawn(async move { phone.serve(stream).await });
-                },
-                Some(_) = connections.join_next() => {},
-            }
-        }
-    }
-
-    /// Cuts all connections and takes no new ones until [`VirtualPhone::plug`]: the phone has gone away.
-    pub fn unplug(&self) {
-        self.inner.cable.send_modify(|cable| {
-            cable.unplugged = true;
-            cable.cuts += 1;
-        });
-    }
-
-    /// Lets hosts connect again.
-    pub fn plug(&self) {
-        self.inner.cable.send_modify(|cable| cable.unplugged = false);
-    }
-
-    /// Waits until the phone is unplugged, at once if it is: by [`VirtualPhone::unplug`], or because a host rebooted it. Whoever plays the
-    /// phone's owner then plugs it in again.
-    pub async fn unplugged(&self) {
-        // The sender lives in `self`, so waiting cannot fail.
-        let _ = self.inner.cable.subscribe().wait_for(|cable| cable.unplugged).await;
-    }
-
-    /// Lets nothing pass over the cable, in either direction, while connections stay: a phone that has fallen silent.
-    pub fn silence(&self, silent: bool) {
-        let silence = if silent { Silence::Lasting } else { Silence::None };
-        self.inner.cable.send_modify(|cable| cable.silence = silence);
-    }
-
-    /// The same for so long, by the time outside: nobody could end it from there.
-    pub(crate) fn silence_for(&self, time: Duration) {
-        let silence = Silence::Until(Instant::now() + time.min(LATEST));
-        self.inner.cable.send_modify(|cable| cable.silence = silence);
-    }
-
-    /// Cuts all connections; new ones are taken.
-    pub(crate) fn cut_all(&self) {
-        self.inner.cable.send_modify(|cable| cable.cuts += 1);
     }
 
     /// Holds every program that is started from now on just before it does anything, until [`VirtualPhone::release`]: a phone
@@ -490,82 +380,6 @@ impl VirtualPhone {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A step that panicked left the state as it was then; the phone goes on, as Android does after a crash.
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets the time pass that a piece of work takes on this phone; gives it.
-    pub(crate) async fn spend(&self, work: Work) -> Duration {
-        let cost = self.inner.setup.profile.cost(work);
-        self.take(cost).await;
-        cost
-    }
-
-    /// Lets so much time pass on the phone: what lasts by its own nature, such as a swipe. In virtual time, and with
-    /// [`Profile::Instant`], the world's clock is moved on and nobody waits; else it passes outside too.
-    pub(crate) async fn take(&self, time: Duration) {
-        if time.is_zero() {
-            return;
-        }
-        if self.lives_outside() && self.inner.setup.profile != Profile::Instant {
-            tokio::time::sleep(time.min(LATEST)).await;
-            self.with(|_| {});
-        } else {
-            self.with(|phone| phone.skip(time));
-        }
-    }
-
-    /// Whether the phone's clock follows the time outside.
-    pub(crate) fn lives_outside(&self) -> bool {
-        self.inner.setup.clock == Clock::Outside
-    }
-
-    /// Bytes a second that the cable carries each way; `None` where that takes no time.
-    pub(crate) fn bytes_per_second(&self) -> Option<u32> {
-        self.inner.setup.profile.bytes_per_second().filter(|_| self.lives_outside())
-    }
-
-    /// Ends when whoever watches the screen should look again because time goes by itself; never in virtual time.
-    pub(crate) async fn beat(&self) {
-        const BEAT: Duration = Duration::from_millis(100);
-        match self.lives_outside() {
-            true => tokio::time::sleep(BEAT).await,
-            false => std::future::pending().await,
-        }
-    }
-
-    /// Ends when so much time has passed outside, never without a limit: for a program that waits for others to act, and must end although
-    /// nobody moves the world's clock. Only the timers of tokio are asked, which a test holds; whoever waits so then lets the time pass
-    /// inside too ([`VirtualPhone::take`]).
-    pub(crate) async fn outside(&self, limit: Option<Duration>) {
-        match limit {
-            Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),
-            None => std::future::pending().await,
-        }
-    }
-
-    async fn serve<S>(&self, io: S)
-    where
-        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
-    {
-        let mut cable = self.inner.cable.subscribe();
-        let plugged = *cable.borrow_and_update();
-        if plugged.unplugged {
-            return;
-        }
-        let io = Wire::new(self, io);
-        let mut serving = pin!(adbd::serve(self.clone(), io));
-        loop {
-            let now = *cable.borrow_and_update();
-            if now.cuts != plugged.cuts {
-                return;
-            }
-            let silent = now.silence.lasts();
-            // The sender lives in `self`, so a change is all that can come from the cable.
-            tokio::select! {
-                () = &mut serving, if !silent => return,
-                () = now.silence.over(), if silent => {},
-                _ = cable.changed() => {},
-            }
-        }
     }
 }
 

@@ -245,6 +245,29 @@ async fn the_app_in_front_crashes_as_it_is_touched() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_alert_stands_before_the_app_once_it_was_looked_at() {
+    let wired = with(&["popup"]);
+    wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
+    assert!(!dump(&wired).await.contains("Software update"));
+    let alert = dump(&wired).await;
+    assert!(alert.contains("Software update"), "{alert}");
+    assert_eq!(struck(&wired), [("popup", "uiautomator dump".into())], "one at a time");
+    tap(&wired, "Later");
+    assert!(dump(&wired).await.contains("New note"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_app_in_front_stops_answering_as_it_is_touched() {
+    let wired = with(&["anr"]);
+    wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
+    wired.run("input tap 10 300").await;
+    wired.run("input tap 10 300").await;
+    assert_eq!(struck(&wired), [("anr", "input tap".into())], "it hangs already");
+    assert!(dump(&wired).await.contains("isn't responding"));
+    assert!(wired.said("logcat -d").await.contains(&format!("ANR in {NOTES}")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn on_a_full_disk_nothing_is_kept_until_something_is_deleted() {
     let wired = Wired::new();
     wired.run("screencap -p /sdcard/old.png").await;

@@ -7,6 +7,9 @@ use super::{Garbler, Hit};
 use crate::phone::{State, VirtualPhone};
 use crate::sh::io::Output;
 
+/// What the app throws.
+const CRASH: &str = "java.lang.IllegalStateException: a fault was asked for";
+
 /// Words of a command that rules look at.
 const LONGEST: usize = 4_096;
 
@@ -30,8 +33,10 @@ pub(super) fn possible(fault: Fault, phone: &mut State) -> bool {
         Fault::DiskFull => !phone.files.is_full(),
         Fault::SecureWindow => !phone.world.is_secure(&front),
         Fault::Keyboard => phone.world.has_hidden_keyboard(),
+        Fault::Popup => !phone.world.has_popped_up(),
         // Home comes back at once; nobody would see that it fell.
         Fault::AppCrash => !phone.world.is_home(),
+        Fault::Anr => !phone.world.is_home() && phone.world.responds(&front),
         _ => true,
     }
 }
@@ -102,9 +107,11 @@ fn happen(hit: &Hit, phone: &mut State) {
         }
         Fault::TargetMoved => phone.world.turn_banner(),
         Fault::Keyboard => phone.world.raise_keyboard(),
-        Fault::AppCrash => {
-            phone.world.crash(&front, "java.lang.IllegalStateException: a fault was asked for");
+        Fault::AppCrash => drop(phone.world.crash(&front, CRASH)),
+        Fault::Popup => {
+            phone.world.pop_up("Software update", "A new version can be installed now.");
         }
+        Fault::Anr => drop(phone.world.stop_responding(&front)),
         Fault::DiskFull => phone.files.fill(),
         Fault::SecureWindow => phone.world.set_secure(&front, true),
         _ => {}

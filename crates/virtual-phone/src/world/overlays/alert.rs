@@ -8,6 +8,9 @@ use crate::world::theme;
 use crate::world::view::View;
 use crate::world::widgets::{dialog, message, text_button};
 
+/// `SystemUIDialog.java` gives its windows the name of its class.
+const TITLE: &str = "SystemUIDialog";
+
 struct Alert {
     title: String,
     text: String,
@@ -21,14 +24,20 @@ impl World {
     }
 }
 
+impl World {
+    /// Whether such an alert waits for an answer.
+    pub(crate) fn has_popped_up(&self) -> bool {
+        self.stands_before(|overlay| overlay.title() == TITLE)
+    }
+}
+
 impl Overlay for Alert {
     fn package(&self) -> &str {
         crate::world::system_ui::PACKAGE
     }
 
-    // `SystemUIDialog.java` gives its windows the name of its class.
     fn title(&self) -> String {
-        "SystemUIDialog".to_owned()
+        TITLE.to_owned()
     }
 
     fn kind(&self) -> WindowKind {
