@@ -7,6 +7,7 @@
 mod glyphs;
 mod paths;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use skrifa::instance::{LocationRef, Size};
@@ -57,12 +58,15 @@ impl Frame {
 /// Glyphs kept before the cache starts anew; about a kilobyte each.
 const GLYPHS: usize = 4096;
 
-/// Paints scenes and keeps rasterised glyphs between frames.
-#[derive(Default)]
-pub(crate) struct Renderer {
-    // Only looked up, never iterated: its random order cannot show.
-    glyphs: HashMap<GlyphKey, Raster>,
+thread_local! {
+    /// Glyphs belong to a thread, not to a phone: they are the same on every phone, and a process may serve hundreds of them. Only looked up,
+    /// never iterated: the random order cannot show.
+    static RASTERS: RefCell<HashMap<GlyphKey, Raster>> = RefCell::default();
 }
+
+/// Paints scenes; rasterised glyphs are kept between frames.
+#[derive(Debug, Default)]
+pub(crate) struct Renderer;
 
 impl Renderer {
     /// Paints `scene` as a person sees it. The frame has the size of the scene's display.
@@ -80,16 +84,18 @@ impl Renderer {
         let Some(pixmap) = Pixmap::new(width.max(1) as u32, height.max(1) as u32) else {
             return Frame::blank(width, height);
         };
-        let mut canvas = Canvas { pixmap, glyphs: &mut self.glyphs, masks: Vec::new() };
-        canvas.pixmap.fill(Color::BLACK);
-        for window in &scene.windows {
-            if captured && window.secure {
-                canvas.flat(window.bounds, solid(Colour::hex(0)), None);
-            } else {
-                canvas.node(&window.root);
+        let rgba = RASTERS.with_borrow_mut(|glyphs| {
+            let mut canvas = Canvas { pixmap, glyphs, masks: Vec::new() };
+            canvas.pixmap.fill(Color::BLACK);
+            for window in &scene.windows {
+                if captured && window.secure {
+                    canvas.flat(window.bounds, solid(Colour::hex(0)), None);
+                } else {
+                    canvas.node(&window.root);
+                }
             }
-        }
-        let rgba = canvas.pixmap.take();
+            canvas.pixmap.take()
+        });
         Frame { width: width.max(1) as u32, height: height.max(1) as u32, rgba }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Sample {
 impl Recording {
     /// A recording that is encoded so.
     pub(crate) fn new(encoder: Encoder) -> Self {
-        Self { encoder, renderer: Renderer::default(), first: None, last_key: 0, now: 0 }
+        Self { encoder, renderer: Renderer, first: None, last_key: 0, now: 0 }
     }
 
     /// The encoder's settings.

@@ -221,8 +221,8 @@ impl World {
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),
             banner: false,
-            types: Typesetter::new(),
-            renderer: Renderer::default(),
+            types: Typesetter,
+            renderer: Renderer,
             fields: Vec::new(),
             scene: None,
         };

@@ -2,7 +2,11 @@
 //!
 //! Begin with [`Typesetter::shape`]. Shaped text is cached, because most of a screen stays the same
 //! from one layout to the next. Nothing here knows where on the screen the text will stand.
+//!
+//! Fonts and what was shaped belong to a thread, not to a phone: a text is shaped the same for every phone, and a process may serve
+//! hundreds of them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -90,8 +94,51 @@ const CACHED: usize = 2048;
 
 type CacheKey = (String, [u32; 3], bool, u16);
 
+thread_local! {
+    static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::new());
+}
+
 /// Shapes text and remembers the result.
-pub(crate) struct Typesetter {
+#[derive(Debug, Default)]
+pub(crate) struct Typesetter;
+
+impl Typesetter {
+    /// Shapes `text`, breaking lines at `setting.wrap` and ending in "…" where lines run out.
+    pub(crate) fn shape(&mut self, text: &str, setting: Setting) -> Arc<Shaped> {
+        WORKSHOP.with_borrow_mut(|workshop| workshop.shape(text, setting))
+    }
+
+    /// An icon as if it were a text of one glyph, `size` pixels high and wide.
+    pub(crate) fn icon(&mut self, icon: Icon, size: f32) -> Arc<Shaped> {
+        let id = FontRef::new(Face::Icons.bytes())
+            .ok()
+            .and_then(|font| font.charmap().map(icon.code_point()))
+            .map_or(0, |id| id.to_u32());
+        let glyph = Glyph { face: Face::Icons, id, x: 0.0, y: size };
+        let line = Line { glyphs: vec![glyph], width: size, range: 0..0, rtl: false };
+        Arc::new(Shaped { size, width: size, height: size, line: size, lines: vec![line] })
+    }
+
+    /// The advance of `text` on one line, trailing spaces included, in pixels.
+    pub(crate) fn advance(&mut self, text: &str, setting: Setting) -> f32 {
+        if text.is_empty() {
+            // An empty layout is as wide as a blank.
+            return 0.0;
+        }
+        WORKSHOP
+            .with_borrow_mut(|workshop| workshop.run(&printable(text), setting, None).full_width())
+    }
+
+    /// The width of the longest word, in pixels.
+    pub(crate) fn narrowest(&mut self, text: &str, setting: Setting) -> f32 {
+        WORKSHOP.with_borrow_mut(|workshop| {
+            workshop.run(&printable(text), setting, None).calculate_content_widths().min
+        })
+    }
+}
+
+/// The fonts, and texts that were shaped with them.
+struct Workshop {
     fonts: FontContext,
     layouts: LayoutContext<()>,
     /// The face of a font's data, by the data's number.
@@ -100,8 +147,8 @@ pub(crate) struct Typesetter {
     cache: HashMap<CacheKey, Arc<Shaped>>,
 }
 
-impl Typesetter {
-    pub(crate) fn new() -> Self {
+impl Workshop {
+    fn new() -> Self {
         let mut collection =
             Collection::new(CollectionOptions { shared: false, system_fonts: false });
         let mut faces = Vec::new();
@@ -127,8 +174,7 @@ impl Typesetter {
         Self { fonts, layouts: LayoutContext::new(), faces, cache: HashMap::new() }
     }
 
-    /// Shapes `text`, breaking lines at `setting.wrap` and ending in "…" where lines run out.
-    pub(crate) fn shape(&mut self, text: &str, setting: Setting) -> Arc<Shaped> {
+    fn shape(&mut self, text: &str, setting: Setting) -> Arc<Shaped> {
         let lengths =
             [setting.size, setting.line, setting.wrap.unwrap_or(f32::MAX)].map(f32::to_bits);
         let key = (text.to_owned(), lengths, setting.medium, setting.lines);
@@ -141,31 +187,6 @@ impl Typesetter {
         let shaped = Arc::new(self.shape_afresh(&printable(text), setting));
         self.cache.insert(key, Arc::clone(&shaped));
         shaped
-    }
-
-    /// An icon as if it were a text of one glyph, `size` pixels high and wide.
-    pub(crate) fn icon(&mut self, icon: Icon, size: f32) -> Arc<Shaped> {
-        let id = FontRef::new(Face::Icons.bytes())
-            .ok()
-            .and_then(|font| font.charmap().map(icon.code_point()))
-            .map_or(0, |id| id.to_u32());
-        let glyph = Glyph { face: Face::Icons, id, x: 0.0, y: size };
-        let line = Line { glyphs: vec![glyph], width: size, range: 0..0, rtl: false };
-        Arc::new(Shaped { size, width: size, height: size, line: size, lines: vec![line] })
-    }
-
-    /// The advance of `text` on one line, trailing spaces included, in pixels.
-    pub(crate) fn advance(&mut self, text: &str, setting: Setting) -> f32 {
-        if text.is_empty() {
-            // An empty layout is as wide as a blank.
-            return 0.0;
-        }
-        self.run(&printable(text), setting, None).full_width()
-    }
-
-    /// The width of the longest word, in pixels.
-    pub(crate) fn narrowest(&mut self, text: &str, setting: Setting) -> f32 {
-        self.run(&printable(text), setting, None).calculate_content_widths().min
     }
 
     fn shape_afresh(&mut self, text: &str, setting: Setting) -> Shaped {
@@ -285,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_long_text_breaks_into_lines_that_fit() {
-        let mut types = Typesetter::new();
+        let mut types = Typesetter;
         let shaped = types.shape("the quick brown fox jumps over", setting(0, Some(120.0)));
         assert!(shaped.lines.len() >= 3);
         assert!(shaped.lines.iter().all(|line| line.width <= 120.0));
@@ -294,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_text_that_runs_out_of_lines_ends_in_an_ellipsis() {
-        let mut types = Typesetter::new();
+        let mut types = Typesetter;
         let whole = types.shape("Restaurant at the end", setting(1, None));
         let cut = types.shape("Restaurant at the end", setting(1, Some(120.0)));
         assert_eq!(cut.lines.len(), 1);
@@ -306,7 +327,7 @@ mod tests {
 
     #[test]
     fn the_two_weights_come_from_two_faces() {
-        let mut types = Typesetter::new();
+        let mut types = Typesetter;
         let bold = types.shape("Maps", Setting { medium: true, ..setting(0, None) });
         let plain = types.shape("Maps", setting(0, None));
         assert!(bold.lines[0].glyphs.iter().all(|glyph| glyph.face == Face::Medium));
@@ -315,7 +336,7 @@ mod tests {
 
     #[test]
     fn text_of_any_kind_is_shaped_without_complaint() {
-        let mut types = Typesetter::new();
+        let mut types = Typesetter;
         for text in ["", "\n", "\n\n", "\0\u{1}\u{85}", "שלום عليكم", "👩‍👩‍👧 日本語", "a\u{301}"]
         {
             for wrap in [None, Some(0.0), Some(1.0), Some(50.0)] {

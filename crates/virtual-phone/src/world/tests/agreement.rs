@@ -259,7 +259,7 @@ fn a_text_leaves_its_ink_inside_its_bounds_and_nowhere_else() {
             continue;
         }
         let scene = world.scene().clone();
-        let mut renderer = Renderer::default();
+        let mut renderer = Renderer;
         let whole = renderer.frame(&scene);
         let window = app_window(&mut world);
         let texts = window.root.walk().filter(|node| !node.text.is_empty());
@@ -307,7 +307,7 @@ fn an_app_paints_nothing_below_its_window() {
     let bottom = scene.windows[0].bounds.bottom;
     assert!(bottom < SMALL.height, "the keyboard takes its part");
     let only = Scene { windows: scene.windows[..1].to_vec(), ..scene };
-    let frame = Renderer::default().frame(&only);
+    let frame = Renderer.frame(&only);
     let below = &frame.rgba[(bottom * SMALL.width * 4) as usize..];
     assert!(below.chunks(4).all(|pixel| pixel == [0, 0, 0, 255]));
 }

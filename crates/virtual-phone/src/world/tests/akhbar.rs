@@ -30,7 +30,7 @@ fn short_lines_begin_at_the_right_edge() {
 #[test]
 fn arabic_letters_are_shaped_and_none_is_missing() {
     use crate::world::text::{Face, Setting, Typesetter};
-    let mut types = Typesetter::new();
+    let mut types = Typesetter;
     let setting = Setting { size: 20.0, line: 26.0, medium: false, lines: 0, wrap: None };
     let mut glyphs = |text: &str| {
         let line = types.shape(text, setting).lines[0].clone();
