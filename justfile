@@ -16,9 +16,10 @@ test:
 demo:
     cargo run --release -- demo
 
-# What we add to a phone's own time, side by side
+# What we add to a phone's own time, side by side; and the memory of many virtual phones
 bench:
     cargo bench -p thumbwire --bench calls
+    cargo bench -p thumbwire --bench phones
 
 # Take what the tests saw as the new goldens; look at the diff before committing
 bless:
