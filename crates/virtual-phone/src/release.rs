@@ -121,9 +121,12 @@ pub(crate) struct Release {
 }
 
 /// What adbd announces from Android 12 on. Left out, because this phone does not serve it: `apex` (before `abb`), `remount_shell`,
-/// `track_app` (after `abb_exec`), `openscreen_mdns`; and `devicetracker_proto_format`, `devraw`, `app_info`, `server_status` of 16.
+/// `track_app` (after `abb_exec`), `openscreen_mdns`.
 const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
+/// And from 14 on; left out `devicetracker_proto_format`, `devraw`, `app_info` and `server_status` of 16.
+const SINCE_14: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,sendrecv_v2,\
+                        sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send,delayed_ack";
 
 /// A text of `programs/words`.
 macro_rules! words {
@@ -358,7 +361,7 @@ static RELEASES: [Release; 6] = [
         least_target: 28,
         pixels: Pixels { width: 1080, height: 2400, density: 420 },
         utc: "UTC",
-        features: SINCE_12,
+        features: SINCE_14,
         raw_shells: true,
         reverse: true,
         colour_space: true,
@@ -411,7 +414,7 @@ static RELEASES: [Release; 6] = [
         least_target: 28,
         pixels: Pixels { width: 1080, height: 2424, density: 420 },
         utc: "UTC",
-        features: SINCE_12,
+        features: SINCE_14,
         raw_shells: true,
         reverse: true,
         colour_space: true,

@@ -143,7 +143,8 @@ async fn files_pushed_by_a_stock_adb_come_back_the_same() {
     let missing = stock.adb(&["pull", "/sdcard/nope", &stock.path("nope")]).await;
     assert!(
         !missing.status.success()
-            && (text(&missing.stdout) + &text(&missing.stderr)).contains("does not exist"),
+            && (text(&missing.stdout) + &text(&missing.stderr))
+                .contains("No such file or directory"),
         "{missing:?}"
     );
 }

@@ -84,3 +84,19 @@ pub fn capture(path: &str) -> Option<String> {
         }
     }
 }
+
+/// The stock `adb` programs that are here, oldest first: the one in the path, and those that `.ci/real-clients` unpacks, Debian's 34 and
+/// Google's 36. What is missing is said aloud.
+pub fn stock_adbs() -> impl Iterator<Item = PathBuf> {
+    let real = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/real");
+    let programs = [PathBuf::from("adb"), real.join("adb34/run"), real.join("adb36/adb")];
+    programs.into_iter().filter(|program| {
+        let found = std::process::Command::new(program).arg("version").output().is_ok();
+        if !found {
+            let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
+            assert!(!required, "{} is required here and cannot be run", program.display());
+            println!("skipped: no {}", program.display());
+        }
+        found
+    })
+}
