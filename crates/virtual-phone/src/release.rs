@@ -120,12 +120,12 @@ pub(crate) struct Release {
     pub(crate) toybox: bool,
 }
 
-/// What adbd announces from Android 12 on. Left out, because this phone does not serve it: `apex` (before `abb`), `remount_shell`,
-/// `track_app` (after `abb_exec`), `openscreen_mdns`.
-const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,sendrecv_v2,\
+/// What adbd announces from Android 12 on. Left out, because this phone does not serve it: `apex` (before `abb`), `remount_shell` (after
+/// `abb_exec`), `openscreen_mdns`.
+const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
 /// And from 14 on; left out `devicetracker_proto_format`, `devraw`, `app_info` and `server_status` of 16.
-const SINCE_14: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,sendrecv_v2,\
+const SINCE_14: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send,delayed_ack";
 
 /// A text of `programs/words`.

@@ -64,6 +64,38 @@ async fn libadb_drives_the_virtual_phone() {
     assert!(phone.commands().iter().any(|command| command.argv == ["screencap", "-p"]));
 }
 
+/// Its `SND2` and `RCV2` (0.7.0) leave out the id before the flags, which neither a real adbd nor the stock adb does: not tried here.
+#[tokio::test]
+async fn libadb_counts_bytes_and_is_told_more_of_files() {
+    let (phone, address) = listening(Setup::default()).await;
+    let stream = TokioTcp::new(TcpStream::connect(address).await.unwrap());
+    let mut key = AnyKey(Key::generate().unwrap());
+    let features = [
+        Feature::ShellV2,
+        Feature::StatV2,
+        Feature::LsV2,
+        Feature::AbbExec,
+        Feature::TrackApp,
+        Feature::DelayedAck,
+    ];
+    let mut connection = Connection::<_>::connect(stream, &mut key, &features).await.unwrap();
+    let mut room = vec![0; 66_000];
+    let sent: Vec<u8> = (0..5_000_000_u32).map(|at| (at * 31 % 253) as u8).collect();
+    let mut sync = libadb::sync::open(&mut connection, &mut room).await.unwrap();
+    sync.send("/sdcard/f", 0o100_644, 1_700_000_000, &sent).await.unwrap();
+    assert!(sync.recv("/sdcard/f").await.unwrap() == sent);
+    let told = sync.stat_v2("/sdcard/f").await.unwrap();
+    assert_eq!((told.size, told.mtime, told.nlink), (5_000_000, 1_700_000_000, 1));
+    let listed = sync.list_v2("/sdcard").await.unwrap();
+    let entry = listed.iter().find(|entry| entry.name == b"f").unwrap();
+    assert_eq!(entry.stat, told);
+    assert!(format!("{:?}", sync.stat_v2("/nothing").await).contains("RemoteErrno(2)"));
+    sync.quit().await.unwrap();
+    let said = libadb::abb::exec(&mut connection, &["settings", "list", "secure"], &mut room).await;
+    assert!(String::from_utf8(said.unwrap()).unwrap().contains("default_input_method="));
+    assert_eq!(phone.commands().pop().unwrap().argv, ["cmd", "settings", "list", "secure"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn adb_client_drives_the_virtual_phone_new_and_old() {
     for release in ["14", "4.4"] {

@@ -231,11 +231,11 @@ async fn each_release_announces_what_its_adbd_does() {
         "4.4: \n\
          9: cmd stat_v2 shell_v2\n\
          11: sendrecv_v2_brotli sendrecv_v2 abb_exec fixed_push_mkdir fixed_push_symlink_timestamp abb shell_v2 cmd ls_v2 stat_v2\n\
-         13: shell_v2 cmd stat_v2 ls_v2 fixed_push_mkdir abb fixed_push_symlink_timestamp abb_exec sendrecv_v2 sendrecv_v2_brotli \
+         13: shell_v2 cmd stat_v2 ls_v2 fixed_push_mkdir abb fixed_push_symlink_timestamp abb_exec track_app sendrecv_v2 sendrecv_v2_brotli \
          sendrecv_v2_lz4 sendrecv_v2_zstd sendrecv_v2_dry_run_send\n\
-         14: shell_v2 cmd stat_v2 ls_v2 fixed_push_mkdir abb fixed_push_symlink_timestamp abb_exec sendrecv_v2 sendrecv_v2_brotli \
+         14: shell_v2 cmd stat_v2 ls_v2 fixed_push_mkdir abb fixed_push_symlink_timestamp abb_exec track_app sendrecv_v2 sendrecv_v2_brotli \
          sendrecv_v2_lz4 sendrecv_v2_zstd sendrecv_v2_dry_run_send delayed_ack\n\
-         16: shell_v2 cmd stat_v2 ls_v2 fixed_push_mkdir abb fixed_push_symlink_timestamp abb_exec sendrecv_v2 sendrecv_v2_brotli \
+         16: shell_v2 cmd stat_v2 ls_v2 fixed_push_mkdir abb fixed_push_symlink_timestamp abb_exec track_app sendrecv_v2 sendrecv_v2_brotli \
          sendrecv_v2_lz4 sendrecv_v2_zstd sendrecv_v2_dry_run_send delayed_ack\n"
     );
 }

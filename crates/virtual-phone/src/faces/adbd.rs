@@ -1,13 +1,15 @@
 //! The phone as adbd shows it: services by name, over the real wire.
 //!
-//! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:` (its files are in `store`), `reboot:`,
-//! `reverse:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are answered with the words of a
-//! phone in production; all else is refused, and no feature announces it.
+//! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:` (its files are in `store`), `framebuffer:`,
+//! `reboot:`, `reverse:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are answered with the
+//! words of a phone in production, `jdwp`, `track-jdwp` and `track-app` as by one whose apps are not to be debugged; all else is refused,
+//! and no feature announces it.
 //!
 //! A phone of old has `shell:` in a terminal only, and no options; what of this it has stands in `release`.
 //!
 //! A command is one future; when its host closes the stream, the future is dropped and the command has ended.
 
+mod framebuffer;
 mod store;
 
 use crate::owner::Owner;
@@ -67,12 +69,21 @@ impl Services for Face {
         if service.len() > release.longest_service {
             return Err(Refused);
         }
-        let (name, rest) = service.split_once(':').ok_or(Refused)?;
-        if matches!(name, "abb" | "abb_exec") && self.banner().features.has(name) {
+        let features = self.banner().features;
+        if let Some((name @ ("abb" | "abb_exec"), rest)) = service.split_once(':')
+            && features.has(name)
+        {
             return Ok(system_service(phone, name, rest));
         }
         // The name of any other is a C string.
         let service = service.split('\0').next().unwrap_or_default();
+        match service {
+            // The list of processes, and that was all.
+            "jdwp" => return Ok(saying("")),
+            "track-jdwp" => return Ok(tracking_nothing()),
+            "track-app" if features.has("track_app") => return Ok(tracking_nothing()),
+            _ => {}
+        }
         let (name, rest) = service.split_once(':').ok_or(Refused)?;
         if !release.raw_shells && (name.contains(',') || name == "exec") {
             return Err(Refused);
@@ -94,13 +105,11 @@ impl Services for Face {
                     Asked { service: "exec".to_owned(), what: What::Text(rest), pty: false };
                 handler(move |stream| plain(phone, asked, stream))
             }
-            Some("sync") => {
-                let features = self.banner().features;
-                handler(move |stream| async move {
-                    // The host has been told what was wrong.
-                    let _ = sync::serve(stream, &Store(phone), &features).await;
-                })
-            }
+            Some("sync") => handler(move |stream| async move {
+                // The host has been told what was wrong.
+                let _ = sync::serve(stream, &Store(phone), &features).await;
+            }),
+            Some("framebuffer") => handler(move |stream| framebuffer::serve(phone, stream)),
             Some("reboot") => handler(move |stream| async move {
                 phone.with(|phone| {
                     let uptime = phone.world.uptime();
@@ -249,6 +258,14 @@ fn saying(what: &'static str) -> Handler {
     handler(move |mut stream| async move {
         // A host that has gone needs no answer.
         let _ = stream.write_all(what.as_bytes()).await;
+    })
+}
+
+/// A list that is empty, four digits of length, and is not going to change. Source: `process_list_msg` in adbd's `jdwp_service.cpp`.
+fn tracking_nothing() -> Handler {
+    handler(|mut stream| async move {
+        let _ = stream.write_all(b"0000").await;
+        stream.closed().await;
     })
 }
 
