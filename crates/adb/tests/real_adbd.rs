@@ -19,6 +19,7 @@ use futures::future::join_all;
 use tempfile::TempDir;
 use thumbwire_adb::services::reverse;
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
+use thumbwire_adb::wire::compress::Compression;
 use thumbwire_adb::{Direct, Error, Transport, exec, forward, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -270,6 +271,64 @@ async fn a_real_adbd_tells_more_of_files_by_version_2() {
     assert_eq!(sync.details(&real.path("large")).await.unwrap(), told);
     assert_eq!(sync.list_details(&real.path("")).await.unwrap().len(), 2);
     assert!(sync.stat(&real.path("large")).await.unwrap().exists());
+}
+
+#[tokio::test]
+async fn a_real_adbd_takes_and_gives_files_compressed() {
+    if !inside("a_real_adbd_takes_and_gives_files_compressed") {
+        return;
+    }
+    let real = Real::start().await;
+    for compression in Compression::ALL {
+        let mut sync = FileSync::open(&real.phone).await.unwrap().compressed(compression);
+        for length in [0, 1, 65_536, 3_000_000] {
+            let sent = [pattern(length / 3), b"again and ".repeat(length / 10)].concat();
+            let name = real.path("f");
+            let pushed = sync.push(&name, 0o640, 7, &sent[..]).await;
+            assert_eq!(pushed, Ok(sent.len() as u64), "{compression:?}");
+            assert!(std::fs::read(&name).unwrap() == sent, "{compression:?} {length}: there");
+            let mut back = Vec::new();
+            sync.pull(&name, &mut back).await.unwrap();
+            assert!(back == sent, "{compression:?} {length}: back");
+        }
+    }
+    // After a file that it cannot give or take it ends the stream.
+    for request in [&b"RECV\x04\0\0\0/\xc3\xa4x"[..], b"SEND\x0a\0\0\0/proc/x,33DONE\0\0\0\0"] {
+        let mut stream = real.phone.open("sync:").await.unwrap();
+        stream.write_all(request).await.unwrap();
+        let said = text(stream).await;
+        assert!(said.starts_with("FAIL"), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_real_adbd_counts_bytes_with_us() {
+    if !inside("a_real_adbd_counts_bytes_with_us") {
+        return;
+    }
+    let real = Real::start().await;
+    let phone = Direct::tcp(&real.address).with_delayed_ack();
+    let features = phone.features().await.unwrap();
+    // What the virtual phone announces from Android 14 on is this, without what it does not serve.
+    assert_eq!(
+        features.to_string(),
+        "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,apex,abb,fixed_push_symlink_timestamp,abb_exec,\
+         remount_shell,track_app,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,\
+         sendrecv_v2_dry_run_send,openscreen_mdns,delayed_ack"
+    );
+    let much = run(&phone, "head -c 9000000 /dev/zero; exit 3").await.unwrap();
+    assert_eq!((much.stdout.len(), much.status), (9_000_000, Some(3)));
+    let sent = pattern(9_000_000);
+    push(&phone, &real.path("f"), 0o640, 7, &sent[..]).await.unwrap();
+    assert!(pull(&phone, &real.path("f"), 10_000_000).await.unwrap() == sent);
+    // A reader that takes its time stops the phone, and another stream goes on meanwhile.
+    let mut slow = phone.open("exec:head -c 9000000 /dev/zero").await.unwrap();
+    assert_eq!(run(&phone, "echo quick").await.unwrap().stdout, b"quick\n");
+    let mut all = Vec::new();
+    slow.read_to_end(&mut all).await.unwrap();
+    assert_eq!(all.len(), 9_000_000);
+    let cat = phone.open("exec:head -c 5000000").await.unwrap();
+    echoes(cat, 5_000_000).await;
 }
 
 #[tokio::test]

@@ -70,9 +70,9 @@ pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, E
     FileSync::open(transport).await?.list(path).await
 }
 
-/// A `sync:` stream. After any error, or a call whose future was dropped, further calls are refused:
-/// it is out of step, or the phone has ended it, as adbd does after a file that it could not take or
-/// give.
+/// A `sync:` stream. After [`Error::Phone`] about what lies at a path it can be used on. After any other
+/// error, or a call whose future was dropped, further calls are refused: it is out of step, or the
+/// phone has ended it, as adbd does after a file that it could not take or give.
 pub struct FileSync {
     framed: Framed<Stream>,
     out: BytesMut,
