@@ -8,8 +8,10 @@
 //! this touches a real disk.
 
 mod layout;
+mod system;
 mod values;
 
+pub(crate) use system::SYSTEM;
 pub(crate) use values::{Contents, Id, Opened, Special};
 pub use values::{Error, Kind, Stat};
 

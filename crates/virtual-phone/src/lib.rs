@@ -24,6 +24,7 @@ mod files;
 mod latency;
 mod odd;
 mod owner;
+mod packages;
 mod phone;
 mod processes;
 mod programs;

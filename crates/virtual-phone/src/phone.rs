@@ -10,6 +10,7 @@ use crate::files::{Files, Kind};
 use crate::latency::{Clock, Following, LATEST, Profile};
 use crate::odd::Odd;
 use crate::owner::Door;
+use crate::packages::Packages;
 use crate::processes::Processes;
 use crate::programs::{self, Properties};
 use crate::release::shapes::Pixels;
@@ -127,6 +128,8 @@ pub(crate) struct State {
     pub(crate) odd: BTreeMap<String, Odd>,
     pub(crate) processes: Processes,
     pub(crate) faults: Faults,
+    /// Installations under way.
+    pub(crate) packages: Packages,
     /// Recordings that want to know what is on the screen.
     watching: Vec<Weak<Mutex<Screens>>>,
     pids: u32,
@@ -255,6 +258,7 @@ impl VirtualPhone {
             odd: BTreeMap::new(),
             processes: Processes::default(),
             faults: Faults::default(),
+            packages: Packages::default(),
             watching: Vec::new(),
             pids: 4_000,
             following: (setup.clock == Clock::Outside).then(Following::begin),

@@ -27,6 +27,7 @@ const DIRECTORIES: &[(&str, u32, u32, u32, bool)] = &[
     ("/data", 0o771, 1000, 1000, false),
     ("/data/app", 0o771, 1000, 1000, false),
     ("/data/data", 0o771, 1000, 1000, false),
+    ("/data/user", 0o711, 1000, 1000, false),
     ("/data/local", 0o751, 0, 0, false),
     ("/data/local/tmp", 0o771, SHELL, SHELL, false),
     ("/data/tombstones", 0o771, 1000, 1000, false),
@@ -45,6 +46,7 @@ const LINKS: &[(&str, &str)] = &[
     ("/sdcard", "/storage/emulated/0"),
     ("/storage/self/primary", "/storage/emulated/0"),
     ("/etc", "/system/etc"),
+    ("/data/user/0", "/data/data"),
 ];
 
 const DEVICES: &[(&str, Special)] = &[

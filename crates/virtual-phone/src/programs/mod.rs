@@ -32,7 +32,7 @@ mod signals;
 mod system;
 mod text;
 
-pub(crate) use properties::Properties;
+pub(crate) use properties::{Properties, sdk};
 
 use crate::faults::{Fault, words};
 use crate::files::{Error, absolute};
@@ -145,7 +145,7 @@ pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'
 }
 
 /// A number that stays the same for the same text (FNV-1a): stands for the addresses and random names that Android prints.
-fn fingerprint(text: &str) -> u64 {
+pub(crate) fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })

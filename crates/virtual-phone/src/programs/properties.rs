@@ -134,7 +134,7 @@ fn short(kernel: &str) -> &str {
 }
 
 /// The API level of a major release. Source: developer.android.com, "Codenames, tags, and build numbers".
-pub(super) fn sdk(android: u32) -> u32 {
+pub(crate) fn sdk(android: u32) -> u32 {
     match android {
         0..=4 => 19,
         5 => 22,

@@ -78,6 +78,16 @@ impl Input {
         chunk
     }
 
+    /// Some bytes, no more than that; empty at the end.
+    pub(crate) async fn at_most(&self, limit: u64) -> Vec<u8> {
+        let mut reader = self.0.lock().await;
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        let chunk = reader.fill_buf().await.unwrap_or_default();
+        let chunk = chunk.get(..most).unwrap_or(chunk).to_vec();
+        reader.consume(chunk.len());
+        chunk
+    }
+
     /// One line without its end; `None` at the end of input. Longer lines than `limit` are cut there.
     pub(crate) async fn line(&self, limit: u64) -> Option<Vec<u8>> {
         let (line, ended) = self.ended_line(limit).await;

@@ -5,10 +5,12 @@
 //! never touches the world, a clock or other apps.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::icons::Icon;
 use super::layout::Scrolls;
+use super::packages::Installation;
 use super::settings::Settings;
 use super::storage::{Stored, Wish};
 use super::theme::Colour;
@@ -36,6 +38,8 @@ pub struct Manifest {
     pub uid: u32,
     /// The permissions that it asks for (`uses-permission`), in the order of its manifest, e.g. `android.permission.CAMERA`.
     pub permissions: Vec<String>,
+    /// How it lies on the phone, if it came as an APK.
+    pub installation: Option<Arc<Installation>>,
     pub(crate) icon: AppIcon,
 }
 
@@ -193,7 +197,6 @@ pub(crate) struct Env<'a> {
     /// What the status bar covers at the top and the gesture bar at the bottom, in dp.
     pub(crate) insets: (f32, f32),
     /// Full class name of the activity to draw.
-    #[expect(dead_code, reason = "for apps with several activities")]
     pub(crate) activity: &'a str,
     /// What it stored.
     pub(crate) store: &'a Store,

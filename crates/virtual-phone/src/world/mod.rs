@@ -24,6 +24,7 @@ mod layout;
 mod log;
 mod overlays;
 mod permissions;
+pub(crate) mod packages;
 pub(crate) mod picture;
 pub(crate) mod scene;
 pub(crate) mod settings;
@@ -50,6 +51,9 @@ pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Buffer, Log, LogLine};
 pub use self::permissions::{PermissionError, RuntimePermission};
+pub use self::packages::{
+    Class, Declared, DeclaredComponent, Filter, Installation, Meta, MetaValue,
+};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
 pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;
@@ -62,6 +66,7 @@ use self::overlays::Overlays;
 use self::permissions::Permissions;
 use self::settings::Settings;
 use self::stage::KnownField;
+pub(crate) use self::tasks::SYSTEM_PID;
 use self::tasks::{Installed, Task};
 use self::text::Typesetter;
 use self::touch::Gesture;
@@ -140,6 +145,8 @@ pub struct World {
     /// From the back to the front; the launcher's is always there.
     tasks: Vec<Task>,
     next_pid: u32,
+    /// Users of apps that have gone are not given again.
+    next_uid: u32,
     focus: Option<Focus>,
     keyboard: Keyboard,
     methods: Methods,
@@ -207,6 +214,7 @@ impl World {
             apps: apps::installed(setup.seed),
             tasks: Vec::new(),
             next_pid: 2400,
+            next_uid: 0,
             focus: None,
             keyboard: Keyboard::default(),
             methods: Methods::default(),

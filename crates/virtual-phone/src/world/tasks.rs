@@ -15,7 +15,8 @@ use super::app::{
 pub(crate) struct Installed {
     pub(crate) manifest: Manifest,
     pub(crate) app: Box<dyn App>,
-    pub(crate) make: fn(u64) -> Box<dyn App>,
+    /// Its process started anew, on a phone with that seed.
+    pub(crate) make: Box<dyn Fn(u64) -> Box<dyn App> + Send>,
     pub(crate) store: Store,
     /// The process, while it runs.
     pub(crate) pid: Option<u32>,
@@ -27,7 +28,7 @@ impl Installed {
         Installed {
             manifest: A::manifest(),
             app: Box::new(A::new(seed)),
-            make: |seed| Box::new(A::new(seed)),
+            make: Box::new(|seed| Box::new(A::new(seed))),
             store: Store::default(),
             pid: None,
         }
@@ -95,7 +96,10 @@ impl World {
         if intent.action.as_deref().is_some_and(|action| action.starts_with("android.settings.")) {
             return self.start_with(SETTINGS, None, intent);
         }
-        Err(StartError::NotLaunchable)
+        match self.answering(intent) {
+            Some((package, activity)) => self.start_with(&package, Some(&activity), intent),
+            None => Err(StartError::NotLaunchable),
+        }
     }
 
     fn start_with(
@@ -113,6 +117,7 @@ impl World {
             None if package == HOME => manifest.activities.first().cloned().unwrap_or_default(),
             None => manifest.launcher.clone().ok_or(StartError::NotLaunchable)?,
         };
+        let class = manifest.behind(&class).to_owned();
         let component = Component { package: package.to_owned(), activity: class.clone() };
         let task = self.tasks.iter().position(|task| task.package == package);
         let (task, started) = match task {

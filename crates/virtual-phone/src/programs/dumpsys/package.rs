@@ -6,7 +6,10 @@ use super::super::pm;
 use super::fingerprint;
 use crate::phone::State;
 use crate::release::{Form, Release};
-use crate::world::{Component, Manifest, RuntimePermission};
+use crate::world::{Class, Component, Filter, Manifest, RuntimePermission};
+use std::collections::BTreeMap;
+
+const MAIN: &str = "android.intent.action.MAIN";
 
 /// When the image of the phone was built, for what came with it: 2009-01-01, the date in Android's images.
 const IMAGE: u64 = 1_230_768_000;
@@ -42,22 +45,64 @@ pub(in crate::programs) fn dumped(
     format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, held, manners, now))
 }
 
-/// The table of activities by the action that they answer.
+/// The tables of activities and services by the actions that they answer. Of what came with the phone only its icon is known.
 fn resolvers(packages: &[&Manifest]) -> String {
-    let mut text = String::from(
-        "Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:\n",
-    );
+    let mut activities = Actions::new();
+    let mut services = Actions::new();
     for manifest in packages {
-        let Some(launcher) = &manifest.launcher else { continue };
-        let component =
-            Component { package: manifest.package.clone(), activity: launcher.clone() }.short();
-        text.push_str(&format!(
-            "        {:07x} {component} filter {:07x}\n          Action: \"android.intent.action.MAIN\"\n          Category: \"android.intent.category.LAUNCHER\"\n",
-            fingerprint(&component) & 0xfff_ffff,
-            fingerprint(launcher) & 0xfff_ffff
-        ));
+        let Some(installation) = &manifest.installation else {
+            let Some(launcher) = &manifest.launcher else { continue };
+            let icon = Filter {
+                actions: vec![MAIN.to_owned()],
+                categories: vec!["android.intent.category.LAUNCHER".to_owned()],
+                ..Filter::default()
+            };
+            activities.entry(MAIN.to_owned()).or_default().push(line(manifest, launcher, &icon));
+            continue;
+        };
+        for component in &installation.declared.components {
+            let table = match component.class {
+                Class::Activity => &mut activities,
+                Class::Service => &mut services,
+                Class::Receiver | Class::Provider => continue,
+            };
+            for filter in component.filters.iter().filter(|filter| filter.schemes.is_empty()) {
+                for action in &filter.actions {
+                    let lines = table.entry(action.clone()).or_default();
+                    lines.push(line(manifest, &component.name, filter));
+                }
+            }
+        }
+    }
+    let table = |name: &str, actions: &Actions| {
+        let each =
+            actions.iter().map(|(action, lines)| format!("      {action}:\n{}", lines.concat()));
+        format!("{name} Resolver Table:\n  Non-Data Actions:\n{}", each.collect::<String>())
+    };
+    activities.entry(MAIN.to_owned()).or_default();
+    let mut text = table("Activity", &activities);
+    if !services.is_empty() {
+        text.push_str(&format!("\n{}", table("Service", &services)));
     }
     text
+}
+
+/// What answers an action, by action.
+type Actions = BTreeMap<String, Vec<String>>;
+
+fn line(manifest: &Manifest, class: &str, filter: &Filter) -> String {
+    let component =
+        Component { package: manifest.package.clone(), activity: class.to_owned() }.short();
+    let words = |name: &str, all: &[String]| {
+        all.iter().map(|one| format!("          {name}: \"{one}\"\n")).collect::<String>()
+    };
+    format!(
+        "        {:07x} {component} filter {:07x}\n{}{}",
+        fingerprint(&component) & 0xfff_ffff,
+        fingerprint(class) & 0xfff_ffff,
+        words("Action", &filter.actions),
+        words("Category", &filter.categories)
+    )
 }
 
 fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now: u64) -> String {
@@ -76,7 +121,41 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
         );
     }
     let held = pm::permissions::listed(held, manners.major);
+    let installed = manifest.installation.as_deref();
+    let (min, target) = installed
+        .map_or((24, manners.major + 20), |it| (it.declared.min_sdk, it.declared.target_sdk));
+    let abi = match installed {
+        Some(installed) => installed.abi.as_deref().unwrap_or("null"),
+        None => "arm64-v8a",
+    };
+    let mut flags = flags;
+    let (mut splits, mut installer) = (String::new(), String::new());
+    let (mut first, mut last) = (since.clone(), since);
+    if let Some(installed) = installed {
+        let names = std::iter::once("base").chain(installed.splits.iter().map(String::as_str));
+        let names: Vec<&str> = names.collect();
+        let scheme = installed.signature_scheme;
+        splits = format!("    splits=[{}]\n    apkSigningVersion={scheme}\n", names.join(", "));
+        if let Some(who) = &installed.installer {
+            installer = format!("    installerPackageName={who}\n");
+        }
+        first = Moment::new(installed.installed.0).dated();
+        last = Moment::new(installed.installed.1).dated();
+        // In the order of `ApplicationInfo`'s bits.
+        flags = format!(
+            "{}HAS_CODE ALLOW_CLEAR_USER_DATA {}ALLOW_BACKUP",
+            if installed.declared.debuggable { "DEBUGGABLE " } else { "" },
+            if installed.declared.test_only { "TEST_ONLY " } else { "" }
+        );
+    }
+    let requested = match manifest.permissions.as_slice() {
+        [] => String::new(),
+        asked => {
+            let lines: String = asked.iter().map(|name| format!("      {name}\n")).collect();
+            format!("    requested permissions:\n{lines}")
+        }
+    };
     format!(
-        "  Package [{package}] ({address}):\n    appId={uid}\n    userId={uid}\n    pkg=Package{{{address} {package}}}\n    codePath={folder}\n    resourcePath={folder}\n    primaryCpuAbi=arm64-v8a\n    versionCode={version_code} minSdk=24 targetSdk=34\n    versionName={version_name}\n    flags=[ {flags} ]\n    dataDir=/data/user/0/{package}\n    timeStamp={since}\n    firstInstallTime={since}\n    lastUpdateTime={since}\n    pkgFlags=[ {flags} ]\n    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n      gids=[]\n      runtime permissions:\n{held}"
+        "  Package [{package}] ({address}):\n    appId={uid}\n    userId={uid}\n    pkg=Package{{{address} {package}}}\n    codePath={folder}\n    resourcePath={folder}\n    primaryCpuAbi={abi}\n    versionCode={version_code} minSdk={min} targetSdk={target}\n    versionName={version_name}\n{splits}    flags=[ {flags} ]\n    dataDir=/data/user/0/{package}\n    timeStamp={last}\n    firstInstallTime={first}\n    lastUpdateTime={last}\n{installer}    pkgFlags=[ {flags} ]\n{requested}    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n      gids=[]\n      runtime permissions:\n{held}"
     )
 }

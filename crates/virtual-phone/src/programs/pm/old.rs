@@ -1,7 +1,8 @@
 //! `pm` as a Java program of its own: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the program's
 //! `System.exit`, which is 0 but for a few.
 
-use super::{Invocation, apk, dumped, installed, listed};
+use super::list::listed;
+use super::{Invocation, dumped, installed, paths};
 use crate::sh::io::Status;
 
 /// What `pm` alone prints, and behind most mistakes.
@@ -32,13 +33,10 @@ pub(super) async fn pm(call: &Invocation) -> Status {
             [other, ..] => format!("Error: unknown list type '{other}'\n{USAGE}"),
             [] => format!("Error: didn't specify type of data to list\n{USAGE}"),
         },
-        Some("path") => match call
+        Some("path") => call
             .phone
-            .with(|phone| installed(&phone.world, name).map(|manifest| apk(manifest, manners)))
-        {
-            Some(path) => format!("package:{path}\n"),
-            None => String::new(),
-        },
+            .with(|phone| installed(&phone.world, name).map(|it| paths(it, manners)))
+            .unwrap_or_default(),
         Some("clear") => {
             match call.phone.with(|phone| phone.world.clear_data(name.unwrap_or_default())) {
                 true => "Success\n".to_owned(),
@@ -54,11 +52,17 @@ pub(super) async fn pm(call: &Invocation) -> Status {
                 None => format!("Unable to find package: {}\n", name.unwrap_or_default()),
             }
         }
-        Some("install") => {
-            let file = name.unwrap_or_default();
-            format!("\tpkg: {file}\nFailure [INSTALL_FAILED_INVALID_URI]\n")
+        Some("install") => match super::install::old(call).await? {
+            said if said.starts_with("Error") => format!("{said}{USAGE}"),
+            said => said,
+        },
+        Some("uninstall") => {
+            let keep = rest.contains(&"-k");
+            match call.phone.with(|phone| phone.uninstall(name.unwrap_or_default(), keep)) {
+                true => "Success\n".to_owned(),
+                false => "Failure\n".to_owned(),
+            }
         }
-        Some("uninstall") => "Failure\n".to_owned(),
         Some("get-install-location") => "0[auto]\n".to_owned(),
         Some("get-max-users") => "Maximum supported users: 1\n".to_owned(),
         Some("grant" | "revoke") => {

@@ -110,6 +110,7 @@ impl App for Akhbar {
             system: false,
             uid: 0,
             permissions: asks(&["INTERNET"]),
+            installation: None,
             icon: AppIcon { symbol: Icon::Description, fill: theme::GREEN, ink: theme::WHITE },
         }
     }

@@ -48,6 +48,7 @@ impl App for Files {
             system: true,
             uid: 0,
             permissions: Vec::new(),
+            installation: None,
             icon: AppIcon { symbol: Icon::Folder, fill: Colour::hex(0x00677D), ink: theme::WHITE },
         }
     }

@@ -3,6 +3,7 @@
 //! Swipe up for the drawer, down or back to leave it; swipe sideways for the other pages of the home screen. It shows whatever is installed and has an icon;
 //! it knows no app by name except the order of its dock.
 
+use super::stranger::sign;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach};
 use crate::world::icons::Icon;
 use crate::world::picture::{Mark, Picture};
@@ -11,7 +12,7 @@ use crate::world::theme::{self, Colour, Type};
 use crate::world::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spring, text,
 };
-use crate::world::widgets::{badge, field};
+use crate::world::widgets::field;
 
 /// The launcher's state: which of its two faces shows.
 #[derive(Default)]
@@ -48,6 +49,7 @@ impl App for Launcher {
             system: true,
             uid: 0,
             permissions: Vec::new(),
+            installation: None,
             icon: AppIcon { symbol: Icon::Home, fill: theme::PRIMARY, ink: theme::WHITE },
         }
     }
@@ -237,9 +239,8 @@ fn launchable<'a>(env: &Env<'a>) -> Vec<&'a Manifest> {
 fn app_icon(app: &Manifest, env: &Env<'_>, ink: Colour) -> View {
     let columns = if env.wide() { COLUMNS_WIDE as f32 } else { 4.0 };
     let width = ((env.size.0 - 32.0) / columns).floor().max(theme::TOUCH);
-    let AppIcon { symbol, fill, ink: symbol_ink } = app.icon;
     let label = text(&app.label, theme::LABEL.colour(ink).centered().lines(1));
-    column([badge(symbol, 58.0, fill, symbol_ink).unlisted(), label.unlisted()])
+    column([sign(app, 58.0).unlisted(), label.unlisted()])
         .class(class::TEXT)
         .width(width)
         .align_center()

@@ -54,6 +54,7 @@ impl App for Members {
             system: false,
             uid: 0,
             permissions: asks(&["INTERNET"]),
+            installation: None,
             icon: AppIcon { symbol: Icon::VpnKey, fill: Colour::hex(0x6750A4), ink: theme::WHITE },
         }
     }

@@ -16,6 +16,7 @@ mod notes;
 mod records;
 mod settings;
 mod shop;
+pub(crate) mod stranger;
 
 use super::tasks::Installed;
 

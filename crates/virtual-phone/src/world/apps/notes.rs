@@ -45,6 +45,7 @@ impl App for Notes {
             system: true,
             uid: 0,
             permissions: Vec::new(),
+            installation: None,
             icon: AppIcon { symbol: Icon::Note, fill: Colour::hex(0xFBBC04), ink: theme::WHITE },
         }
     }

@@ -79,6 +79,7 @@ impl App for Bank {
             system: false,
             uid: 0,
             permissions: asks(&["INTERNET", "USE_BIOMETRIC"]),
+            installation: None,
             icon: AppIcon {
                 symbol: Icon::AccountBalance,
                 fill: Colour::hex(0x004A77),

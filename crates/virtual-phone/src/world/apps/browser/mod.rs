@@ -63,6 +63,7 @@ impl App for Browser {
                 "RECORD_AUDIO",
                 "POST_NOTIFICATIONS",
             ]),
+            installation: None,
             icon: AppIcon { symbol: Icon::Public, fill: Colour::hex(0x188038), ink: theme::WHITE },
         }
     }

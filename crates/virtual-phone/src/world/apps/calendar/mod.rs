@@ -67,6 +67,7 @@ impl App for Calendar {
             system: true,
             uid: 0,
             permissions: asks(&["READ_CALENDAR", "WRITE_CALENDAR", "POST_NOTIFICATIONS"]),
+            installation: None,
             icon: AppIcon { symbol: Icon::Event, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         }
     }

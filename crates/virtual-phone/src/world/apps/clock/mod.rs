@@ -72,6 +72,7 @@ impl App for ClockApp {
             system: true,
             uid: 0,
             permissions: asks(&["POST_NOTIFICATIONS", "VIBRATE", "WAKE_LOCK"]),
+            installation: None,
             icon: AppIcon {
                 symbol: Icon::Schedule,
                 fill: Colour::hex(0x35477D),

@@ -87,6 +87,7 @@ impl App for Contacts {
             system: true,
             uid: 0,
             permissions: asks(&["READ_CONTACTS", "WRITE_CONTACTS", "CALL_PHONE"]),
+            installation: None,
             icon: AppIcon { symbol: Icon::Person, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         }
     }

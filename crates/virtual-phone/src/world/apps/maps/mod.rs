@@ -73,6 +73,7 @@ impl App for Maps {
                 "ACCESS_COARSE_LOCATION",
                 "POST_NOTIFICATIONS",
             ]),
+            installation: None,
             icon: AppIcon { symbol: Icon::Place, fill: theme::WHITE, ink: Colour::hex(0x1E8E3E) },
         }
     }

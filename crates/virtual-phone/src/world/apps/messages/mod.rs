@@ -55,6 +55,7 @@ impl App for Messages {
                 "READ_CONTACTS",
                 "POST_NOTIFICATIONS",
             ]),
+            installation: None,
             icon: AppIcon { symbol: Icon::Message, fill: theme::PRIMARY, ink: theme::WHITE },
         }
     }

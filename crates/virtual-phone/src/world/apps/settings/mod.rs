@@ -43,6 +43,7 @@ impl App for SettingsApp {
             system: true,
             uid: 0,
             permissions: Vec::new(),
+            installation: None,
             icon: AppIcon {
                 symbol: Icon::Settings,
                 fill: Colour::hex(0x5F6B7A),

@@ -3,6 +3,7 @@
 //! To add a page: its name in [`Page`], its line in [`NAMED`], its rows in [`page`]. A switch names the setting that it changes, and
 //! nothing else has to know.
 
+use super::super::stranger::sign;
 use super::FIELD;
 use super::rows::{
     Setting, choice, fact, heading, level, link, main_switch, subject, toggle, toggle_as,
@@ -13,8 +14,8 @@ use crate::world::settings::{Settings, wifi};
 use crate::world::theme::{self, Colour};
 use crate::world::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::world::widgets::{
-    badge, dialog, field, icon_button, list, nothing, page as sheet, pill, search_bar,
-    search_toolbar, text_button, toolbar,
+    dialog, field, icon_button, list, nothing, page as sheet, pill, search_bar, search_toolbar,
+    text_button, toolbar,
 };
 
 /// A page above the list of subjects.
@@ -278,7 +279,7 @@ fn apps(env: &Env<'_>) -> Vec<View> {
     let mut apps = env.packages.to_vec();
     apps.sort_by(|a, b| a.label.cmp(&b.label));
     let row_of = |app: &&crate::world::app::Manifest| {
-        let sign = badge(app.icon.symbol, 40.0, app.icon.fill, app.icon.ink).id("android:id/icon");
+        let sign = sign(app, 40.0).id("android:id/icon");
         let lines = column([
             text(&app.label, theme::BODY_LARGE.lines(1)).id("android:id/title"),
             text(&app.package, theme::BODY.quiet().lines(1)).id("android:id/summary"),
@@ -298,7 +299,7 @@ fn app(env: &Env<'_>, package: &str) -> View {
     let Some(app) = env.packages.iter().find(|app| app.package == package) else {
         return sheet([bar, nothing(Icon::Apps, "App not installed", package)], env);
     };
-    let sign = badge(app.icon.symbol, 72.0, app.icon.fill, app.icon.ink).unlisted();
+    let sign = sign(app, 72.0).unlisted();
     let head = column([
         sign.border(1.0, theme::OUTLINE_VARIANT).self_center(),
         text(&app.label, theme::TITLE_LARGE.centered()).id("entity_header_title"),

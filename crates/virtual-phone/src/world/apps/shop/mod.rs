@@ -76,6 +76,7 @@ impl App for Shop {
             system: false,
             uid: 0,
             permissions: asks(&["INTERNET", "POST_NOTIFICATIONS"]),
+            installation: None,
             icon: AppIcon {
                 symbol: Icon::LocalMall,
                 fill: Colour::hex(0xB3261E),

@@ -1,0 +1,101 @@
+//! What the system does to the tree, asked by nobody's permission: folders of packages, their files, the data of apps.
+
+use super::{Body, Contents, Error, Files, Id, NODES, Node, ROOT};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The system's own user. Source: `AID_SYSTEM` in `android_filesystem_config.h`.
+pub(crate) const SYSTEM: u32 = 1000;
+
+impl Files {
+    /// Makes a folder for a user, and those above it that are missing for the system; one that is there stays as it is.
+    pub(crate) fn make_folder_for(&mut self, path: &str, uid: u32, mode: u32) -> Result<(), Error> {
+        let mut here = ROOT;
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        for (nth, part) in parts.iter().enumerate() {
+            let (uid, mode) = if nth + 1 == parts.len() { (uid, mode) } else { (SYSTEM, 0o771) };
+            here = match self.entries(here)?.get(*part) {
+                Some(id) => *id,
+                None => {
+                    let body = Body::Directory(BTreeMap::new());
+                    self.put_for(here, part, body, uid, mode)?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Makes an empty file for the system, in place of what lay there; its folder must be there.
+    pub(crate) fn create_as_system(&mut self, path: &str, mode: u32) -> Result<Id, Error> {
+        self.take_away(path);
+        let (folder, name) = path.rsplit_once('/').ok_or(Error::Invalid)?;
+        let folder = self.seek(folder).ok_or(Error::NotFound)?;
+        self.entries(folder)?;
+        self.put_for(folder, name, Body::File(Contents(Arc::default())), SYSTEM, mode)
+    }
+
+    /// A file's bytes, whoever may read it.
+    pub(crate) fn read_as_system(&self, path: &str) -> Option<Contents> {
+        self.seek(path).map(|id| self.contents(id))
+    }
+
+    /// Moves a file or folder to a place whose folder is there and where nothing lies.
+    pub(crate) fn move_as_system(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        let id = self.seek(from).ok_or(Error::NotFound)?;
+        let (folder, name) = to.rsplit_once('/').ok_or(Error::Invalid)?;
+        let folder = self.seek(folder).ok_or(Error::NotFound)?;
+        self.forget(from);
+        self.change(folder, |node| {
+            if let Body::Directory(entries) = &mut node.body {
+                entries.insert(name.to_owned(), id);
+            }
+        });
+        Ok(())
+    }
+
+    /// Takes away whatever lies there, with all in it.
+    pub(crate) fn take_away(&mut self, path: &str) {
+        let Some(id) = self.seek(path).filter(|id| *id != ROOT) else { return };
+        self.forget(path);
+        // Not by recursion: folders can be nested deeper than a stack is.
+        let mut gone = vec![id];
+        while let Some(id) = gone.pop() {
+            self.used -= self.size_of(id);
+            if let Some(Node { body: Body::Directory(entries), .. }) = self.nodes.remove(&id) {
+                gone.extend(entries.into_values());
+            }
+        }
+    }
+
+    /// What lies at a path, no link followed.
+    fn seek(&self, path: &str) -> Option<Id> {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        parts.try_fold(ROOT, |here, part| self.entries(here).ok()?.get(part).copied())
+    }
+
+    fn put_for(
+        &mut self,
+        parent: Id,
+        name: &str,
+        body: Body,
+        uid: u32,
+        mode: u32,
+    ) -> Result<Id, Error> {
+        if self.nodes.len() >= NODES {
+            return Err(Error::NoSpace);
+        }
+        let node = Node { body, mode, uid, gid: uid, modified: self.now, read_only: false };
+        Ok(self.put(parent, name.to_owned(), node))
+    }
+
+    /// Takes a name out of its folder.
+    fn forget(&mut self, path: &str) {
+        let Some((folder, name)) = path.rsplit_once('/') else { return };
+        let Some(folder) = self.seek(folder) else { return };
+        self.change(folder, |node| {
+            if let Body::Directory(entries) = &mut node.body {
+                entries.remove(name);
+            }
+        });
+    }
+}

@@ -1,0 +1,66 @@
+//! The archive that an APK is: its entries, read one at a time, with bounds on number and size.
+//!
+//! The order of things is that of Android's `ziparchive`: the directory at the end says what there is.
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// Entries of an archive that are looked at; the largest apps have some ten thousand.
+const MOST_ENTRIES: usize = 65_535;
+/// Bytes of one entry when it is unpacked; more is taken for a bomb.
+pub(super) const LARGEST_ENTRY: u64 = 64 << 20;
+
+/// An opened archive.
+pub(super) struct Zip<'a> {
+    archive: ZipSliceArchive<&'a [u8]>,
+    entries: BTreeMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
+}
+
+impl<'a> Zip<'a> {
+    /// Reads the directory; `None` where there is none, or where it is broken.
+    pub(super) fn open(bytes: &'a [u8]) -> Option<Self> {
+        let archive = ZipArchive::from_slice(bytes).ok()?;
+        let mut entries = BTreeMap::new();
+        let mut listed = archive.entries();
+        while let Some(entry) = listed.next_entry().ok()? {
+            if entries.len() >= MOST_ENTRIES {
+                return None;
+            }
+            let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+            // Of two entries with one name the first counts, as for `FindEntry`.
+            entries.entry(name).or_insert((entry.wayfinder(), entry.compression_method()));
+        }
+        Some(Self { archive, entries })
+    }
+
+    /// The names of all entries, sorted.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// An entry's bytes, unpacked; `None` where it is not there, broken, too large, or packed in a way that Android has not.
+    pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let (way, method) = *self.entries.get(name)?;
+        let entry = self.archive.get_entry(way).ok()?;
+        let mut bytes = Vec::new();
+        let sound = match method {
+            CompressionMethod::STORE => {
+                let reader = entry.verifying_reader(entry.data());
+                reader.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes)
+            }
+            CompressionMethod::DEFLATE => {
+                let reader = entry.verifying_reader(DeflateDecoder::new(entry.data()));
+                reader.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes)
+            }
+            _ => return None,
+        };
+        (sound.is_ok() && bytes.len() as u64 <= LARGEST_ENTRY).then_some(bytes)
+    }
+
+    /// Where the directory begins and where the record at the end does, counted from the file's first byte.
+    pub(super) fn directory(&self) -> (usize, usize) {
+        (self.archive.directory_offset() as usize, self.archive.eocd_offset() as usize)
+    }
+}

@@ -1,0 +1,470 @@
+//! `pm install`, the sessions below it, and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14.
+//!
+//! What is asked of an APK, and every `Failure […]`, stands in `crate::packages`.
+
+use super::super::Invocation;
+use crate::packages::{Apk, How, Refusal};
+use crate::phone::VirtualPhone;
+use crate::sh::io::{Status, Stop};
+use std::time::Duration;
+
+/// What a phone takes to look at an APK and to put it into place, at least, in virtual milliseconds: the lower end of what reports of
+/// `adb install` with small APKs show.
+const TAKES: Duration = Duration::from_millis(500);
+
+/// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.
+pub(super) async fn install(call: &Invocation, command: &str) -> Status {
+    let (how, rest) = match options(call.args.get(1..).unwrap_or_default()) {
+        Ok(read) => read,
+        Err(what) => return call.exception(command, &what).await,
+    };
+    let from_stdin = rest.first().is_none_or(|path| path == "-");
+    if from_stdin && how.size.is_none() {
+        let why = "Error: must either specify a package size or an APK file\n";
+        return call.out(why).await.map(|()| 1);
+    }
+    if from_stdin && rest.len() > 1 {
+        return call.out("Error: can't specify SPLIT(s) along with STDIN\n").await.map(|()| 1);
+    }
+    if !from_stdin {
+        for path in &rest {
+            if let Err(said) = looked_at(call, path) {
+                call.err(said.lines).await;
+                return call.exception(command, &said.exception).await;
+            }
+        }
+    }
+    let size = how.size;
+    let wanted = match from_stdin {
+        true => size.unwrap_or(0),
+        false => rest.iter().map(|path| length(call, path)).sum(),
+    };
+    let Some(session) = Opened::new(&call.phone, how) else {
+        return call.exception(command, TOO_MANY).await;
+    };
+    let (used, capacity) = call.phone.files(|files| files.usage());
+    if wanted > capacity.saturating_sub(used) {
+        // The host goes on sending; what it sends is taken, so that it comes to read the answer.
+        if from_stdin {
+            take(call, wanted, |_| true).await;
+        }
+        return failed(
+            call,
+            &Refusal {
+                code: "INSTALL_FAILED_INSUFFICIENT_STORAGE",
+                why: "Failed to override installation location".to_owned(),
+            },
+        )
+        .await;
+    }
+    let files = if from_stdin { vec!["-".to_owned()] } else { rest };
+    for (nth, path) in files.iter().enumerate() {
+        // Of several paths each is a split; the name is made from its file's.
+        let name = match nth {
+            0 => "base.apk".to_owned(),
+            _ => format!("{nth}-{}", path.rsplit('/').next().unwrap_or_default()),
+        };
+        if !write(call, session.id, &name, path, size).await? {
+            return Ok(1);
+        }
+    }
+    call.phone.take(TAKES).await;
+    match call.phone.with(|phone| phone.commit(session.id)) {
+        Ok(()) => call.out("Success\n").await.map(|()| 0),
+        Err(refusal) => failed(call, &refusal).await,
+    }
+}
+
+/// `pm install-create [OPTION…]`
+pub(super) async fn create(call: &Invocation) -> Status {
+    let how = match options(call.args.get(1..).unwrap_or_default()) {
+        Ok((how, _)) => how,
+        Err(what) => return call.exception("install-create", &what).await,
+    };
+    match call.phone.with(|phone| phone.open_session(how)) {
+        Some(id) => {
+            call.out(format!("Success: created install session [{id}]\n")).await.map(|()| 0)
+        }
+        None => call.exception("install-create", TOO_MANY).await,
+    }
+}
+
+/// `pm install-write [-S BYTES] SESSION NAME [PATH|-]`
+pub(super) async fn install_write(call: &Invocation) -> Status {
+    const COMMAND: &str = "install-write";
+    let mut args = call.args.iter().skip(1).map(String::as_str).peekable();
+    let mut size = None;
+    while let Some(option) = args.next_if(|arg| arg.starts_with('-') && *arg != "-") {
+        if option != "-S" {
+            let what = format!("java.lang.IllegalArgumentException: Unknown option: {option}");
+            return call.exception(COMMAND, &what).await;
+        }
+        match number(args.next()) {
+            Ok(bytes) => size = Some(bytes),
+            Err(what) => return call.exception(COMMAND, &what).await,
+        }
+    }
+    let id = match number(args.next()) {
+        Ok(id) => id as u32,
+        Err(what) => return call.exception(COMMAND, &what).await,
+    };
+    let (name, path) = (args.next().unwrap_or_default(), args.next().unwrap_or("-"));
+    if let Some(what) = stranger(call, id) {
+        return call.exception(COMMAND, &what).await;
+    }
+    if path == "-" && size.is_none_or(|size| size == 0) {
+        call.err("Error: must specify an APK size\n").await;
+        return Ok(1);
+    }
+    if path != "-" && opened(call, path).is_none() {
+        call.err(unable(path)).await;
+        return Ok(255);
+    }
+    let size = if path == "-" { size } else { Some(length(call, path)) };
+    match write(call, id, name, path, size).await? {
+        true => {
+            let size = size.unwrap_or(0);
+            call.out(format!("Success: streamed {size} bytes\n")).await.map(|()| 0)
+        }
+        false => Ok(1),
+    }
+}
+
+/// `pm install-commit SESSION`
+pub(super) async fn commit(call: &Invocation) -> Status {
+    let id = match session_of(call) {
+        Ok(id) => id,
+        Err(what) => return call.exception("install-commit", &what).await,
+    };
+    call.phone.take(TAKES).await;
+    match call.phone.with(|phone| phone.commit(id)) {
+        Ok(()) => call.out("Success\n").await.map(|()| 0),
+        Err(refusal) => failed(call, &refusal).await,
+    }
+}
+
+/// `pm install-abandon SESSION`
+pub(super) async fn abandon(call: &Invocation) -> Status {
+    match session_of(call) {
+        Ok(id) => {
+            call.phone.with(|phone| phone.abandon(id));
+            call.out("Success\n").await.map(|()| 0)
+        }
+        Err(what) => call.exception("install-abandon", &what).await,
+    }
+}
+
+/// `pm install-existing [--user USER] PACKAGE`
+pub(super) async fn existing(call: &Invocation) -> Status {
+    let Some(package) = operand(call) else {
+        return call.out("Error: package name not specified\n").await.map(|()| 1);
+    };
+    match call.phone.with(|phone| phone.world.packages().iter().any(|it| it.package == package)) {
+        true => call.out(format!("Package {package} installed for user: 0\n")).await.map(|()| 0),
+        false => {
+            let what = "android.content.pm.PackageManager$NameNotFoundException";
+            call.out(format!("{what}: Package {package} doesn't exist\n")).await.map(|()| 1)
+        }
+    }
+}
+
+/// `pm uninstall [-k] [--user USER] [--versionCode N] PACKAGE`
+pub(super) async fn uninstall(call: &Invocation) -> Status {
+    let Some(package) = operand(call) else {
+        return call.out("Error: package name not specified\n").await.map(|()| 1);
+    };
+    let keep = call.args.iter().any(|arg| arg == "-k");
+    let user = call.args.iter().skip_while(|arg| *arg != "--user").nth(1).map(String::as_str);
+    let one_user = user.is_some_and(|user| user != "all");
+    let gone = call.phone.with(|phone| {
+        let known = phone.world.packages().iter().any(|it| it.package == package);
+        (known || !one_user).then(|| phone.uninstall(package, keep))
+    });
+    call.phone.take(TAKES).await;
+    match gone {
+        Some(true) => call.out("Success\n").await.map(|()| 0),
+        Some(false) => call.out("Failure [DELETE_FAILED_INTERNAL_ERROR]\n").await.map(|()| 1),
+        None => {
+            let user = user.filter(|user| user.parse::<u32>().is_ok()).unwrap_or("0");
+            call.out(format!("Failure [not installed for {user}]\n")).await.map(|()| 1)
+        }
+    }
+}
+
+const TOO_MANY: &str = "java.lang.IllegalStateException: Too many active sessions for UID 2000";
+
+/// Reads what says how to install (`makeInstallParams`), and gives what stands behind. The error is what Java throws.
+pub(super) fn options(args: &[String]) -> Result<(How, Vec<String>), String> {
+    let mut how = How { replace: true, ..How::default() };
+    let mut args = args.iter();
+    while let Some(option) =
+        args.as_slice().first().filter(|arg| arg.starts_with('-') && *arg != "-")
+    {
+        args.next();
+        let mut value = || {
+            args.next().cloned().ok_or_else(|| {
+                format!("java.lang.IllegalArgumentException: Argument expected after \"{option}\"")
+            })
+        };
+        match option.as_str() {
+            "-R" => how.replace = false,
+            "-t" => how.test = true,
+            "-d" => how.downgrade = true,
+            "-g" => how.grant = true,
+            "-i" => how.installer = Some(value()?),
+            "-p" => how.inherit = Some(value()?),
+            "-S" => how.size = Some(number(Some(&value()?))?),
+            "--user"
+            | "--abi"
+            | "--pkg"
+            | "--install-location"
+            | "--install-reason"
+            | "--originating-uri"
+            | "--referrer"
+            | "--force-uuid"
+            | "--package-source"
+            | "--staged-ready-timeout"
+            | "--rollback-impact-level" => drop(value()?),
+            "-r"
+            | "-f"
+            | "-s"
+            | "-l"
+            | "-w"
+            | "--dont-kill"
+            | "--full"
+            | "--preload"
+            | "--force-sdk"
+            | "--enable-rollback"
+            | "--staged"
+            | "--force-queryable"
+            | "--skip-verification"
+            | "--skip-enable"
+            | "--bypass-low-target-sdk-block"
+            | "--restrict-permissions"
+            | "--update-ownership"
+            | "--instant"
+            | "--instantapp"
+            | "--ephemeral"
+            | "--non-staged"
+            | "--no-wait" => {}
+            other => {
+                return Err(format!("java.lang.IllegalArgumentException: Unknown option {other}"));
+            }
+        }
+    }
+    Ok((how, args.cloned().collect()))
+}
+
+fn number(text: Option<&str>) -> Result<u64, String> {
+    let parsed = text.map(str::parse::<u64>);
+    match (parsed, text) {
+        (Some(Ok(number)), _) => Ok(number),
+        (_, Some(text)) => {
+            Err(format!("java.lang.NumberFormatException: For input string: \"{text}\""))
+        }
+        _ => Err("java.lang.NumberFormatException: Cannot parse null string: null".to_owned()),
+    }
+}
+
+/// The last argument that is none of an option's.
+fn operand(call: &Invocation) -> Option<&str> {
+    let mut args = call.args.iter().skip(1);
+    let mut found = None;
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--user" | "--versionCode" => drop(args.next()),
+            option if option.starts_with('-') => {}
+            name => {
+                found.get_or_insert(name);
+            }
+        }
+    }
+    found
+}
+
+fn session_of(call: &Invocation) -> Result<u32, String> {
+    let id =
+        number(call.args.iter().skip(1).map(String::as_str).find(|arg| !arg.starts_with('-')))?;
+    let id = u32::try_from(id).unwrap_or(0);
+    stranger(call, id).map_or(Ok(id), Err)
+}
+
+/// What is thrown for a session that is not there.
+fn stranger(call: &Invocation, id: u32) -> Option<String> {
+    let known = call.phone.with(|phone| phone.has_session(id));
+    (!known).then(|| format!("java.lang.SecurityException: Caller has no access to session {id}"))
+}
+
+async fn failed(call: &Invocation, refusal: &Refusal) -> Status {
+    call.out(format!("Failure [{refusal}]\n")).await.map(|()| 1)
+}
+
+/// A session that goes away with the command that opened it.
+struct Opened {
+    phone: VirtualPhone,
+    id: u32,
+}
+
+impl Opened {
+    fn new(phone: &VirtualPhone, how: How) -> Option<Self> {
+        let id = phone.with(|phone| phone.open_session(how))?;
+        Some(Self { phone: phone.clone(), id })
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.phone.with(|phone| phone.abandon(self.id));
+    }
+}
+
+/// Copies a file, or so many bytes of the standard input, into a session. `false` when it cannot; that is said then.
+async fn write(
+    call: &Invocation,
+    id: u32,
+    name: &str,
+    path: &str,
+    size: Option<u64>,
+) -> Result<bool, Stop> {
+    let begun = call.phone.with(|phone| phone.stage(id, name));
+    let file = match begun {
+        Ok(file) => file,
+        Err(why) => {
+            call.err(format!("Error: failed to write; {why}\n")).await;
+            return Ok(false);
+        }
+    };
+    let append = |bytes: &[u8]| call.phone.files(|files| files.append(file, bytes)).is_ok();
+    let whole = match path {
+        "-" => take(call, size.unwrap_or(0), append).await,
+        path => opened(call, path).is_some_and(|bytes| append(&bytes)),
+    };
+    if !whole {
+        call.err("Error: failed to write; write failed: ENOSPC (No space left on device)\n").await;
+    }
+    Ok(whole)
+}
+
+/// Takes so many bytes of the standard input, or all there are, and hands them on until one piece is refused. `false` if one was.
+async fn take(call: &Invocation, size: u64, mut hand: impl FnMut(&[u8]) -> bool) -> bool {
+    let (mut left, mut good) = (size, true);
+    while left > 0 {
+        let bytes = call.io.stdin.at_most(left).await;
+        if bytes.is_empty() {
+            break;
+        }
+        left -= bytes.len() as u64;
+        good = good && hand(&bytes);
+    }
+    good
+}
+
+/// What the standard error says of a file, and what is thrown.
+struct Said {
+    lines: String,
+    exception: String,
+}
+
+/// `setParamsSize`: a file is opened and looked at before there is a session.
+fn looked_at(call: &Invocation, path: &str) -> Result<(), Said> {
+    let Some(bytes) = opened(call, path) else {
+        let cannot = format!("Error: Can't open file: {path}");
+        return Err(Said {
+            lines: format!("{}{cannot}\n", unable(path)),
+            exception: format!("java.lang.IllegalArgumentException: {cannot}"),
+        });
+    };
+    let why = call.phone.peek(|phone| phone.first_look(&bytes)).err();
+    let Some(why) = why else { return Ok(()) };
+    let cannot = format!("Error: Failed to parse APK file: {path}");
+    let exception = format!("java.lang.IllegalArgumentException: {cannot}");
+    Err(match why.is_empty() {
+        true => Said { lines: format!("{cannot}\n"), exception },
+        false => Said {
+            lines: String::new(),
+            exception: format!("{exception}: {}", why.replace("PATH", path)),
+        },
+    })
+}
+
+/// `ShellCommand.openFileForSystem`
+fn unable(path: &str) -> String {
+    format!("Error: Unable to open file: {path}\nConsider using a file under /data/local/tmp/\n")
+}
+
+/// A file's bytes, if the installer, which runs in the system's server, may read it: nothing of shared storage (`avc: denied { read } …
+/// tcontext=u:object_r:fuse:s0`).
+fn opened(call: &Invocation, path: &str) -> Option<Vec<u8>> {
+    let path = call.path(path);
+    let shared = ["/sdcard/", "/storage/"].iter().any(|place| path.starts_with(place));
+    let read = call.phone.files(|files| files.read(&path)).ok();
+    read.filter(|_| !shared).map(|contents| contents.as_ref().to_vec())
+}
+
+fn length(call: &Invocation, path: &str) -> u64 {
+    let path = call.path(path);
+    call.phone.files(|files| files.stat(&path, true)).map_or(0, |stat| stat.size)
+}
+
+/// `pm install` of Android 4.4 (`Pm.java`): the file is named, and a failure has no words but its name.
+pub(super) async fn old(call: &Invocation) -> Result<String, Stop> {
+    let mut how = How { replace: false, ..How::default() };
+    let mut args = call.args.iter().skip(1);
+    let mut path = None;
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "-r" => how.replace = true,
+            "-t" => how.test = true,
+            "-d" => how.downgrade = true,
+            "-i" => how.installer = args.next().cloned(),
+            "--algo" | "--iv" | "--key" | "--macalgo" | "--mackey" | "--tag"
+            | "--originating-uri" | "--referrer" => drop(args.next()),
+            "-l" | "-s" | "-f" => {}
+            option if option.starts_with('-') => {
+                return Ok(format!("Error: Unknown option: {option}\n"));
+            }
+            file => {
+                path.get_or_insert(file);
+            }
+        }
+    }
+    let Some(path) = path else { return Ok("Error: no package specified\n".to_owned()) };
+    let named = format!("\tpkg: {path}\n");
+    let whole = call.path(path);
+    let Ok(bytes) = call.phone.files(|files| files.read(&whole)) else {
+        // The capture `107-pm-install-missing`.
+        return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_URI]\n"));
+    };
+    let Some(session) = Opened::new(&call.phone, how) else {
+        return Ok(format!("{named}Failure [INSTALL_FAILED_INTERNAL_ERROR]\n"));
+    };
+    let staged = call.phone.with(|phone| phone.stage(session.id, "base.apk"));
+    let written =
+        staged.and_then(|file| call.phone.files(|files| files.append(file, bytes.as_ref())));
+    if written.is_err() {
+        return Ok(format!("{named}Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n"));
+    }
+    call.phone.take(TAKES).await;
+    Ok(match call.phone.with(|phone| phone.commit(session.id)) {
+        Ok(()) => format!("{named}Success\n"),
+        Err(refusal) => format!("{named}Failure [{}]\n", refusal.code),
+    })
+}
+
+impl crate::phone::State {
+    /// What the parser says of a file that is about to be installed, with `PATH` for its place; empty where this release says no more than
+    /// that it failed.
+    fn first_look(&self, bytes: &[u8]) -> Result<(), String> {
+        let ways = crate::packages::Ways::of(self.world.android());
+        let level = super::super::sdk(self.world.android());
+        let why = match Apk::read(bytes, ways.schemes) {
+            Err(fault) => ways.short(&fault.why),
+            Ok(apk) if ways.plain_sdk_words && apk.declared.min_sdk > level => format!(
+                "Requires newer sdk version #{} (current version is #{level})",
+                apk.declared.min_sdk
+            ),
+            Ok(_) => return Ok(()),
+        };
+        Err(if ways.causes { why } else { String::new() })
+    }
+}
