@@ -24,6 +24,10 @@ struct Stock {
 
 impl Stock {
     async fn start() -> Option<Self> {
+        Self::made(Setup::default()).await
+    }
+
+    async fn made(setup: Setup) -> Option<Self> {
         if std::process::Command::new("adb").arg("version").output().is_err() {
             let required =
                 std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
@@ -31,7 +35,7 @@ impl Stock {
             println!("skipped: no adb");
             return None;
         }
-        let phone = VirtualPhone::new(Setup::default());
+        let phone = VirtualPhone::new(setup);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let serial = listener.local_addr().expect("an address").to_string();
         let served = phone.clone();
@@ -254,4 +258,107 @@ async fn places_of_the_phone_and_of_this_computer_lead_to_each_other() {
     while stock.phone.sockets().connect("tcp:8081").await.is_ok() {
         tokio::task::yield_now().await;
     }
+}
+
+/// Where a file of `fixtures/apk` lies.
+fn apk(name: &str) -> String {
+    format!("{}/../../fixtures/apk/{name}.apk", env!("CARGO_MANIFEST_DIR"))
+}
+
+impl Stock {
+    /// Whether adb succeeded, and all that it said.
+    async fn told(&self, arguments: &[&str]) -> (bool, String) {
+        let output = self.adb(arguments).await;
+        (output.status.success(), text(&output.stdout) + &text(&output.stderr))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stock_adb_installs_updates_and_uninstalls() {
+    let Some(stock) = Stock::start().await else { return };
+    let (one, two, other) = (apk("hello-1"), apk("hello-2"), apk("hello-1-other-key"));
+    assert_eq!(
+        stock.told(&["install", &one]).await,
+        (true, "Performing Streamed Install\nSuccess\n".to_owned())
+    );
+    // It is there, and comes back byte by byte.
+    let path = text(&stock.adb(&["shell", "pm path org.example.hello"]).await.stdout);
+    let path = path.trim().trim_start_matches("package:");
+    let back = stock.path("back.apk");
+    assert!(stock.adb(&["pull", path, &back]).await.status.success());
+    assert_eq!(std::fs::read(&back).expect("read"), std::fs::read(&one).expect("read"));
+    let (pushed, said) = stock.told(&["push", &two, path]).await;
+    assert!(!pushed && said.contains("Permission denied"), "{said}");
+
+    let said = stock.told(&["install", "--no-streaming", "-r", &two]).await;
+    assert!(said.0 && said.1.ends_with("Success\n"), "{said:?}");
+    let left = text(&stock.adb(&["shell", "ls /data/local/tmp"]).await.stdout);
+    assert_eq!(left, "", "adb takes away what it pushed");
+    for (arguments, why) in [
+        (vec!["install", "-r", &one], "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: "),
+        (vec!["install", "-r", "-d", &other], "Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: "),
+    ] {
+        let (installed, said) = stock.told(&arguments).await;
+        assert!(
+            !installed && said.contains("adb: failed to install") && said.contains(why),
+            "{said}"
+        );
+    }
+    assert!(stock.told(&["install", "-r", "-d", &one]).await.0);
+    assert_eq!(
+        stock.told(&["uninstall", "org.example.hello"]).await,
+        (true, "Success\n".to_owned())
+    );
+    let (gone, said) = stock.told(&["uninstall", "org.example.hello"]).await;
+    assert!(!gone && said.contains("Failure [DELETE_FAILED_INTERNAL_ERROR]"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stock_adb_installs_several_splits_and_reports_what_is_broken() {
+    let Some(stock) = Stock::start().await else { return };
+    let (base, config) = (apk("split-base"), apk("split-config"));
+    let (alone, said) = stock.told(&["install", &base]).await;
+    assert!(!alone && said.contains("INSTALL_FAILED_MISSING_SPLIT"), "{said}");
+    let said = stock.told(&["install-multiple", &base, &config]).await;
+    assert!(said.0 && said.1.contains("Success"), "{said:?}");
+    let paths = text(&stock.adb(&["shell", "pm path org.example.split"]).await.stdout);
+    assert_eq!(paths.lines().count(), 2, "{paths}");
+
+    let whole = std::fs::read(&base).expect("read");
+    for (name, bytes) in [("garbage.apk", &b"garbage"[..]), ("cut.apk", &whole[..whole.len() / 2])]
+    {
+        let file = stock.path(name);
+        std::fs::write(&file, bytes).expect("written");
+        for how in ["--streaming", "--no-streaming"] {
+            let (installed, said) = stock.told(&["install", how, &file]).await;
+            assert!(!installed && said.contains("Failed to parse"), "{how} {said}");
+        }
+    }
+    let left = text(&stock.adb(&["shell", "ls -d /data/app/vmdl*"]).await.stdout);
+    assert_eq!(left, "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stock_adb_installs_on_an_old_phone_and_what_it_installed_survives_a_reboot() {
+    let old = Setup::of_release("4.4").expect("a release");
+    let Some(stock) = Stock::made(old).await else { return };
+    let said = stock.told(&["install", &apk("hello-1")]).await;
+    assert!(said.0 && said.1.contains("Success"), "{said:?}");
+    stock.phone.unplug();
+    stock.phone.plug();
+    let known = |phone: &VirtualPhone| {
+        phone.world(|world| world.packages().iter().any(|it| it.package == "org.example.hello"))
+    };
+    assert!(known(&stock.phone));
+    let mut said = (false, String::new());
+    for _ in 0..40 {
+        stock.adb(&["disconnect", &stock.serial]).await;
+        stock.adb(&["connect", &stock.serial]).await;
+        said = stock.told(&["-s", &stock.serial, "uninstall", "org.example.hello"]).await;
+        if said.0 {
+            break;
+        }
+    }
+    assert!(said.0 && said.1.contains("Success"), "{said:?}");
+    assert!(!known(&stock.phone));
 }
