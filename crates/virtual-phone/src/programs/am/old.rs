@@ -1,6 +1,6 @@
 //! `am` as a Java program of its own: `Am.java` of Android 4.4, and the captures `113` to `148`.
 
-use super::{Invocation, NEW_TASK, intent, launch};
+use super::{Invocation, NEW_TASK, Parsed, intent, launch};
 use crate::latency::Work;
 use crate::sh::io::Status;
 use crate::world::{StartError, Started};
@@ -21,15 +21,21 @@ pub(super) async fn am(call: &Invocation) -> Status {
             None => Some("Argument required".to_owned()),
         },
         Some("kill-all") => None,
-        Some("broadcast") => match intent::parse(rest) {
+        Some("broadcast") => match parse(rest) {
             Err(what) => Some(bare(&what)),
             Ok(parsed) => {
                 let shown = intent::shown(&parsed, parsed.flags);
-                call.out(format!("Broadcasting: {shown}\nBroadcast completed: result=0\n")).await?;
+                let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, None));
+                let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
+                let result = got.result;
+                call.out(format!(
+                    "Broadcasting: {shown}\nBroadcast completed: result={result}{data}\n"
+                ))
+                .await?;
                 None
             }
         },
-        Some("startservice") => match intent::parse(rest) {
+        Some("startservice") => match parse(rest) {
             Err(what) => Some(bare(&what)),
             Ok(parsed) => {
                 let shown = intent::shown(&parsed, parsed.flags);
@@ -74,6 +80,15 @@ pub(super) async fn am(call: &Invocation) -> Status {
     Ok(0)
 }
 
+/// An intent as this release reads it: its usage knows no package (`-p`).
+fn parse(args: &[String]) -> Result<Parsed, String> {
+    let parsed = intent::parse(args)?;
+    match parsed.package {
+        Some(_) => Err("java.lang.IllegalArgumentException: Unknown option: -p".to_owned()),
+        None => Ok(parsed),
+    }
+}
+
 /// Gives what was wrong with the arguments.
 async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, crate::sh::io::Stop> {
     let (mut wait, mut stop_first) = (false, false);
@@ -88,7 +103,7 @@ async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, cra
             _ => rest.push(arg.clone()),
         }
     }
-    let parsed = match intent::parse(&rest) {
+    let parsed = match parse(&rest) {
         Ok(parsed) => parsed,
         Err(what) => return Ok(Some(bare(&what))),
     };
