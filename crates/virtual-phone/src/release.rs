@@ -82,6 +82,8 @@ pub(crate) struct Release {
     pub(crate) input_words: &'static [&'static str],
     /// What a bare `input` prints.
     pub(crate) input_usage: &'static str,
+    /// Programs that ask a service, as a Java program of their own.
+    pub(crate) java_programs: &'static [&'static str],
     /// See [`Thrown`].
     pub(crate) thrown: Thrown,
     /// How the reports of the system's services are laid out.
@@ -182,6 +184,7 @@ static RELEASES: [Release; 6] = [
         input: Input::Counting,
         input_words: &["text", "keyevent", "tap", "swipe", "press", "roll"],
         input_usage: words!("android-4.4/input.txt"),
+        java_programs: &["am", "ime", "input", "pm", "settings", "wm"],
         thrown: Thrown::Unnamed,
         shape: Shape::Four,
         apk: ApkPlace::File,
@@ -225,6 +228,7 @@ static RELEASES: [Release; 6] = [
         input: Input::Program,
         input_words: &["text", "keyevent", "tap", "swipe", "draganddrop", "press", "roll"],
         input_usage: words!("android-9/input.txt"),
+        java_programs: &["input"],
         thrown: Thrown::Unnamed,
         shape: Shape::Nine,
         apk: ApkPlace::Folder,
@@ -277,6 +281,7 @@ static RELEASES: [Release; 6] = [
             "motionevent",
         ],
         input_usage: words!("android-11/input.txt"),
+        java_programs: &["input"],
         thrown: Thrown::InOs,
         shape: Shape::Eleven,
         apk: ApkPlace::TwoFolders,
@@ -330,6 +335,7 @@ static RELEASES: [Release; 6] = [
             "keycombination",
         ],
         input_usage: words!("android-13/input.txt"),
+        java_programs: &[],
         thrown: Thrown::InModules,
         shape: Shape::Thirteen,
         apk: ApkPlace::TwoFolders,
@@ -383,6 +389,7 @@ static RELEASES: [Release; 6] = [
             "keycombination",
         ],
         input_usage: words!("android-14/input.txt"),
+        java_programs: &[],
         thrown: Thrown::InModules,
         shape: Shape::Fourteen,
         apk: ApkPlace::TwoFolders,
@@ -437,6 +444,7 @@ static RELEASES: [Release; 6] = [
             "keycombination",
         ],
         input_usage: words!("android-16/input.txt"),
+        java_programs: &[],
         thrown: Thrown::InModules,
         shape: Shape::Sixteen,
         apk: ApkPlace::TwoFolders,

@@ -49,8 +49,18 @@ use std::sync::Arc;
 pub(crate) struct Program {
     name: &'static str,
     /// What starting and running it takes on the phone at least; steps that take longer add to it.
-    pub(crate) work: Work,
+    work: Work,
     pub(crate) run: fn(Invocation) -> BoxFuture<'static, Status>,
+}
+
+impl Program {
+    /// What one run takes at least on a phone of that release.
+    pub(crate) fn work_on(&self, release: &Release) -> Work {
+        match release.java_programs.contains(&self.name) {
+            true => Work::Java,
+            false => self.work,
+        }
+    }
 }
 
 /// Every program, sorted by name.

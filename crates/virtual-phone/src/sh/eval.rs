@@ -499,7 +499,7 @@ impl Shell {
             let met = faults::words(&invocation.name, &invocation.args);
             self.phone.befall(&met).await;
             invocation.io.stdout = self.phone.output_of(&met, invocation.io.stdout);
-            self.phone.spend(program.work).await;
+            self.phone.spend(program.work_on(self.phone.manners())).await;
             if let Some(odd) = self.phone.odd(&invocation.name) {
                 io.stdout.write(&odd.out).await?;
                 io.stderr.write(&odd.err).await?;
