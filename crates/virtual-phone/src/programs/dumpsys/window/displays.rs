@@ -109,11 +109,18 @@ fn policy(phone: &mut State) -> String {
     let (status, bar) =
         (first(phone, WindowKind::StatusBar), first(phone, WindowKind::NavigationBar));
     let focus = focus(phone);
-    let camera = match phone.manners().shape >= Shape::Thirteen {
-        true => " mCameraRotationMode=0",
-        false => "",
+    let shape = phone.manners().shape;
+    let camera = if shape >= Shape::Thirteen { " mCameraRotationMode=0" } else { "" };
+    let bars = match shape {
+        Shape::Eleven => format!(
+            "    mShowingDream=false mDreamingLockscreen=false    mStatusBar={status} isKeyguardShowing=false\n"
+        ),
+        _ => format!(
+            "    mShowingDream=false mDreamingLockscreen=false\n    mStatusBar={status}\n    isKeyguardShowing=false\n"
+        ),
     };
+    let full = if shape < Shape::Sixteen { "    mTopIsFullscreen=false\n" } else { "" };
     format!(
-        "  DisplayPolicy\n    mCarDockEnablesAccelerometer=true mDeskDockEnablesAccelerometer=true\n    mDockMode=EXTRA_DOCK_STATE_UNDOCKED mLidState=LID_OPEN\n    mAwake={on} mScreenOnEarly={on} mScreenOnFully={on}\n    mKeyguardDrawComplete=true mWindowManagerDrawComplete=true\n    mHdmiPlugged=false\n    mShowingDream=false mDreamingLockscreen=false\n    mStatusBar={status}\n    isKeyguardShowing=false\n    mNavigationBar={bar}\n    mNavBarOpacityMode=2\n    mNavigationBarCanMove=false\n    mFocusedWindow={focus}\n    mTopFullscreenOpaqueWindowState={focus}\n    mTopIsFullscreen=false\n\n  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mLastOrientation=-1\n    mRotation={rotation} mDeferredRotationPauseCount=0\n    mLandscapeRotation=ROTATION_90 mSeascapeRotation=ROTATION_270\n    mPortraitRotation=ROTATION_0 mUpsideDownRotation=ROTATION_180\n    mSupportAutoRotation=true\n    mCarDockRotation=-1 mDeskDockRotation=-1\n    mUserRotationMode={mode} mUserRotation={turned}{camera} mAllowAllRotations=false\n    mDemoHdmiRotation=ROTATION_90 mDemoHdmiRotationLock=false mUndockedHdmiRotation=-1\n    mLidOpenRotation=-1\n    mFixedToUserRotation=false\n"
+        "  DisplayPolicy\n    mCarDockEnablesAccelerometer=true mDeskDockEnablesAccelerometer=true\n    mDockMode=EXTRA_DOCK_STATE_UNDOCKED mLidState=LID_OPEN\n    mAwake={on} mScreenOnEarly={on} mScreenOnFully={on}\n    mKeyguardDrawComplete=true mWindowManagerDrawComplete=true\n    mHdmiPlugged=false\n{bars}    mNavigationBar={bar}\n    mNavBarOpacityMode=2\n    mNavigationBarCanMove=false\n    mFocusedWindow={focus}\n    mTopFullscreenOpaqueWindowState={focus}\n{full}\n  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mLastOrientation=-1\n    mRotation={rotation} mDeferredRotationPauseCount=0\n    mLandscapeRotation=ROTATION_90 mSeascapeRotation=ROTATION_270\n    mPortraitRotation=ROTATION_0 mUpsideDownRotation=ROTATION_180\n    mSupportAutoRotation=true\n    mCarDockRotation=-1 mDeskDockRotation=-1\n    mUserRotationMode={mode} mUserRotation={turned}{camera} mAllowAllRotations=false\n    mDemoHdmiRotation=ROTATION_90 mDemoHdmiRotationLock=false mUndockedHdmiRotation=-1\n    mLidOpenRotation=-1\n    mFixedToUserRotation=false\n"
     )
 }
