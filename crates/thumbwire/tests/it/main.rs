@@ -9,6 +9,7 @@ mod many;
 mod old_phone;
 mod pictures;
 mod python_mcp;
+mod releases;
 mod serials;
 mod states;
 mod stdio;

@@ -1,0 +1,116 @@
+//! The driver against each release of Android that the virtual phone can be: what an agent does first, and whatever is read from a
+//! report that the releases lay out in their own ways. The phones are reached directly, without an adb server.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use thumbwire::action::Call;
+use thumbwire::session::{Phones, Session};
+use thumbwire::surface::{Content, Surface, mobile};
+use thumbwire_adb::AdbServer;
+use thumbwire_virtual_phone::world::{BroadcastKeyboard, Display};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// A phone of one release, and the surface over a session that holds it.
+struct Held {
+    release: &'static str,
+    phone: VirtualPhone,
+    session: Session,
+    surface: Surface,
+}
+
+impl Held {
+    async fn of(release: &'static str) -> Self {
+        let mut setup = Setup::of_release(release).unwrap();
+        setup.keyboards = vec![BroadcastKeyboard::AdbKeyboard];
+        let phone = VirtualPhone::new(setup);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let served = phone.clone();
+        tokio::spawn(async move { served.listen(listener).await });
+        // No adb server listens there.
+        let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address));
+        Self { release, phone, session, surface: mobile::surface() }
+    }
+
+    /// The words of a call that must succeed.
+    async fn said(&self, tool: &str, arguments: Value) -> String {
+        let tool = self.surface.tools.iter().find(|known| known.name == tool).unwrap();
+        let arguments = arguments.as_object().cloned().unwrap();
+        let call = Call::within(Duration::from_secs(60));
+        let reply = self.surface.answer(tool, arguments, call, &self.session).await;
+        let words = reply.content.iter().map(|content| match content {
+            Content::Text(text) => text.clone(),
+            Content::Picture(image) => {
+                format!("{} bytes of {:?}", image.bytes.len(), image.format)
+            }
+        });
+        let words: String = words.collect();
+        assert!(!reply.is_error, "Android {}: {}: {words}", self.release, tool.name);
+        words
+    }
+
+    fn display(&self) -> Display {
+        self.phone.world(|world| *world.display())
+    }
+}
+
+#[tokio::test]
+async fn every_release_is_driven_alike() {
+    for release in Setup::releases() {
+        let held = Held::of(release).await;
+        let says = |words: &str, part: &str| {
+            assert!(words.contains(part), "Android {release}: {part:?} in {words}");
+        };
+        let natural = held.display();
+
+        let info = held.said("mobile_get_device_info", json!({})).await;
+        says(&info, &natural.width.to_string());
+        says(&info, &natural.density.to_string());
+        let apps = held.said("mobile_list_apps", json!({ "app_type": "all" })).await;
+        says(&apps, MAPS);
+        says(&apps, "com.android.settings");
+
+        held.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+        says(&held.said("mobile_get_current_app", json!({})).await, MAPS);
+        says(&held.said("mobile_get_accessibility_tree", json!({})).await, "Search here");
+        held.said("mobile_tap_element", json!({ "text": "Search here" })).await;
+        held.said("mobile_type_keys", json!({ "text": "café 漢字" })).await;
+        let typed = held.phone.world(|world| world.focused_text());
+        assert_eq!(typed.as_deref(), Some("café 漢字"), "Android {release}");
+        let own = held.phone.world(|world| {
+            world.setting("secure", "default_input_method").unwrap_or_default().to_owned()
+        });
+        assert!(own.contains("LatinIME"), "Android {release} has its own keyboard back: {own}");
+
+        held.said("mobile_set_orientation", json!({ "orientation": "landscape" })).await;
+        let turned = held.display();
+        assert_eq!((turned.width, turned.height), (natural.height, natural.width), "{release}");
+        says(&held.said("mobile_get_device_info", json!({})).await, "landscape");
+        held.said("mobile_set_orientation", json!({ "orientation": "portrait" })).await;
+        assert_eq!(held.display(), natural, "Android {release}");
+
+        says(&held.said("mobile_take_screenshot", json!({})).await, "bytes of");
+        held.said("mobile_close_app", json!({ "bundle_id": MAPS })).await;
+        assert_eq!(held.phone.world(|world| world.pid_of(MAPS)), None, "Android {release}");
+    }
+}
+
+/// Why a picture is black is read from the reports of windows and of power.
+#[tokio::test]
+async fn a_black_picture_has_its_reason_on_every_release() {
+    for release in Setup::releases() {
+        let held = Held::of(release).await;
+        held.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+        held.phone.world(|world| world.set_secure(MAPS, true));
+        let secure = held.said("mobile_take_screenshot", json!({})).await;
+        assert!(secure.contains(MAPS), "Android {release}: {secure}");
+        held.phone.world(|world| world.set_secure(MAPS, false));
+        held.said("mobile_press_key", json!({ "key": "power" })).await;
+        let off = held.said("mobile_take_screenshot", json!({})).await;
+        assert!(off.contains("screen is off"), "Android {release}: {off}");
+    }
+}
