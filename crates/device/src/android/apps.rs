@@ -157,6 +157,9 @@ mod tests {
         let changing =
             "  mCurrentFocus=null\r\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main t12}\r\n";
         assert_eq!(focus(changing), Some(("com.x".into(), "com.x.Main".into())));
+        // Android 13 prints a brace too many.
+        let braced = "  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main} t12}\n";
+        assert_eq!(focus(braced), Some(("com.x".into(), "com.x.Main".into())));
         assert_eq!(focus("  mCurrentFocus=null\n  mFocusedApp=null\n"), None);
         assert_eq!(focus("  mCurrentFocus=Window{7 u0 NotificationShade}\n"), None);
         assert!(read_focus("dumpsys: not found").is_err());
