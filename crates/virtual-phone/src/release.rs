@@ -241,7 +241,7 @@ static RELEASES: [Release; 6] = [
         not_found: "not found",
         path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
         prompt_names_user: false,
-        links: &[("/bin", "/system/bin")],
+        links: &[("/d", "/sys/kernel/debug")],
         dump_file: "/sdcard/window_dump.xml",
         drawing_order: false,
         dots_in_dumps: true,

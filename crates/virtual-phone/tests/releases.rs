@@ -236,3 +236,21 @@ async fn the_lines_that_tools_look_for_are_those_of_each_release() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_phone_has_no_property_that_phones_of_its_release_have_not() {
+    for (release, files, odd) in [
+        ("4.4", &["huawei-g700_android4.4.txt"][..], &["ro.boot.hardware"][..]),
+        ("11", &["lg-v60_android11.txt", "oneplus-n100-be2028_android11.txt"], &[]),
+    ] {
+        let real: Option<String> =
+            files.iter().map(|file| capture(&format!("shell/getprop/{file}"))).collect();
+        let Some(real) = real else { return };
+        let said = of(release).run("getprop").await.stdout;
+        for line in String::from_utf8(said).expect("text").lines() {
+            let name = line.split("]: [").next().unwrap_or_default().trim_start_matches('[');
+            let known = real.contains(&format!("[{name}]: [")) || odd.contains(&name);
+            assert!(known, "Android {release}: {name}");
+        }
+    }
+}

@@ -77,8 +77,13 @@ fn battery(phone: &mut State, _: &[&str]) -> String {
             battery.temperature,
         );
     }
+    // `shell/battery/xiaomi-pad6_android14.txt` of the captures; `BATTERY_PLUGGED_DOCK` came with 13.
+    let dock = match phone.manners().shape >= Shape::Thirteen {
+        true => "  Dock powered: false\n",
+        false => "",
+    };
     format!(
-        "Current Battery Service state:\n  AC powered: false\n  USB powered: {}\n  Wireless powered: false\n  Dock powered: false\n  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: {}\n  status: {}\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: {}\n  temperature: {}\n  technology: Li-ion\n",
+        "Current Battery Service state:\n  AC powered: false\n  USB powered: {}\n  Wireless powered: false\n{dock}  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: {}\n  status: {}\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: {}\n  temperature: {}\n  technology: Li-ion\n",
         battery.charging,
         u32::from(battery.level) * 50_000,
         // BATTERY_STATUS_CHARGING and BATTERY_STATUS_DISCHARGING
@@ -181,8 +186,14 @@ fn input_method(phone: &mut State, _: &[&str]) -> String {
 }
 
 fn surface_flinger(phone: &mut State, args: &[&str]) -> String {
-    match args.first().copied() {
+    // Displays have had numbers of their own since 10.
+    match args.first().copied().filter(|_| phone.manners().shape >= Shape::Eleven) {
         Some("--display-id") => "Display 4619827259835644672 (HWC display 0): port=0 pnpId=GGL displayName=\"Virtual Display\"\n".to_owned(),
-        _ => format!("Build configuration: [sf]\nDisplay 4619827259835644672: {:?}\n", phone.world.physical_size()),
+        _ => {
+            let (width, height) = phone.world.physical_size();
+            format!(
+                "Build configuration: [sf]\nDisplay 4619827259835644672: ({width}, {height})\n"
+            )
+        }
     }
 }

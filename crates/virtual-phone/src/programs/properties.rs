@@ -90,8 +90,6 @@ impl Properties {
             ("ro.kernel.version", 12, short(manners.kernel)),
             ("ro.product.board", 1, device),
             ("ro.product.brand", 1, "thumbwire"),
-            ("ro.product.build.fingerprint", 10, &of_build),
-            ("ro.product.build.version.sdk", 10, &sdk),
             ("ro.product.cpu.abi", 1, abis.split(',').next().unwrap_or_default()),
             ("ro.product.cpu.abilist", 5, abis),
             ("ro.product.cpu.abilist32", 5, &narrow),
@@ -105,20 +103,37 @@ impl Properties {
             ("ro.secure", 1, "1"),
             ("ro.serialno", 1, serial),
             ("ro.sf.lcd_density", 1, &density),
-            ("ro.system.build.fingerprint", 10, &of_build),
-            ("ro.system.build.version.sdk", 10, &sdk),
             ("ro.treble.enabled", 8, "true"),
-            ("ro.vendor.build.fingerprint", 8, &of_build),
-            ("ro.vendor.build.version.sdk", 10, &sdk),
             ("ro.vndk.version", 9, if setup.android < 15 { &sdk } else { "" }),
             ("ro.zygote", 5, if narrow.is_empty() { "zygote64" } else { "zygote64_32" }),
             ("sys.boot_completed", 1, "1"),
             ("sys.usb.config", 1, "adb"),
             ("sys.usb.state", 1, "adb"),
-            ("vold.decrypt", 1, "trigger_restart_framework"),
         ];
         let told = rows.into_iter().filter(|row| row.1 <= setup.android && !row.2.is_empty());
-        Self(told.map(|(name, _, value)| (name.to_owned(), value.to_owned())).collect())
+        let mut all: BTreeMap<String, String> =
+            told.map(|(name, _, value)| (name.to_owned(), value.to_owned())).collect();
+        // Each partition tells of its own build; before 10 only that of the vendor, and little.
+        let of_partition = [
+            ("date", 9, date),
+            ("date.utc", 9, &seconds),
+            ("fingerprint", 9, &of_build),
+            ("id", 10, id),
+            ("tags", 10, "release-keys"),
+            ("type", 10, "user"),
+            ("version.incremental", 10, incremental),
+            ("version.release", 10, &release),
+            ("version.release_or_codename", 11, &release),
+            ("version.sdk", 10, &sdk),
+        ];
+        for (partition, first) in [("odm", 10), ("product", 10), ("system", 10), ("vendor", 9)] {
+            for (name, since, value) in of_partition {
+                if setup.android >= since.max(first) {
+                    all.insert(format!("ro.{partition}.build.{name}"), value.to_owned());
+                }
+            }
+        }
+        Self(all)
     }
 
     /// A property's value; empty when there is none, as on a phone.
