@@ -8,7 +8,7 @@
 
 use crate::phone::VirtualPhone;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 /// A phone's clock goes no further than this after its start; whoever asks for more waits until then.
 pub(crate) const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -71,6 +71,22 @@ pub enum Clock {
     Virtual,
     /// The host's: work is waited for, and the phone's clock goes on between commands too. It is tokio's, which a test may hold.
     Outside,
+}
+
+impl Clock {
+    /// All of them, with the names that callers use.
+    const NAMED: [(&'static str, Self); 2] =
+        [("outside", Self::Outside), ("virtual", Self::Virtual)];
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, clock)| *clock)
+    }
+
+    /// The names of all.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMED.iter().map(|(name, _)| *name)
+    }
 }
 
 /// Kinds of work.
@@ -188,7 +204,7 @@ impl VirtualPhone {
             return;
         }
         if self.lives_outside() && self.setup().profile != Profile::Instant {
-            tokio::time::sleep(time.min(LATEST)).await;
+            sleep_until(Instant::now() + time.min(LATEST)).await;
             self.with(|_| {});
         } else {
             self.with(|phone| phone.skip(time));
@@ -209,7 +225,7 @@ impl VirtualPhone {
     pub(crate) async fn beat(&self) {
         const BEAT: Duration = Duration::from_millis(100);
         match self.lives_outside() {
-            true => tokio::time::sleep(BEAT).await,
+            true => sleep_until(Instant::now() + BEAT).await,
             false => std::future::pending().await,
         }
     }

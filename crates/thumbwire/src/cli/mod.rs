@@ -6,6 +6,7 @@
 mod call;
 mod demo;
 mod devices;
+mod manner;
 mod phone;
 mod screen;
 mod serve;

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 
+use super::manner::{Manner, tell_strikes};
 use super::{Ended, print};
 
 /// From one phone's port to the next's. An adb server looks at odd ports only (5555, 5557, …), and takes the even one below each for the
@@ -35,6 +36,8 @@ pub(super) struct Arguments {
     /// What differs between two virtual phones: same seed, same touches, same pixels
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    manner: Manner,
 }
 
 impl Arguments {
@@ -48,6 +51,7 @@ impl Arguments {
                 there.join(", ")
             )));
         };
+        let (setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
         let mut phones = Vec::new();
         for nth in 0..self.count {
             let wanted = place(&self.listen, nth)?;
@@ -57,6 +61,7 @@ impl Arguments {
             let seed = self.seed.wrapping_add(u64::from(nth));
             let phone = VirtualPhone::new(Setup { seed, ..setup.clone() });
             phone.set_guarded(self.guarded);
+            rules.iter().cloned().for_each(|rule| phone.add_fault(rule));
             phones.push(Served { phone, listener, address });
         }
         Ok(phones)
@@ -110,6 +115,10 @@ fn place(listen: &str, nth: u16) -> Result<String, Ended> {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
+    if let Some(faults) = arguments.manner.listed() {
+        print(&faults)?;
+        return Ok(0);
+    }
     let phones = arguments.switched_on().await?;
     print(&arguments.greeting(&phones))?;
     let many = phones.len() > 1;
@@ -129,6 +138,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
                 }
             };
             tokio::select! {
+                () = tell_strikes(&phone) => Ok(()),
                 ended = phone.listen(listener) => ended.map_err(|error| Ended::failed(error.to_string())),
                 () = owner => Ok(()),
             }

@@ -32,7 +32,9 @@ struct Many {
 impl Many {
     fn start(arguments: &[&str]) -> Self {
         let mut command = thumbwire();
-        command.args(["phone", "--listen", "127.0.0.1:0", "--json"]).args(arguments);
+        command
+            .args(["phone", "--listen", "127.0.0.1:0", "--json", "--clock", "virtual"])
+            .args(arguments);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut first).unwrap();

@@ -70,7 +70,7 @@ impl Phone {
 
     fn made(arguments: &[&str]) -> Self {
         let mut command = thumbwire();
-        command.args(["phone", "--listen", "127.0.0.1:0"]).args(arguments);
+        command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]).args(arguments);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = piped.spawn().unwrap();
         let mut said = BufReader::new(process.stdout.take().unwrap());
