@@ -5,6 +5,7 @@ mod common;
 
 use common::{Wired, quoted};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::time::Duration;
 use thumbwire_adb::Transport;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -358,4 +359,39 @@ async fn services_that_are_not_served_are_refused_or_answered_in_words() {
     assert_eq!(said, "adbd cannot run as root in production builds\n");
     let features = wired.adb.features().await.expect("features");
     assert!(features.has("shell_v2") && features.has("stat_v2") && !features.has("apex"));
+}
+
+#[tokio::test]
+async fn a_bare_command_reads_all_that_was_sent_before_its_host_left() {
+    let wired = Wired::new();
+    let sent = vec![b'x'; 300_000];
+    let mut stream = wired.adb.open("exec:cat > /sdcard/kept; echo ended > /sdcard/end").await;
+    let stream = stream.as_mut().expect("open");
+    stream.write_all(&sent).await.expect("written");
+    stream.shutdown().await.expect("closed");
+    let there = |path: &str| wired.phone.files(|files| files.read(path));
+    let until = async {
+        while !there("/sdcard/end").is_ok_and(|end| end.as_ref() == b"ended\n") {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), until).await.expect("it ends");
+    assert!(there("/sdcard/kept").expect("there").as_ref() == sent);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bare_command_that_waits_for_ever_is_not_kept_once_its_host_has_left() {
+    let wired = Wired::new();
+    let stream = wired.adb.open("exec:logcat -s Nothing").await.expect("open");
+    let runs = async || wired.said("ps -A").await.contains("logcat");
+    while !runs().await {
+        tokio::task::yield_now().await;
+    }
+    drop(stream);
+    let gone = async {
+        while runs().await {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(600), gone).await.expect("it is gone");
 }

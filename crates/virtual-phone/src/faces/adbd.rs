@@ -7,7 +7,8 @@
 //!
 //! A phone of old has `shell:` in a terminal only, and no options; what of this it has stands in `release`.
 //!
-//! A command is one future; when its host closes the stream, the future is dropped and the command has ended.
+//! A command is one future; when its host closes the stream, the future is dropped and the command has ended, unless it reads and writes
+//! the stream as it is.
 
 mod framebuffer;
 mod store;
@@ -17,9 +18,10 @@ use crate::phone::VirtualPhone;
 use crate::sh::Shell;
 use crate::sh::io::{Input, Io, Output};
 use crate::sh::terminal;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use store::Store;
 use thumbwire_adb::connection::Settings;
 use thumbwire_adb::daemon::shell::ShellIo;
@@ -41,6 +43,9 @@ where
         true => thumbwire_adb::daemon::serve_guarded(io, face, Arc::new(Owner(phone))).await,
     };
 }
+
+/// How long a command goes on whose host has gone and that neither reads nor writes; on a phone it would for ever.
+const LINGER: Duration = Duration::from_secs(60);
 
 struct Face(VirtualPhone);
 
@@ -200,11 +205,21 @@ async fn framed(phone: VirtualPhone, asked: Asked, stream: LinkStream) {
 
 async fn plain(phone: VirtualPhone, asked: Asked, stream: LinkStream) {
     let stream = Shared(Arc::new(stream));
-    let run = run(phone, asked, Input::new(stream.clone()), stream.clone(), stream.clone());
+    let pty = asked.pty;
+    let input = Input::new(stream.clone());
+    let mut running = pin!(run(phone.clone(), asked, input, stream.clone(), stream.clone()));
     tokio::select! {
         biased;
         () = stream.0.closed() => {},
-        _ = run => {},
+        _ = &mut running => return,
+    }
+    // A terminal that goes away takes its command with it. Without one nobody tells the command, which has the stream itself as its input
+    // and output: it reads what was sent before (all of an `adb exec-in`), then the end, and cannot write (`shell_service.cpp` of adbd).
+    if !pty {
+        tokio::select! {
+            _ = running => {},
+            () = phone.outside(Some(LINGER)) => {},
+        }
     }
 }
 
