@@ -395,3 +395,22 @@ async fn a_bare_command_that_waits_for_ever_is_not_kept_once_its_host_has_left()
     };
     tokio::time::timeout(Duration::from_secs(600), gone).await.expect("it is gone");
 }
+
+#[tokio::test(start_paused = true)]
+async fn adbd_says_how_it_listens_and_starts_anew() {
+    let wired = Wired::new();
+    let asked = async |service: &str| {
+        let mut stream = wired.adb.open(service).await.expect("open");
+        let mut said = String::new();
+        // The connection ends with the stream.
+        let _ = stream.read_to_string(&mut said).await;
+        said
+    };
+    assert_eq!(asked("tcpip:0").await, "invalid port\n");
+    assert_eq!(asked("tcpip:5555").await, "restarting in TCP mode port: 5555\n");
+    assert_eq!(wired.said("getprop service.adb.tcp.port").await, "5555\n");
+    assert_eq!(asked("usb:").await, "restarting in USB mode\n");
+    wired.phone.unplugged().await;
+    wired.phone.plug();
+    assert_eq!(wired.said("getprop service.adb.tcp.port").await, "0\n");
+}

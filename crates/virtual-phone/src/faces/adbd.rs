@@ -1,7 +1,7 @@
 //! The phone as adbd shows it: services by name, over the real wire.
 //!
 //! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:` (its files are in `store`), `framebuffer:`,
-//! `reboot:`, `reverse:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are answered with the
+//! `reboot:`, `reverse:`, `tcpip:`, `usb:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are answered with the
 //! words of a phone in production, `jdwp`, `track-jdwp` and `track-app` as by one whose apps are not to be debugged; all else is refused,
 //! and no feature announces it.
 //!
@@ -11,6 +11,7 @@
 //! the stream as it is.
 
 mod framebuffer;
+mod restart;
 mod store;
 
 use crate::owner::Owner;
@@ -125,6 +126,8 @@ impl Services for Face {
                 tokio::task::yield_now().await;
                 phone.unplug();
             }),
+            Some("tcpip") => restart::to_tcp(phone, &rest),
+            Some("usb") => restart::to_usb(phone),
             Some("root") => saying("adbd cannot run as root in production builds\n"),
             Some("unroot") => saying("adbd not running as root\n"),
             Some("remount") => saying("Not running as root. Try \"adb root\" first.\n"),

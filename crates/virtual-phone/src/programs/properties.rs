@@ -140,6 +140,11 @@ impl Properties {
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
+
+    /// What a part of the phone itself sets.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.0.insert(name.to_owned(), value.to_owned());
+    }
 }
 
 /// The first two numbers of a kernel.
