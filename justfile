@@ -21,6 +21,10 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
+# One story through all apps of the virtual phone, in so many processes at other times and places: the same bytes
+same count='50':
+    THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-phone --test same
+
 # Take what the tests saw as the new goldens; look at the diff before committing
 bless:
     INSTA_UPDATE=always cargo test --workspace

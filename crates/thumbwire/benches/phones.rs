@@ -1,7 +1,7 @@
 //! `just bench`: the memory of a process that serves virtual phones, and the time that each takes to start.
 //!
-//! Prints the resident memory by the kernel's account (`VmRSS`; nothing where there is no /proc), idle, after a picture of each phone and
-//! after an app on each, and what each phone beyond the first adds. Nothing is asserted here.
+//! Prints the resident memory by the kernel's account (`VmRSS`; nothing where there is no /proc), idle, after a picture of each phone, and after
+//! an app and its picture on each. Nothing is asserted here.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
