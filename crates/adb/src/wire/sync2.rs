@@ -12,14 +12,15 @@
 //! ```
 //!
 //! Each kind has its feature: [`STAT_V2`], [`LS_V2`], [`SENDRECV_V2`] and those of
-//! [`Compression::feature`] and [`DRY_RUN`]. Source: `file_sync_protocol.h` in AOSP's adb
+//! [`super::compress::Compression::feature`] and [`DRY_RUN`]. Source: `file_sync_protocol.h` in AOSP's adb
 //! (`sync_stat_v2`, `sync_dent_v2`, `sync_send_v2`, `sync_recv_v2`).
+
+mod request;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::compress::Compression;
-use super::sync::MAX_PATH;
 use super::{Malformed, readable};
+pub use request::Request;
 
 /// The feature by which a phone tells that it serves `LST2`.
 pub const STAT_V2: &str = "stat_v2";
@@ -29,8 +30,6 @@ pub const LS_V2: &str = "ls_v2";
 pub const SENDRECV_V2: &str = "sendrecv_v2";
 /// The feature by which a phone tells that it takes a file only to measure the way.
 pub const DRY_RUN: &str = "sendrecv_v2_dry_run_send";
-/// The flag of a `SND2` whose file is to be thrown away (`kSyncFlagDryRun`).
-const DRY_RUN_FLAG: u32 = 1 << 31;
 
 /// Bytes of the error and the ten fields.
 const FIELDS: usize = 68;
@@ -85,150 +84,6 @@ impl std::fmt::Display for Errno {
             40 => "Too many levels of symbolic links",
             other => return write!(out, "error {other}"),
         })
-    }
-}
-
-/// What a host asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// Tell about a path.
-    Details {
-        /// Which.
-        path: String,
-        /// Of a link, tell what it leads to.
-        follow: bool,
-    },
-    /// List a folder.
-    List(String),
-    /// Take a file: [`super::sync::Upload`] messages follow.
-    Send {
-        /// Where to.
-        path: String,
-        /// Its permissions, and whether it is a link.
-        mode: u32,
-        /// How it comes.
-        compression: Compression,
-        /// Throw it away.
-        dry_run: bool,
-    },
-    /// Give a file.
-    Recv {
-        /// Which.
-        path: String,
-        /// How it is to be given.
-        compression: Compression,
-    },
-}
-
-impl Request {
-    /// Whether a request of this id is one of version 2.
-    pub fn knows(id: [u8; 4]) -> bool {
-        matches!(&id, b"STA2" | b"LST2" | b"LIS2" | b"SND2" | b"RCV2")
-    }
-
-    /// What it is about.
-    pub fn path(&self) -> &str {
-        match self {
-            Self::Details { path, .. }
-            | Self::List(path)
-            | Self::Send { path, .. }
-            | Self::Recv { path, .. } => path,
-        }
-    }
-
-    /// The feature without which a phone does not serve it.
-    pub fn feature(&self) -> &'static str {
-        match self {
-            Self::Details { .. } => STAT_V2,
-            Self::List(_) => LS_V2,
-            Self::Send { dry_run: true, .. } => DRY_RUN,
-            Self::Send { compression, .. } | Self::Recv { compression, .. } => {
-                compression.feature()
-            }
-        }
-    }
-
-    /// Appends the request to `out`.
-    pub fn emit(&self, out: &mut BytesMut) {
-        let (id, path) = match self {
-            Self::Details { path, follow: true } => (*b"STA2", path),
-            Self::Details { path, follow: false } => (*b"LST2", path),
-            Self::List(path) => (*b"LIS2", path),
-            Self::Send { path, .. } => (*b"SND2", path),
-            Self::Recv { path, .. } => (*b"RCV2", path),
-        };
-        out.put_slice(&id);
-        out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
-        out.put_slice(path.as_bytes());
-        match self {
-            Self::Send { mode, compression, dry_run, .. } => {
-                out.put_slice(&id);
-                out.put_u32_le(*mode);
-                out.put_u32_le(compression.flag() | if *dry_run { DRY_RUN_FLAG } else { 0 });
-            }
-            Self::Recv { compression, .. } => {
-                out.put_slice(&id);
-                out.put_u32_le(compression.flag());
-            }
-            Self::Details { .. } | Self::List(_) => {}
-        }
-    }
-
-    /// Takes a request off the front of `bytes`; `None` when it has not all come yet.
-    ///
-    /// # Errors
-    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, flags that are not known or
-    /// that ask for two compressions: in adbd's words, since the host is told.
-    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
-        let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
-        let after = match &id {
-            b"STA2" | b"LST2" | b"LIS2" => 0,
-            b"SND2" => 12,
-            b"RCV2" => 8,
-            _ => return Err(Malformed(format!("unknown sync request {}", readable(id)))),
-        };
-        let Some(mut length) = bytes.get(4..8) else { return Ok(None) };
-        let length = length.get_u32_le() as usize;
-        if length > MAX_PATH {
-            return Err(Malformed("path too long".into()));
-        }
-        if bytes.len() < 8 + length + after {
-            return Ok(None);
-        }
-        bytes.advance(8);
-        let path = String::from_utf8(bytes.split_to(length).to_vec())
-            .map_err(|_| Malformed("path is not UTF-8".into()))?;
-        if after > 0 && bytes.split_to(4)[..] != id {
-            return Err(Malformed("a setup packet of another request".into()));
-        }
-        Ok(Some(match &id {
-            b"STA2" => Self::Details { path, follow: true },
-            b"LST2" => Self::Details { path, follow: false },
-            b"LIS2" => Self::List(path),
-            b"SND2" => {
-                let (mode, flags) = (bytes.get_u32_le(), bytes.get_u32_le());
-                let compression = read_flags(flags, flags & !DRY_RUN_FLAG)?;
-                Self::Send { path, mode, compression, dry_run: flags & DRY_RUN_FLAG > 0 }
-            }
-            _ => {
-                let flags = bytes.get_u32_le();
-                Self::Recv { path, compression: read_flags(flags, flags)? }
-            }
-        }))
-    }
-}
-
-/// The one compression that `wanted` asks for; `flags` is all that came.
-fn read_flags(flags: u32, wanted: u32) -> Result<Compression, Malformed> {
-    let asked = |compression: &Compression| wanted & compression.flag() > 0;
-    let mut all = Compression::ALL.into_iter().filter(asked);
-    let compression = all.next().unwrap_or_default();
-    if all.next().is_some() {
-        return Err(Malformed(format!("multiple compression flags received: {}", flags as i32)));
-    }
-    match wanted & !compression.flag() {
-        0 => Ok(compression),
-        unknown => Err(Malformed(format!("unknown flags: {}", unknown as i32))),
     }
 }
 
@@ -363,68 +218,6 @@ mod tests {
         mtime: 7,
         ctime: -1,
     };
-
-    #[test]
-    fn requests_are_these_bytes_and_read_back_however_they_are_cut() {
-        let check = |request: Request, feature: &str, expected: &[u8]| {
-            let mut out = BytesMut::new();
-            request.emit(&mut out);
-            assert_eq!(&out[..], expected);
-            assert_eq!(request.feature(), feature);
-            for cut in 0..expected.len() {
-                let part = &mut BytesMut::from(&expected[..cut]);
-                assert_eq!(Request::decode(part), Ok(None), "cut at {cut}");
-                assert_eq!(part.len(), cut);
-            }
-            assert_eq!(Request::decode(&mut out), Ok(Some(request)));
-            assert!(out.is_empty());
-        };
-        let path = || "/x".to_owned();
-        check(Request::Details { path: path(), follow: false }, "stat_v2", b"LST2\x02\0\0\0/x");
-        check(Request::Details { path: path(), follow: true }, "stat_v2", b"STA2\x02\0\0\0/x");
-        check(Request::List(path()), "ls_v2", b"LIS2\x02\0\0\0/x");
-        let send = |compression, dry_run| Request::Send {
-            path: path(),
-            mode: 0o100_644,
-            compression,
-            dry_run,
-        };
-        check(
-            send(Compression::Zstd, false),
-            "sendrecv_v2_zstd",
-            b"SND2\x02\0\0\0/xSND2\xa4\x81\0\0\x04\0\0\0",
-        );
-        check(
-            send(Compression::None, true),
-            "sendrecv_v2_dry_run_send",
-            b"SND2\x02\0\0\0/xSND2\xa4\x81\0\0\0\0\0\x80",
-        );
-        check(
-            Request::Recv { path: path(), compression: Compression::Lz4 },
-            "sendrecv_v2_lz4",
-            b"RCV2\x02\0\0\0/xRCV2\x02\0\0\0",
-        );
-        check(
-            Request::Recv { path: path(), compression: Compression::None },
-            "sendrecv_v2",
-            b"RCV2\x02\0\0\0/xRCV2\0\0\0\0",
-        );
-    }
-
-    #[test]
-    fn odd_requests_are_refused_in_adbds_words() {
-        let check = |bytes: &[u8], expected: &str| {
-            let refusal = Request::decode(&mut BytesMut::from(bytes)).unwrap_err();
-            assert_eq!(refusal.0, expected);
-        };
-        check(b"RCV2\0\0\0\0RCV2\x03\0\0\0", "multiple compression flags received: 3");
-        check(b"RCV2\0\0\0\0RCV2\x12\0\0\0", "unknown flags: 16");
-        check(b"RCV2\0\0\0\0RCV2\0\0\0\x80", "unknown flags: -2147483648");
-        check(b"RCV2\0\0\0\0SND2\0\0\0\0", "a setup packet of another request");
-        check(b"LST2\x01\x04\0\0", "path too long");
-        check(b"LIS2\x01\0\0\0\xff", "path is not UTF-8");
-        check(b"STA3\0\0\0\0", "unknown sync request STA3");
-    }
 
     #[test]
     fn what_a_phone_emits_is_read_back() {
