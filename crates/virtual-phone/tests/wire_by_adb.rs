@@ -9,9 +9,12 @@ mod common;
 use common::stock_adbs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
@@ -26,6 +29,8 @@ struct Stock {
     port: u16,
     /// Whether its server offers `delayed_ack` (`ADB_BURST_MODE`).
     burst: bool,
+    /// Bytes that went over the wire to the phone, and from it.
+    carried: Arc<[AtomicUsize; 2]>,
 }
 
 impl Stock {
@@ -33,11 +38,19 @@ impl Stock {
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let serial = listener.local_addr().unwrap().to_string();
-        let served = phone.clone();
-        tokio::spawn(async move { served.listen(listener).await });
+        let carried = Arc::<[AtomicUsize; 2]>::default();
+        let (served, counts) = (phone.clone(), carried.clone());
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                socket.set_nodelay(true).unwrap();
+                let (host, phone) = (socket.into_split(), split(served.in_memory()));
+                tokio::spawn(carry(host.0, phone.1, counts.clone(), 0));
+                tokio::spawn(carry(phone.0, host.1, counts.clone(), 1));
+            }
+        });
         let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
         let home = TempDir::new().unwrap();
-        let stock = Self { program: program.to_owned(), phone, home, port: free, burst };
+        let stock = Self { program: program.to_owned(), phone, home, port: free, burst, carried };
         stock.adb(&["start-server"]).await;
         let said = stock.adb(&["connect", &serial]).await;
         assert!(text(&said.stdout).contains("connected to"), "{said:?}");
@@ -72,6 +85,11 @@ impl Stock {
         self.home.path().join(name).to_string_lossy().into_owned()
     }
 
+    /// Bytes that went over the wire since the last call of this.
+    fn carried(&self) -> [usize; 2] {
+        [0, 1].map(|way| self.carried[way].swap(0, Ordering::SeqCst))
+    }
+
     /// Whether this adb knows `-z`, which came with 30.
     async fn compresses(&self) -> bool {
         text(&self.adb(&["help"]).await.stdout).contains("-z ALGORITHM")
@@ -87,6 +105,23 @@ impl Drop for Stock {
             .env("HOME", self.home.path());
         let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
+}
+
+/// Carries bytes one way and counts them.
+async fn carry(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    counts: Arc<[AtomicUsize; 2]>,
+    way: usize,
+) {
+    let mut room = vec![0; 64 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut room).await {
+        counts[way].fetch_add(length, Ordering::SeqCst);
+        if to.write_all(&room[..length]).await.is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown().await;
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -121,10 +156,12 @@ async fn folders_come_back_the_same_by_every_compression() {
         };
         for (number, way) in ways.iter().enumerate() {
             let (there, back) = (format!("/sdcard/{number}"), stock.path(&number.to_string()));
+            stock.carried();
             let push = [&["push"], *way, &[here.as_str(), &there]].concat();
             let said = stock.adb(&push).await;
             let words = text(&said.stdout) + &text(&said.stderr);
             assert!(words.contains("4 files pushed"), "{program:?} {way:?}: {said:?}");
+            let pushed = stock.carried()[0];
             for name in ["empty", "inner/one", "inner/deeper/ü b", "large"] {
                 let kept =
                     stock.phone.files(|files| files.read(&format!("{there}/{name}")).unwrap());
@@ -135,6 +172,11 @@ async fn folders_come_back_the_same_by_every_compression() {
             let said = stock.adb(&pull).await;
             let words = text(&said.stdout) + &text(&said.stderr);
             assert!(words.contains("4 files pulled"), "{program:?} {way:?}: {said:?}");
+            let pulled = stock.carried()[1];
+            // The files are 3 MB, of which a third is noise.
+            let smaller = way.contains(&"-z");
+            assert_eq!(pushed < 2_500_000, smaller, "{program:?} {way:?}: {pushed} bytes there");
+            assert_eq!(pulled < 2_500_000, smaller, "{program:?} {way:?}: {pulled} bytes back");
             for name in ["empty", "inner/one", "inner/deeper/ü b", "large"] {
                 let came = std::fs::read(Path::new(&back).join(name)).unwrap();
                 let sent = std::fs::read(folder.join(name)).unwrap();
