@@ -281,7 +281,7 @@ async fn packages_are_listed_and_found() {
         format!("{}={MAPS}", path.trim_end())
     );
     assert_eq!(wired.all("pm path com.nope").await, (1, String::new(), String::new()));
-    assert_eq!(wired.all("pm clear com.nope").await.1, "Failed\n");
+    assert_eq!(wired.all("pm clear com.nope").await.2, "Failed\n");
     assert_eq!(wired.said(&format!("pm clear {MAPS}")).await, "Success\n");
     let brief =
         wired.said(&format!("cmd package resolve-activity --brief {MAPS} | tail -n 1")).await;
