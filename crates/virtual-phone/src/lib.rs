@@ -5,7 +5,8 @@
 //!
 //! ```text
 //!  faces/adbd ──► sh ──► programs ──► world (apps, screen) · files      outside: async, bytes      phone.rs holds them all
-//!                          │          └► render ──► video              inside: plain values
+//!                          │  │       └► render ──► video              inside: plain values
+//!                          │  └► packages (APKs)
 //!                          └► processes
 //! ```
 //!

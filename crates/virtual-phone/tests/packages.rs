@@ -291,7 +291,8 @@ async fn an_update_keeps_the_user_and_moves_the_file() {
     wired.install("hello-1", "").await;
     let uid = wired.said("pm list packages -U hello").await;
     let before = wired.said("pm path org.example.hello").await;
-    wired.said("am start -n org.example.hello/.MainActivity").await;
+    wired.said("am start -n org.example.hello/.AboutActivity").await;
+    assert!(wired.said("uiautomator dump /dev/tty").await.contains("text=\"About Hello\""));
     wired.phone.world(|world| world.keep("org.example.hello", "key", Some("value")));
     wired.install("hello-2", "").await;
     assert_eq!(wired.said("pm list packages -U hello").await, uid);

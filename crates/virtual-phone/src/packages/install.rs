@@ -1,41 +1,17 @@
-//! Putting APKs onto the phone: sessions, what is asked of an APK before it may come, its files, and taking it away again.
+//! Putting APKs onto the phone: what is asked of an APK before it may come, its files, and taking it away again.
 //!
-//! Begin at [`State::open_session`]; files are staged in it as they arrive, and [`State::commit`] asks and installs. The order of the
+//! Begin at [`State::commit`], which installs what a session (`sessions`) has gathered. The order of the
 //! questions is that of `PackageInstallerSession` and `InstallPackageHelper`, the words those of their exceptions; what a release words
 //! otherwise stands in `ways`.
 
+use super::sessions::{How, Session, staging};
 use super::ways::Ways;
 use super::{Apk, Signer, Unsigned};
-use crate::files::{Error, Id};
+use crate::files::Error;
 use crate::phone::State;
-use crate::programs::{fingerprint, sdk};
+use crate::programs::sdk;
 use crate::world::{Installation, Manifest};
-use std::collections::BTreeMap;
 use std::fmt;
-
-/// Sessions that wait for more at one time (`MAX_ACTIVE_SESSIONS_NO_PERMISSION`).
-const MOST_SESSIONS: usize = 50;
-/// Files of one session.
-const MOST_FILES: usize = 500;
-
-/// How an app shall be installed.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct How {
-    /// An app of that package may be there already.
-    pub(crate) replace: bool,
-    /// It may be newer (`-d`), if it can be debugged.
-    pub(crate) downgrade: bool,
-    /// It may be a test (`-t`).
-    pub(crate) test: bool,
-    /// It gets all permissions that it asks for (`-g`).
-    pub(crate) grant: bool,
-    /// Who installs it (`-i`).
-    pub(crate) installer: Option<String>,
-    /// Splits are put beside those that this package has (`-p`).
-    pub(crate) inherit: Option<String>,
-    /// Bytes that will come, where the host said.
-    pub(crate) size: Option<u64>,
-}
 
 /// Why an app was not installed: Android's name for it, and its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,23 +35,6 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is known of packages beside those that are installed.
-#[derive(Debug, Default)]
-pub(crate) struct Packages {
-    sessions: BTreeMap<u32, Session>,
-    /// Sessions that there ever were.
-    opened: u64,
-    /// Users of packages that went and left their data (`uninstall -k`).
-    left: BTreeMap<String, u32>,
-}
-
-#[derive(Debug)]
-struct Session {
-    how: How,
-    /// Names of its files, in the order of their coming.
-    files: Vec<String>,
-}
-
 /// A file of a session, read.
 struct Staged {
     path: String,
@@ -84,59 +43,6 @@ struct Staged {
 }
 
 impl State {
-    /// Opens a session; `None` where too many are open.
-    pub(crate) fn open_session(&mut self, how: How) -> Option<u32> {
-        if self.packages.sessions.len() >= MOST_SESSIONS {
-            return None;
-        }
-        self.packages.opened += 1;
-        // Android takes a random number up to the largest of 31 bits.
-        let word = format!("session {} {}", self.world.seed(), self.packages.opened);
-        let mut id = (fingerprint(&word) % 0x7fff_ffff) as u32 + 1;
-        while self.packages.sessions.contains_key(&id) {
-            id = id % 0x7fff_ffff + 1;
-        }
-        self.packages.sessions.insert(id, Session { how, files: Vec::new() });
-        Some(id)
-    }
-
-    /// Whether there is such a session.
-    pub(crate) fn has_session(&self, id: u32) -> bool {
-        self.packages.sessions.contains_key(&id)
-    }
-
-    /// Begins a file of a session; bytes are appended to what is given. A file of that name begins anew.
-    ///
-    /// # Errors
-    /// Those of the tree; [`Error::Invalid`] for a name that is none.
-    pub(crate) fn stage(&mut self, id: u32, name: &str) -> Result<Id, Error> {
-        // `FileUtils.isValidExtFilename`
-        if name.is_empty()
-            || name.len() > 255
-            || name == "."
-            || name == ".."
-            || name.contains(['/', '\0'])
-        {
-            return Err(Error::Invalid);
-        }
-        let session = self.packages.sessions.get_mut(&id).ok_or(Error::NotFound)?;
-        if session.files.len() >= MOST_FILES {
-            return Err(Error::NoSpace);
-        }
-        if !session.files.iter().any(|known| known == name) {
-            session.files.push(name.to_owned());
-        }
-        let folder = staging(id);
-        self.files.make_folder_for(&folder, crate::files::SYSTEM, 0o775)?;
-        self.files.create_as_system(&format!("{folder}/{name}"), 0o644)
-    }
-
-    /// Forgets a session and what was staged in it. `false` where there is none such.
-    pub(crate) fn abandon(&mut self, id: u32) -> bool {
-        self.files.take_away(&staging(id));
-        self.packages.sessions.remove(&id).is_some()
-    }
-
     /// Installs what a session holds, which ends it.
     ///
     /// # Errors
@@ -422,11 +328,6 @@ fn consistent(staged: &[Staged]) -> Result<(), Refusal> {
         return Err(Refusal::new("INSTALL_FAILED_INVALID_APK", why));
     }
     Ok(())
-}
-
-/// The folder in which a session's files wait.
-fn staging(id: u32) -> String {
-    format!("/data/app/vmdl{id}.tmp")
 }
 
 /// The folder of an app's data.

@@ -1,7 +1,7 @@
 //! APKs: reading one, and putting it onto the phone.
 //!
 //! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with names out of `table`), its signer (`signature`).
-//! [`install`] holds it against what the phone has, in Android's order and words. Whatever the bytes are, they come to an answer.
+//! `install` holds what a session (`sessions`) has gathered against what the phone has, in Android's order and words. Whatever the bytes are, they come to an answer.
 //!
 //! Not here: the commands that install (`programs/pm`), the app on the screen (`world/apps/stranger`), running any code: there is none.
 
@@ -9,6 +9,7 @@ mod axml;
 mod install;
 mod manifest;
 mod pool;
+mod sessions;
 mod signature;
 mod table;
 #[cfg(test)]
@@ -16,7 +17,8 @@ mod tests;
 mod ways;
 mod zip;
 
-pub(crate) use install::{How, Packages, Refusal};
+pub(crate) use install::Refusal;
+pub(crate) use sessions::{How, Packages};
 pub(crate) use signature::{Signer, Unsigned};
 pub(crate) use ways::Ways;
 

@@ -4,16 +4,21 @@
 
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::Read;
 
 /// Entries of an archive that are looked at; the largest apps have some ten thousand.
 const MOST_ENTRIES: usize = 65_535;
 /// Bytes of one entry when it is unpacked; more is taken for a bomb.
-pub(super) const LARGEST_ENTRY: u64 = 64 << 20;
+const LARGEST_ENTRY: u64 = 64 << 20;
+
+/// Bytes of all entries that are asked for.
+const MOST_BYTES: u64 = 512 << 20;
 
 /// An opened archive.
 pub(super) struct Zip<'a> {
+    left: Cell<u64>,
     archive: ZipSliceArchive<&'a [u8]>,
     entries: BTreeMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
 }
@@ -32,7 +37,7 @@ impl<'a> Zip<'a> {
             // Of two entries with one name the first counts, as for `FindEntry`.
             entries.entry(name).or_insert((entry.wayfinder(), entry.compression_method()));
         }
-        Some(Self { archive, entries })
+        Some(Self { archive, entries, left: Cell::new(MOST_BYTES) })
     }
 
     /// The names of all entries, sorted.
@@ -44,19 +49,22 @@ impl<'a> Zip<'a> {
     pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
         let (way, method) = *self.entries.get(name)?;
         let entry = self.archive.get_entry(way).ok()?;
+        let most = LARGEST_ENTRY.min(self.left.get());
         let mut bytes = Vec::new();
         let sound = match method {
             CompressionMethod::STORE => {
                 let reader = entry.verifying_reader(entry.data());
-                reader.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes)
+                reader.take(most + 1).read_to_end(&mut bytes)
             }
             CompressionMethod::DEFLATE => {
                 let reader = entry.verifying_reader(DeflateDecoder::new(entry.data()));
-                reader.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes)
+                reader.take(most + 1).read_to_end(&mut bytes)
             }
             _ => return None,
         };
-        (sound.is_ok() && bytes.len() as u64 <= LARGEST_ENTRY).then_some(bytes)
+        let length = bytes.len() as u64;
+        self.left.set(self.left.get().saturating_sub(length));
+        (sound.is_ok() && length <= most).then_some(bytes)
     }
 
     /// Where the directory begins and where the record at the end does, counted from the file's first byte.

@@ -257,16 +257,12 @@ impl World {
         manifest.uid = old.or(uid).unwrap_or((highest + 1).max(self.next_uid));
         self.next_uid = self.next_uid.max(manifest.uid + 1);
         self.stop_for(&package, "installPackageLI");
+        self.write_installed(&manifest);
         let store = match known {
             Some(at) => std::mem::take(&mut self.apps[at].store),
             None => Store::default(),
         };
         let shown = Stranger::of(&manifest);
-        let path = manifest.installation.as_ref().and_then(|it| it.files.first());
-        let folder = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);
-        let line =
-            format!("installation completed for package:{package}. Final code path: {folder}");
-        self.write_log('I', "PackageManager", SYSTEM_PID, &line);
         let app = Installed {
             manifest,
             app: Box::new(shown.clone()),
@@ -292,6 +288,16 @@ impl World {
         self.set_secure(package, false);
         self.settle();
         Some(gone)
+    }
+
+    /// As logs of Android 14 have it; older ones tell it otherwise, if at all.
+    fn write_installed(&mut self, manifest: &Manifest) {
+        let path = manifest.installation.as_ref().and_then(|it| it.files.first());
+        let folder = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);
+        let package = &manifest.package;
+        let line =
+            format!("installation completed for package:{package}. Final code path: {folder}");
+        self.write_log('I', "PackageManager", SYSTEM_PID, &line);
     }
 
     /// Ends an app because its package changes.

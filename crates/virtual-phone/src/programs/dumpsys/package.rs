@@ -115,15 +115,11 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
         format!("{}HAS_CODE ALLOW_CLEAR_USER_DATA", if manifest.system { "SYSTEM " } else { "" });
     let day = if manifest.system { IMAGE } else { now - now % 86_400 };
     let since = Moment::new(day).dated();
-    if old {
-        return format!(
-            "  Package [{package}] ({address}):\n    userId={uid} gids=[]\n    pkg=Package{{{address} {package}}}\n    codePath={file}\n    resourcePath={file}\n    nativeLibraryPath=/data/app-lib/{package}\n    versionCode={version_code} targetSdk=19\n    versionName={version_name}\n    applicationInfo=ApplicationInfo{{{address} {package}}}\n    flags=[ {flags} ]\n    dataDir=/data/data/{package}\n    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]\n    timeStamp={since}\n    firstInstallTime={since}\n    lastUpdateTime={since}\n    permissionsFixed=false haveGids=true installStatus=1\n    pkgFlags=[ {flags} ]\n    User 0:  installed=true blocked=false stopped=false notLaunched=false enabled=0\n"
-        );
-    }
     let held = pm::permissions::listed(held, manners.major);
     let installed = manifest.installation.as_deref();
+    let level = super::super::sdk(manners.major);
     let (min, target) = installed
-        .map_or((24, manners.major + 20), |it| (it.declared.min_sdk, it.declared.target_sdk));
+        .map_or((level.min(24), level), |it| (it.declared.min_sdk, it.declared.target_sdk));
     let abi = match installed {
         Some(installed) => installed.abi.as_deref().unwrap_or("null"),
         None => "arm64-v8a",
@@ -155,6 +151,11 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
             format!("    requested permissions:\n{lines}")
         }
     };
+    if old {
+        return format!(
+            "  Package [{package}] ({address}):\n    userId={uid} gids=[]\n    pkg=Package{{{address} {package}}}\n    codePath={file}\n    resourcePath={file}\n    nativeLibraryPath=/data/app-lib/{package}\n    versionCode={version_code} targetSdk={target}\n    versionName={version_name}\n    applicationInfo=ApplicationInfo{{{address} {package}}}\n    flags=[ {flags} ]\n    dataDir=/data/data/{package}\n    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]\n    timeStamp={last}\n    firstInstallTime={first}\n    lastUpdateTime={last}\n    permissionsFixed=false haveGids=true installStatus=1\n    pkgFlags=[ {flags} ]\n    User 0:  installed=true blocked=false stopped=false notLaunched=false enabled=0\n"
+        );
+    }
     format!(
         "  Package [{package}] ({address}):\n    appId={uid}\n    userId={uid}\n    pkg=Package{{{address} {package}}}\n    codePath={folder}\n    resourcePath={folder}\n    primaryCpuAbi={abi}\n    versionCode={version_code} minSdk={min} targetSdk={target}\n    versionName={version_name}\n{splits}    flags=[ {flags} ]\n    dataDir=/data/user/0/{package}\n    timeStamp={last}\n    firstInstallTime={first}\n    lastUpdateTime={last}\n{installer}    pkgFlags=[ {flags} ]\n{requested}    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n      gids=[]\n      runtime permissions:\n{held}"
     )

@@ -1,4 +1,4 @@
-//! `pm install`, the sessions below it, and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14.
+//! `pm install` and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14. The sessions below them are in `sessions`.
 //!
 //! What is asked of an APK, and every `Failure […]`, stands in `crate::packages`.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// What a phone takes to look at an APK and to put it into place, at least, in virtual milliseconds: the lower end of what reports of
 /// `adb install` with small APKs show.
-const TAKES: Duration = Duration::from_millis(500);
+pub(super) const TAKES: Duration = Duration::from_millis(500);
 
 /// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.
 pub(super) async fn install(call: &Invocation, command: &str) -> Status {
@@ -75,85 +75,6 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
     }
 }
 
-/// `pm install-create [OPTION…]`
-pub(super) async fn create(call: &Invocation) -> Status {
-    let how = match options(call.args.get(1..).unwrap_or_default()) {
-        Ok((how, _)) => how,
-        Err(what) => return call.exception("install-create", &what).await,
-    };
-    match call.phone.with(|phone| phone.open_session(how)) {
-        Some(id) => {
-            call.out(format!("Success: created install session [{id}]\n")).await.map(|()| 0)
-        }
-        None => call.exception("install-create", TOO_MANY).await,
-    }
-}
-
-/// `pm install-write [-S BYTES] SESSION NAME [PATH|-]`
-pub(super) async fn install_write(call: &Invocation) -> Status {
-    const COMMAND: &str = "install-write";
-    let mut args = call.args.iter().skip(1).map(String::as_str).peekable();
-    let mut size = None;
-    while let Some(option) = args.next_if(|arg| arg.starts_with('-') && *arg != "-") {
-        if option != "-S" {
-            let what = format!("java.lang.IllegalArgumentException: Unknown option: {option}");
-            return call.exception(COMMAND, &what).await;
-        }
-        match number(args.next()) {
-            Ok(bytes) => size = Some(bytes),
-            Err(what) => return call.exception(COMMAND, &what).await,
-        }
-    }
-    let id = match number(args.next()) {
-        Ok(id) => id as u32,
-        Err(what) => return call.exception(COMMAND, &what).await,
-    };
-    let (name, path) = (args.next().unwrap_or_default(), args.next().unwrap_or("-"));
-    if let Some(what) = stranger(call, id) {
-        return call.exception(COMMAND, &what).await;
-    }
-    if path == "-" && size.is_none_or(|size| size == 0) {
-        call.err("Error: must specify an APK size\n").await;
-        return Ok(1);
-    }
-    if path != "-" && opened(call, path).is_none() {
-        call.err(unable(path)).await;
-        return Ok(255);
-    }
-    let size = if path == "-" { size } else { Some(length(call, path)) };
-    match write(call, id, name, path, size).await? {
-        true => {
-            let size = size.unwrap_or(0);
-            call.out(format!("Success: streamed {size} bytes\n")).await.map(|()| 0)
-        }
-        false => Ok(1),
-    }
-}
-
-/// `pm install-commit SESSION`
-pub(super) async fn commit(call: &Invocation) -> Status {
-    let id = match session_of(call) {
-        Ok(id) => id,
-        Err(what) => return call.exception("install-commit", &what).await,
-    };
-    call.phone.take(TAKES).await;
-    match call.phone.with(|phone| phone.commit(id)) {
-        Ok(()) => call.out("Success\n").await.map(|()| 0),
-        Err(refusal) => failed(call, &refusal).await,
-    }
-}
-
-/// `pm install-abandon SESSION`
-pub(super) async fn abandon(call: &Invocation) -> Status {
-    match session_of(call) {
-        Ok(id) => {
-            call.phone.with(|phone| phone.abandon(id));
-            call.out("Success\n").await.map(|()| 0)
-        }
-        Err(what) => call.exception("install-abandon", &what).await,
-    }
-}
-
 /// `pm install-existing [--user USER] PACKAGE`
 pub(super) async fn existing(call: &Invocation) -> Status {
     let Some(package) = operand(call) else {
@@ -191,7 +112,8 @@ pub(super) async fn uninstall(call: &Invocation) -> Status {
     }
 }
 
-const TOO_MANY: &str = "java.lang.IllegalStateException: Too many active sessions for UID 2000";
+pub(super) const TOO_MANY: &str =
+    "java.lang.IllegalStateException: Too many active sessions for UID 2000";
 
 /// Reads what says how to install (`makeInstallParams`), and gives what stands behind. The error is what Java throws.
 pub(super) fn options(args: &[String]) -> Result<(How, Vec<String>), String> {
@@ -255,7 +177,7 @@ pub(super) fn options(args: &[String]) -> Result<(How, Vec<String>), String> {
     Ok((how, args.cloned().collect()))
 }
 
-fn number(text: Option<&str>) -> Result<u64, String> {
+pub(super) fn number(text: Option<&str>) -> Result<u64, String> {
     let parsed = text.map(str::parse::<u64>);
     match (parsed, text) {
         (Some(Ok(number)), _) => Ok(number),
@@ -282,31 +204,18 @@ fn operand(call: &Invocation) -> Option<&str> {
     found
 }
 
-fn session_of(call: &Invocation) -> Result<u32, String> {
-    let id =
-        number(call.args.iter().skip(1).map(String::as_str).find(|arg| !arg.starts_with('-')))?;
-    let id = u32::try_from(id).unwrap_or(0);
-    stranger(call, id).map_or(Ok(id), Err)
-}
-
-/// What is thrown for a session that is not there.
-fn stranger(call: &Invocation, id: u32) -> Option<String> {
-    let known = call.phone.with(|phone| phone.has_session(id));
-    (!known).then(|| format!("java.lang.SecurityException: Caller has no access to session {id}"))
-}
-
-async fn failed(call: &Invocation, refusal: &Refusal) -> Status {
+pub(super) async fn failed(call: &Invocation, refusal: &Refusal) -> Status {
     call.out(format!("Failure [{refusal}]\n")).await.map(|()| 1)
 }
 
 /// A session that goes away with the command that opened it.
-struct Opened {
+pub(super) struct Opened {
     phone: VirtualPhone,
-    id: u32,
+    pub(super) id: u32,
 }
 
 impl Opened {
-    fn new(phone: &VirtualPhone, how: How) -> Option<Self> {
+    pub(super) fn new(phone: &VirtualPhone, how: How) -> Option<Self> {
         let id = phone.with(|phone| phone.open_session(how))?;
         Some(Self { phone: phone.clone(), id })
     }
@@ -319,7 +228,7 @@ impl Drop for Opened {
 }
 
 /// Copies a file, or so many bytes of the standard input, into a session. `false` when it cannot; that is said then.
-async fn write(
+pub(super) async fn write(
     call: &Invocation,
     id: u32,
     name: &str,
@@ -388,67 +297,22 @@ fn looked_at(call: &Invocation, path: &str) -> Result<(), Said> {
 }
 
 /// `ShellCommand.openFileForSystem`
-fn unable(path: &str) -> String {
+pub(super) fn unable(path: &str) -> String {
     format!("Error: Unable to open file: {path}\nConsider using a file under /data/local/tmp/\n")
 }
 
 /// A file's bytes, if the installer, which runs in the system's server, may read it: nothing of shared storage (`avc: denied { read } …
 /// tcontext=u:object_r:fuse:s0`).
-fn opened(call: &Invocation, path: &str) -> Option<Vec<u8>> {
+pub(super) fn opened(call: &Invocation, path: &str) -> Option<Vec<u8>> {
     let path = call.path(path);
     let shared = ["/sdcard/", "/storage/"].iter().any(|place| path.starts_with(place));
     let read = call.phone.files(|files| files.read(&path)).ok();
     read.filter(|_| !shared).map(|contents| contents.as_ref().to_vec())
 }
 
-fn length(call: &Invocation, path: &str) -> u64 {
+pub(super) fn length(call: &Invocation, path: &str) -> u64 {
     let path = call.path(path);
     call.phone.files(|files| files.stat(&path, true)).map_or(0, |stat| stat.size)
-}
-
-/// `pm install` of Android 4.4 (`Pm.java`): the file is named, and a failure has no words but its name.
-pub(super) async fn old(call: &Invocation) -> Result<String, Stop> {
-    let mut how = How { replace: false, ..How::default() };
-    let mut args = call.args.iter().skip(1);
-    let mut path = None;
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "-r" => how.replace = true,
-            "-t" => how.test = true,
-            "-d" => how.downgrade = true,
-            "-i" => how.installer = args.next().cloned(),
-            "--algo" | "--iv" | "--key" | "--macalgo" | "--mackey" | "--tag"
-            | "--originating-uri" | "--referrer" => drop(args.next()),
-            "-l" | "-s" | "-f" => {}
-            option if option.starts_with('-') => {
-                return Ok(format!("Error: Unknown option: {option}\n"));
-            }
-            file => {
-                path.get_or_insert(file);
-            }
-        }
-    }
-    let Some(path) = path else { return Ok("Error: no package specified\n".to_owned()) };
-    let named = format!("\tpkg: {path}\n");
-    let whole = call.path(path);
-    let Ok(bytes) = call.phone.files(|files| files.read(&whole)) else {
-        // The capture `107-pm-install-missing`.
-        return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_URI]\n"));
-    };
-    let Some(session) = Opened::new(&call.phone, how) else {
-        return Ok(format!("{named}Failure [INSTALL_FAILED_INTERNAL_ERROR]\n"));
-    };
-    let staged = call.phone.with(|phone| phone.stage(session.id, "base.apk"));
-    let written =
-        staged.and_then(|file| call.phone.files(|files| files.append(file, bytes.as_ref())));
-    if written.is_err() {
-        return Ok(format!("{named}Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n"));
-    }
-    call.phone.take(TAKES).await;
-    Ok(match call.phone.with(|phone| phone.commit(session.id)) {
-        Ok(()) => format!("{named}Success\n"),
-        Err(refusal) => format!("{named}Failure [{}]\n", refusal.code),
-    })
 }
 
 impl crate::phone::State {

@@ -6,6 +6,7 @@ mod list;
 mod old;
 pub(in crate::programs) mod permissions;
 mod query;
+mod sessions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
@@ -68,10 +69,10 @@ pub(super) async fn pm(call: Invocation) -> Status {
         "install" | "install-streaming" | "install-incremental" => {
             install::install(&call, &command).await
         }
-        "install-create" => install::create(&call).await,
-        "install-write" => install::install_write(&call).await,
-        "install-commit" => install::commit(&call).await,
-        "install-abandon" | "install-destroy" => install::abandon(&call).await,
+        "install-create" => sessions::create(&call).await,
+        "install-write" => sessions::write_file(&call).await,
+        "install-commit" => sessions::commit(&call).await,
+        "install-abandon" | "install-destroy" => sessions::abandon(&call).await,
         "install-existing" => install::existing(&call).await,
         "uninstall" => install::uninstall(&call).await,
         "grant" | "revoke" => permissions::grant_or_revoke(&call, &command, &rest).await,

@@ -1,9 +1,11 @@
 //! `pm` as a Java program of its own: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the program's
 //! `System.exit`, which is 0 but for a few.
 
+use super::install::{Opened, TAKES};
 use super::list::listed;
 use super::{Invocation, dumped, installed, paths};
-use crate::sh::io::Status;
+use crate::packages::How;
+use crate::sh::io::{Status, Stop};
 
 /// What `pm` alone prints, and behind most mistakes.
 const USAGE: &str = include_str!("../words/android-4.4/pm.txt");
@@ -52,7 +54,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
                 None => format!("Unable to find package: {}\n", name.unwrap_or_default()),
             }
         }
-        Some("install") => match super::install::old(call).await? {
+        Some("install") => match install(call).await? {
             said if said.starts_with("Error") => format!("{said}{USAGE}"),
             said => said,
         },
@@ -89,4 +91,49 @@ pub(super) async fn pm(call: &Invocation) -> Status {
     };
     call.out(told).await?;
     Ok(0)
+}
+
+/// `pm install` of Android 4.4 (`Pm.java`): the file is named, and a failure has no words but its name.
+async fn install(call: &Invocation) -> Result<String, Stop> {
+    let mut how = How { replace: false, ..How::default() };
+    let mut args = call.args.iter().skip(1);
+    let mut path = None;
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "-r" => how.replace = true,
+            "-t" => how.test = true,
+            "-d" => how.downgrade = true,
+            "-i" => how.installer = args.next().cloned(),
+            "--algo" | "--iv" | "--key" | "--macalgo" | "--mackey" | "--tag"
+            | "--originating-uri" | "--referrer" => drop(args.next()),
+            "-l" | "-s" | "-f" => {}
+            option if option.starts_with('-') => {
+                return Ok(format!("Error: Unknown option: {option}\n"));
+            }
+            file => {
+                path.get_or_insert(file);
+            }
+        }
+    }
+    let Some(path) = path else { return Ok("Error: no package specified\n".to_owned()) };
+    let named = format!("\tpkg: {path}\n");
+    let whole = call.path(path);
+    let Ok(bytes) = call.phone.files(|files| files.read(&whole)) else {
+        // The capture `107-pm-install-missing`.
+        return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_URI]\n"));
+    };
+    let Some(session) = Opened::new(&call.phone, how) else {
+        return Ok(format!("{named}Failure [INSTALL_FAILED_INTERNAL_ERROR]\n"));
+    };
+    let staged = call.phone.with(|phone| phone.stage(session.id, "base.apk"));
+    let written =
+        staged.and_then(|file| call.phone.files(|files| files.append(file, bytes.as_ref())));
+    if written.is_err() {
+        return Ok(format!("{named}Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n"));
+    }
+    call.phone.take(TAKES).await;
+    Ok(match call.phone.with(|phone| phone.commit(session.id)) {
+        Ok(()) => format!("{named}Success\n"),
+        Err(refusal) => format!("{named}Failure [{}]\n", refusal.code),
+    })
 }

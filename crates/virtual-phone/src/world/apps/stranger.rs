@@ -2,14 +2,18 @@
 
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach};
 use crate::world::icons::Icon;
+use crate::world::packages::Class;
 use crate::world::theme::{self, Colour, Type};
 use crate::world::view::{View, class, column, row, text};
 use crate::world::widgets::{badge, page};
+use std::collections::BTreeMap;
 
 /// An installed app.
 #[derive(Debug, Clone)]
 pub(crate) struct Stranger {
     label: String,
+    /// Activities that have a label of their own.
+    titles: BTreeMap<String, String>,
     fill: Colour,
 }
 
@@ -19,7 +23,12 @@ const FILLS: [u32; 8] =
 
 impl Stranger {
     pub(crate) fn of(manifest: &Manifest) -> Self {
-        Self { label: manifest.label.clone(), fill: manifest.icon.fill }
+        let declared = manifest.installation.iter().flat_map(|it| &it.declared.components);
+        let titles = declared
+            .filter(|it| it.class == Class::Activity)
+            .filter_map(|it| Some((it.name.clone(), it.label.clone()?)))
+            .collect();
+        Self { label: manifest.label.clone(), titles, fill: manifest.icon.fill }
     }
 
     /// A colour that is always the same for one package. The symbol stands where there is no room for a letter.
@@ -41,11 +50,12 @@ impl App for Stranger {
     }
 
     fn new(_seed: u64) -> Self {
-        Self { label: String::new(), fill: Self::icon("").fill }
+        Self { label: String::new(), titles: BTreeMap::new(), fill: Self::icon("").fill }
     }
 
     fn view(&self, env: &Env<'_>) -> View {
-        let bar = row([text(&self.label, theme::TITLE_LARGE.lines(1)).id("title")])
+        let title = self.titles.get(env.activity).unwrap_or(&self.label);
+        let bar = row([text(title, theme::TITLE_LARGE.lines(1)).id("title")])
             .pad_xy(16.0, 14.0)
             .wide()
             .id("action_bar");
