@@ -51,6 +51,12 @@ async fn an_installed_app_is_listed_started_asked_about_and_gone_after_its_remov
         wired.said("pm list packages -f clockin").await,
         format!("package:{path}=org.example.clockin\n")
     );
+    let held = |wired: &Wired| {
+        let all = wired.phone.world(|world| world.runtime_permissions("org.example.clockin"));
+        all.into_iter().map(|it| (it.name, it.granted)).collect::<Vec<_>>()
+    };
+    // `-g` asks nobody.
+    assert_eq!(held(&wired), [("android.permission.POST_NOTIFICATIONS".to_owned(), true)]);
     let sum = wired.said(&format!("md5sum {path}")).await;
     let same = wired.said(&format!("md5sum {THERE}")).await;
     assert_eq!(sum.split(' ').next(), same.split(' ').next());
@@ -82,6 +88,9 @@ async fn an_installed_app_is_listed_started_asked_about_and_gone_after_its_remov
     }
     assert_eq!(wired.said("pm dump org.example.clockin").await, dumped);
 
+    assert_eq!(wired.said("pm uninstall org.example.clockin").await, "Success\n");
+    wired.install("clock-in", "").await;
+    assert!(held(&wired).iter().all(|(_, granted)| !granted), "permissions go with the app");
     assert_eq!(wired.said("pm uninstall org.example.clockin").await, "Success\n");
     assert_eq!(wired.run("pm path org.example.clockin").await.status, Some(1));
     assert!(wired.all(&format!("ls {path}")).await.2.contains("No such file"));

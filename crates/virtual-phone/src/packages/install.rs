@@ -66,7 +66,7 @@ impl State {
             // What was kept goes with the second order.
             let left = self.packages.left.remove(package).is_some();
             if left && !keep {
-                self.files.take_away(&data(package));
+                self.forget(package);
             }
             return left;
         };
@@ -76,9 +76,15 @@ impl State {
         if keep {
             self.packages.left.insert(package.to_owned(), gone.uid);
         } else {
-            self.files.take_away(&data(package));
+            self.forget(package);
         }
         true
+    }
+
+    /// Takes away what an app left: its data, and what was decided about its permissions.
+    fn forget(&mut self, package: &str) {
+        self.files.take_away(&data(package));
+        self.world.forget_permissions(package);
     }
 
     /// Takes a package's file away, and the folders that are its own.
@@ -286,11 +292,16 @@ impl State {
                 .installer
                 .clone()
                 .or(before.as_ref().and_then(|it| it.installer.clone())),
-            granted: how.grant || before.as_ref().is_some_and(|it| it.granted),
             installed: (before.map_or(now, |it| it.installed.0), now),
         };
         let left = self.packages.left.remove(&package);
         self.world.install(Manifest::of_installation(installation), left);
+        if how.grant {
+            for asked in &staged[0].apk.declared.permissions {
+                // Those that nobody is asked about are held anyway, and what is no permission is held by nobody.
+                let _ = self.world.grant(&package, asked);
+            }
+        }
         let uid = self.installed(&package).map_or(0, |known| known.uid);
         self.files.make_folder_for(&data(&package), uid, 0o700).map_err(full)
     }

@@ -23,8 +23,8 @@ mod keys;
 mod layout;
 mod log;
 mod overlays;
-mod permissions;
 pub(crate) mod packages;
+mod permissions;
 pub(crate) mod picture;
 pub(crate) mod scene;
 pub(crate) mod settings;
@@ -50,10 +50,10 @@ pub use self::app::{Component, Intent, Manifest, StartError, Started};
 pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Buffer, Log, LogLine};
-pub use self::permissions::{PermissionError, RuntimePermission};
 pub use self::packages::{
     Class, Declared, DeclaredComponent, Filter, Installation, Meta, MetaValue,
 };
+pub use self::permissions::{PermissionError, RuntimePermission};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
 pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;

@@ -132,8 +132,6 @@ pub struct Installation {
     pub abi: Option<String>,
     /// Who installed it, where somebody was named.
     pub installer: Option<String>,
-    /// Whether it was given all permissions that it asks for (`-g`).
-    pub granted: bool,
     /// Seconds since 1970: when it came, and when it was last changed.
     pub installed: (u64, u64),
 }
@@ -149,7 +147,6 @@ impl Installation {
             signature_scheme: 0,
             abi: None,
             installer: None,
-            granted: false,
             installed: (0, 0),
         }
     }

@@ -3,14 +3,10 @@
 //! What is asked of an APK, and every `Failure […]`, stands in `crate::packages`.
 
 use super::super::Invocation;
+use crate::latency::Work;
 use crate::packages::{Apk, How, Refusal};
 use crate::phone::VirtualPhone;
 use crate::sh::io::{Status, Stop};
-use std::time::Duration;
-
-/// What a phone takes to look at an APK and to put it into place, at least, in virtual milliseconds: the lower end of what reports of
-/// `adb install` with small APKs show.
-pub(super) const TAKES: Duration = Duration::from_millis(500);
 
 /// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.
 pub(super) async fn install(call: &Invocation, command: &str) -> Status {
@@ -68,7 +64,7 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
             return Ok(1);
         }
     }
-    call.phone.take(TAKES).await;
+    call.phone.spend(Work::Install).await;
     match call.phone.with(|phone| phone.commit(session.id)) {
         Ok(()) => call.out("Success\n").await.map(|()| 0),
         Err(refusal) => failed(call, &refusal).await,
@@ -101,7 +97,7 @@ pub(super) async fn uninstall(call: &Invocation) -> Status {
         let known = phone.world.packages().iter().any(|it| it.package == package);
         (known || !one_user).then(|| phone.uninstall(package, keep))
     });
-    call.phone.take(TAKES).await;
+    call.phone.spend(Work::Install).await;
     match gone {
         Some(true) => call.out("Success\n").await.map(|()| 0),
         Some(false) => call.out("Failure [DELETE_FAILED_INTERNAL_ERROR]\n").await.map(|()| 1),

@@ -1,9 +1,10 @@
 //! `pm` as a Java program of its own: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the program's
 //! `System.exit`, which is 0 but for a few.
 
-use super::install::{Opened, TAKES};
+use super::install::Opened;
 use super::list::listed;
 use super::{Invocation, dumped, installed, paths};
+use crate::latency::Work;
 use crate::packages::How;
 use crate::sh::io::{Status, Stop};
 
@@ -131,7 +132,7 @@ async fn install(call: &Invocation) -> Result<String, Stop> {
     if written.is_err() {
         return Ok(format!("{named}Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n"));
     }
-    call.phone.take(TAKES).await;
+    call.phone.spend(Work::Install).await;
     Ok(match call.phone.with(|phone| phone.commit(session.id)) {
         Ok(()) => format!("{named}Success\n"),
         Err(refusal) => format!("{named}Failure [{}]\n", refusal.code),

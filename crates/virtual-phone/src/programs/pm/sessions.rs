@@ -2,7 +2,8 @@
 //! Android 14.
 
 use super::super::Invocation;
-use super::install::{TAKES, TOO_MANY, failed, length, number, opened, options, unable, write};
+use super::install::{TOO_MANY, failed, length, number, opened, options, unable, write};
+use crate::latency::Work;
 use crate::sh::io::Status;
 
 /// `pm install-create [OPTION…]`
@@ -66,7 +67,7 @@ pub(super) async fn commit(call: &Invocation) -> Status {
         Ok(id) => id,
         Err(what) => return call.exception("install-commit", &what).await,
     };
-    call.phone.take(TAKES).await;
+    call.phone.spend(Work::Install).await;
     match call.phone.with(|phone| phone.commit(id)) {
         Ok(()) => call.out("Success\n").await.map(|()| 0),
         Err(refusal) => failed(call, &refusal).await,
