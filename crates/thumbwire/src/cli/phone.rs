@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// Print the phones as JSON: one line, a list of objects with `serial` and `address`, once all of them listen
     #[arg(long, conflicts_with = "guarded")]
     json: bool,
-    /// Which Android it is: 14, or 4.4 with the manners of a phone of 2014
+    /// Which Android it is, in banner, properties and words: 4.4, 9, 11, 13, 14 or 16
     #[arg(long, value_name = "RELEASE", default_value = "14")]
     android: String,
     /// Let a host in only once its key was accepted here, by a line on standard input

@@ -141,6 +141,12 @@ pub(super) async fn wm(call: Invocation) -> Status {
                 Ok(0)
             }
         },
+        // Up to 11 the word only sets; `WindowManagerShellCommand.runSetDisplayUserRotation`.
+        (Some(word @ "set-user-rotation"), None) if Some(word) == call.manners().wm_rotation => {
+            let what =
+                "java.lang.IllegalArgumentException: Argument expected after \"set-user-rotation\"";
+            call.exception(word, what).await
+        }
         (Some(word), mode) if Some(word) == call.manners().wm_rotation => {
             let rotation = call.arg(2).and_then(|arg| arg.parse::<u8>().ok());
             let shown = call.phone.with(|phone| {
