@@ -494,6 +494,20 @@ mod tests {
     use super::{RELEASES, Release};
 
     #[test]
+    fn what_input_can_be_told_stands_in_its_usage() {
+        for release in &RELEASES {
+            for word in release.input_words {
+                assert!(
+                    release.input_usage.contains(&format!("      {word} "))
+                        || release.input_usage.contains(&format!("      {word}\n")),
+                    "{}: {word}",
+                    release.name
+                );
+            }
+        }
+    }
+
+    #[test]
     fn a_release_between_two_rows_has_the_manners_of_the_older_one() {
         assert!(RELEASES.is_sorted_by_key(|release| release.major));
         let of = |major| Release::of(major).name;

@@ -12,6 +12,7 @@ mod program;
 use super::{Invocation, keycodes};
 use crate::latency::Work;
 use crate::release::Input;
+use crate::release::shapes::Shape;
 use crate::sh::io::Status;
 use crate::world::{Key, Phase, Point};
 use std::time::Duration;
@@ -121,14 +122,18 @@ fn invalid(command: &str) -> Thrown {
 
 async fn perform(call: &Invocation, first: String, args: &mut Args<'_>) -> Result<Status, Thrown> {
     let mut command = first;
-    if SOURCES.contains(&command.as_str()) {
+    let manners = call.manners();
+    // The wheel of a watch came with what it is good for.
+    let wheel = command == "rotaryencoder" && !manners.input_words.contains(&"scroll");
+    if SOURCES.contains(&command.as_str()) && !wheel {
         command = args.required()?.to_owned();
     }
-    if command == "-d" {
+    // Displays have been told apart since 10.
+    if command == "-d" && manners.shape >= Shape::Eleven {
         args.required()?;
         command = args.required()?.to_owned();
     }
-    if !call.manners().input_words.contains(&command.as_str()) {
+    if !manners.input_words.contains(&command.as_str()) {
         return Err(Thrown::Unknown(command));
     }
     match command.as_str() {
