@@ -82,3 +82,35 @@ async fn a_host_sees_who_asks_for_a_permission() {
         top.contains("com.android.permissioncontroller.permission.ui.GrantPermissionsActivity")
     );
 }
+
+#[tokio::test]
+async fn the_shell_posts_notifications_lists_them_and_pulls_the_shade() {
+    let wired = Wired::new();
+    let said =
+        wired.said("cmd notification post -S bigtext -t 'Back up' backup 'All is safe'").await;
+    assert!(said.starts_with("posting:\n  Notification(channel=shell_cmd"), "{said}");
+    let key = "0|com.android.shell|2020|backup|2000";
+    assert_eq!(wired.said("cmd notification list").await, format!("{key}\n"));
+    let report = wired.said("dumpsys notification --noredact").await;
+    assert!(report.contains(&format!(" key={key}: Notification(")), "{report}");
+    assert!(report.contains("android.title=String (Back up)\n"), "{report}");
+    let redacted = wired.said("dumpsys notification").await;
+    assert!(redacted.contains("android.text=String [length=11]") && !redacted.contains("safe"));
+    wired.said("cmd statusbar expand-notifications").await;
+    let dump = wired.said("uiautomator dump /dev/tty").await;
+    assert!(dump.contains("com.android.systemui:id/notification_stack_scroller"));
+    assert!(dump.contains("text=\"Back up\" resource-id=\"android:id/title\""));
+    let focus = wired.said("dumpsys window displays").await;
+    assert!(focus.contains(" u0 NotificationShade}"), "{focus}");
+    wired.said("cmd statusbar collapse").await;
+    assert!(!wired.phone.world(|world| world.shade_shown()));
+    assert_eq!(
+        wired.said("service call statusbar 1").await,
+        "Result: Parcel(00000000    '....')\n"
+    );
+    assert!(wired.phone.world(|world| world.shade_shown()));
+    wired.said("service call statusbar 2").await;
+    assert!(!wired.phone.world(|world| world.shade_shown()));
+    let (status, out, _) = wired.all("cmd statusbar fold").await;
+    assert_eq!((status, out.as_str()), (255, "Unknown command: fold\n"));
+}

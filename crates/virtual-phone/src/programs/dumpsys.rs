@@ -19,12 +19,13 @@ use crate::sh::io::Status;
 type Report = fn(&mut State, &[&str]) -> String;
 
 /// Services with what each prints.
-const SERVICES: [(&str, Report); 8] = [
+const SERVICES: [(&str, Report); 9] = [
     ("SurfaceFlinger", surface_flinger),
     ("activity", activity::report),
     ("battery", battery),
     ("display", display::report),
     ("input_method", input_method),
+    ("notification", super::notification::report),
     ("package", package::report),
     ("power", power::report),
     ("window", window::report),

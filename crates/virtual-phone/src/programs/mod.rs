@@ -20,6 +20,7 @@ mod keycodes;
 mod listing;
 mod logcat;
 mod monkey;
+mod notification;
 mod pattern;
 mod pm;
 mod properties;
@@ -146,8 +147,10 @@ pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'
         "activity" => |call| am::am(call).boxed(),
         "input" => |call| input::input(call).boxed(),
         "input_method" => |call| ime::input_method(call).boxed(),
+        "notification" => |call| notification::notification(call).boxed(),
         "package" => |call| pm::pm(call).boxed(),
         "settings" => |call| settings::settings(call).boxed(),
+        "statusbar" => |call| notification::statusbar(call).boxed(),
         "uimode" => |call| cmd::uimode(call).boxed(),
         "window" => |call| screen::wm(call).boxed(),
         _ => return None,

@@ -68,7 +68,8 @@ fn of(release: &Release) -> impl Iterator<Item = (&'static str, &'static str)> {
     SERVICES.iter().filter(move |row| row.2 <= major).map(|row| (row.0, row.1))
 }
 
-/// `service list | check NAME | call NAME CODE …`. No transaction is answered: what is in a parcel is known to the service alone.
+/// `service list | check NAME | call NAME CODE …`. But for two of `statusbar` no transaction is answered: what is in a parcel is known to
+/// the service alone.
 pub(super) async fn service(call: Invocation) -> Status {
     let manners = call.manners();
     let known = |name: &str| of(manners).any(|(service, _)| service == name);
@@ -89,12 +90,17 @@ pub(super) async fn service(call: Invocation) -> Status {
             call.err("service: No service specified for check\n").await;
             usage(&call).await
         }
+        (Some("call"), Some("statusbar")) if matches!(call.arg(2), Some("1" | "2")) => {
+            super::notification::transact(&call).await
+        }
         (Some("call"), Some(name)) if call.arg(2).is_some() => {
             let why = match known(name) {
                 false => format!("service: Service {name} does not exist\n"),
-                true => format!(
-                    "service: the virtual phone answers no transactions, so none of {name} either\n"
-                ),
+                true => {
+                    format!(
+                        "service: the virtual phone answers no transactions but 1 and 2 of statusbar, so none of {name}\n"
+                    )
+                }
             };
             call.err(why).await;
             Ok(10)

@@ -161,6 +161,12 @@ pub(crate) trait App: Send {
         false
     }
 
+    /// The next time (since the phone was switched on) at which it wants to hear [`Event::Wake`]. One that has passed is due at once; the
+    /// app then does what there is to do and names a later one, or none.
+    fn due(&self, _store: &Store, _now: Duration) -> Option<Duration> {
+        None
+    }
+
     /// Whether what it shows goes on changing at this moment (time since the phone was switched on) without being touched.
     fn moves(&self, _store: &Store, _now: Duration) -> bool {
         false
@@ -184,6 +190,8 @@ pub(crate) enum Event {
     Text { field: String, text: String },
     /// The keyboard's enter key was pressed in a field of one line.
     Action { field: String },
+    /// A moment has come that [`App::due`] named.
+    Wake,
     /// What came of [`Reach::ask_permission`].
     Answer { permission: &'static str, granted: bool },
     /// Back was pressed, or the screen was touched beside a dialog. An app that has nowhere to go back to calls [`Reach::finish`].
@@ -334,6 +342,8 @@ pub(crate) struct Reach<'a> {
     pub(crate) store: &'a mut Store,
     /// Time since the phone was switched on.
     pub(crate) now: Duration,
+    /// Whether the app is on a lit screen.
+    pub(crate) in_front: bool,
     pub(crate) asked: Vec<Request>,
 }
 
@@ -350,6 +360,8 @@ pub(crate) enum Request {
     Copy(String),
     Wish(Wish),
     AskPermission(&'static str),
+    Notify { tag: String, title: String, text: String, data: Option<String> },
+    Dismiss(String),
     Setting { table: String, name: String, value: String },
 }
 
@@ -399,6 +411,17 @@ impl Reach<'_> {
     /// Wants something done to shared storage.
     pub(crate) fn wish(&mut self, wish: Wish) {
         self.asked.push(Request::Wish(wish));
+    }
+
+    /// Posts a notification, instead of an earlier one with the same tag. Its tap starts the app with the address, if any.
+    pub(crate) fn notify(&mut self, tag: String, title: &str, text: &str, data: Option<String>) {
+        let (title, text) = (title.to_owned(), text.to_owned());
+        self.asked.push(Request::Notify { tag, title, text, data });
+    }
+
+    /// Takes its notification with that tag away.
+    pub(crate) fn dismiss(&mut self, tag: String) {
+        self.asked.push(Request::Dismiss(tag));
     }
 
     /// Asks for a permission that the app's manifest lists; the answer comes as [`Event::Answer`], at once where it is known.

@@ -22,6 +22,7 @@ mod keyboard;
 mod keys;
 mod layout;
 mod log;
+mod notifications;
 mod overlays;
 pub(crate) mod packages;
 mod permissions;
@@ -41,6 +42,7 @@ pub(crate) mod theme;
 mod touch;
 mod typing;
 mod view;
+mod wakes;
 mod widgets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +55,7 @@ pub use self::log::{Buffer, Log, LogLine};
 pub use self::packages::{
     Class, Declared, DeclaredComponent, Filter, Installation, Meta, MetaValue,
 };
+pub use self::notifications::Notification;
 pub use self::permissions::{PermissionError, RuntimePermission};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
 pub use self::storage::{Stored, Wish};
@@ -161,6 +164,10 @@ pub struct World {
     /// Apps that hang, and the uptime at which they began to.
     frozen: BTreeMap<String, Duration>,
     permissions: Permissions,
+    /// Newest first.
+    notifications: Vec<Notification>,
+    /// When an app wants to be woken next; `None` when that has to be found out.
+    next_wake: Option<Duration>,
     /// When an app crashed last.
     crashes: BTreeMap<String, Duration>,
     scrolls: Scrolls,
@@ -225,6 +232,8 @@ impl World {
             overlays: Overlays::default(),
             frozen: BTreeMap::new(),
             permissions: Permissions::default(),
+            notifications: Vec::new(),
+            next_wake: None,
             crashes: BTreeMap::new(),
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),
@@ -239,13 +248,14 @@ impl World {
     }
 
     /// Lets time pass until `uptime`; an earlier time than now changes nothing. A finger that rests
-    /// becomes a long press here, messages go away, the clock moves on.
+    /// becomes a long press here, messages go away, alarms ring, the clock moves on.
     pub fn advance(&mut self, uptime: Duration) {
         if uptime <= self.uptime {
             return;
         }
         let minute = self.uptime.as_secs() / 60;
         let moved = self.keeps_moving();
+        self.wake_until(uptime);
         self.uptime = uptime;
         if self.toast.as_ref().is_some_and(|(_, gone)| *gone <= uptime) {
             self.toast = None;
@@ -287,6 +297,7 @@ impl World {
             Some(value) => self.apps[at].store.set(key, value),
             None => self.apps[at].store.remove(key),
         }
+        self.next_wake = None;
         self.settle();
         true
     }

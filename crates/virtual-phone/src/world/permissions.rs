@@ -34,6 +34,7 @@ const fn sensor(wants: &'static str, names: &'static [&'static str]) -> Group {
 }
 
 pub(crate) const FINE_LOCATION: &str = "android.permission.ACCESS_FINE_LOCATION";
+pub(crate) const POST_NOTIFICATIONS: &str = "android.permission.POST_NOTIFICATIONS";
 pub(crate) const COARSE_LOCATION: &str = "android.permission.ACCESS_COARSE_LOCATION";
 
 /// The permissions called dangerous, without `android.permission.` where that is the prefix.

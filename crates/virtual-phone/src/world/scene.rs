@@ -43,6 +43,8 @@ pub enum WindowKind {
     Toast,
     /// An alert of the system before everything else (`TYPE_SYSTEM_ALERT`).
     SystemAlert,
+    /// Quick settings and notifications, pulled down from the top (`TYPE_NOTIFICATION_SHADE`).
+    NotificationShade,
 }
 
 /// One window and its tree.

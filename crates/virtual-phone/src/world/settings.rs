@@ -89,6 +89,24 @@ impl Settings {
         matches!(self.get("global", "wifi_on"), Some(wifi::ON | wifi::ON_IN_AIRPLANE_MODE))
     }
 
+    /// What `wifi_on` becomes when somebody turns Wi-Fi on or off.
+    pub(crate) fn wifi_turned(&self) -> &'static str {
+        match (self.wifi(), self.on("global", "airplane_mode_on")) {
+            (true, _) => wifi::OFF,
+            (false, true) => wifi::ON_IN_AIRPLANE_MODE,
+            (false, false) => wifi::ON,
+        }
+    }
+
+    /// What `wifi_on` becomes with airplane mode: the radio goes off, and comes back after it, unless somebody wanted it otherwise.
+    pub(crate) fn wifi_for_airplane_mode(&self, on: bool) -> &str {
+        match (on, self.get("global", "wifi_on").unwrap_or(wifi::OFF)) {
+            (true, wifi::ON) => wifi::OFF_FOR_AIRPLANE_MODE,
+            (false, wifi::OFF_FOR_AIRPLANE_MODE | wifi::ON_IN_AIRPLANE_MODE) => wifi::ON,
+            (_, as_it_is) => as_it_is,
+        }
+    }
+
     /// Names and values of a table, by name.
     pub(crate) fn list(&self, table: &str) -> impl Iterator<Item = (&str, &str)> {
         let rows = self.0.get(table).into_iter().flatten();
@@ -122,6 +140,16 @@ impl World {
         } else {
             self.settle();
         }
+    }
+
+    /// Changes a setting as a person does on the screen: whoever holds the screen by hand keeps it as it is
+    /// (`RotationPolicy.setRotationLock`).
+    pub(crate) fn change_setting(&mut self, table: &str, name: &str, value: &str) {
+        if name == "accelerometer_rotation" && value == "0" {
+            let rotation = self.display.rotation.to_string();
+            self.put_setting("system", "user_rotation", &rotation);
+        }
+        self.put_setting(table, name, value);
     }
 
     /// Forgets a setting; `false` when there was none.

@@ -68,6 +68,7 @@ impl World {
         let insets = (system_ui::STATUS, system_ui::NAVIGATION);
         match overlay.place() {
             Place::Card => decorated(overlay.view(self), insets),
+            Place::Cover => overlay.view(self),
         }
     }
 
@@ -208,15 +209,22 @@ impl World {
                 windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
             }
         }
-        self.place_overlays(&mut windows, mark.as_ref());
-        let status =
-            system_ui::status(&Clock::at(self.uptime), &self.battery, &self.settings, light);
-        let navigation = system_ui::navigation(light && !self.keyboard_shown());
+        let signs = self.notification_signs();
+        let status = system_ui::status(
+            &Clock::at(self.uptime),
+            &self.battery,
+            &self.settings,
+            &signs,
+            light,
+        );
+        let navigation =
+            system_ui::navigation(light && !self.keyboard_shown() && !self.shade_shown());
         let scale = display.scale();
         let mut area = display.bounds();
         area.bottom = (system_ui::STATUS * scale).round() as i32;
         let root = self.place(&status, area, system_ui::PACKAGE, "", None);
         windows.push(window(WindowKind::StatusBar, "StatusBar", system_ui::PACKAGE, root));
+        self.place_overlays(&mut windows, mark.as_ref());
         let mut area = display.bounds();
         area.top = area.bottom - (system_ui::NAVIGATION * scale).round() as i32;
         let root = self.place(&navigation, area, system_ui::PACKAGE, "", None);
@@ -229,15 +237,20 @@ impl World {
         let shown = self.shown_overlays().map(|standing| {
             let overlay = &standing.overlay;
             let view = self.draw_overlay(&**overlay);
-            (standing.id, overlay.kind(), overlay.package().to_owned(), overlay.title(), view)
+            let (id, kind, place) = (standing.id, overlay.kind(), overlay.place());
+            (id, kind, place, overlay.package().to_owned(), overlay.title(), view)
         });
         let shown: Vec<_> = shown.collect();
         let last = shown.len().wrapping_sub(1);
-        for (nth, (id, kind, package, title, view)) in shown.into_iter().enumerate() {
+        for (nth, (id, kind, place, package, title, view)) in shown.into_iter().enumerate() {
             let focused = nth == last;
             let area = self.display.bounds();
             let placed = self.place(&view, area, &package, &title, mark.filter(|_| focused));
-            let Some(root) = self.dimming(placed) else { continue };
+            let root = match place {
+                Place::Card => self.dimming(placed),
+                Place::Cover => Some(placed),
+            };
+            let Some(root) = root else { continue };
             let (bounds, secure, overlay) = (root.bounds, false, Some(id));
             windows.push(Window { kind, title, package, bounds, focused, secure, root, overlay });
         }

@@ -16,15 +16,24 @@ pub(crate) const STATUS: f32 = 32.0;
 /// Height of the gesture bar in dp.
 pub(crate) const NAVIGATION: f32 = 24.0;
 
-/// The status bar, which shows the radios that are on; `light` paints it for a dark ground.
-pub(crate) fn status(clock: &Clock, battery: &Battery, settings: &Settings, light: bool) -> View {
+/// The status bar, which shows who has posted notifications and the radios that are on; `light` paints it for a dark ground.
+pub(crate) fn status(
+    clock: &Clock,
+    battery: &Battery,
+    settings: &Settings,
+    notifications: &[(Icon, String)],
+    light: bool,
+) -> View {
     let ink = if light { theme::WHITE } else { theme::ON_SURFACE };
     let time = format!("{}:{:02}", clock.hour, clock.minute);
     let sign = |symbol, words: &str| icon(symbol, 16.0, ink).describe(words);
-    let mut signs = vec![
-        text(&time, theme::LABEL_LARGE.colour(ink)).id("clock").describe(time.clone()),
-        spring(),
-    ];
+    let mut signs =
+        vec![text(&time, theme::LABEL_LARGE.colour(ink)).id("clock").describe(time.clone())];
+    if !notifications.is_empty() {
+        let icons = notifications.iter().map(|(symbol, words)| sign(*symbol, words));
+        signs.push(row(icons).gap(4.0).pad_each(3.0, 0.0, 0.0, 0.0).id("notificationIcons"));
+    }
+    signs.push(spring());
     if settings.wifi() {
         signs.push(sign(Icon::NetworkWifi, "Wifi signal full.").id("wifi_signal"));
     }

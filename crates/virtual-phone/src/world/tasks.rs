@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    fn start_with(
+    pub(crate) fn start_with(
         &mut self,
         package: &str,
         activity: Option<&str>,
@@ -195,6 +195,7 @@ impl World {
     pub fn clear_data(&mut self, package: &str) -> bool {
         let Some(at) = self.app_index(package) else { return false };
         self.apps[at].store.clear();
+        self.next_wake = None;
         self.forget_permissions(package);
         self.force_stop(package)
     }
@@ -258,9 +259,11 @@ impl World {
     pub(crate) fn tell(&mut self, package: &str, event: Event) {
         let Some(at) = self.app_index(package).filter(|_| self.responds(package)) else { return };
         let now = self.uptime;
+        let in_front = self.screen_on && self.foreground().package == package;
         let Installed { app, store, .. } = &mut self.apps[at];
-        let mut reach = Reach { store, now, asked: Vec::new() };
+        let mut reach = Reach { store, now, in_front, asked: Vec::new() };
         app.on(event, &mut reach);
+        self.next_wake = None;
         for request in reach.asked {
             self.fulfil(package, request);
         }
@@ -287,15 +290,12 @@ impl World {
             }
             Request::Wish(wish) => self.wish(wish),
             Request::AskPermission(permission) => self.ask_permission(package, permission),
-            Request::Copy(text) => self.set_clipboard(text),
-            Request::Setting { table, name, value } => {
-                // Whoever holds the screen by hand keeps it as it is (`RotationPolicy.setRotationLock`).
-                if name == "accelerometer_rotation" && value == "0" {
-                    let rotation = self.display.rotation.to_string();
-                    self.put_setting("system", "user_rotation", &rotation);
-                }
-                self.put_setting(&table, &name, &value);
+            Request::Notify { tag, title, text, data } => {
+                self.post(package, &tag, &title, &text, data);
             }
+            Request::Dismiss(tag) => self.dismiss(package, &tag),
+            Request::Copy(text) => self.set_clipboard(text),
+            Request::Setting { table, name, value } => self.change_setting(&table, &name, &value),
         }
     }
 

@@ -47,6 +47,8 @@ enum To {
     Keyboard,
     /// The gesture bar.
     Edge,
+    /// The status bar.
+    Top,
 }
 
 /// The part of a node that matters for a touch.
@@ -104,7 +106,7 @@ impl World {
         let since = self.uptime;
         let scene = self.scene();
         let screen = scene.display.bounds();
-        let takes = |kind| !matches!(kind, WindowKind::Toast | WindowKind::StatusBar);
+        let takes = |kind| kind != WindowKind::Toast;
         let from_front = scene.windows.iter().enumerate().rev();
         // What lies behind a dialog or an overlay is out of reach: a touch there is one beside it.
         let window = from_front.filter(|(_, window)| takes(window.kind)).find(|(nth, window)| {
@@ -127,6 +129,7 @@ impl World {
             (Some(id), _) => (To::Overlay(id), Some(window.title.clone())),
             (None, WindowKind::InputMethod) => (To::Keyboard, None),
             (None, WindowKind::NavigationBar) => (To::Edge, None),
+            (None, WindowKind::StatusBar) => (To::Top, None),
             (None, _) => (To::App, None),
         };
         let owner = title.unwrap_or_else(|| self.scroll_owner());
@@ -201,7 +204,7 @@ impl World {
         match to {
             To::App => self.tell_front(event),
             To::Overlay(id) => self.tell_overlay(id, event),
-            To::Keyboard | To::Edge => {}
+            To::Keyboard | To::Edge | To::Top => {}
         }
     }
 
@@ -276,6 +279,12 @@ impl World {
         if gesture.to == To::Edge {
             if -dy >= far {
                 self.press_home();
+            }
+            return;
+        }
+        if gesture.to == To::Top {
+            if dy >= far {
+                self.open_shade(false);
             }
             return;
         }

@@ -57,6 +57,7 @@ pub(super) fn windows(phone: &mut State) -> String {
             WindowKind::NavigationBar => 2019,
             WindowKind::Toast => 2005,
             WindowKind::SystemAlert => 2003,
+            WindowKind::NotificationShade => 2000,
         };
         // As in captures `058` to `119`; FLAG_SECURE is 0x2000.
         let flags = match window.kind {

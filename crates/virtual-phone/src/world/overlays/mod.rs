@@ -8,6 +8,7 @@
 mod alert;
 mod errors;
 mod prompt;
+mod shade;
 
 pub(crate) use self::errors::{Crashed, NotResponding};
 pub(crate) use self::prompt::Prompt;
@@ -77,6 +78,8 @@ pub(crate) enum After {
 pub(crate) enum Place {
     /// A card in the middle; what lies behind is dimmed.
     Card,
+    /// All of the screen.
+    Cover,
 }
 
 /// An overlay among the others.

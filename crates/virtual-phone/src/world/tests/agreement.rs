@@ -59,10 +59,23 @@ fn pages(display: Display) -> Vec<(&'static str, World)> {
     let mut crashed = in_app(SHOP, &[]);
     crashed.put_setting("global", "show_first_crash_dialog", "1");
     crashed.crash(SHOP, "java.lang.IllegalStateException");
+    let mut shade = fresh();
+    for (package, title, text) in [
+        (MESSAGES, "Emma Hughes", "Sounds good!"),
+        (CALENDAR, "Dentist", "10:30 · Harbour Street 4"),
+        (CLOCK, "Alarm", "8:30"),
+    ] {
+        shade.notify(package, title, text);
+    }
+    shade.open_shade(false);
+    let mut quick = fresh();
+    quick.open_shade(true);
     let mut asking = in_maps();
     tap(&mut asking, "mylocation_button");
     vec![
         ("permission", asking),
+        ("shade", shade),
+        ("quick settings", quick),
         ("alert", alerted),
         ("not responding", hanging),
         ("crashed", crashed),

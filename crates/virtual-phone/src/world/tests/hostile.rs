@@ -93,9 +93,12 @@ fn perform(world: &mut World, deed: &Deed) {
         }
         Deed::Interrupt(what) => {
             let package = world.foreground().package;
-            match what % 3 {
+            match what % 6 {
                 0 => world.pop_up("Title", "Text"),
                 1 => drop(world.stop_responding(&package)),
+                2 => world.open_shade(*what > 127),
+                3 => drop(world.notify(&package, "Title", "é\n\u{0}")),
+                4 => drop(world.grant(&package, "android.permission.CAMERA")),
                 _ => drop(world.crash(&package, "java.lang.Error: no")),
             }
         }
@@ -188,8 +191,12 @@ fn an_app_takes_whatever_is_put_among_the_values_that_it_keeps() {
         "signed in",
         "saved/1",
         "note/0/title",
+        "alarm/0/on",
+        "answer/0",
+        "tell/0",
     ];
     let values = [
+        "yes",
         "",
         "-1",
         "18446744073709551615",

@@ -13,6 +13,7 @@ mod hostile;
 mod members;
 mod messages;
 mod notes;
+mod notifications;
 mod overlays;
 mod permissions;
 mod settings;

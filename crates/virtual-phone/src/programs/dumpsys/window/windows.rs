@@ -44,6 +44,8 @@ fn kind(kind: WindowKind, rearmost: bool) -> &'static str {
         WindowKind::NavigationBar => "NAVIGATION_BAR",
         WindowKind::Toast => "TOAST",
         WindowKind::SystemAlert => "SYSTEM_ALERT",
+        // TYPE_NOTIFICATION_SHADE has no name there (`aad_windows_android12.txt`).
+        WindowKind::NotificationShade => "2040",
     }
 }
 
@@ -131,6 +133,9 @@ fn flags(window: &Window, shape: Shape) -> String {
         // `shell/window/aad_windows_android11.txt`, the window of an error dialog.
         WindowKind::SystemAlert => {
             "DIM_BEHIND ALT_FOCUSABLE_IM SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned()
+        }
+        WindowKind::NotificationShade => {
+            "NOT_TOUCH_MODAL LAYOUT_IN_SCREEN WATCH_OUTSIDE_TOUCH SPLIT_TOUCH HARDWARE_ACCELERATED DRAWS_SYSTEM_BAR_BACKGROUNDS".to_owned()
         }
         _ => "NOT_FOCUSABLE SPLIT_TOUCH HARDWARE_ACCELERATED".to_owned(),
     };

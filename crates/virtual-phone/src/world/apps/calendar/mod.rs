@@ -1,15 +1,20 @@
 //! Calendar: a month with a day chosen, that day's events, a page for each, and a form to write one.
 //!
-//! Here is the state and what changes it; `pages` draws it, `dates` counts days.
+//! Here is the state and what changes it; `pages` draws it, `dates` counts days. Ten minutes before an event with a time comes a
+//! notification of it.
 //!
 //! Kept, and to be seeded: `event/N/{title,day,time,place}`, `day` as `2024-03-05`, `time` as `9:30` or empty for all day.
 
 mod dates;
 mod pages;
 
+use std::time::Duration;
+
 use self::dates::Day;
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
+use crate::world::app::{
+    App, AppIcon, Env, Event, Intent, Manifest, Reach, SWITCHED_ON, Store, asks,
+};
 use crate::world::chance::Chance;
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
@@ -52,6 +57,8 @@ struct Entry {
     time: Option<u32>,
 }
 
+/// How long before an event it is told of, in seconds; the Calendar app's default.
+const REMINDER: u64 = 600;
 const TITLE: &str = "title_edit_text";
 const PLACE: &str = "location_edit_text";
 
@@ -86,8 +93,14 @@ impl App for Calendar {
         }
     }
 
+    fn due(&self, store: &Store, now: Duration) -> Option<Duration> {
+        self.reminders(store).map(|(at, _)| at).filter(|at| *at > now).min()
+    }
+
     fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
         match event {
+            Event::Wake => self.remind(reach),
+            Event::Intent(Intent { data: Some(data), .. }) => self.take(&data),
             Event::Tap(tag) => self.tapped(&tag, reach),
             Event::Text { field, text } => match &mut self.page {
                 Some(Page::Form(form)) if field == TITLE => form.title = text,
@@ -184,6 +197,44 @@ impl Calendar {
         reach.unfocus();
         if self.page.take().is_none() && self.chosen.take().is_none() {
             reach.finish();
+        }
+    }
+
+    /// Every event with a time, and the uptime at which to tell of it; those before the phone was switched on are left out.
+    fn reminders(&self, store: &Store) -> impl Iterator<Item = (Duration, Entry)> {
+        let all = self.events.all(store).into_iter();
+        all.filter_map(|(id, texts)| {
+            let entry = read(id, texts)?;
+            let begins =
+                entry.day.0.checked_mul(86_400)?.checked_add(i64::from(entry.time?) * 60)?;
+            let at = u64::try_from(begins).ok()?.checked_sub(REMINDER)?.checked_sub(SWITCHED_ON)?;
+            Some((Duration::from_secs(at), entry))
+        })
+    }
+
+    fn remind(&self, reach: &mut Reach<'_>) {
+        let now = reach.now;
+        let due: Vec<Entry> = self
+            .reminders(reach.store)
+            .filter(|(at, _)| *at == now)
+            .map(|(_, entry)| entry)
+            .collect();
+        for Entry { id, title, place, time, .. } in due {
+            let mut text = time.map(pages::time_of).unwrap_or_default();
+            if !place.is_empty() {
+                text.push_str(" · ");
+                text.push_str(&place);
+            }
+            reach.notify(format!("event {id}"), &title, &text, Some(format!("event:{id}")));
+        }
+    }
+
+    /// An address of ours shows an event.
+    fn take(&mut self, data: &str) {
+        let event = data.strip_prefix("event:").and_then(|id| id.parse().ok());
+        if let Some(event) = event {
+            self.asking = false;
+            self.page = Some(Page::Event(event));
         }
     }
 

@@ -1,18 +1,19 @@
 //! Clock: alarms that can be switched, set and deleted, a timer, and a stopwatch.
 //!
 //! Here is the state and what changes it; `pages` draws it. While the stopwatch or the timer runs and shows, the screen never comes to
-//! rest ([`App::moves`]). Nothing rings: an alarm only stands there.
+//! rest ([`App::moves`]). An alarm rings, and a timer that has run out, by a notification; `rings` says when.
 //!
 //! Kept, and to be seeded: `alarm/N/{hour,minute,label,on}`; `stopwatch/before` (milliseconds run before it was stopped) and
 //! `stopwatch/since` (milliseconds of uptime at which it was started; absent while it stands); `timer/length` and `timer/run`
-//! (milliseconds) and `timer/since` in the same way.
+//! (milliseconds) and `timer/since` in the same way, `timer/rung` (`yes` once it has rung).
 
 mod pages;
+mod rings;
 
 use std::time::Duration;
 
 use super::records::Records;
-use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
+use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -112,8 +113,13 @@ impl App for ClockApp {
         }
     }
 
+    fn due(&self, store: &Store, now: Duration) -> Option<Duration> {
+        self.rings_next(store, now)
+    }
+
     fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
         match event {
+            Event::Wake => self.ring(reach),
             Event::Tap(tag) => self.tapped(&tag, reach),
             Event::Text { text, .. } => {
                 if let Some(editor) = &mut self.editor {
@@ -122,7 +128,7 @@ impl App for ClockApp {
             }
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
-            Event::Intent(intent) => self.take(intent.action.as_deref().unwrap_or_default()),
+            Event::Intent(intent) => self.take(&intent),
             _ => {}
         }
     }
@@ -130,8 +136,10 @@ impl App for ClockApp {
 
 impl ClockApp {
     /// Actions of `android.provider.AlarmClock` show their place.
-    fn take(&mut self, action: &str) {
-        let place = match action.strip_prefix("android.intent.action.") {
+    fn take(&mut self, intent: &Intent) {
+        let action = intent.action.as_deref().unwrap_or_default();
+        let shown = intent.data.as_deref().and_then(|data| data.strip_prefix("clock:"));
+        let place = match shown.or_else(|| action.strip_prefix("android.intent.action.")) {
             Some("SHOW_ALARMS" | "SET_ALARM") => Place::Alarm,
             Some("SHOW_TIMERS" | "SET_TIMER") => Place::Timer,
             _ => return,
@@ -188,14 +196,17 @@ impl ClockApp {
                 reach.store.set("timer/length", length.to_string());
                 Watch::TIMER.reset(reach);
                 Watch::TIMER.toggle(reach);
+                rings::quiet(reach);
             }
             "toggle timer" => Watch::TIMER.toggle(reach),
             "more" => {
                 let length = number(reach.store, "timer/length").saturating_add(60_000);
                 reach.store.set("timer/length", length.to_string());
+                rings::quiet(reach);
             }
             "delete timer" => {
                 Watch::TIMER.reset(reach);
+                rings::quiet(reach);
                 reach.store.remove("timer/length");
             }
             _ => {}

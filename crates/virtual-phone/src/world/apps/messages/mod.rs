@@ -1,13 +1,16 @@
 //! Messages: conversations, the bubbles of each, a field to write in, and a page to begin a new one.
 //!
 //! Here is the state and what changes it; `pages` draws it, `talk` is what the phone comes with. What is being written stays a draft of
-//! its conversation. Nobody answers by himself: a test puts an answer there.
+//! its conversation. Whoever stands in `talk` answers some seconds after a message (`answers`).
 //!
 //! Kept, and to be seeded: `thread/N/{name}`; `message/N/{thread,from,text}`, `from` being `me` or `them`; `draft/THREAD`; `read/THREAD`
-//! (the number of the newest message that was seen).
+//! (the number of the newest message that was seen); `answer/THREAD` (milliseconds of uptime at which the other side answers).
 
+mod answers;
 mod pages;
 mod talk;
+
+use std::time::Duration;
 
 use super::records::Records;
 use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store, asks};
@@ -17,6 +20,7 @@ use crate::world::view::{Tag, View};
 
 /// The state of Messages.
 pub(crate) struct Messages {
+    seed: u64,
     threads: Records<1>,
     messages: Records<3>,
     /// The page above the list.
@@ -63,6 +67,7 @@ impl App for Messages {
     fn new(seed: u64) -> Self {
         let (threads, messages) = talk::seeded(seed);
         Self {
+            seed,
             threads: Records { kind: "thread", fields: ["name"], seeded: threads },
             messages: Records {
                 kind: "message",
@@ -83,8 +88,13 @@ impl App for Messages {
         view.dialog(self.held.map(pages::about))
     }
 
+    fn due(&self, store: &Store, _now: Duration) -> Option<Duration> {
+        answers::next(store)
+    }
+
     fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
         match event {
+            Event::Wake => self.receive(reach),
             Event::Tap(tag) => self.tapped(&tag, reach),
             Event::Hold(tag) => self.held = tag.value.parse().ok(),
             Event::Text { text, .. } => self.typed(text, reach),
@@ -105,10 +115,15 @@ struct Message {
 }
 
 impl Messages {
-    /// `sms:` and `smsto:` addresses begin or show the conversation with that number.
+    /// `sms:` and `smsto:` addresses begin or show the conversation with that number; `thread:` is our own notifications'.
     fn take(&mut self, intent: &Intent, reach: &mut Reach<'_>) {
         let data = intent.data.as_deref().unwrap_or_default();
-        let Some((_, number)) = data.split_once(':') else { return };
+        let Some((scheme, number)) = data.split_once(':') else { return };
+        if let ("thread", Ok(thread)) = (scheme, number.parse()) {
+            self.held = None;
+            reach.unfocus();
+            return self.open(thread, reach);
+        }
         let number = number.split('?').next().unwrap_or_default();
         let body = intent.extras.iter().find(|(key, _)| key == "sms_body");
         self.held = None;
@@ -161,6 +176,7 @@ impl Messages {
             reach.store.set(&read_key(thread), last.id.to_string());
         }
         self.page = Some(Page::Talk(thread));
+        reach.dismiss(thread.to_string());
         reach.scroll_to_top(LIST);
     }
 
@@ -204,6 +220,7 @@ impl Messages {
                 reach.store.set(&read_key(thread), id.to_string());
                 reach.store.remove(&draft_key(thread));
                 reach.scroll_to_top(LIST);
+                self.expect_answer(thread, id, reach);
             }
             None => reach.toast("No room for more messages"),
         }

@@ -56,6 +56,12 @@ const TALKS: [Talk; 6] = [
 /// Conversations whose newest message was not seen yet, on a phone just switched on.
 pub(super) const UNREAD: [usize; 2] = [0, 2];
 
+/// Whether somebody reads what is sent to that name: people do, machines do not.
+pub(super) fn answers(name: &str) -> bool {
+    const MACHINES: [&str; 2] = ["(212) 555-0148", "Parcel Service"];
+    TALKS.iter().any(|(known, _)| *known == name) && !MACHINES.contains(&name)
+}
+
 /// Who, and who said what to whom; the seed decides who stands where.
 pub(super) fn seeded(seed: u64) -> (Vec<[String; 1]>, Vec<[String; 3]>) {
     let mut talks = TALKS;

@@ -10,7 +10,7 @@ use super::rows::{
 };
 use crate::world::app::Env;
 use crate::world::icons::Icon;
-use crate::world::settings::{Settings, wifi};
+use crate::world::settings::Settings;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::world::widgets::{
@@ -223,12 +223,7 @@ fn network(env: &Env<'_>) -> Vec<View> {
         (false, true) => "Airplane mode is on",
         (false, false) => "Networks available",
     };
-    // The radio goes off with airplane mode and comes back after it, unless somebody wanted it otherwise.
-    let radio = match (airplane, settings.get("global", "wifi_on").unwrap_or(wifi::OFF)) {
-        (false, wifi::ON) => wifi::OFF_FOR_AIRPLANE_MODE,
-        (true, wifi::OFF_FOR_AIRPLANE_MODE | wifi::ON_IN_AIRPLANE_MODE) => wifi::ON,
-        (_, as_it_is) => as_it_is,
-    };
+    let radio = settings.wifi_for_airplane_mode(!airplane);
     let puts =
         [("global", AIRPLANE, if airplane { "0" } else { "1" }), ("global", "wifi_on", radio)];
     vec![
@@ -242,11 +237,7 @@ fn network(env: &Env<'_>) -> Vec<View> {
 
 fn internet(env: &Env<'_>) -> Vec<View> {
     let on = env.settings.wifi();
-    let value = match (on, env.settings.on("global", AIRPLANE)) {
-        (true, _) => wifi::OFF,
-        (false, true) => wifi::ON_IN_AIRPLANE_MODE,
-        (false, false) => wifi::ON,
-    };
+    let value = env.settings.wifi_turned();
     let mut rows = vec![main_switch("Wi-Fi", on, &[("global", "wifi_on", value)])];
     if on {
         rows.push(heading("Networks"));

@@ -10,7 +10,7 @@ use crate::world::view::{
     FieldTraits, ImeAction, Tag, View, class, column, icon, row, spring, text,
 };
 use crate::world::widgets::{
-    badge, divider, form_field, icon_button, list, nothing, page, toolbar, wide_button,
+    badge, divider, form_field, icon_button, list, nothing, page, text_button, toolbar, wide_button,
 };
 
 impl Shop {
@@ -105,6 +105,8 @@ impl Shop {
             text(order_name(number), theme::TITLE.centered()).id("order_number"),
             text(words, theme::BODY_LARGE.quiet().centered()).id("confirmation_text"),
             wide_button("Continue shopping", true, "home").id("continue_button"),
+            text_button("Tell me when it is on its way", theme::PRIMARY, "tell")
+                .id("notify_button"),
         ]);
         let body = body.gap(16.0).pad_xy(24.0, 32.0).wide();
         page([list("confirmation", [body], env)], env)

@@ -7,16 +7,20 @@
 //!  List ──row──► Article ──Add to cart──► (badge) ──cart──► Cart ──Checkout──► Form ──Place order──► Done ──► List
 //! ```
 //!
-//! Kept, and to be seeded: `cart/ARTICLE` (how many of it), `order/N/{items,total,name,city}`.
+//! Kept, and to be seeded: `cart/ARTICLE` (how many of it), `order/N/{items,total,name,city}`, `tell/ORDER` (milliseconds of uptime at
+//! which a notification tells that the order is on its way).
 
 mod checkout;
 mod goods;
 mod pages;
 
 use self::goods::Article;
+use std::time::Duration;
+
 use super::records::Records;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::icons::Icon;
+use crate::world::permissions::POST_NOTIFICATIONS;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
 
@@ -61,6 +65,9 @@ const FIELDS: [(&str, &str); 4] = [
 ];
 const SEARCH: &str = "search_src_text";
 const LIST: &str = "product_list";
+const TELL: &str = "tell/";
+/// How long an order is packed, in milliseconds.
+const PACKING: u64 = 45_000;
 /// So many of one article at most.
 const MOST: u32 = 99;
 
@@ -108,8 +115,18 @@ impl App for Shop {
         }
     }
 
+    fn due(&self, store: &Store, _now: Duration) -> Option<Duration> {
+        let due = store.keys(TELL).filter_map(|key| store.get(key)?.parse().ok());
+        due.min().map(Duration::from_millis)
+    }
+
     fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
         match event {
+            Event::Wake => tell(reach),
+            Event::Answer { granted, .. } => self.answered(granted, reach),
+            Event::Intent(intent) if intent.data.as_deref() == Some("shop:orders") => {
+                self.pages = vec![Page::Orders];
+            }
             Event::Tap(tag) => self.tapped(&tag, reach),
             Event::Text { field, text } => self.typed(&field, text, reach),
             Event::Action { .. } => reach.unfocus(),
@@ -125,6 +142,7 @@ impl Shop {
         match (tag.name, number) {
             ("article", Some(at)) => self.show(Page::Article(at), reach),
             ("cart", _) => self.show(Page::Cart, reach),
+            ("tell", _) => reach.ask_permission(POST_NOTIFICATIONS),
             ("orders", _) => self.show(Page::Orders, reach),
             ("checkout", _) => {
                 self.form.checked = false;
@@ -204,6 +222,19 @@ impl Shop {
         self.pages = vec![Page::Done(number)];
     }
 
+    /// Whether the shop may tell about the order on the page.
+    fn answered(&self, granted: bool, reach: &mut Reach<'_>) {
+        let Some(Page::Done(order)) = self.pages.last() else { return };
+        if granted {
+            let at = u64::try_from(reach.now.as_millis()).unwrap_or(u64::MAX);
+            let at = at.saturating_add(PACKING);
+            reach.store.set(&format!("{TELL}{order}"), at.to_string());
+            reach.toast("We will keep you posted");
+        } else {
+            reach.toast("Notifications are off for Shop");
+        }
+    }
+
     fn back(&mut self, reach: &mut Reach<'_>) {
         reach.unfocus();
         if self.pages.pop().is_none() {
@@ -250,6 +281,23 @@ impl Form {
                 Some("A ZIP code has at least 4 digits")
             }
             _ => None,
+        }
+    }
+}
+
+/// Tells of the orders that are on their way by now.
+fn tell(reach: &mut Reach<'_>) {
+    let keys: Vec<String> = reach.store.keys(TELL).map(str::to_owned).collect();
+    for key in keys {
+        let at = reach.store.get(&key).and_then(|at| at.parse().ok());
+        if at.is_some_and(|at| Duration::from_millis(at) > reach.now) {
+            continue;
+        }
+        reach.store.remove(&key);
+        if let Some(order) = key.strip_prefix(TELL).and_then(|order| order.parse().ok()) {
+            let (tag, name) = (format!("order {order}"), pages::order_name(order));
+            let orders = Some("shop:orders".to_owned());
+            reach.notify(tag, "Your order is on its way", &name, orders);
         }
     }
 }

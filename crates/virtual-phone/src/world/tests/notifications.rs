@@ -1,0 +1,180 @@
+//! Notifications come from apps, are seen in the status bar and the shade, and lead back to the apps.
+
+use super::*;
+use crate::world::{Key, WindowKind};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn pull(world: &mut World) {
+    drag(world, (240, 10), (240, 500));
+}
+
+fn bar(world: &mut World) -> Vec<String> {
+    let windows = &world.scene().windows;
+    let bar = windows.iter().find(|window| window.kind == WindowKind::StatusBar).unwrap();
+    let icons = bar.root.find("notificationIcons");
+    icons.map_or(Vec::new(), |icons| {
+        icons.children.iter().map(|icon| icon.description.clone()).collect()
+    })
+}
+
+#[test]
+fn a_swipe_from_the_top_edge_shows_what_came_and_back_hides_it() {
+    let mut world = app(NOTES, &["New note"]);
+    type_text(&mut world, "ab");
+    pull(&mut world);
+    assert!(world.shade_shown() && !world.keyboard_shown());
+    assert_eq!(world.scene().focused().unwrap().title, "NotificationShade");
+    assert!(shows(&mut world, "No notifications"));
+    world.notify(MESSAGES, "Emma Hughes", "Sounds good!");
+    world.notify(CALENDAR, "Dentist", "12:30");
+    assert!(!world.notify("com.nope", "a", "b"));
+    wait(&mut world, 130 * SECOND);
+    assert_eq!(texts(&mut world, "android:id/title"), ["Dentist", "Emma Hughes"]);
+    assert_eq!(texts(&mut world, "android:id/app_name_text"), ["Calendar", "Messages"]);
+    assert_eq!(texts(&mut world, "android:id/time"), ["2m", "2m"]);
+    world.key(Key::BACK);
+    assert!(!world.shade_shown());
+    let icons = ["Calendar notification: Dentist", "Messages notification: Emma Hughes"];
+    assert_eq!(bar(&mut world), icons);
+    type_text(&mut world, "c");
+    assert_eq!(world.focused_text().as_deref(), Some("abc"), "the field has the focus again");
+}
+
+#[test]
+fn a_notification_is_wiped_away_opened_or_cleared_with_all() {
+    let mut world = phone();
+    assert!(!world.notify(SHOP, "Three", "text"), "nobody has allowed it");
+    world.grant(SHOP, "android.permission.POST_NOTIFICATIONS").unwrap();
+    for (package, title) in [(MESSAGES, "One"), (CALENDAR, "Two"), (SHOP, "Three")] {
+        assert!(world.notify(package, title, "text"), "{package}");
+    }
+    pull(&mut world);
+    let row = node(&mut world, "expandableNotificationRow").unwrap().bounds.center();
+    drag(&mut world, (row.x, row.y), (row.x + 150, row.y));
+    assert_eq!(texts(&mut world, "android:id/title"), ["Two", "One"]);
+    tap(&mut world, "Two");
+    assert!(!world.shade_shown());
+    assert_eq!(world.foreground().package, CALENDAR);
+    assert_eq!(world.notifications().len(), 1);
+    pull(&mut world);
+    tap(&mut world, "Clear all");
+    assert!(!world.shade_shown() && world.notifications().is_empty() && bar(&mut world).is_empty());
+    for number in 0..200 {
+        world.notify(CLOCK, &number.to_string(), "");
+    }
+    assert_eq!(world.notifications().len(), 1, "the same app's replaces the former");
+}
+
+#[test]
+fn quick_settings_turn_what_settings_show() {
+    let mut world = settings(&["Network & internet"]);
+    pull(&mut world);
+    tap(&mut world, "Airplane mode, Off");
+    assert_eq!(world.setting("global", "airplane_mode_on"), Some("1"));
+    assert_eq!(world.setting("global", "wifi_on"), Some("3"));
+    tap(&mut world, "Internet, Off");
+    tap(&mut world, "Bluetooth, On");
+    assert_eq!(world.setting("global", "wifi_on"), Some("2"), "on in spite of airplane mode");
+    assert_eq!(world.setting("global", "bluetooth_on"), Some("0"));
+    assert!(node(&mut world, "slider").is_none());
+    drag(&mut world, (240, 300), (240, 600));
+    let slider = node(&mut world, "slider").unwrap().bounds;
+    tap_at(&mut world, Point { x: slider.right - 1, y: slider.center().y });
+    let bright = world.setting("system", "screen_brightness").unwrap().parse::<u32>();
+    assert!(bright.unwrap() > 245);
+    tap(&mut world, "Auto-rotate, On");
+    world.put_setting("system", "user_rotation", "1");
+    assert_eq!(world.display().rotation, 1, "the screen is held");
+    world.key(Key::BACK);
+    world.key(Key::BACK);
+    assert!(!world.shade_shown());
+    world.open_shade(true);
+    world.key(Key::HOME);
+    assert!(!world.shade_shown());
+}
+
+#[test]
+fn a_person_answers_after_some_seconds_in_the_conversation_or_by_a_notification() {
+    let send = |back: bool| {
+        let mut world = app(MESSAGES, &["Emma Hughes", "compose_message_text"]);
+        type_text(&mut world, "Hello?");
+        tap(&mut world, "Send SMS");
+        if back {
+            world.key(Key::HOME);
+        }
+        let before = world.notifications().len();
+        wait(&mut world, 5 * SECOND);
+        assert_eq!(world.notifications().len(), before, "not at once");
+        wait(&mut world, 20 * SECOND);
+        world
+    };
+    let mut there = send(false);
+    let last = texts(&mut there, "id/message_text").pop().unwrap();
+    assert_ne!(last, "Hello?");
+    assert!(there.notifications().is_empty());
+    let mut away = send(true);
+    let told = away.notifications()[0].clone();
+    assert_eq!((told.title.as_str(), &told.text), ("Emma Hughes", &last), "the seed decides");
+    pull(&mut away);
+    tap(&mut away, "Emma Hughes");
+    assert_eq!(texts(&mut away, "id/message_text").pop(), Some(last));
+    assert!(away.notifications().is_empty());
+    wait(&mut away, 60 * SECOND);
+    assert!(away.notifications().is_empty(), "once");
+}
+
+#[test]
+fn machines_do_not_answer() {
+    let mut world = app(MESSAGES, &["Parcel Service", "compose_message_text"]);
+    type_text(&mut world, "Thanks");
+    tap(&mut world, "Send SMS");
+    wait(&mut world, 60 * SECOND);
+    assert_eq!(texts(&mut world, "id/message_text").pop().as_deref(), Some("Thanks"));
+}
+
+#[test]
+fn alarms_timers_and_reminders_ring_at_their_moment_however_time_passes() {
+    let ring = |step: u64| {
+        let mut world = app(CLOCK, &["Timer", "timer_setup_digit_5", "timer_setup_digit_0", "fab"]);
+        for (key, value) in [("hour", "10"), ("minute", "2"), ("on", "yes"), ("label", "Tea")] {
+            world.keep(CLOCK, &format!("alarm/0/{key}"), Some(value));
+        }
+        let day = [("title", "Call"), ("day", "2024-03-05"), ("time", "10:15"), ("place", "")];
+        for (key, value) in day {
+            world.keep(CALENDAR, &format!("event/90/{key}"), Some(value));
+        }
+        while world.uptime() < 400 * SECOND {
+            wait(&mut world, Duration::from_millis(step));
+        }
+        let told = world.notifications().iter();
+        told.map(|one| (one.title.clone(), one.at)).collect::<Vec<_>>()
+    };
+    let expected = [("Call", 300), ("Tea", 120), ("Time's up", 50)];
+    let expected = expected.map(|(title, at)| (title.to_owned(), at * SECOND));
+    assert_eq!(ring(400_000), expected);
+    assert_eq!(ring(7_000), expected);
+}
+
+#[test]
+fn the_shop_may_tell_about_an_order_only_when_it_was_allowed_to() {
+    let mut world = app(SHOP, &["product_item", "Add to cart", "cart_button", "Checkout"]);
+    for (field, text) in [
+        ("checkout_name", "Ada"),
+        ("checkout_street", "Quay 1"),
+        ("checkout_zip", "23552"),
+        ("checkout_city", "Lübeck"),
+    ] {
+        tap_all(&mut world, &[field]);
+        type_text(&mut world, text);
+        world.key(Key::BACK);
+    }
+    tap_all(&mut world, &["terms_checkbox", "Place order", "notify_button"]);
+    assert!(shows(&mut world, "Allow Shop to send you notifications?"));
+    assert!(!world.notify(SHOP, "Buy!", "Buy more!"));
+    tap(&mut world, "Allow");
+    wait(&mut world, 60 * SECOND);
+    pull(&mut world);
+    tap(&mut world, "Your order is on its way");
+    assert!(shows(&mut world, "Orders"));
+}
