@@ -73,6 +73,7 @@ impl World {
             self.end(package);
             return true;
         }
+        self.fling = None;
         let already = self.frozen.insert(package.to_owned(), self.uptime).is_some();
         if !already {
             let (package, label) = (package.to_owned(), self.label_of(package));

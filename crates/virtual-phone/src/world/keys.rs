@@ -289,6 +289,7 @@ impl World {
         if self.screen_on != on {
             self.screen_on = on;
             self.gesture = None;
+            self.fling = None;
             let text =
                 if on { "Waking up from Asleep" } else { "Going to sleep due to power_button" };
             self.write_log('I', "PowerManagerService", SYSTEM_PID, text);

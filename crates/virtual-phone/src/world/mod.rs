@@ -15,6 +15,7 @@ mod apps;
 pub(crate) mod chance;
 mod events;
 mod failing;
+mod fling;
 pub(crate) mod geometry;
 mod icons;
 mod inks;
@@ -62,6 +63,7 @@ pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;
 pub use crate::render::Frame;
 
+use self::fling::Fling;
 use self::keyboard::Keyboard;
 use self::keys::Focus;
 use self::layout::Scrolls;
@@ -154,6 +156,8 @@ pub struct World {
     keyboard: Keyboard,
     methods: Methods,
     gesture: Option<Gesture>,
+    /// What goes on scrolling by itself.
+    fling: Option<Fling>,
     /// What lies in shared storage, as it was handed in, and what apps want done to it.
     storage: Vec<Stored>,
     wishes: Vec<Wish>,
@@ -226,6 +230,7 @@ impl World {
             keyboard: Keyboard::default(),
             methods: Methods::default(),
             gesture: None,
+            fling: None,
             storage: Vec::new(),
             wishes: Vec::new(),
             toast: None,
@@ -257,6 +262,7 @@ impl World {
         let moved = self.keeps_moving();
         self.wake_until(uptime);
         self.uptime = uptime;
+        self.go_on();
         if self.toast.as_ref().is_some_and(|(_, gone)| *gone <= uptime) {
             self.toast = None;
             self.scene = None;
@@ -272,14 +278,14 @@ impl World {
         self.uptime
     }
 
-    /// Whether the app on the screen goes on changing what it shows although nobody touches it, as a running stopwatch does. Such a
+    /// Whether the app on the screen goes on changing what it shows although nobody touches it, as a running stopwatch does, or a list after a fast swipe. Such a
     /// screen never comes to rest, so a phone's `uiautomator` cannot dump it.
     pub fn keeps_moving(&self) -> bool {
         let package = self.foreground().package;
         let front = self.app_index(&package).map(|at| &self.apps[at]);
+        let moves = |at: &Installed| at.app.moves(&at.store, self.uptime);
         self.screen_on
-            && self.responds(&package)
-            && front.is_some_and(|front| front.app.moves(&front.store, self.uptime))
+            && (self.fling.is_some() || (self.responds(&package) && front.is_some_and(moves)))
     }
 
     /// What an app keeps (its shared preferences): keys and values, by key. Each app's module says what its keys mean. Nothing for a
@@ -404,6 +410,7 @@ impl World {
             if rotation.is_multiple_of(2) { (width, height) } else { (height, width) };
         self.display = Display { width, height, density, rotation }.sane();
         self.gesture = None;
+        self.fling = None;
         self.settle();
     }
 

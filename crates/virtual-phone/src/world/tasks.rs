@@ -285,6 +285,7 @@ impl World {
             Request::Unfocus => self.focus = None,
             Request::Toast(text) => self.toast = Some((text, self.uptime + TOAST)),
             Request::ScrollToTop(id) => {
+                self.fling = None;
                 let owner = self.scroll_owner();
                 self.scrolls.remove(&(owner, format!("#{id}")));
             }
@@ -317,6 +318,7 @@ impl World {
         self.focus = None;
         self.forget_aside();
         self.gesture = None;
+        self.fling = None;
         self.keyboard = super::keyboard::Keyboard::default();
     }
 

@@ -7,12 +7,13 @@
 //! ```
 //!
 //! A touch goes to the frontmost window under it and there, as on Android, to the frontmost node that
-//! takes touches, else to the one behind it. There is no fling: content stops with the finger.
+//! takes touches, else to the one behind it. What a fast finger scrolled goes on (`fling`); the next touch stops it and does nothing else.
 
 use std::time::Duration;
 
 use super::World;
 use super::app::Event;
+use super::fling::Track;
 use super::geometry::{Phase, Point, Rect};
 use super::keyboard;
 use super::scene::{Axis, Node, WindowKind};
@@ -35,6 +36,9 @@ pub(crate) struct Gesture {
     beside: bool,
     moved: bool,
     held: bool,
+    /// It stopped what was going on, and so is no tap.
+    stops: bool,
+    track: Track,
     /// What a moving finger moves.
     grip: Option<Grip>,
 }
@@ -121,7 +125,7 @@ impl World {
         }
         chain.reverse();
         let bare = |node: &Node| Node { children: Vec::new(), inks: Vec::new(), ..node.clone() };
-        let chain = chain
+        let chain: Vec<Target> = chain
             .into_iter()
             .map(|node| Target { address: node.address.clone(), node: bare(node) })
             .collect();
@@ -134,6 +138,11 @@ impl World {
         };
         let owner = title.unwrap_or_else(|| self.scroll_owner());
         let hangs = to == To::App && !self.responds(&self.foreground().package);
+        let fling = self.fling.take();
+        let stops =
+            fling.is_some_and(|fling| chain.iter().any(|target| target.address == fling.address()));
+        let mut track = Track::default();
+        track.note(since, at);
         self.gesture = Some(Gesture {
             start: at,
             last: at,
@@ -144,13 +153,16 @@ impl World {
             beside,
             moved: false,
             held: false,
+            stops,
+            track,
             grip: None,
         });
     }
 
     fn touch_move(&mut self, at: Point) {
-        let scale = self.display.scale();
+        let (scale, now) = (self.display.scale(), self.uptime);
         let Some(gesture) = &mut self.gesture else { return };
+        gesture.track.note(now, at);
         let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
         if !gesture.moved && !gesture.held && dx.abs().max(dy.abs()) as f32 > SLOP * scale {
             gesture.moved = true;
@@ -211,7 +223,11 @@ impl World {
     /// Turns a resting finger into a long press once it rested long enough.
     pub(crate) fn hold_if_long_enough(&mut self) {
         let Some(gesture) = &mut self.gesture else { return };
-        if gesture.moved || gesture.held || self.uptime - gesture.since < LONG_PRESS {
+        if gesture.moved
+            || gesture.held
+            || gesture.stops
+            || self.uptime - gesture.since < LONG_PRESS
+        {
             return;
         }
         let hold = gesture.chain.iter().rev().find_map(|target| target.node.touch.hold.clone());
@@ -229,6 +245,9 @@ impl World {
         }
         if gesture.moved {
             self.end_swipe(&gesture, at);
+            return;
+        }
+        if gesture.stops {
             return;
         }
         if gesture.beside {
@@ -297,6 +316,10 @@ impl World {
         {
             self.back();
             return;
+        }
+        if let Some(Grip::Scroll { address, axis, furthest, .. }) = &gesture.grip {
+            let key = (gesture.owner.clone(), address.clone());
+            self.start_fling(key, (*axis, *furthest), &gesture.track);
         }
         if dx.abs() > dy.abs() && dx.abs() >= far && gesture.grip.is_none() {
             let tag = gesture.chain.iter().rev().find_map(|target| {

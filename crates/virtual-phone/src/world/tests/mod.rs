@@ -9,6 +9,7 @@ mod calendar;
 mod clock;
 mod contacts;
 mod files;
+mod fling;
 mod hostile;
 mod members;
 mod messages;
