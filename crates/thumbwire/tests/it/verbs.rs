@@ -29,6 +29,13 @@ fn help_is_as_recorded() {
 }
 
 #[test]
+fn the_faults_of_a_virtual_phone_are_listed_with_their_numbers() {
+    let (out, _, code) = said(&run(&["phone", "--fault", "list"]));
+    assert_eq!(code, Some(0));
+    insta::assert_snapshot!("faults_of_a_virtual_phone", out);
+}
+
+#[test]
 fn devices_says_what_to_do_when_there_is_none() {
     let (out, _, code) = said(&run(&["devices"]));
     assert_eq!(code, Some(0));
@@ -55,7 +62,8 @@ fn exit_codes_tell_failures_apart() {
         3,
         "Device not connected",
     );
-    check(&["phone", "--android", "3"], 2, "there are 4.4, 14");
+    check(&["phone", "--android", "3"], 2, "there are 4.4, 9, 11");
+    check(&["phone", "--fault", "slwo"], 2, "there is no fault \"slwo\"; there are offline, ");
     check(&["frobnicate"], 2, "unrecognized subcommand");
 }
 
