@@ -20,6 +20,7 @@ mod keycodes;
 mod listing;
 mod logcat;
 mod monkey;
+mod network;
 mod notification;
 mod pattern;
 mod pm;
@@ -86,8 +87,10 @@ static PROGRAMS: &[Program] = &[
     Program { name: "grep", work: Work::Native, run: |call| text::grep(call).boxed() },
     Program { name: "head", work: Work::Native, run: |call| text::head(call).boxed() },
     Program { name: "id", work: Work::Native, run: |call| system::id(call).boxed() },
+    Program { name: "ifconfig", work: Work::Native, run: |call| network::ifconfig(call).boxed() },
     Program { name: "ime", work: Work::Service, run: |call| ime::ime(call).boxed() },
     Program { name: "input", work: Work::Service, run: |call| input::input(call).boxed() },
+    Program { name: "ip", work: Work::Client, run: |call| network::ip(call).boxed() },
     Program { name: "kill", work: Work::Native, run: |call| signals::kill(call).boxed() },
     Program { name: "killall", work: Work::Native, run: |call| signals::killall(call).boxed() },
     Program { name: "ln", work: Work::Native, run: |call| copying::ln(call).boxed() },
@@ -119,6 +122,7 @@ static PROGRAMS: &[Program] = &[
     Program { name: "settings", work: Work::Service, run: |call| settings::settings(call).boxed() },
     Program { name: "sh", work: Work::Client, run: |call| sh(call).boxed() },
     Program { name: "stat", work: Work::Native, run: |call| listing::stat(call).boxed() },
+    Program { name: "svc", work: Work::Service, run: |call| network::svc(call).boxed() },
     Program { name: "tail", work: Work::Native, run: |call| text::tail(call).boxed() },
     Program { name: "touch", work: Work::Native, run: |call| copying::touch(call).boxed() },
     Program { name: "uiautomator", work: Work::Dump, run: |call| dump::uiautomator(call).boxed() },
@@ -149,9 +153,11 @@ pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'
         "input_method" => |call| ime::input_method(call).boxed(),
         "notification" => |call| notification::notification(call).boxed(),
         "package" => |call| pm::pm(call).boxed(),
+        "phone" => |call| network::phone(call).boxed(),
         "settings" => |call| settings::settings(call).boxed(),
         "statusbar" => |call| notification::statusbar(call).boxed(),
         "uimode" => |call| cmd::uimode(call).boxed(),
+        "wifi" => |call| network::wifi(call).boxed(),
         "window" => |call| screen::wm(call).boxed(),
         _ => return None,
     })
