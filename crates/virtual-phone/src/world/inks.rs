@@ -116,7 +116,7 @@ impl Placing<'_, '_, '_> {
         } else {
             inner.top
         };
-        let (mut slide, mut place) = (0.0, None);
+        let (mut slide, mut place, mut aside) = (0.0, None, 0);
         if let Some(focus) = focus {
             let caret = caret_bytes(&view.text, words, focus.caret);
             let line = if words.is_empty() { 0 } else { line_of(&shaped, caret) };
@@ -126,18 +126,23 @@ impl Placing<'_, '_, '_> {
             if one_line {
                 slide = (x + width - across).max(0.0);
             }
-            // At the very beginning it stands before the box, so as not to strike through the hint.
+            // At the very beginning it stands before the box, so as not to strike through the hint; where there is no room before
+            // it, the hint makes way.
             let back = if caret == 0 { width } else { 0.0 };
             let rtl = self.mirrored || shaped.lines.get(line).is_some_and(|line| line.rtl);
             let along = if rtl { across - x + slide } else { x - slide - back };
-            let left = inner.left + along as i32;
+            let wanted = inner.left + along as i32;
+            let left = wanted.min(screen.right - width as i32).max(screen.left);
+            if words.is_empty() && left != wanted {
+                aside = left - wanted;
+            }
             let top = top + (line as f32 * shaped.line) as i32;
             let rect = Rect::new(left, top, left + width as i32, top + shaped.line as i32);
             place = Some(rect);
             let clip = clip.grown(width as i32).intersect(&screen);
             inks.push(Inked { clip, ink: Ink::Fill { rect, radius: 0.0, colour: theme::PRIMARY } });
         }
-        let x = inner.left as f32 - slide.round();
+        let x = inner.left as f32 - slide.round() + aside as f32;
         inks.push(Inked {
             clip,
             ink: Ink::Text {

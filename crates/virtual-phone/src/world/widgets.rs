@@ -330,3 +330,11 @@ pub(crate) fn nothing(symbol: Icon, title: &str, advice: &str) -> View {
     .grow()
     .id("empty_page")
 }
+
+/// A number below a million with a comma before its last three digits, as American English writes it.
+pub(crate) fn thousands(number: u32) -> String {
+    if number < 1000 {
+        return number.to_string();
+    }
+    format!("{},{:03}", number / 1000, number % 1000)
+}

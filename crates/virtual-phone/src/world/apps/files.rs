@@ -255,9 +255,15 @@ fn kind_of(entry: &Stored) -> &'static str {
 fn size_of(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.2} kB", bytes as f64 / 1e3),
-        _ => format!("{:.2} MB", bytes as f64 / 1e6),
+        1_000..1_000_000 => measured(bytes as f64 / 1e3, "kB"),
+        _ => measured(bytes as f64 / 1e6, "MB"),
     }
+}
+
+/// Two digits after the point below a hundred, none above.
+fn measured(size: f64, unit: &str) -> String {
+    let digits = if size < 100.0 { 2 } else { 0 };
+    format!("{size:.digits$} {unit}")
 }
 
 /// `5 Mar, 10:00`; days before the phone was switched on are that day.

@@ -33,6 +33,8 @@ const DOCK: [&str; 5] = [
 ];
 /// Icons on a page of the home screen beside the dock.
 const ON_HOME: usize = 8;
+/// Lower than this, in dp, an upright screen has room for one row of them.
+const SHORT: f32 = 600.0;
 /// Icons side by side where the screen is held sideways.
 const COLUMNS_WIDE: usize = 7;
 const ON_WALLPAPER: Type = theme::BODY_LARGE.colour(theme::WHITE);
@@ -149,9 +151,10 @@ fn home(env: &Env<'_>, page: usize) -> View {
     if low {
         docked.extend(others.drain(..).take(COLUMNS_WIDE.saturating_sub(docked.len())));
     }
-    let pages = others.len().div_ceil(ON_HOME).max(1);
+    let here = if short(env.size) { ON_HOME / 2 } else { ON_HOME };
+    let pages = others.len().div_ceil(here).max(1);
     let page = page.min(pages - 1);
-    let shown = others.into_iter().skip(page * ON_HOME).take(ON_HOME);
+    let shown = others.into_iter().skip(page * here).take(here);
     let grid = shown.map(|app| app_icon(app, env, theme::WHITE));
     let grid = row(grid).wraps().align_start().wide().id("workspace_grid");
     let dock = docked.into_iter().map(|app| app_icon(app, env, theme::WHITE));
@@ -194,6 +197,10 @@ fn home(env: &Env<'_>, page: usize) -> View {
         home = home.on_swipe_right(("page", page - 1));
     }
     home
+}
+
+fn short((width, height): (f32, f32)) -> bool {
+    width < height && height < SHORT
 }
 
 /// A dot for each page; the words are those of Android's launcher.
@@ -265,8 +272,10 @@ fn wallpaper(width: f32, height: f32) -> Picture {
         points.push((width + 60.0, height + 80.0));
         Mark::Area { points, colour: Colour::hex(colour), smooth: true }
     };
+    // No label of an icon stands before it: white on white could not be read.
+    let sun = (width * 0.74, height * if short((width, height)) { 0.26 } else { 0.42 });
     let halo = |radius: f32, alpha: u8| Mark::Dot {
-        at: (width * 0.74, height * 0.42),
+        at: sun,
         radius,
         colour: Colour::hex(0xFFE2B0).alpha(alpha),
     };
@@ -275,11 +284,7 @@ fn wallpaper(width: f32, height: f32) -> Picture {
             halo(150.0, 14),
             halo(108.0, 22),
             halo(74.0, 40),
-            Mark::Dot {
-                at: (width * 0.74, height * 0.42),
-                radius: 46.0,
-                colour: Colour::hex(0xFFE9C4),
-            },
+            Mark::Dot { at: sun, radius: 46.0, colour: Colour::hex(0xFFE9C4) },
             hill(0.56, 0.060, 0.0, 0x3C6E9F),
             hill(0.66, 0.050, 2.0, 0x2C5785),
             hill(0.76, 0.055, 4.0, 0x1F4269),

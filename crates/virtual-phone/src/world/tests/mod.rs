@@ -11,6 +11,7 @@ mod contacts;
 mod files;
 mod fling;
 mod hostile;
+mod looks;
 mod members;
 mod messages;
 mod notes;

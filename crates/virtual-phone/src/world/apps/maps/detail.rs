@@ -9,7 +9,7 @@ use crate::world::chance::Chance;
 use crate::world::icons::Icon;
 use crate::world::theme;
 use crate::world::view::{View, class, column, frame, icon, picture, row, spring, text};
-use crate::world::widgets::{badge, divider, icon_button, list_row, pill};
+use crate::world::widgets::{badge, divider, icon_button, list_row, pill, thousands};
 
 impl Maps {
     pub(super) fn detail(&self, env: &Env<'_>, place: &Place) -> View {
@@ -155,7 +155,8 @@ fn reviews(place: &Place) -> View {
     let score = column([
         text(place.stars(), big).unlisted(),
         stars(place.rating, 16.0).self_center(),
-        text(format!("{} reviews", place.reviews), theme::BODY.quiet().centered()).id("reviews"),
+        text(format!("{} reviews", thousands(place.reviews)), theme::BODY.quiet().centered())
+            .id("reviews"),
     ])
     .gap(2.0);
     let summary = row([column(bars).grow().unlisted(), score]).gap(28.0).pad_xy(20.0, 0.0);

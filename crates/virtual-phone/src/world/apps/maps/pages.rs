@@ -11,6 +11,7 @@ use crate::world::view::{
 };
 use crate::world::widgets::{
     badge, chip, divider, field, icon_button, list_row, nothing, page, search_toolbar, tabs,
+    thousands,
 };
 
 impl Maps {
@@ -310,11 +311,4 @@ fn place_row(place: &Place, env: &Env<'_>) -> View {
         .id("search_result_row")
         .describe(format!("{}, {} stars, {}", place.name, place.stars(), place.kind))
         .on_tap(("place", place.id))
-}
-
-fn thousands(number: u32) -> String {
-    if number < 1000 {
-        return number.to_string();
-    }
-    format!("{},{:03}", number / 1000, number % 1000)
 }

@@ -9,7 +9,8 @@ use crate::world::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, row, spring, text,
 };
 use crate::world::widgets::{
-    badge, chip, field, icon_button, list, long_list, nothing, page, toolbar, wide_button,
+    badge, chip, field, icon_button, list, long_list, nothing, page, thousands, toolbar,
+    wide_button,
 };
 
 /// Height of a row of the list, in dp.
@@ -148,7 +149,7 @@ fn article_row(at: usize, article: &Article) -> View {
 
 fn stars(article: &Article) -> View {
     let (whole, tenth) = (article.stars / 10, article.stars % 10);
-    let words = format!("{whole}.{tenth} ({})", article.reviews);
+    let words = format!("{whole}.{tenth} ({})", thousands(article.reviews));
     row([
         icon(Icon::Star, 16.0, theme::GOLD).unlisted(),
         text(words, theme::BODY.quiet().lines(1)).id("product_rating"),
