@@ -25,6 +25,10 @@ bench:
 same count='50':
     THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-phone --test same
 
+# Draw every page of the virtual phone anew; look at the pictures before committing
+gallery:
+    INSTA_UPDATE=always cargo test -p thumbwire-virtual-phone --test gallery
+
 # Take what the tests saw as the new goldens; look at the diff before committing
 bless:
     INSTA_UPDATE=always cargo test --workspace

@@ -1,0 +1,328 @@
+//! The pages of the virtual phone that are looked at: a name, words for the gallery, and the way there.
+//!
+//! Begin at [`chapters`] and [`Page::shown`]. The example draws them into a folder; the test `gallery` holds what they look like.
+
+use std::time::Duration;
+
+use thumbwire_virtual_phone::world::{Display, Key, Node, Phase, Point, Setup, Stored, World};
+
+/// A part of the gallery: phones of one kind.
+pub(crate) struct Chapter {
+    /// Its heading.
+    pub(crate) title: &'static str,
+    /// Begins the names of its pictures; empty for the first.
+    pub(crate) prefix: &'static str,
+    display: Display,
+    android: u32,
+    pages: &'static [Page],
+}
+
+/// Name, caption, package (none: the home screen), and what is done from a fresh start: a tap on what has this id or says this, or a text
+/// after `=`; `^` scrolls on, `<` goes back, `!` looks at once, before messages go away.
+pub(crate) struct Page(
+    &'static str,
+    pub(crate) &'static str,
+    &'static str,
+    &'static [&'static str],
+);
+
+/// All chapters.
+pub(crate) fn chapters() -> [Chapter; 3] {
+    // Half the pixels and half the density of a phone with 1080 × 2400: the same layout in a quarter of the bytes.
+    let portrait = Display { width: 540, height: 1200, density: 210, rotation: 0 };
+    let landscape = Display { width: 1200, height: 540, density: 210, rotation: 1 };
+    let small = Display { width: 480, height: 800, density: 240, rotation: 0 };
+    [
+        Chapter { title: "Upright", prefix: "", display: portrait, android: 14, pages: PORTRAIT },
+        Chapter {
+            title: "Turned",
+            prefix: "turned-",
+            display: landscape,
+            android: 14,
+            pages: LANDSCAPE,
+        },
+        Chapter {
+            title: "A small phone of 2014, `--android 4.4`",
+            prefix: "small-",
+            display: small,
+            android: 4,
+            pages: SMALL,
+        },
+    ]
+}
+
+const MAPS: &str = "com.google.android.apps.maps";
+const CONTACTS: &str = "com.google.android.contacts";
+const NOTES: &str = "com.android.notes";
+const SETTINGS: &str = "com.android.settings";
+const CLOCK: &str = "com.google.android.deskclock";
+const MESSAGES: &str = "com.google.android.apps.messaging";
+const SHOP: &str = "com.example.shop";
+const AKHBAR: &str = "com.example.akhbar";
+const BANK: &str = "com.example.bank";
+const MEMBERS: &str = "com.example.members";
+const BROWSER: &str = "com.android.chrome";
+const CALENDAR: &str = "com.google.android.calendar";
+const FILES: &str = "com.android.documentsui";
+
+const PORTRAIT: &[Page] = &[
+    Page("home", "The home screen", "", &[]),
+    Page("drawer", "All apps", "", &["^"]),
+    Page("drawer-search", "An app is looked for", "", &["^", "fallback_search_view", "=c"]),
+    Page("maps", "Maps", MAPS, &[]),
+    Page("maps-search", "Before the first letter", MAPS, &["Search here"]),
+    Page("maps-suggestions", "What might be meant", MAPS, &["Search here", "=rest"]),
+    Page("maps-results", "Places that were found", MAPS, &["Search here", "=restaurants\n"]),
+    Page("maps-scrolled", "Further down", MAPS, &["Search here", "=restaurants\n", "^"]),
+    Page("maps-open-now", "A filter", MAPS, &["Search here", "=restaurants\n", "Open now"]),
+    Page("maps-nothing", "Nothing was found", MAPS, &["Search here", "=zzz\n"]),
+    Page("maps-place", "A place", MAPS, &["Search here", "=sushi\n", "search_result_row"]),
+    Page(
+        "maps-reviews",
+        "Its reviews, and a message that it was saved",
+        MAPS,
+        &["Search here", "=sushi\n", "search_result_row", "Save", "^", "!"],
+    ),
+    Page(
+        "maps-directions",
+        "The way there",
+        MAPS,
+        &["Search here", "=sushi\n", "search_result_row", "Directions"],
+    ),
+    Page("maps-contribute", "Contribute", MAPS, &["Contribute"]),
+    Page("settings", "Settings", SETTINGS, &[]),
+    Page("settings-find", "A setting is looked for", SETTINGS, &["Search settings", "=bri"]),
+    Page("settings-network", "Network", SETTINGS, &["Network & internet", "Airplane mode"]),
+    Page("settings-internet", "Wi-Fi", SETTINGS, &["Network & internet", "Internet"]),
+    Page("settings-devices", "Bluetooth", SETTINGS, &["Connected devices"]),
+    Page("settings-apps", "Apps", SETTINGS, &["Apps"]),
+    Page("settings-app", "An app", SETTINGS, &["Apps", "Maps"]),
+    Page("settings-battery", "Battery", SETTINGS, &["Battery"]),
+    Page("settings-display", "Display", SETTINGS, &["Display"]),
+    Page("settings-timeout", "A choice", SETTINGS, &["Display", "Screen timeout"]),
+    Page("settings-sound", "Sound", SETTINGS, &["Sound & vibration"]),
+    Page("settings-about", "About the phone", SETTINGS, &["About phone"]),
+    Page("contacts", "Contacts", CONTACTS, &[]),
+    Page("contacts-find", "A name is looked for", CONTACTS, &["Search contacts", "=an"]),
+    Page("contacts-one", "A contact", CONTACTS, &["cliv_name_textview"]),
+    Page("contacts-edit", "Changing it", CONTACTS, &["cliv_name_textview", "Edit contact"]),
+    Page("contacts-delete", "A question", CONTACTS, &["cliv_name_textview", "Delete contact"]),
+    Page("contacts-create", "A new one", CONTACTS, &["Create contact"]),
+    Page("messages", "Messages", MESSAGES, &[]),
+    Page("messages-talk", "A conversation", MESSAGES, &["Emma Hughes"]),
+    Page(
+        "messages-write",
+        "An answer is written",
+        MESSAGES,
+        &["Book club", "compose_message_text", "=I have read it already"],
+    ),
+    Page("messages-new", "A new conversation", MESSAGES, &["Start chat", "=em"]),
+    Page(
+        "messages-scripts",
+        "Scripts and signs that the phone's fonts have, and a box for one that they have not",
+        MESSAGES,
+        &["Нина Иванова", "compose_message_text", "=Ünïté, Δοκιμή, тест, سلام, שלום, 漢"],
+    ),
+    Page("clock-alarms", "Clock", CLOCK, &["onoff_touch"]),
+    Page("clock-alarm", "A new alarm", CLOCK, &["Add alarm"]),
+    Page("clock-timer", "A timer is set", CLOCK, &["Timer", "timer_setup_digit_5", "0"]),
+    Page("clock-timing", "It runs", CLOCK, &["Timer", "timer_setup_digit_5", "0", "fab"]),
+    Page("clock-stopwatch", "The stopwatch", CLOCK, &["Stopwatch", "Start", "Lap", "Lap"]),
+    Page("calendar", "Calendar", CALENDAR, &[]),
+    Page("calendar-event", "An event", CALENDAR, &["event_chip"]),
+    Page("calendar-new", "A new one", CALENDAR, &["Create new event", "=Train to Lübeck"]),
+    Page("calendar-delete", "A question", CALENDAR, &["event_chip", "Delete event"]),
+    Page("files", "Files", FILES, &["Download"]),
+    Page("files-one", "A file", FILES, &["Download", "harbour.jpg"]),
+    Page("files-new", "A new folder", FILES, &["New folder", "=Trip"]),
+    Page("notes", "Notes", NOTES, &[]),
+    Page("notes-one", "A note", NOTES, &["Pancakes"]),
+    Page("notes-new", "A new one", NOTES, &["New note"]),
+    Page(
+        "notes-long",
+        "A long one",
+        NOTES,
+        &[
+            "New note",
+            "=A\nlong\nnote\nof\nmany\nlines\ngoes\nup\nunder\nthe\nbar\nas\nit\nis\nwritten,\none\nword\na\nline.",
+        ],
+    ),
+    Page("notes-delete", "A question", NOTES, &["Pancakes", "Delete note"]),
+    Page("browser", "Chrome", BROWSER, &[]),
+    Page("browser-article", "An article", BROWSER, &["The last keepers"]),
+    Page("browser-table", "A table", BROWSER, &["Heights of lighthouses"]),
+    Page("browser-form", "A form", BROWSER, &["Write to us", "A story", "newsletter"]),
+    Page("browser-index", "A long page", BROWSER, &["Index from A to Z"]),
+    Page("browser-address", "An address is typed", BROWSER, &["url_bar", "=keep"]),
+    Page("shop", "Shop: a list of 500", SHOP, &[]),
+    Page("shop-product", "A product", SHOP, &["product_item", "Add to cart"]),
+    Page("shop-cart", "The cart", SHOP, &["product_item", "Add to cart", "cart_button"]),
+    Page(
+        "shop-checkout",
+        "The checkout, with what is missing",
+        SHOP,
+        &["product_item", "Add to cart", "cart_button", "Checkout", "Place order"],
+    ),
+    Page("shop-orders", "No orders yet", SHOP, &["Orders"]),
+    Page(
+        "bank-login",
+        "Bank: pictures that a program takes are black",
+        BANK,
+        &["login_customer_number", "=10024816\nwrong\n"],
+    ),
+    Page("bank", "Accounts", BANK, &["login_customer_number", "=1\nthumb-4711\n"]),
+    Page(
+        "bank-account",
+        "An account",
+        BANK,
+        &["login_customer_number", "=1\nthumb-4711\n", "Current account"],
+    ),
+    Page(
+        "bank-transfer",
+        "A transfer",
+        BANK,
+        &["login_customer_number", "=1\nthumb-4711\n", "New transfer", "Review"],
+    ),
+    Page("members", "Members", MEMBERS, &["email", "=ada@example.com\nwrong\n"]),
+    Page("members-join", "A new account", MEMBERS, &["Create account"]),
+    Page("members-forgot", "A lost password", MEMBERS, &["Forgot password?"]),
+    Page("news", "Akhbar, from right to left", AKHBAR, &[]),
+    Page("news-story", "A story", AKHBAR, &["news_item", "action_save"]),
+    Page("news-find", "A story is looked for", AKHBAR, &["action_search", "=القطار"]),
+    Page("news-saved", "Nothing is kept yet", AKHBAR, &["navigation_saved"]),
+];
+
+const LANDSCAPE: &[Page] = &[
+    Page("home", "The home screen", "", &[]),
+    Page("maps", "Maps", MAPS, &[]),
+    Page("maps-place", "A place", MAPS, &["Search here", "=sushi\n", "search_result_row"]),
+    Page("settings-timeout", "A choice", SETTINGS, &["Display", "Screen timeout"]),
+    Page("contacts", "Contacts", CONTACTS, &[]),
+    Page("messages-write", "An answer", MESSAGES, &["Book club", "compose_message_text", "=Yes"]),
+    Page("clock-timer", "A timer is set", CLOCK, &["Timer", "timer_setup_digit_5"]),
+    Page("calendar", "Calendar", CALENDAR, &[]),
+    Page("files-new", "A new folder", FILES, &["New folder", "=Trip"]),
+    Page("notes", "Notes", NOTES, &[]),
+    Page("browser-article", "An article", BROWSER, &["The last keepers"]),
+    Page("shop", "Shop", SHOP, &[]),
+    Page("bank", "Accounts", BANK, &["login_customer_number", "=1\nthumb-4711\n"]),
+    Page("members", "Members", MEMBERS, &["email", "=ada@example.com"]),
+    Page("news", "Akhbar", AKHBAR, &[]),
+];
+
+const SMALL: &[Page] = &[
+    Page("home", "The home screen", "", &[]),
+    Page("drawer", "All apps", "", &["^"]),
+    Page("maps-results", "Places", MAPS, &["Search here", "=restaurants\n"]),
+    Page("settings", "Settings", SETTINGS, &[]),
+    Page("settings-timeout", "A choice", SETTINGS, &["Display", "Screen timeout"]),
+    Page("contacts-create", "A new contact", CONTACTS, &["Create contact"]),
+    Page("messages", "Messages", MESSAGES, &[]),
+    Page("clock-timer", "A timer is set", CLOCK, &["Timer", "timer_setup_digit_5"]),
+    Page("calendar", "Calendar", CALENDAR, &[]),
+    Page("files-new", "A new folder", FILES, &["New folder", "=Trip"]),
+    Page("notes", "Notes", NOTES, &[]),
+    Page("browser", "Chrome", BROWSER, &[]),
+    Page("shop", "Shop", SHOP, &[]),
+    Page(
+        "bank-account",
+        "An account",
+        BANK,
+        &["login_customer_number", "=1\nthumb-4711\n", "Current account"],
+    ),
+    Page("members", "Members", MEMBERS, &["email", "=ada@example.com"]),
+    Page("news", "Akhbar", AKHBAR, &[]),
+];
+
+impl Chapter {
+    /// How many pictures stand side by side.
+    pub(crate) fn columns(&self) -> usize {
+        if self.display.width > self.display.height { 2 } else { 4 }
+    }
+
+    /// Its pages, each with the name of its picture.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (String, &'static Page)> {
+        self.pages.iter().map(|page| (format!("{}{}", self.prefix, page.0), page))
+    }
+
+    /// A fresh phone that shows the page.
+    ///
+    /// # Errors
+    /// In words, when the way there leads nowhere.
+    pub(crate) fn shown(&self, page: &Page) -> Result<World, String> {
+        let (display, android) = (self.display, self.android);
+        let mut world = World::new(Setup { display, android, ..Setup::default() });
+        store_files(&mut world);
+        if !page.2.is_empty() {
+            world.start(page.2, None).map_err(|error| format!("{error:?}"))?;
+        }
+        for deed in page.3 {
+            match (*deed, deed.strip_prefix('=')) {
+                ("^", _) => scroll(&mut world, 0.4),
+                ("<", _) => world.key(Key::BACK),
+                ("!", _) => return Ok(world),
+                (_, Some(words)) => words.chars().for_each(|ch| {
+                    world.type_char(ch);
+                }),
+                (what, None) => tap(&mut world, what)?,
+            }
+        }
+        // No message covers the page.
+        world.advance(world.uptime() + Duration::from_secs(3));
+        Ok(world)
+    }
+}
+
+/// Taps what has this id, text or description; scrolls until it is there.
+fn tap(world: &mut World, what: &str) -> Result<(), String> {
+    // What lies under the bar of the system takes no taps.
+    let lowest = world.display().height - 26 * world.display().density / 160;
+    for _ in 0..6 {
+        let found = world.scene().focused().and_then(|window| {
+            let named = |node: &&Node| node.text == what || node.description == what;
+            let node = window.root.find(what).or_else(|| window.root.walk().find(named))?;
+            let at = node.bounds.center();
+            (node.bounds.height() > 0 && at.y < lowest).then_some(at)
+        });
+        if let Some(at) = found {
+            world.pointer(Phase::Down, at);
+            world.pointer(Phase::Up, at);
+            return Ok(());
+        }
+        scroll(world, 0.2);
+    }
+    Err(format!("no {what:?} on the screen"))
+}
+
+/// A finger that moves up over so much of the screen.
+fn scroll(world: &mut World, part: f32) {
+    let (width, height) = (world.display().width, world.display().height);
+    let from = Point { x: width / 2, y: height * 7 / 10 };
+    let to = Point { y: from.y - (height as f32 * part) as i32, ..from };
+    world.pointer(Phase::Down, from);
+    world.pointer(Phase::Move, to);
+    world.pointer(Phase::Up, to);
+}
+
+fn store_files(world: &mut World) {
+    let entries = [
+        ("DCIM", 0),
+        ("Documents", 0),
+        ("Download", 0),
+        ("Download/Bills", 0),
+        ("Download/Bills/March 2024.pdf", 48_213),
+        ("Download/harbour.jpg", 2_400_000),
+        ("Download/song.mp3", 5_120_000),
+        ("Download/thumb.apk", 912_000),
+        ("Download/trip.mp4", 31_000_000),
+        ("Download/read me.txt", 312),
+    ];
+    let modified = world.unix_time();
+    let stored = |(path, size): (&str, u64)| Stored {
+        path: path.to_owned(),
+        folder: size == 0,
+        size,
+        modified,
+    };
+    world.set_storage(entries.map(stored).to_vec());
+}
