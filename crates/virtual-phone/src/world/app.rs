@@ -182,6 +182,10 @@ pub(crate) enum Event {
     Tap(Tag),
     /// A view with this tag was held.
     Hold(Tag),
+    /// A finger rested on what can be carried, and now carries it.
+    Lift(Tag),
+    /// What was carried was let go, on a view that takes it or elsewhere.
+    Drop(Tag, Option<Tag>),
     /// A finger moved on a view with this tag, by so many dp.
     Drag(Tag, f32, f32),
     /// A finger is on a view with this tag, at this part of its width.

@@ -316,7 +316,7 @@ impl Placing<'_, '_, '_> {
                 focusable: clickable || view.slide.is_some(),
                 focused,
                 scrollable: false,
-                long_clickable: view.hold.is_some() || field.is_some(),
+                long_clickable: view.hold.is_some() || view.lift.is_some() || field.is_some(),
                 password,
                 selected: view.selected,
             },
@@ -328,6 +328,9 @@ impl Placing<'_, '_, '_> {
             touch: Touch {
                 tap: view.tap.clone(),
                 hold: view.hold.clone(),
+                double: view.double.clone(),
+                lift: view.lift.clone(),
+                landing: view.landing.clone(),
                 drag: view.drag.clone(),
                 slide: view.slide.clone(),
                 swipe_up: view.swipe_up.clone(),

@@ -156,6 +156,8 @@ pub struct World {
     keyboard: Keyboard,
     methods: Methods,
     gesture: Option<Gesture>,
+    /// When, where and on which view a tap was last that may become a double tap.
+    last_tap: Option<(Duration, Point, String)>,
     /// What goes on scrolling by itself.
     fling: Option<Fling>,
     /// What lies in shared storage, as it was handed in, and what apps want done to it.
@@ -230,6 +232,7 @@ impl World {
             keyboard: Keyboard::default(),
             methods: Methods::default(),
             gesture: None,
+            last_tap: None,
             fling: None,
             storage: Vec::new(),
             wishes: Vec::new(),

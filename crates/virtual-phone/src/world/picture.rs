@@ -31,3 +31,36 @@ pub(crate) enum Mark {
     /// A short text centred at a place; without kerning, for a map's labels.
     Label { at: (f32, f32), text: String, size: f32, colour: Colour },
 }
+
+impl Picture {
+    /// The same, enlarged around a point; dots, icons and labels keep their size.
+    pub(crate) fn scaled(mut self, by: f32, around: (f32, f32)) -> Self {
+        if by == 1.0 {
+            return self;
+        }
+        let moved = |at: &mut (f32, f32)| {
+            at.0 = around.0 + (at.0 - around.0) * by;
+            at.1 = around.1 + (at.1 - around.1) * by;
+        };
+        for mark in &mut self.marks {
+            match mark {
+                Mark::Ground(_) => {}
+                Mark::Area { points, .. } => points.iter_mut().for_each(moved),
+                Mark::Line { points, width, .. } => {
+                    points.iter_mut().for_each(moved);
+                    *width *= by;
+                }
+                Mark::Lines { lines, width, .. } => {
+                    lines.iter_mut().flatten().for_each(moved);
+                    *width *= by;
+                }
+                Mark::Slab { at, size, .. } => {
+                    moved(at);
+                    *size = (size.0 * by, size.1 * by);
+                }
+                Mark::Dot { at, .. } | Mark::Icon { at, .. } | Mark::Label { at, .. } => moved(at),
+            }
+        }
+        self
+    }
+}

@@ -158,6 +158,9 @@ pub(crate) enum Axis {
 pub(crate) struct Touch {
     pub(crate) tap: Option<Tag>,
     pub(crate) hold: Option<Tag>,
+    pub(crate) double: Option<Tag>,
+    pub(crate) lift: Option<Tag>,
+    pub(crate) landing: Option<Tag>,
     pub(crate) drag: Option<Tag>,
     pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,

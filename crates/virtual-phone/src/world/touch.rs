@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  Down ──► resting ──(moves further than the slop)──► scrolling | dragging | swiping ──Up──► (swipe)
-//!             │  └──(500 ms)──► held ──Up──► nothing more
-//!             └──Up──► tap
+//!             │  └──(500 ms)──► held ──Up──► nothing more, or what was carried is let go
+//!             └──Up──► tap, and a second one soon after a double tap
 //! ```
 //!
 //! A touch goes to the frontmost window under it and there, as on Android, to the frontmost node that
@@ -36,6 +36,8 @@ pub(crate) struct Gesture {
     beside: bool,
     moved: bool,
     held: bool,
+    /// What the finger carries.
+    carries: Option<Tag>,
     /// It stopped what was going on, and so is no tap.
     stops: bool,
     track: Track,
@@ -79,6 +81,8 @@ enum Grip {
 
 /// How long a finger rests before it is a long press; Android's default.
 const LONG_PRESS: Duration = Duration::from_millis(500);
+/// How soon a second tap makes a double tap, and how far off it may be in dp (`ViewConfiguration.DOUBLE_TAP_TIMEOUT`, `DOUBLE_TAP_SLOP`).
+const DOUBLE_TAP: (Duration, f32) = (Duration::from_millis(300), 100.0);
 /// How far a finger may stray and still rest, in dp; Android's touch slop.
 const SLOP: f32 = 8.0;
 /// How far a swipe goes at least, in dp.
@@ -153,6 +157,7 @@ impl World {
             beside,
             moved: false,
             held: false,
+            carries: None,
             stops,
             track,
             grip: None,
@@ -230,8 +235,14 @@ impl World {
         {
             return;
         }
-        let hold = gesture.chain.iter().rev().find_map(|target| target.node.touch.hold.clone());
         let to = gesture.to;
+        let lift = gesture.chain.iter().rev().find_map(|target| target.node.touch.lift.clone());
+        if let (Some(tag), To::App) = (lift, to) {
+            gesture.held = true;
+            gesture.carries = Some(tag.clone());
+            return self.tell_touched(to, Event::Lift(tag));
+        }
+        let hold = gesture.chain.iter().rev().find_map(|target| target.node.touch.hold.clone());
         if let (Some(tag), To::App | To::Overlay(_)) = (hold, to) {
             gesture.held = true;
             self.tell_touched(to, Event::Hold(tag));
@@ -239,7 +250,11 @@ impl World {
     }
 
     fn touch_up(&mut self, at: Point) {
-        let Some(gesture) = self.gesture.take() else { return };
+        let Some(mut gesture) = self.gesture.take() else { return };
+        if let Some(carried) = gesture.carries.take() {
+            let landing = self.landing_at(at);
+            return self.tell_touched(gesture.to, Event::Drop(carried, landing));
+        }
         if gesture.held {
             return;
         }
@@ -253,6 +268,9 @@ impl World {
         if gesture.beside {
             self.touched_beside(gesture.to);
             return;
+        }
+        if let Some(tag) = self.double_tapped(&gesture) {
+            return self.tell_touched(gesture.to, Event::Tap(tag));
         }
         if let Some(Grip::Slide { tag, track }) = gesture.chain.last().and_then(Target::slide) {
             self.slide(gesture.to, tag, &track, at);
@@ -276,6 +294,34 @@ impl World {
             (to, Some(tag)) => self.tell_touched(to, Event::Tap(tag.clone())),
             (_, None) => {}
         }
+    }
+
+    /// What a tap means that is the second one on the same view; the first one is remembered.
+    fn double_tapped(&mut self, gesture: &Gesture) -> Option<Tag> {
+        let before = self.last_tap.take();
+        // A link on a page that can be zoomed is tapped, not zoomed.
+        let mut targets = gesture.chain.iter().rev();
+        let target = targets
+            .find(|target| target.node.flags.clickable || target.node.touch.double.is_some());
+        let Target { address, node } =
+            target.filter(|target| target.node.touch.double.is_some())?;
+        let (soon, near) = (DOUBLE_TAP.0, (DOUBLE_TAP.1 * self.display.scale()) as i32);
+        let (now, at) = (self.uptime, gesture.start);
+        let second = before.is_some_and(|(then, there, which)| {
+            let (dx, dy) = ((at.x - there.x).abs(), (at.y - there.y).abs());
+            which == *address && now.saturating_sub(then) <= soon && dx.max(dy) <= near
+        });
+        if !second {
+            self.last_tap = Some((now, at, address.clone()));
+        }
+        node.touch.double.clone().filter(|_| second)
+    }
+
+    /// The view of the app under a finger that takes what is carried.
+    fn landing_at(&mut self, at: Point) -> Option<Tag> {
+        let window = self.scene().focused()?;
+        let under = window.root.walk().filter(|node| node.bounds.contains(at));
+        under.filter_map(|node| node.touch.landing.clone()).last()
     }
 
     /// A touch outside a dialog cancels it, one outside an overlay only where it yields.
@@ -405,6 +451,8 @@ pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> b
     let touch = &node.touch;
     let takes = node.flags.clickable
         || touch.hold.is_some()
+        || touch.double.is_some()
+        || touch.lift.is_some()
         || touch.drag.is_some()
         || touch.slide.is_some()
         || touch.scroll.is_some()

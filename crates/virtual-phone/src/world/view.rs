@@ -53,6 +53,12 @@ pub(crate) struct View {
     pub(crate) listed: bool,
     pub(crate) tap: Option<Tag>,
     pub(crate) hold: Option<Tag>,
+    /// Tapped twice in short order.
+    pub(crate) double: Option<Tag>,
+    /// Held, it can be carried elsewhere.
+    pub(crate) lift: Option<Tag>,
+    /// What is carried can be let go here.
+    pub(crate) landing: Option<Tag>,
     pub(crate) drag: Option<Tag>,
     /// Wants to know where along its width a finger rests or moves.
     pub(crate) slide: Option<Tag>,
@@ -216,6 +222,9 @@ impl View {
             listed: true,
             tap: None,
             hold: None,
+            double: None,
+            lift: None,
+            landing: None,
             drag: None,
             slide: None,
             swipe_up: None,
@@ -281,6 +290,22 @@ impl View {
 
     pub(crate) fn on_hold(mut self, tag: impl Into<Tag>) -> Self {
         self.hold = Some(tag.into());
+        self
+    }
+
+    pub(crate) fn on_double_tap(mut self, tag: impl Into<Tag>) -> Self {
+        self.double = Some(tag.into());
+        self
+    }
+
+    /// A finger that rests here and then moves carries it to a view with [`View::takes_drops`].
+    pub(crate) fn can_be_carried(mut self, tag: impl Into<Tag>) -> Self {
+        self.lift = Some(tag.into());
+        self
+    }
+
+    pub(crate) fn takes_drops(mut self, tag: impl Into<Tag>) -> Self {
+        self.landing = Some(tag.into());
         self
     }
 

@@ -1,6 +1,9 @@
 //! Notes: cards with the beginnings of notes, and an editor with a title and a body of many lines.
 //!
-//! What is typed is kept as it is typed; leaving the editor only drops a note in which nothing stands. The newest note comes first.
+//! What is typed is kept as it is typed; leaving the editor only drops a note in which nothing stands. The newest note comes
+//! first, unless a card was carried elsewhere: held and moved onto another one, it takes that one's place.
+//!
+//! Kept, and to be seeded: `note/N/{title,body}`, `order` (numbers of notes with commas between them).
 
 use super::records::Records;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
@@ -20,6 +23,8 @@ pub(crate) struct Notes {
     editor: Option<Editor>,
     /// Whether a dialog asks about deleting the note in the editor.
     asking: bool,
+    /// The note that a finger carries.
+    carried: Option<usize>,
 }
 
 /// A note that is open; `id` is `None` until something stands in it.
@@ -30,6 +35,10 @@ struct Editor {
     body: String,
 }
 
+/// The key of the order in which notes were put: their numbers with commas between them.
+const ORDER: &str = "order";
+/// Notes that have a place in it.
+const MOST: usize = 200;
 const TITLE: &str = "editable_title";
 const BODY: &str = "edit_note_text";
 
@@ -52,7 +61,7 @@ impl App for Notes {
 
     fn new(seed: u64) -> Self {
         let notes = Records { kind: "note", fields: ["title", "body"], seeded: seeded(seed) };
-        Self { notes, editor: None, asking: false }
+        Self { notes, editor: None, asking: false, carried: None }
     }
 
     fn view(&self, env: &Env<'_>) -> View {
@@ -63,7 +72,15 @@ impl App for Notes {
     }
 
     fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        let carried = self.carried.take();
         match event {
+            Event::Lift(tag) => self.carried = tag.value.parse().ok(),
+            Event::Drop(_, onto) => {
+                let onto = onto.and_then(|onto| onto.value.parse().ok());
+                if let (Some(what), Some(onto)) = (carried, onto) {
+                    self.move_before(what, onto, reach.store);
+                }
+            }
             Event::Tap(tag) => self.tapped(&tag, reach),
             Event::Text { field, text } => self.typed(&field, text, reach),
             Event::Back => self.back(reach),
@@ -143,7 +160,8 @@ impl Notes {
             // One card goes left, the next one right, so that short ones leave no gaps.
             let columns = if env.wide() { 3 } else { 2 };
             let stack = |first: usize| {
-                column(notes.iter().skip(first).step_by(columns).map(card)).gap(10.0).grow()
+                let notes = notes.iter().skip(first).step_by(columns);
+                column(notes.map(|note| card(note, self.carried))).gap(10.0).grow()
             };
             let stacks = row((0..columns).map(stack)).gap(10.0).pad_xy(16.0, 4.0).align_start();
             list("notes_grid", [stacks.wide()], env).pad_each(0.0, 0.0, 0.0, env.insets.1 + 96.0)
@@ -157,16 +175,31 @@ impl Notes {
         frame([page([heading.id("notes_title"), body], env).cover(), add]).edge_to_edge()
     }
 
-    /// All notes with their numbers, newest first.
+    /// All notes with their numbers: in the order in which they were put, before those the rest, newest first.
     fn all(&self, store: &Store) -> Vec<(usize, [String; 2])> {
+        let put = store.get(ORDER).unwrap_or_default().split(',');
+        let put: Vec<usize> = put.take(MOST).filter_map(|id| id.parse().ok()).collect();
         let mut notes = self.notes.all(store);
         notes.reverse();
+        // `None` comes before any place, and the sort keeps the order of equals.
+        notes.sort_by_key(|(id, _)| put.iter().position(|put| put == id));
         notes
+    }
+
+    /// Puts a note where another one stands.
+    fn move_before(&self, what: usize, onto: usize, store: &mut Store) {
+        let mut ids: Vec<usize> = self.all(store).into_iter().map(|(id, _)| id).collect();
+        let place = |ids: &[usize], id| ids.iter().position(|known| *known == id);
+        let (Some(from), Some(to)) = (place(&ids, what), place(&ids, onto)) else { return };
+        let what = ids.remove(from);
+        ids.insert(to, what);
+        let ids: Vec<String> = ids.iter().take(MOST).map(usize::to_string).collect();
+        store.set(ORDER, ids.join(","));
     }
 }
 
 /// The beginning of a note.
-fn card((id, [title, body]): &(usize, [String; 2])) -> View {
+fn card((id, [title, body]): &(usize, [String; 2]), carried: Option<usize>) -> View {
     let mut lines = Vec::new();
     if !title.is_empty() {
         lines.push(text(title, theme::TITLE.lines(2)).id("index_note_title"));
@@ -175,16 +208,21 @@ fn card((id, [title, body]): &(usize, [String; 2])) -> View {
         let body = text(body, theme::BODY.quiet().lines(8));
         lines.push(body.id("index_note_text_description"));
     }
+    let up = carried == Some(*id);
     column(lines)
         .class(class::GROUP)
         .gap(6.0)
         .pad(16.0)
         .tall(theme::TOUCH)
-        .fill(theme::SURFACE)
+        .fill(if up { theme::PRIMARY_CONTAINER } else { theme::SURFACE })
+        .raise(if up { 6.0 } else { 0.0 })
+        .selected(up)
         .border(1.0, theme::OUTLINE_VARIANT)
         .radius(14.0)
         .id("browse_note")
         .on_tap(("open", id))
+        .can_be_carried(("note", id))
+        .takes_drops(("note", id))
 }
 
 fn edit(env: &Env<'_>, editor: &Editor) -> View {

@@ -188,7 +188,7 @@ fn radio(label: &str, on: bool, name: &'static str) -> View {
     } else {
         (Icon::RadioButtonUnchecked, theme::ON_SURFACE_VARIANT)
     };
-    row([icon(symbol, 22.0, ink).unlisted(), text(label, theme::BODY.lines(1)).unlisted()])
+    row([icon(symbol, 20.0, ink).unlisted(), text(label, theme::LABEL.lines(1)).unlisted()])
         .class(class::RADIO)
         .gap(6.0)
         .height(theme::TOUCH)

@@ -10,6 +10,7 @@ mod clock;
 mod contacts;
 mod files;
 mod fling;
+mod gestures;
 mod hostile;
 mod looks;
 mod members;

@@ -1,5 +1,6 @@
 //! What belongs to the browser itself: the bar with the address, and the page on which one is written.
 
+use super::web::enlarge;
 use super::{Browser, URL, site};
 use crate::world::app::Env;
 use crate::world::icons::Icon;
@@ -27,7 +28,10 @@ impl Browser {
             icon_button(Icon::Refresh, "Refresh", "reload").id("refresh_button"),
         ]);
         let bar = bar.pad_xy(4.0, 4.0).gap(2.0).wide().id("toolbar");
-        let web = site::page(address, &self.form, env).grow();
+        let mut web = site::page(address, &self.form, env).grow().on_double_tap("zoom");
+        if self.close {
+            enlarge(&mut web);
+        }
         page([bar, frame([web.cover()]).grow().id("compositor_view_holder")], env)
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Browser {
     way: Vec<String>,
     /// What stands in the address bar while it is written.
     writing: Option<String>,
+    /// Whether the page's text is enlarged.
+    close: bool,
     form: Form,
 }
 
@@ -73,6 +75,7 @@ impl App for Browser {
             visits: Records { kind: "visit", fields: ["url"], seeded: Vec::new() },
             way: vec![site::HOME.to_owned()],
             writing: None,
+            close: false,
             form: Form::default(),
         }
     }
@@ -128,6 +131,7 @@ impl Browser {
             }
             "go" => self.go(&tag.value, reach),
             "home" => self.go(site::HOME, reach),
+            "zoom" => self.close = !self.close,
             "reload" => reach.scroll_to_top("webview"),
             "choice" => self.form.choice = tag.value.parse().unwrap_or(0),
             "news" => self.form.news = !self.form.news,
@@ -145,6 +149,7 @@ impl Browser {
     fn go(&mut self, address: &str, reach: &mut Reach<'_>) {
         let address: String = address.chars().take(2_048).collect();
         self.writing = None;
+        self.close = false;
         reach.unfocus();
         reach.scroll_to_top("webview");
         // A full history keeps what it has.

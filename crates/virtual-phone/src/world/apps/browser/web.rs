@@ -5,7 +5,7 @@
 
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour, Type};
-use crate::world::view::{FieldTraits, Tag, View, class, column, icon, row, text};
+use crate::world::view::{Content, FieldTraits, Tag, View, class, column, icon, row, text};
 use crate::world::widgets::field;
 
 /// Links and fields of a page stand in this colour.
@@ -17,6 +17,16 @@ pub(super) fn document(title: &str, parts: impl IntoIterator<Item = View>, botto
     let mut view = column([root.pad_each(20.0, 12.0, 20.0, bottom + 24.0)]);
     view = view.scrolls().class(class::WEB_VIEW).says(title).id("webview");
     view.fill(theme::SURFACE)
+}
+
+/// Makes the text of a page larger, as a double tap does.
+pub(super) fn enlarge(page: &mut View) {
+    const BY: f32 = 1.4;
+    if let Content::Text(style) = &mut page.content {
+        style.size *= BY;
+        style.line *= BY;
+    }
+    page.children.iter_mut().for_each(enlarge);
 }
 
 /// Elements below each other in an element without a meaning of its own.

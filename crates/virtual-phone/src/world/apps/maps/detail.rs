@@ -85,7 +85,7 @@ impl Maps {
 
     pub(super) fn directions(&self, env: &Env<'_>, place: &Place) -> View {
         let (dx, dy) = (place.at.0 / 2.0, place.at.1 / 2.0);
-        let map = ground::map(self.seed, env.size, (dx, dy + 40.0), &[], Some(place));
+        let map = ground::map(self.seed, env.size, ((dx, dy + 40.0), 1.0), &[], Some(place));
         let map = picture(map).class(class::VIEW).describe("Map with the route").cover();
         let stop = |symbol, words: &str, id: &'static str| {
             row([

@@ -20,11 +20,11 @@ pub(crate) const REACH: f32 = 260.0;
 /// Streets stand this far apart, in dp.
 const STEP: f32 = 74.0;
 
-/// The map in a box of `width` × `height` dp with the city's point `centre` in its middle.
+/// The map in a box of `width` × `height` dp with the city's point `centre` in its middle; each dp of the city takes `zoom` of the box.
 pub(crate) fn map(
     seed: u64,
     (width, height): (f32, f32),
-    centre: (f32, f32),
+    (centre, zoom): ((f32, f32), f32),
     pins: &[&Place],
     route: Option<&Place>,
 ) -> Picture {
@@ -82,6 +82,9 @@ pub(crate) fn map(
         label(20.0, 214.0, "Willow River", 0x2F6D9E),
         Mark::Label { at: at(20.0, -34.0), text: "Harbor City".into(), size: 17.0, colour: NAME },
     ]);
+    let middle = (width / 2.0, height / 2.0);
+    let mut marks = Picture { marks }.scaled(zoom, middle).marks;
+    let at = |x: f32, y: f32| (middle.0 + (x - centre.0) * zoom, middle.1 + (y - centre.1) * zoom);
     for place in pins {
         pin(at(place.at.0, place.at.1), place, &mut marks);
     }

@@ -30,6 +30,8 @@ pub(crate) struct Maps {
     tab: Tab,
     /// The city's point in the middle of the home page's map.
     centre: (f32, f32),
+    /// How often the map was zoomed in.
+    zoom: u8,
     /// What stands in the search field.
     query: String,
     open_only: bool,
@@ -51,6 +53,8 @@ enum Tab {
     Contribute,
 }
 
+/// How often the map can be zoomed in.
+const CLOSEST: u8 = 3;
 /// Keys of the store: places that were saved, searches that were made.
 const SAVED: &str = "saved/";
 const RECENT: &str = "recent";
@@ -85,6 +89,7 @@ impl App for Maps {
             pages: Vec::new(),
             tab: Tab::Explore,
             centre: (0.0, 0.0),
+            zoom: 0,
             query: String::new(),
             open_only: false,
             best_first: false,
@@ -108,6 +113,7 @@ impl App for Maps {
             Event::Hold(_) => reach.toast("Dropped pins are not available offline"),
             Event::Drag(_, dx, dy) => {
                 let inside = |value: f32| value.clamp(-ground::REACH, ground::REACH);
+                let (dx, dy) = (dx / self.scale(), dy / self.scale());
                 self.centre = (inside(self.centre.0 - dx), inside(self.centre.1 - dy));
             }
             Event::Text { text, .. } => self.query = text,
@@ -116,7 +122,7 @@ impl App for Maps {
                 self.search_for(&query, reach);
             }
             Event::Back => self.back(reach),
-            Event::Answer { granted: true, .. } => self.centre = (0.0, 0.0),
+            Event::Answer { granted: true, .. } => (self.centre, self.zoom) = ((0.0, 0.0), 0),
             Event::Answer { .. } => reach.toast("Maps needs to know where you are"),
             _ => {}
         }
@@ -186,12 +192,18 @@ impl Maps {
                     _ => Tab::Explore,
                 }
             }
+            "zoom in" => self.zoom = (self.zoom + 1).min(CLOSEST),
             "locate" => reach.ask_permission(FINE_LOCATION),
             "account" => reach.toast("Signed in as Alex"),
             "contribute" => reach.toast("Thanks for helping others"),
             "back" => self.back(reach),
             _ => {}
         }
+    }
+
+    /// How many dp one of the city's takes.
+    fn scale(&self) -> f32 {
+        1.5_f32.powi(i32::from(self.zoom))
     }
 
     fn back(&mut self, reach: &mut Reach<'_>) {

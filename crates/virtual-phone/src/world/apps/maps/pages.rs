@@ -28,12 +28,14 @@ impl Maps {
         let (width, height) = env.size;
         let shown = (width, height);
         let pins: Vec<&Place> = self.places.iter().take(14).collect();
-        let map = picture(ground::map(self.seed, shown, self.centre, &pins, None))
+        let view = (self.centre, self.scale());
+        let map = picture(ground::map(self.seed, shown, view, &pins, None))
             .class(class::VIEW)
             .describe("Map of Harbor City")
             .id("map_view")
             .on_drag("pan")
             .on_hold("drop pin")
+            .on_double_tap("zoom in")
             .cover();
         let bar = row([
             icon(Icon::Place, 24.0, Colour::hex(0x1E8E3E)).unlisted(),
@@ -190,7 +192,8 @@ impl Maps {
         };
         // A low window has no room for the map above the list.
         let above = if env.size.1 > 600.0 { 250.0 } else { env.insets.0 + 8.0 + 54.0 + 16.0 };
-        let map = ground::map(self.seed, (env.size.0, above + 24.0), (0.0, -10.0), &found, None);
+        let map =
+            ground::map(self.seed, (env.size.0, above + 24.0), ((0.0, -10.0), 1.0), &found, None);
         let map = picture(map)
             .class(class::VIEW)
             .describe("Map of the results")
