@@ -4,7 +4,6 @@
 //! An app asks for things beyond itself through [`Reach`] and learns about the phone from [`Env`]; it
 //! never touches the world, a clock or other apps.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use super::layout::Scrolls;
 use super::packages::Installation;
 use super::settings::Settings;
 use super::storage::{Stored, Wish};
+pub(crate) use super::store::Store;
 use super::theme::Colour;
 use super::view::{Tag, View};
 use super::{About, Battery};
@@ -306,38 +306,6 @@ impl Clock {
             month,
             day: day as u32 + 1,
         }
-    }
-}
-
-/// An app's small values that outlive its process, as Android's shared preferences do.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Store(BTreeMap<String, String>);
-
-impl Store {
-    pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
-    }
-
-    pub(crate) fn set(&mut self, key: &str, value: impl Into<String>) {
-        self.0.insert(key.to_owned(), value.into());
-    }
-
-    pub(crate) fn remove(&mut self, key: &str) {
-        self.0.remove(key);
-    }
-
-    /// The keys that start with `prefix`, in order.
-    pub(crate) fn keys<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.keys().map(String::as_str).filter(move |key| key.starts_with(prefix))
-    }
-
-    /// Keys and values, by key.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
     }
 }
 

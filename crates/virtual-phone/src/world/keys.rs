@@ -6,9 +6,11 @@
 use super::World;
 use super::app::Event;
 use super::geometry::{Point, Rect};
+use super::keyboard;
 use super::scene::Node;
+use super::stage::KnownField;
 use super::tasks::SYSTEM_PID;
-use super::view::{FieldTraits, ImeAction};
+use super::view::{FieldTraits, ImeAction, Tag};
 
 /// An Android key code (`KeyEvent.KEYCODE_…`, android/keycodes.h).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -283,6 +285,45 @@ impl World {
         } else {
             self.tell_front(Event::Text { field, text });
         }
+    }
+
+    /// A key of the soft keyboard.
+    pub(crate) fn keyboard_key(&mut self, tag: &Tag) {
+        match self.keyboard.press(tag) {
+            keyboard::Pressed::Type(ch) => {
+                self.insert(ch.encode_utf8(&mut [0; 4]));
+            }
+            keyboard::Pressed::Delete => self.delete(),
+            keyboard::Pressed::Enter => self.enter(),
+            keyboard::Pressed::Hide => {
+                self.keyboard.shown = false;
+                self.settle();
+            }
+            keyboard::Pressed::Nothing => self.scene = None,
+        }
+    }
+
+    /// The byte of the field's text before which a finger at `at` puts the caret: the end, unless the
+    /// touch lies on the text of a field of one line that is not scrolled.
+    pub(crate) fn caret_at(&mut self, node: &Node, at: Point) -> usize {
+        let id = node.id.as_deref().and_then(|id| id.rsplit_once('/'));
+        let field = id.and_then(|(_, id)| self.find_field(id)).cloned();
+        let Some(KnownField { text, style, traits, .. }) = field else { return node.text.len() };
+        if traits.multi_line || traits.password {
+            return text.len();
+        }
+        let setting = super::layout::setting(&style, self.display.scale(), None);
+        let along = (at.x - node.full.left) as f32;
+        let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
+        let mut before = 0;
+        for end in ends.take(200) {
+            let middle = self.types.advance(text.get(..end).unwrap_or_default(), setting);
+            if middle > along {
+                return before;
+            }
+            before = end;
+        }
+        text.len()
     }
 
     fn light(&mut self, on: bool) {

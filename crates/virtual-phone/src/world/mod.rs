@@ -5,7 +5,8 @@
 //!
 //! ```text
 //!  touch.rs, keys.rs ──► tasks.rs (which app) ──► App::on ──► App::view ──► layout.rs ──► Scene ──► render.rs
-//!                                                     apps/     view.rs      stage.rs (windows)
+//!      │      wakes.rs ──────┘                       apps/     view.rs      stage.rs (windows)
+//!      └──► overlays/ (what the system puts before it) ─────────────────────────┘
 //! ```
 //!
 //! Not here: time (it is handed in), threads, files, the shell, ADB.
@@ -29,11 +30,13 @@ pub(crate) mod packages;
 mod permissions;
 pub(crate) mod picture;
 pub(crate) mod scene;
+mod screen;
 pub(crate) mod settings;
 mod shifts;
 mod space;
 mod stage;
 mod storage;
+mod store;
 mod system_ui;
 mod tasks;
 #[cfg(test)]
@@ -291,26 +294,6 @@ impl World {
             && (self.fling.is_some() || (self.responds(&package) && front.is_some_and(moves)))
     }
 
-    /// What an app keeps (its shared preferences): keys and values, by key. Each app's module says what its keys mean. Nothing for a
-    /// package that is not installed.
-    pub fn kept(&self, package: &str) -> Vec<(&str, &str)> {
-        let app = self.app_index(package).map(|at| &self.apps[at]);
-        app.map(|app| app.store.all().collect()).unwrap_or_default()
-    }
-
-    /// Puts a value among those that an app keeps, as if the app had written it; `None` takes it away. `false` when no such package is
-    /// installed.
-    pub fn keep(&mut self, package: &str, key: &str, value: Option<&str>) -> bool {
-        let Some(at) = self.app_index(package) else { return false };
-        match value {
-            Some(value) => self.apps[at].store.set(key, value),
-            None => self.apps[at].store.remove(key),
-        }
-        self.next_wake = None;
-        self.settle();
-        true
-    }
-
     /// Seconds since 1970 by the phone's clock (UTC): it was switched on on 5 March 2024 at 10:00.
     pub fn unix_time(&self) -> u64 {
         app::SWITCHED_ON + self.uptime.as_secs()
@@ -372,49 +355,6 @@ impl World {
         let frame = paint(&mut self.renderer, &scene);
         self.scene = Some(scene);
         frame
-    }
-
-    /// The screen as held now, overrides included.
-    pub fn display(&self) -> &Display {
-        &self.display
-    }
-
-    /// Width and height in the natural orientation, without overrides.
-    pub fn physical_size(&self) -> (i32, i32) {
-        (self.physical.0, self.physical.1)
-    }
-
-    /// Density without overrides.
-    pub fn physical_density(&self) -> i32 {
-        self.physical.2
-    }
-
-    /// Makes the phone pretend another size (natural orientation); `None` takes that back.
-    pub fn set_size_override(&mut self, size: Option<(i32, i32)>) {
-        self.size_override = size;
-        self.turn_screen(self.display.rotation);
-    }
-
-    /// Makes the phone pretend another density; `None` takes that back.
-    pub fn set_density_override(&mut self, density: Option<i32>) {
-        self.density_override = density;
-        self.turn_screen(self.display.rotation);
-    }
-
-    /// Turns the phone: quarter turns from the natural orientation, counted modulo 4.
-    pub fn set_rotation(&mut self, rotation: u8) {
-        self.turn_screen(rotation % 4);
-    }
-
-    fn turn_screen(&mut self, rotation: u8) {
-        let (width, height) = self.size_override.unwrap_or((self.physical.0, self.physical.1));
-        let density = self.density_override.unwrap_or(self.physical.2);
-        let (width, height) =
-            if rotation.is_multiple_of(2) { (width, height) } else { (height, width) };
-        self.display = Display { width, height, density, rotation }.sane();
-        self.gesture = None;
-        self.fling = None;
-        self.settle();
     }
 
     /// Whether the soft keyboard is on the screen.
