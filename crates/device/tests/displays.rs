@@ -14,10 +14,13 @@ const WARNING: &str = "[Warning] Multiple displays were found, but no display id
 const VIEWPORTS: &str = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', physicalPort=0}, DisplayViewport{type=INTERNAL, valid=true, isActive=false, displayId=3, uniqueId='local:4619827677550801153', physicalPort=1}]\n";
 
 fn png(width: u32, height: u32) -> Vec<u8> {
-    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
-    png.extend(width.to_be_bytes());
-    png.extend(height.to_be_bytes());
-    png.extend(b"\x08\x06\0\0\0....\0\0\0\0IEND\xaeB`\x82");
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    let row = usize::try_from(width.div_ceil(8)).unwrap();
+    let white = vec![255; row * usize::try_from(height).unwrap()];
+    encoder.write_header().unwrap().write_image_data(&white).unwrap();
     png
 }
 

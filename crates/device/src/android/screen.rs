@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::raw::{NoPicture, read_raw};
 use super::{Android, Line};
 use crate::error::excerpt;
+use crate::picture::sums::{self, SIGNATURE};
 use crate::{Error, Format, Image, Screenshot, Size};
 
 /// A PNG on standard output.
@@ -19,9 +20,7 @@ fn raw_command() -> Line {
     Line::new("screencap")
 }
 
-const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-
-/// The same as an old phone's terminal passes it on.
+/// A PNG's beginning as an old phone's terminal passes it on.
 const SIGNATURE_BY_TERMINAL: &[u8] = b"\x89PNG\r\r\n\x1a\r\n";
 
 /// Finds the PNG in what `screencap -p` printed and checks that it is whole.
@@ -39,13 +38,16 @@ fn read_png(said: Bytes) -> Result<Screenshot, Missing> {
         return Err(Missing::Nothing(unreadable(&said)));
     };
     // Every PNG begins with its IHDR chunk (width and height, big-endian) and ends with IEND, so a picture that
-    // was cut on the way shows at its end.
+    // was cut on the way shows at its end; one that was spoilt shows in its sums.
     let field = |at: usize| {
         let bytes = png.get(at..at + 4)?.try_into().ok()?;
         i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|&n| n > 0)
     };
     let whole = png.get(12..16) == Some(b"IHDR") && png.ends_with(b"IEND\xaeB`\x82");
     match (whole, field(16), field(20)) {
+        (true, Some(_), Some(_)) if !sums::agree(&png) => {
+            Err(Missing::Broken(unreadable(b"a PNG with bytes that were spoilt on the way")))
+        }
         (true, Some(width), Some(height)) => Ok(Screenshot {
             image: Image { format: Format::Png, bytes: png },
             size: Size { width, height },
@@ -153,14 +155,14 @@ mod tests {
     }
 
     fn png(width: u32, height: u32) -> Vec<u8> {
-        let mut png = SIGNATURE.to_vec();
-        png.extend(13u32.to_be_bytes());
-        png.extend(b"IHDR");
-        png.extend(width.to_be_bytes());
-        png.extend(height.to_be_bytes());
-        png.extend(b"\x08\x06\0\0\0....");
-        png.extend(b"\0\0\0\0IEND\xaeB`\x82");
-        png
+        let header = [&b"IHDR"[..], &width.to_be_bytes(), &height.to_be_bytes(), b"\x08\x06\0\0\0"];
+        [SIGNATURE, &chunk(&header.concat()), b"\0\0\0\0IEND\xaeB`\x82"].concat()
+    }
+
+    /// A chunk with its length and its sum.
+    fn chunk(named: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(named.len() - 4).unwrap();
+        [&length.to_be_bytes(), named, &sums::crc(named).to_be_bytes()].concat()
     }
 
     #[test]
@@ -177,7 +179,7 @@ mod tests {
         // 2,570 is 0x0A0A: line ends in the midst of numbers, and a \r\n that was there before.
         let mut png = png(2570, 2573);
         let end = png.len() - 12;
-        png.splice(end..end, *b"a\r\nb\n\n\r\r\n");
+        png.splice(end..end, chunk(b"tEXta\r\nb\n\n\r\r\n"));
         let through: Vec<u8> = png
             .iter()
             .flat_map(|&byte| if byte == b'\n' { vec![b'\r', b'\n'] } else { vec![byte] })
@@ -194,6 +196,14 @@ mod tests {
             assert!(png_of(whole[..kept].to_vec()).is_err(), "{kept} bytes were taken");
         }
         assert!(png_of(whole).is_ok());
+    }
+
+    #[test]
+    fn a_picture_that_was_spoilt_is_refused() {
+        let mut spoilt = png(10, 20);
+        spoilt[24] ^= 1;
+        let error = png_of(spoilt).unwrap_err();
+        assert!(error.to_string().contains("spoilt on the way"), "{error}");
     }
 
     #[test]

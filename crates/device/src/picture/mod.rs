@@ -8,6 +8,7 @@
 mod black;
 mod fit;
 mod pixels;
+pub(crate) mod sums;
 #[cfg(test)]
 mod tests;
 

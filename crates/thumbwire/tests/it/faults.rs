@@ -123,6 +123,8 @@ async fn what_goes_wrong_is_told_with_the_next_move() {
         ("slow:ms=600000,on=uiautomator", tree, json!({})),
         ("adb-restart:on=input", press, back.clone()),
         ("adb-restart:on=uiautomator", tree, json!({})),
+        ("garbage:every=64,on=screencap", picture, json!({})),
+        ("garbage:every=4096,on=screencap", picture, json!({})),
         ("garbage:every=64,on=uiautomator", tree, json!({})),
         ("dump-not-idle", tree, json!({})),
         ("dump-killed", tree, json!({})),
