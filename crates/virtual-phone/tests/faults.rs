@@ -4,7 +4,9 @@ mod common;
 
 use common::{Wired, tap};
 use std::time::Duration;
-use thumbwire_adb::{Error, exec, run, services::shell::read_to_end, services::sync};
+use thumbwire_adb::{
+    Error, Transport as _, exec, run, services::shell::read_to_end, services::sync,
+};
 use thumbwire_virtual_phone::world::WindowKind;
 use thumbwire_virtual_phone::{Clock, Profile, Setup};
 use tokio::time::{Instant, timeout};
@@ -299,6 +301,11 @@ async fn a_window_that_becomes_secure_is_black_in_pictures_and_readable_in_dumps
     assert!(dump(&wired).await.contains("New note"));
     wired.run("screencap -p /sdcard/a.png").await;
     assert_eq!(struck(&wired), [("secure-window", "screencap".into())], "once is enough");
+    // adbd's own way to a picture is a chance too.
+    let wired = with(&["secure-window"]);
+    let stream = wired.adb.open("framebuffer:").await.expect("opened");
+    read_to_end(stream, 1 << 30).await.expect("whole");
+    assert_eq!(struck(&wired), [("secure-window", "framebuffer".into())]);
 }
 
 #[tokio::test(start_paused = true)]

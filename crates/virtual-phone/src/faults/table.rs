@@ -192,7 +192,7 @@ pub(super) static TABLE: &[Row] = &[
         name: "secure-window",
         line: "the app in front becomes secure: pictures of it are black",
         moment: Moment::Before,
-        on: &["screencap"],
+        on: &["screencap", "framebuffer"],
         numbers: &[],
     },
     Row {

@@ -56,10 +56,10 @@ pub use self::app::{Component, Intent, Manifest, StartError, Started};
 pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Buffer, Log, LogLine};
+pub use self::notifications::Notification;
 pub use self::packages::{
     Class, Declared, DeclaredComponent, Filter, Installation, Meta, MetaValue,
 };
-pub use self::notifications::Notification;
 pub use self::permissions::{PermissionError, RuntimePermission};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
 pub use self::storage::{Stored, Wish};

@@ -17,6 +17,7 @@ const SRGB: u32 = 1;
 
 pub(super) async fn serve(phone: VirtualPhone, mut stream: LinkStream) {
     let release = phone.manners();
+    phone.befall("framebuffer").await;
     phone.spend(Work::CaptureRaw).await;
     let frame = phone.with(|phone| phone.world.capture());
     // A host that has gone needs no picture.
