@@ -18,7 +18,8 @@ pub(crate) struct Chapter {
 }
 
 /// Name, caption, package (none: the home screen), and what is done from a fresh start: a tap on what has this id or says this, or a text
-/// after `=`; `^` scrolls on, `<` goes back, `!` looks at once, before messages go away.
+/// after `=`; `^` scrolls on, `<` goes back, `!` looks at once, before messages go away. The app may fail, too: [`CRASHES`], [`HANGS`]; or something of the system
+/// comes: [`SHADE`].
 pub(crate) struct Page(
     &'static str,
     pub(crate) &'static str,
@@ -65,10 +66,23 @@ const BROWSER: &str = "com.android.chrome";
 const CALENDAR: &str = "com.google.android.calendar";
 const FILES: &str = "com.android.documentsui";
 
+/// The app ends with an error, twice.
+const CRASHES: &str = "*crashes";
+/// At home, a minute later, a finger draws the notification shade down.
+const SHADE: &str = "*shade";
+/// The app no longer answers.
+const HANGS: &str = "*hangs";
+
 const PORTRAIT: &[Page] = &[
     Page("home", "The home screen", "", &[]),
     Page("drawer", "All apps", "", &["^"]),
     Page("drawer-search", "An app is looked for", "", &["^", "fallback_search_view", "=c"]),
+    Page(
+        "shade",
+        "Somebody has answered",
+        MESSAGES,
+        &["Emma Hughes", "compose_message_text", "=On my way", "Send SMS", SHADE],
+    ),
     Page("maps", "Maps", MAPS, &[]),
     Page("maps-search", "Before the first letter", MAPS, &["Search here"]),
     Page("maps-suggestions", "What might be meant", MAPS, &["Search here", "=rest"]),
@@ -90,6 +104,7 @@ const PORTRAIT: &[Page] = &[
         &["Search here", "=sushi\n", "search_result_row", "Directions"],
     ),
     Page("maps-contribute", "Contribute", MAPS, &["Contribute"]),
+    Page("maps-permission", "A question whether it may", MAPS, &["mylocation_button"]),
     Page("settings", "Settings", SETTINGS, &[]),
     Page("settings-find", "A setting is looked for", SETTINGS, &["Search settings", "=bri"]),
     Page("settings-network", "Network", SETTINGS, &["Network & internet", "Airplane mode"]),
@@ -190,6 +205,8 @@ const PORTRAIT: &[Page] = &[
     Page("news-story", "A story", AKHBAR, &["news_item", "action_save"]),
     Page("news-find", "A story is looked for", AKHBAR, &["action_search", "=القطار"]),
     Page("news-saved", "Nothing is kept yet", AKHBAR, &["navigation_saved"]),
+    Page("crash", "An app that keeps failing", NOTES, &[CRASHES]),
+    Page("hang", "An app that does not answer", SHOP, &[HANGS]),
 ];
 
 const LANDSCAPE: &[Page] = &[
@@ -201,7 +218,7 @@ const LANDSCAPE: &[Page] = &[
     Page("messages-write", "An answer", MESSAGES, &["Book club", "compose_message_text", "=Yes"]),
     Page("clock-timer", "A timer is set", CLOCK, &["Timer", "timer_setup_digit_5"]),
     Page("calendar", "Calendar", CALENDAR, &[]),
-    Page("files-new", "A new folder", FILES, &["New folder", "=Trip"]),
+    Page("files", "Files", FILES, &["Download"]),
     Page("notes", "Notes", NOTES, &[]),
     Page("browser-article", "An article", BROWSER, &["The last keepers"]),
     Page("shop", "Shop", SHOP, &[]),
@@ -213,6 +230,7 @@ const LANDSCAPE: &[Page] = &[
 const SMALL: &[Page] = &[
     Page("home", "The home screen", "", &[]),
     Page("drawer", "All apps", "", &["^"]),
+    Page("shade", "The shade", "", &[SHADE]),
     Page("maps-results", "Places", MAPS, &["Search here", "=restaurants\n"]),
     Page("settings", "Settings", SETTINGS, &[]),
     Page("settings-timeout", "A choice", SETTINGS, &["Display", "Screen timeout"]),
@@ -232,6 +250,8 @@ const SMALL: &[Page] = &[
     ),
     Page("members", "Members", MEMBERS, &["email", "=ada@example.com"]),
     Page("news", "Akhbar", AKHBAR, &[]),
+    Page("crash", "An app that failed", NOTES, &[CRASHES]),
+    Page("hang", "An app that does not answer", SHOP, &[HANGS]),
 ];
 
 impl Chapter {
@@ -259,8 +279,22 @@ impl Chapter {
         for deed in page.3 {
             match (*deed, deed.strip_prefix('=')) {
                 ("^", _) => scroll(&mut world, 0.4),
+                (SHADE, _) => {
+                    world.key(Key::HOME);
+                    world.advance(world.uptime() + Duration::from_secs(60));
+                    let x = world.display().width / 2;
+                    drag(&mut world, Point { x, y: 2 }, Point { x, y: 400 });
+                }
                 ("<", _) => world.key(Key::BACK),
                 ("!", _) => return Ok(world),
+                (HANGS, _) => {
+                    world.stop_responding(page.2);
+                }
+                (CRASHES, _) => {
+                    world.crash(page.2, "java.lang.IllegalStateException: one");
+                    world.start(page.2, None).map_err(|error| format!("{error:?}"))?;
+                    world.crash(page.2, "java.lang.IllegalStateException: two");
+                }
                 (_, Some(words)) => words.chars().for_each(|ch| {
                     world.type_char(ch);
                 }),
@@ -299,6 +333,10 @@ fn scroll(world: &mut World, part: f32) {
     let (width, height) = (world.display().width, world.display().height);
     let from = Point { x: width / 2, y: height * 7 / 10 };
     let to = Point { y: from.y - (height as f32 * part) as i32, ..from };
+    drag(world, from, to);
+}
+
+fn drag(world: &mut World, from: Point, to: Point) {
     world.pointer(Phase::Down, from);
     world.pointer(Phase::Move, to);
     world.pointer(Phase::Up, to);
