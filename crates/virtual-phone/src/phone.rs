@@ -138,6 +138,11 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// What the phone's release of Android does in its own way.
+    pub(crate) fn manners(&self) -> &'static Release {
+        Release::of(self.world.android())
+    }
+
     /// Carries out what apps want done to shared storage, and shows it to an app that lists it.
     fn share_files(&mut self) {
         for wish in self.world.take_wishes() {

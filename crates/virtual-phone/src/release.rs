@@ -11,7 +11,8 @@
 
 pub(crate) mod shapes;
 
-use shapes::{ApkPlace, Pixels, Shape, Thrown};
+use crate::packages::ways::{self, Ways};
+use shapes::{Pixels, Shape, Thrown};
 
 /// How a release makes the programs that ask system services: `am`, `pm`, `input`, `wm`, `settings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +89,8 @@ pub(crate) struct Release {
     pub(crate) thrown: Thrown,
     /// How the reports of the system's services are laid out.
     pub(crate) shape: Shape,
-    /// See [`ApkPlace`].
-    pub(crate) apk: ApkPlace,
+    /// What it does otherwise about packages.
+    pub(crate) packages: &'static Ways,
     /// What `id` says behind `groups=`.
     pub(crate) groups: &'static str,
     /// The word of `wm` that turns the screen.
@@ -187,7 +188,7 @@ static RELEASES: [Release; 6] = [
         java_programs: &["am", "ime", "input", "pm", "settings", "wm"],
         thrown: Thrown::Unnamed,
         shape: Shape::Four,
-        apk: ApkPlace::File,
+        packages: &ways::OF_4,
         groups: "1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)",
         wm_rotation: None,
         wm_usage: words!("android-4.4/wm.txt"),
@@ -231,7 +232,7 @@ static RELEASES: [Release; 6] = [
         java_programs: &["input"],
         thrown: Thrown::Unnamed,
         shape: Shape::Nine,
-        apk: ApkPlace::Folder,
+        packages: &ways::SINCE_9,
         groups: GROUPS_OF_9,
         wm_rotation: None,
         wm_usage: words!("android-9/wm.txt"),
@@ -284,7 +285,7 @@ static RELEASES: [Release; 6] = [
         java_programs: &["input"],
         thrown: Thrown::InOs,
         shape: Shape::Eleven,
-        apk: ApkPlace::TwoFolders,
+        packages: &ways::SINCE_11,
         groups: GROUPS_OF_11,
         wm_rotation: Some("set-user-rotation"),
         wm_usage: words!("android-11/wm.txt"),
@@ -338,7 +339,7 @@ static RELEASES: [Release; 6] = [
         java_programs: &[],
         thrown: Thrown::InModules,
         shape: Shape::Thirteen,
-        apk: ApkPlace::TwoFolders,
+        packages: &ways::SINCE_12,
         groups: GROUPS_OF_13,
         wm_rotation: Some("user-rotation"),
         wm_usage: words!("android-14/wm.txt"),
@@ -392,7 +393,7 @@ static RELEASES: [Release; 6] = [
         java_programs: &[],
         thrown: Thrown::InModules,
         shape: Shape::Fourteen,
-        apk: ApkPlace::TwoFolders,
+        packages: &ways::SINCE_14,
         groups: GROUPS_OF_13,
         wm_rotation: Some("user-rotation"),
         wm_usage: words!("android-14/wm.txt"),
@@ -447,7 +448,7 @@ static RELEASES: [Release; 6] = [
         java_programs: &[],
         thrown: Thrown::InModules,
         shape: Shape::Sixteen,
-        apk: ApkPlace::TwoFolders,
+        packages: &ways::SINCE_14,
         groups: GROUPS_OF_13,
         wm_rotation: Some("user-rotation"),
         wm_usage: words!("android-14/wm.txt"),

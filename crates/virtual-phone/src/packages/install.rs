@@ -97,7 +97,7 @@ impl State {
 
     /// Reads the files of a session and asks them all that Android asks. The base comes first.
     fn judged(&mut self, id: u32, session: &Session) -> Result<Vec<Staged>, Refusal> {
-        let ways = Ways::of(self.world.android());
+        let ways = self.manners().packages;
         let how = &session.how;
         if session.files.is_empty() {
             let why = format!("Session: {id}. No packages staged in {}", staging(id));
@@ -255,7 +255,7 @@ impl State {
                 "Failed to override installation location",
             )
         };
-        let ways = Ways::of(self.world.android());
+        let ways = self.manners().packages;
         let base = &staged[0];
         let package = base.apk.declared.package.clone();
         let known = self.installed(&package);

@@ -14,13 +14,12 @@ mod signature;
 mod table;
 #[cfg(test)]
 mod tests;
-mod ways;
+pub(crate) mod ways;
 mod zip;
 
 pub(crate) use install::Refusal;
 pub(crate) use sessions::{How, Packages};
 pub(crate) use signature::{Signer, Unsigned};
-pub(crate) use ways::Ways;
 
 use crate::world::packages::Declared;
 use axml::Element;

@@ -1,4 +1,4 @@
-//! What releases do otherwise about packages, in one table.
+//! What releases do otherwise about packages; `release` says which has which.
 //!
 //! Sources: the words are those of reports with the release named, and of `InstallPackageHelper` and `PackageManagerService` where the
 //! release's source was at hand; which release was the first with some of them is not seen (`docs/sharp-edges.md`).
@@ -8,19 +8,17 @@ use crate::programs::fingerprint;
 /// How package folders are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Places {
-    /// `/data/app/PACKAGE-1.apk`, and `-2` for the next version.
+    /// `/data/app/PACKAGE-1.apk`, and `-2` for the next version; the system's lie in `/system/app` (captures `094`, `106`).
     Numbered,
-    /// `/data/app/PACKAGE-RANDOM==/base.apk`, since 8.
+    /// `/data/app/PACKAGE-RANDOM==/base.apk`, since 8; `/system/app/NAME/NAME.apk` (`dumpsys activity` on emulators of 9 and 11).
     Random,
-    /// `/data/app/~~RANDOM==/PACKAGE-RANDOM==/base.apk`, since 11.
+    /// `/data/app/~~RANDOM==/PACKAGE-RANDOM==/base.apk`, since 11; much of the system's in `/product` (`xiaomi-pad6_pm-list-f.txt`).
     Twice,
 }
 
-/// One release and those up to the next.
+/// The ways of one release, or of several.
 #[derive(Debug)]
 pub(crate) struct Ways {
-    /// The first major release.
-    since: u32,
     places: Places,
     /// The newest signature scheme that it knows: 2 came with 7, 3 with 9.
     pub(crate) schemes: u8,
@@ -41,76 +39,76 @@ const OLD_SIGNER: &str =
     "Package {} signatures do not match previously installed version; ignoring!";
 const NEW_SIGNER: &str = "Existing package {} signatures do not match newer version; ignoring!";
 
-static WAYS: [Ways; 5] = [
-    Ways {
-        since: 0,
-        places: Places::Numbered,
-        schemes: 1,
-        wants_scheme_2: false,
-        wants_exported: false,
-        causes: false,
-        plain_sdk_words: false,
-        test_only: "installPackageLI",
-        other_signer: OLD_SIGNER,
-    },
-    Ways {
-        since: 9,
-        places: Places::Random,
-        schemes: 3,
-        wants_scheme_2: false,
-        wants_exported: false,
-        causes: false,
-        plain_sdk_words: false,
-        test_only: "installPackageLI",
-        other_signer: OLD_SIGNER,
-    },
-    Ways {
-        since: 11,
-        places: Places::Twice,
-        schemes: 3,
-        wants_scheme_2: true,
-        wants_exported: false,
-        causes: false,
-        plain_sdk_words: false,
-        test_only: "installPackageLI",
-        other_signer: OLD_SIGNER,
-    },
-    Ways {
-        since: 12,
-        places: Places::Twice,
-        schemes: 3,
-        wants_scheme_2: true,
-        wants_exported: true,
-        causes: true,
-        plain_sdk_words: true,
-        test_only: "installPackageLI",
-        other_signer: NEW_SIGNER,
-    },
-    Ways {
-        since: 14,
-        places: Places::Twice,
-        schemes: 3,
-        wants_scheme_2: true,
-        wants_exported: true,
-        causes: true,
-        plain_sdk_words: true,
-        test_only: "Failed to install test-only apk. Did you forget to add -t?",
-        other_signer: NEW_SIGNER,
-    },
-];
+pub(crate) static OF_4: Ways = Ways {
+    places: Places::Numbered,
+    schemes: 1,
+    wants_scheme_2: false,
+    wants_exported: false,
+    causes: false,
+    plain_sdk_words: false,
+    test_only: "installPackageLI",
+    other_signer: OLD_SIGNER,
+};
+
+pub(crate) static SINCE_9: Ways = Ways {
+    places: Places::Random,
+    schemes: 3,
+    wants_scheme_2: false,
+    wants_exported: false,
+    causes: false,
+    plain_sdk_words: false,
+    test_only: "installPackageLI",
+    other_signer: OLD_SIGNER,
+};
+
+pub(crate) static SINCE_11: Ways = Ways {
+    places: Places::Twice,
+    schemes: 3,
+    wants_scheme_2: true,
+    wants_exported: false,
+    causes: false,
+    plain_sdk_words: false,
+    test_only: "installPackageLI",
+    other_signer: OLD_SIGNER,
+};
+
+pub(crate) static SINCE_12: Ways = Ways {
+    places: Places::Twice,
+    schemes: 3,
+    wants_scheme_2: true,
+    wants_exported: true,
+    causes: true,
+    plain_sdk_words: true,
+    test_only: "installPackageLI",
+    other_signer: NEW_SIGNER,
+};
+
+pub(crate) static SINCE_14: Ways = Ways {
+    places: Places::Twice,
+    schemes: 3,
+    wants_scheme_2: true,
+    wants_exported: true,
+    causes: true,
+    plain_sdk_words: true,
+    test_only: "Failed to install test-only apk. Did you forget to add -t?",
+    other_signer: NEW_SIGNER,
+};
 
 impl Ways {
-    /// Those of a major release.
-    pub(crate) fn of(android: u32) -> &'static Self {
-        let [oldest, ..] = &WAYS;
-        WAYS.iter().rfind(|ways| ways.since <= android).unwrap_or(oldest)
-    }
-
     /// A failure's words, with their cause where this release gives it.
     pub(crate) fn short(&self, why: &str) -> String {
         match why.split_once(": ") {
             Some((first, _)) if !self.causes => first.to_owned(),
             _ => why.to_owned(),
+        }
+    }
+
+    /// Where the file of an app lies that came with the phone; `name` is its label without spaces.
+    pub(crate) fn built_in(&self, name: &str) -> String {
+        match self.places {
+            Places::Numbered => format!("/system/app/{name}.apk"),
+            Places::Random => format!("/system/app/{name}/{name}.apk"),
+            Places::Twice => format!("/product/app/{name}/{name}.apk"),
         }
     }
 

@@ -12,8 +12,8 @@ mod window;
 
 use super::{Invocation, fingerprint, service};
 use crate::phone::State;
+use crate::release::Form;
 use crate::release::shapes::Shape;
-use crate::release::{Form, Release};
 use crate::sh::io::Status;
 
 type Report = fn(&mut State, &[&str]) -> String;
@@ -56,13 +56,6 @@ pub(super) async fn dumpsys(call: Invocation) -> Status {
         },
     }
     Ok(0)
-}
-
-impl State {
-    /// What the phone's release of Android does in its own way.
-    fn manners(&self) -> &'static Release {
-        Release::of(self.world.android())
-    }
 }
 
 fn battery(phone: &mut State, _: &[&str]) -> String {

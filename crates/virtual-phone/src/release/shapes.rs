@@ -31,17 +31,6 @@ pub(crate) enum Thrown {
     InModules,
 }
 
-/// Where a package's file lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ApkPlace {
-    /// The file itself in `/system/app` or `/data/app`.
-    File,
-    /// In a folder of its own, under `/data/app` one with a random name behind the package's, since 8.
-    Folder,
-    /// Under `/data/app` in two folders with random names, since 11; much of the system's in `/product`.
-    TwoFolders,
-}
-
 /// A screen, upright.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pixels {

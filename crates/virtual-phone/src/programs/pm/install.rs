@@ -315,7 +315,7 @@ impl crate::phone::State {
     /// What the parser says of a file that is about to be installed, with `PATH` for its place; empty where this release says no more than
     /// that it failed.
     fn first_look(&self, bytes: &[u8]) -> Result<(), String> {
-        let ways = crate::packages::Ways::of(self.world.android());
+        let ways = self.manners().packages;
         let level = super::super::sdk(self.world.android());
         let why = match Apk::read(bytes, ways.schemes) {
             Err(fault) => ways.short(&fault.why),

@@ -10,7 +10,6 @@ mod sessions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
-use crate::release::shapes::ApkPlace;
 use crate::release::{Form, Release};
 use crate::sh::io::Status;
 use crate::world::{Manifest, World};
@@ -96,19 +95,16 @@ fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
     world.packages().into_iter().find(|manifest| Some(manifest.package.as_str()) == name)
 }
 
-/// Where a package's APK lies: a folder of the system image (on old phones the file itself; captures `094`, `106`), or where it was
-/// installed.
+/// Where a package's APK lies: in the system's image, or where it was installed.
 pub(super) fn apk(manifest: &Manifest, manners: &Release) -> String {
     if let Some(installation) = &manifest.installation {
         return installation.files.first().cloned().unwrap_or_default();
     }
     let short = manifest.label.split(' ').collect::<String>();
-    match (manners.apk, manifest.system) {
-        (ApkPlace::File, true) => format!("/system/app/{short}.apk"),
-        (ApkPlace::Folder, true) => format!("/system/app/{short}/{short}.apk"),
-        (ApkPlace::TwoFolders, true) => format!("/product/app/{short}/{short}.apk"),
+    match manifest.system {
+        true => manners.packages.built_in(&short),
         // An app of ours that plays one from a shop.
-        (_, false) => crate::packages::Ways::of(manners.major).place(&manifest.package, 0, None),
+        false => manners.packages.place(&manifest.package, 0, None),
     }
 }
 
