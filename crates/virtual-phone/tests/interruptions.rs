@@ -114,3 +114,50 @@ async fn the_shell_posts_notifications_lists_them_and_pulls_the_shade() {
     let (status, out, _) = wired.all("cmd statusbar fold").await;
     assert_eq!((status, out.as_str()), (255, "Unknown command: fold\n"));
 }
+
+/// The middle of the nodes of a dump that have these words.
+async fn places(wired: &Wired, words: &str) -> Vec<(i32, i32)> {
+    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let nodes = dump.split("<node").filter(|node| node.contains(words));
+    let edges = nodes.map(|node| {
+        let bounds = node.split("bounds=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let edges = bounds.expect("bounds").split(|c: char| !c.is_ascii_digit());
+        let edges: Vec<i32> = edges.filter_map(|edge| edge.parse().ok()).collect();
+        (i32::midpoint(edges[0], edges[2]), i32::midpoint(edges[1], edges[3]))
+    });
+    edges.collect()
+}
+
+#[tokio::test]
+async fn a_dump_waits_for_a_list_that_goes_on_after_a_fast_swipe() {
+    let wired = Wired::new();
+    wired.said("am start -n com.example.shop/.MainActivity").await;
+    wired.said("input swipe 540 1900 540 900 100").await;
+    assert!(wired.phone.world(|world| world.keeps_moving()));
+    let before = wired.phone.world(|world| world.uptime());
+    let dump = wired.said("uiautomator dump /dev/tty").await;
+    assert!(dump.ends_with("UI hierchary dumped to: /dev/tty\n"), "{dump}");
+    let waited = wired.phone.world(|world| world.uptime()) - before;
+    assert!((2..10).contains(&waited.as_secs()), "{waited:?}");
+    assert!(!wired.phone.world(|world| world.keeps_moving()));
+}
+
+#[tokio::test]
+async fn a_note_is_carried_by_drag_and_drop_and_the_map_zoomed_by_two_taps() {
+    let wired = Wired::new();
+    wired.said("am start -n com.android.notes/.NotesActivity").await;
+    let first = places(&wired, "id/browse_note").await;
+    let ((ax, ay), (bx, by)) = (first[2], first[0]);
+    wired.said(&format!("input draganddrop {ax} {ay} {bx} {by} 500")).await;
+    let order = wired
+        .phone
+        .world(|world| world.kept("com.android.notes").iter().any(|(key, _)| *key == "order"));
+    assert!(order, "it was put elsewhere");
+    wired
+        .said("am start -n com.google.android.apps.maps/com.google.android.maps.MapsActivity")
+        .await;
+    wired.said("sleep 3").await;
+    let before = wired.phone.world(|world| world.frame());
+    wired.said("input tap 540 1200; input tap 540 1200").await;
+    assert_ne!(wired.phone.world(|world| world.frame()), before);
+}
