@@ -28,8 +28,6 @@ async fn measure(count: usize) {
     let began = Instant::now();
     let (phones, addresses) = Phones::start(count);
     let took = began.elapsed();
-    // What was needed to start may be given back by then.
-    tokio::time::sleep(Duration::from_millis(200)).await;
     let idle = phones.resident_kb();
     let picture = async |address: &str| {
         let stream = exec(&Direct::tcp(address), "screencap -p").await.expect("a stream");
