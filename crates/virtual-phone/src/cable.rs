@@ -16,6 +16,9 @@ use tokio::time::Instant;
 /// Bytes in flight on a connection in memory, each way; about what a USB or TCP stack holds.
 const IN_FLIGHT: usize = 256 * 1024;
 
+/// How long after its last words a phone is gone, or its adbd starts anew: hosts have those words by then.
+const SOON: Duration = Duration::from_millis(200);
+
 /// Whether hosts can reach the phone, and how often they were cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cable {
@@ -114,6 +117,24 @@ impl VirtualPhone {
     pub(crate) fn silence_for(&self, time: Duration) {
         let silence = Silence::Until(Instant::now() + time.min(LATEST));
         self.cable().send_modify(|cable| cable.silence = silence);
+    }
+
+    /// [`VirtualPhone::unplug`] a moment later, whoever asked for it and has gone since: the phone reboots, or its adbd turns to USB.
+    pub(crate) fn unplug_soon(&self) {
+        let phone = self.clone();
+        tokio::spawn(async move {
+            phone.outside(Some(SOON)).await;
+            phone.unplug();
+        });
+    }
+
+    /// [`VirtualPhone::cut_all`] a moment later: its adbd starts anew.
+    pub(crate) fn cut_all_soon(&self) {
+        let phone = self.clone();
+        tokio::spawn(async move {
+            phone.outside(Some(SOON)).await;
+            phone.cut_all();
+        });
     }
 
     /// Cuts all connections; new ones are taken.

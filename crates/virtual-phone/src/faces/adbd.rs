@@ -123,8 +123,7 @@ impl Services for Face {
                 });
                 // The host sees the stream end first, as it does from a phone that is about to go down.
                 drop(stream);
-                tokio::task::yield_now().await;
-                phone.unplug();
+                phone.unplug_soon();
             }),
             Some("tcpip") => restart::to_tcp(phone, &rest),
             Some("usb") => restart::to_usb(phone),

@@ -66,6 +66,8 @@ pub(super) async fn env(call: Invocation) -> Status {
 
 /// `reboot [MODE]`: the phone goes away. Whoever holds it plugs it in again.
 pub(super) async fn reboot(call: Invocation) -> Status {
-    call.phone.unplug();
+    // `reboot.c` does not return, for scripts that wait for the phone next.
+    call.phone.unplug_soon();
+    call.phone.unplugged().await;
     Ok(0)
 }

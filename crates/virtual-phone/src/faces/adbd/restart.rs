@@ -5,12 +5,8 @@
 //! plugs it in.
 
 use crate::phone::VirtualPhone;
-use std::time::Duration;
 use thumbwire_adb::daemon::{Handler, handler};
 use tokio::io::AsyncWriteExt;
-
-/// How long init takes to start adbd anew, about; the host has its answer by then.
-const SOON: Duration = Duration::from_millis(200);
 
 /// `tcpip:PORT`
 pub(super) fn to_tcp(phone: VirtualPhone, port: &str) -> Handler {
@@ -25,8 +21,7 @@ pub(super) fn to_tcp(phone: VirtualPhone, port: &str) -> Handler {
         drop(stream);
         if let Some(port) = port {
             phone.with(|phone| phone.properties.set("service.adb.tcp.port", &port.to_string()));
-            phone.outside(Some(SOON)).await;
-            phone.cut_all();
+            phone.cut_all_soon();
         }
     })
 }
@@ -37,7 +32,6 @@ pub(super) fn to_usb(phone: VirtualPhone) -> Handler {
         let _ = stream.write_all(b"restarting in USB mode\n").await;
         drop(stream);
         phone.with(|phone| phone.properties.set("service.adb.tcp.port", "0"));
-        phone.outside(Some(SOON)).await;
-        phone.unplug();
+        phone.unplug_soon();
     })
 }
