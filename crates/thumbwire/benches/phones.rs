@@ -7,7 +7,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::{Direct, run};

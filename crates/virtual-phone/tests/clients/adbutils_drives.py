@@ -37,7 +37,7 @@ def core(d):
     ran = d.shell2("echo out; sh -c 'exit 3'", rstrip=True)
     assert (ran.returncode, ran.output) == (3, "out"), ran
     assert d.getprop("ro.build.version.sdk") == str(sdk)
-    assert d.prop.device == ("vpold" if sdk < 29 else "vp"), d.prop.device
+    assert d.prop.device == ("vpold" if sdk < 21 else "vp"), d.prop.device
     picture = d.screenshot()
     # A terminal of old spoils the picture on its way, for which adbutils then gives a black one.
     assert picture.size == tuple(d.window_size()) and (len(picture.getcolors(1 << 24)) > 5) != old
