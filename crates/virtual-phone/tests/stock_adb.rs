@@ -76,6 +76,20 @@ impl Stock {
         tokio::time::timeout(PATIENCE, output).await.expect("adb hangs").expect("adb runs")
     }
 
+    /// Connects to a phone that went away. adb drops the old connection in its own time and answers "already connected" until then; it
+    /// is asked with `shell`, since `install` and `uninstall` wait without end for a phone that adb has just dropped.
+    async fn connect_again(&self) {
+        for _ in 0..40 {
+            self.adb(&["disconnect", &self.serial]).await;
+            self.adb(&["connect", &self.serial]).await;
+            let said = self.adb(&["-s", &self.serial, "shell", "echo back"]).await;
+            if text(&said.stdout).trim() == "back" {
+                return;
+            }
+        }
+        panic!("the phone does not come back");
+    }
+
     fn path(&self, name: &str) -> String {
         self.home.path().join(name).to_string_lossy().into_owned()
     }
@@ -215,17 +229,7 @@ async fn a_reboot_takes_the_phone_away_until_it_is_plugged_in() {
     );
     tokio::time::timeout(PATIENCE, stock.phone.unplugged()).await.expect("it goes away");
     stock.phone.plug();
-    // adb drops the old connection in its own time and answers "already connected" until then.
-    let mut said = String::new();
-    for _ in 0..40 {
-        stock.adb(&["disconnect", &stock.serial]).await;
-        stock.adb(&["connect", &stock.serial]).await;
-        said = text(&stock.adb(&["-s", &stock.serial, "shell", "echo back"]).await.stdout);
-        if !said.is_empty() {
-            break;
-        }
-    }
-    assert_eq!(said, "back\n");
+    stock.connect_again().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -350,15 +354,8 @@ async fn a_stock_adb_installs_on_an_old_phone_and_what_it_installed_survives_a_r
         phone.world(|world| world.packages().iter().any(|it| it.package == "org.example.hello"))
     };
     assert!(known(&stock.phone));
-    let mut said = (false, String::new());
-    for _ in 0..40 {
-        stock.adb(&["disconnect", &stock.serial]).await;
-        stock.adb(&["connect", &stock.serial]).await;
-        said = stock.told(&["-s", &stock.serial, "uninstall", "org.example.hello"]).await;
-        if said.0 {
-            break;
-        }
-    }
+    stock.connect_again().await;
+    let said = stock.told(&["uninstall", "org.example.hello"]).await;
     assert!(said.0 && said.1.contains("Success"), "{said:?}");
     assert!(!known(&stock.phone));
 }
