@@ -215,6 +215,30 @@ async fn a_banner_moves_what_was_seen_before_it_is_touched() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_banner_behind_an_alert_moves_nothing_and_is_no_chance() {
+    let wired = with(&["popup:times=1", "target-moved:after=1,times=1"]);
+    wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
+    dump(&wired).await;
+    let alert = dump(&wired).await;
+    assert_eq!(dump(&wired).await, alert);
+    assert_eq!(struck(&wired), [("popup", "uiautomator dump".into())]);
+    tap(&wired, "Later");
+    let before = dump(&wired).await;
+    assert_ne!(bounds(&dump(&wired).await, "Notes"), bounds(&before, "Notes"));
+    assert_eq!(struck(&wired)[1].0, "target-moved");
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_is_lost_only_on_its_way_into_a_field_and_from_any_source() {
+    let wired = with(&["text-lost:every=3"]);
+    wired.run("input text abc").await;
+    assert_eq!(struck(&wired), [], "home has no field");
+    in_a_field(&wired);
+    wired.run("input keyboard text abc").await;
+    assert_eq!(wired.phone.world(|world| world.focused_text()).as_deref(), Some("ab"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_keyboard_comes_up_after_a_look_and_covers_what_lay_there() {
     let wired = with(&["keyboard"]);
     let covered = |wired: &Wired| {

@@ -32,6 +32,8 @@ pub(super) fn possible(fault: Fault, phone: &mut State) -> bool {
     match fault {
         Fault::DiskFull => !phone.files.is_full(),
         Fault::SecureWindow => !phone.world.is_secure(&front),
+        Fault::TextLost => phone.world.focused_text().is_some(),
+        Fault::TargetMoved => phone.world.moves_for_banner(),
         Fault::Keyboard => phone.world.has_hidden_keyboard(),
         Fault::Popup => !phone.world.has_popped_up(),
         // Home comes back at once; nobody would see that it fell.

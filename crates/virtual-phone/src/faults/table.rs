@@ -55,7 +55,7 @@ pub(super) struct Row {
 
 /// What looks at the screen's tree, types or touches, in the words of old and new phones.
 const DUMP: &[&str] = &["uiautomator dump"];
-const TYPING: &[&str] = &["nput text", "ADB_INPUT", "ADB_KEYBOARD_INPUT"];
+const TYPING: &[&str] = &["nput text", "nput keyboard text", "ADB_INPUT", "ADB_KEYBOARD_INPUT"];
 const INPUT: &[&str] = &["input ", "commands.input.Input"];
 
 pub(super) static TABLE: &[Row] = &[

@@ -17,6 +17,11 @@ impl World {
         self.settle();
     }
 
+    /// Whether a banner would move what has the focus: it stands in the app itself, not in a dialog or a window before it.
+    pub(crate) fn moves_for_banner(&self) -> bool {
+        self.front_overlay().is_none() && self.draw_app().1.is_none()
+    }
+
     /// Whether the home screen is in front.
     pub(crate) fn is_home(&self) -> bool {
         self.foreground().package == HOME

@@ -73,7 +73,7 @@ impl World {
     }
 
     /// The app's view in its decoration, and the dialog before it.
-    fn draw_app(&self) -> (View, Option<View>) {
+    pub(super) fn draw_app(&self) -> (View, Option<View>) {
         let front = self.foreground();
         let bounds = self.app_bounds();
         let scale = self.display.scale();
