@@ -73,22 +73,25 @@ async fn a_phone_serves_what_it_announces() {
         out
     };
     let path = || "/sdcard".to_owned();
-    for (request, id) in [
-        (Request::List(path()), "3253494c"),
-        (Request::Recv { path: path(), compression: Compression::Zstd }, "32564352"),
+    for (request, words) in [
+        (Request::List(path()), "unknown command 3253494c"),
+        (Request::Recv { path: path(), compression: Compression::Zstd }, "unknown flags: 4"),
         (
             Request::Send {
                 path: path(),
                 mode: 0o644,
-                compression: Compression::None,
+                compression: Compression::Lz4,
                 dry_run: true,
             },
-            "32444e53",
+            "unknown flags: -2147483648",
         ),
     ] {
         let said = answer(&adb, &ask(request)).await;
-        assert!(said.ends_with(&format!("unknown command {id}")), "{said:?}");
+        assert!(said.ends_with(words), "{said:?}");
     }
+    let (_, adb) = self::phone("shell_v2,cmd,stat_v2");
+    let asked = Request::Recv { path: path(), compression: Compression::Zstd };
+    assert!(answer(&adb, &ask(asked)).await.ends_with("unknown command 32564352"));
 }
 
 #[tokio::test]

@@ -99,7 +99,11 @@ impl Asked {
         }
         let Some(request) = sync2::Request::decode(bytes)? else { return Ok(None) };
         if !features.has(request.feature()) {
-            // adbd's words for what it has not.
+            // adbd's words for what it has not: a flag of a request that it has, or the request.
+            let flags = request.unknown_flags(features);
+            if flags != 0 && features.has(sync2::SENDRECV_V2) {
+                return Err(Malformed(format!("unknown flags: {}", flags as i32)));
+            }
             let id = u32::from_le_bytes(id);
             return Err(Malformed(format!("unknown command {id:08x}")));
         }

@@ -3,6 +3,7 @@
 use bytes::{Buf, BufMut, BytesMut};
 
 use super::{DRY_RUN, LS_V2, STAT_V2};
+use crate::wire::banner::Features;
 use crate::wire::compress::Compression;
 use crate::wire::sync::MAX_PATH;
 use crate::wire::{Malformed, readable};
@@ -70,6 +71,22 @@ impl Request {
         }
     }
 
+    /// The flags that go with a file.
+    pub fn flags(&self) -> u32 {
+        match self {
+            Self::Send { compression, dry_run: true, .. } => compression.flag() | DRY_RUN_FLAG,
+            Self::Send { compression, .. } | Self::Recv { compression, .. } => compression.flag(),
+            Self::Details { .. } | Self::List(_) => 0,
+        }
+    }
+
+    /// Of [`Self::flags`], those that a phone with these features does not know.
+    pub fn unknown_flags(&self, features: &Features) -> u32 {
+        let known = Compression::ALL.into_iter().filter(|known| features.has(known.feature()));
+        let known = known.fold(0, |all, known| all | known.flag());
+        self.flags() & !(known | if features.has(DRY_RUN) { DRY_RUN_FLAG } else { 0 })
+    }
+
     /// Appends the request to `out`.
     pub fn emit(&self, out: &mut BytesMut) {
         let (id, path) = match self {
@@ -83,14 +100,14 @@ impl Request {
         out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
         out.put_slice(path.as_bytes());
         match self {
-            Self::Send { mode, compression, dry_run, .. } => {
+            Self::Send { mode, .. } => {
                 out.put_slice(&id);
                 out.put_u32_le(*mode);
-                out.put_u32_le(compression.flag() | if *dry_run { DRY_RUN_FLAG } else { 0 });
+                out.put_u32_le(self.flags());
             }
-            Self::Recv { compression, .. } => {
+            Self::Recv { .. } => {
                 out.put_slice(&id);
-                out.put_u32_le(compression.flag());
+                out.put_u32_le(self.flags());
             }
             Self::Details { .. } | Self::List(_) => {}
         }
