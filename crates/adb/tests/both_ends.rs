@@ -192,7 +192,7 @@ async fn an_unknown_sync_request_is_answered_with_a_reason() {
     assert!(text(stream).await.ends_with("unknown command 32415453"));
     let mut stream = phone.open("sync:").await.unwrap();
     stream.write_all(b"WHAT\x01\0\0\0/").await.unwrap();
-    assert!(text(stream).await.ends_with("unknown sync request WHAT"));
+    assert!(text(stream).await.ends_with("unknown command 54414857"));
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ impl Request {
     /// Takes a request off the front of `bytes`; `None` when it has not all come yet.
     ///
     /// # Errors
-    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode.
+    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode: in adbd's words, since the host is told.
     pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
         let Some((id, length)) = head(bytes) else { return Ok(None) };
         if &id == b"QUIT" {
@@ -104,11 +104,14 @@ impl Request {
             return Ok(Some(Self::Quit));
         }
         if !matches!(&id, b"STAT" | b"LIST" | b"SEND" | b"RECV") {
-            return Err(Malformed(format!("unknown sync request {}", readable(id))));
+            return Err(Malformed(format!("unknown command {:08x}", u32::from_le_bytes(id))));
         }
         // A mode of up to ten digits and its comma follow the path in SEND.
         let limit = if &id == b"SEND" { MAX_PATH + 11 } else { MAX_PATH };
-        let Some(path) = tail(bytes, 8, length, limit, "path")? else { return Ok(None) };
+        let path = tail(bytes, 8, length, limit, "path");
+        let Some(path) = path.map_err(|_| Malformed("path too long".into()))? else {
+            return Ok(None);
+        };
         let path =
             String::from_utf8(path.to_vec()).map_err(|_| Malformed("path is not UTF-8".into()))?;
         Ok(Some(match &id {
@@ -118,9 +121,9 @@ impl Request {
             _ => {
                 // The path itself may hold commas: the mode stands after the last one.
                 let Some((path, mode)) = path.rsplit_once(',') else {
-                    return Err(Malformed(format!("missing mode in {path:?}")));
+                    return Err(Malformed("missing , in ID_SEND_V1".into()));
                 };
-                let mode = mode.parse().map_err(|_| Malformed(format!("bad mode {mode:?}")))?;
+                let mode = read_mode(mode).ok_or_else(|| Malformed("bad mode".into()))?;
                 Self::Send { path: path.to_owned(), mode }
             }
         }))
@@ -147,12 +150,15 @@ impl Upload {
     pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
         let Some((id, value)) = head(bytes) else { return Ok(None) };
         match &id {
-            b"DATA" => Ok(tail(bytes, 8, value, MAX_DATA, "data message")?.map(Self::Data)),
+            b"DATA" => match tail(bytes, 8, value, MAX_DATA, "data message") {
+                Ok(data) => Ok(data.map(Self::Data)),
+                Err(_) => Err(Malformed("oversize data message".into())),
+            },
             b"DONE" => {
                 bytes.advance(8);
                 Ok(Some(Self::Done { mtime: value }))
             }
-            _ => Err(Malformed(format!("{} within an upload", readable(id)))),
+            _ => Err(Malformed("invalid data message".into())),
         }
     }
 }
@@ -271,6 +277,20 @@ fn whole(bytes: &mut BytesMut, length: usize) -> Option<Bytes> {
     })
 }
 
+/// A mode as adbd reads it, by `strtoul` with base 0: some hosts write `0644`. What is no number is 0; `None` is one that is too large.
+fn read_mode(text: &str) -> Option<u32> {
+    let (digits, base) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, if text.starts_with('0') { 8 } else { 10 }),
+    };
+    let digits = digits.chars().map_while(|digit| digit.to_digit(base));
+    let add = |number: u64, digit| {
+        number.checked_mul(base.into()).and_then(|number| number.checked_add(u64::from(digit)))
+    };
+    // `mode_t` has 32 bits, and takes the lower ones.
+    digits.into_iter().try_fold(0, add).map(|number| number as u32)
+}
+
 /// Takes a message whose `length` bytes follow `before` others, giving those.
 fn tail(
     bytes: &mut BytesMut,
@@ -370,14 +390,31 @@ mod tests {
             let refusal = Request::decode(&mut BytesMut::from(bytes)).unwrap_err();
             assert_eq!(refusal.0, expected);
         };
-        check(b"STA2\x01\0\0\0/", "unknown sync request STA2");
-        check(b"STAT\0\x10\0\0", "path too long (4096 bytes, at most 1024)");
-        check(b"STAT\xff\xff\xff\xff", "path too long (4294967295 bytes, at most 1024)");
-        check(b"SEND\x02\0\0\0/a", "missing mode in \"/a\"");
-        check(b"SEND\x04\0\0\0/a,x", "bad mode \"x\"");
+        check(b"STA2\x01\0\0\0/", "unknown command 32415453");
+        check(b"STAT\0\x10\0\0", "path too long");
+        check(b"STAT\xff\xff\xff\xff", "path too long");
+        check(b"SEND\x02\0\0\0/a", "missing , in ID_SEND_V1");
         check(b"RECV\x01\0\0\0\xff", "path is not UTF-8");
-        assert!(Upload::decode(&mut BytesMut::from(&b"DATA\x01\0\x01\0"[..])).is_err());
-        assert!(Upload::decode(&mut BytesMut::from(&b"QUIT\0\0\0\0"[..])).is_err());
+        let check = |bytes: &[u8], expected: &str| {
+            assert_eq!(Upload::decode(&mut BytesMut::from(bytes)).unwrap_err().0, expected);
+        };
+        check(b"DATA\x01\0\x01\0", "oversize data message");
+        check(b"QUIT\0\0\0\0", "invalid data message");
+    }
+
+    #[test]
+    fn a_mode_is_a_number_as_c_reads_it() {
+        for (text, mode) in [
+            ("33188", Some(0o100_644)),
+            ("0100644", Some(0o100_644)),
+            ("0x81a4", Some(0o100_644)),
+            ("420 ", Some(420)),
+            ("", Some(0)),
+            ("rw", Some(0)),
+            ("18446744073709551616", None),
+        ] {
+            assert_eq!(read_mode(text), mode, "{text:?}");
+        }
     }
 
     proptest! {
