@@ -263,7 +263,8 @@ impl Canvas<'_> {
         clip: Rect,
     ) {
         for line in &shaped.lines {
-            let align = if line.rtl { 1.0 } else { align };
+            // It begins at the right, unless it stands in the middle.
+            let align = if line.rtl && align == 0.0 { 1.0 } else { align };
             let start = x + ((across - line.width) * align).max(0.0).round();
             for glyph in &line.glyphs {
                 self.glyph(

@@ -116,7 +116,11 @@ impl Placing<'_, '_, '_> {
         } else {
             inner.top
         };
-        let (mut slide, mut place, mut aside) = (0.0, None, 0);
+        let (mut slide, mut place, mut aside) = (0.0_f32, None, 0);
+        let first = shaped.lines.first();
+        // Where a line from right to left has no room, its end lies beyond the box on the left.
+        let beyond = first.filter(|line| one_line && line.rtl);
+        let beyond = beyond.map(|line| (line.width - across).max(0.0));
         if let Some(focus) = focus {
             let caret = caret_bytes(&view.text, words, focus.caret);
             let line = if words.is_empty() { 0 } else { line_of(&shaped, caret) };
@@ -129,8 +133,12 @@ impl Placing<'_, '_, '_> {
             // At the very beginning it stands before the box, so as not to strike through the hint; where there is no room before
             // it, the hint makes way.
             let back = if caret == 0 { width } else { 0.0 };
-            let rtl = self.mirrored || shaped.lines.get(line).is_some_and(|line| line.rtl);
-            let along = if rtl { across - x + slide } else { x - slide - back };
+            let along = match shaped.lines.get(line) {
+                Some(line) if line.rtl => across - x + slide,
+                _ if self.mirrored && words.is_empty() => across,
+                Some(line) if self.mirrored => (across - line.width).max(0.0) + x - slide,
+                _ => x - slide - back,
+            };
             let wanted = inner.left + along as i32;
             let left = wanted.min(screen.right - width as i32).max(screen.left);
             if words.is_empty() && left != wanted {
@@ -142,6 +150,7 @@ impl Placing<'_, '_, '_> {
             let clip = clip.grown(width as i32).intersect(&screen);
             inks.push(Inked { clip, ink: Ink::Fill { rect, radius: 0.0, colour: theme::PRIMARY } });
         }
+        let slide = beyond.map_or(slide, |beyond| beyond - slide);
         let x = inner.left as f32 - slide.round() + aside as f32;
         inks.push(Inked {
             clip,

@@ -313,7 +313,9 @@ impl World {
             return text.len();
         }
         let setting = super::layout::setting(&style, self.display.scale(), None);
-        let along = (at.x - node.full.left) as f32;
+        let shaped = self.types.shape(&text, setting);
+        let rtl = shaped.lines.first().is_some_and(|line| line.rtl);
+        let along = if rtl { node.full.right - at.x } else { at.x - node.full.left } as f32;
         let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
         let mut before = 0;
         for end in ends.take(200) {

@@ -1,7 +1,7 @@
 //! An app that reads from right to left.
 
 use super::*;
-use crate::world::Key;
+use crate::world::{Key, Rect};
 
 #[test]
 fn what_stands_first_stands_at_the_right() {
@@ -75,11 +75,55 @@ fn a_search_finds_words_typed_from_right_to_left_with_the_caret_at_their_left() 
     let mut world = app(AKHBAR, &["action_search"]);
     type_text(&mut world, "القطار");
     assert_eq!(texts(&mut world, "id/news_title").len(), 1);
-    let field = node(&mut world, "search_src_text").unwrap();
+    let (field, caret, _) = field_caret_and_ink(&mut world);
+    assert!(caret.left > field.left && caret.right < field.right - 20, "{caret:?}");
+    tap_at(&mut world, Point { x: caret.left - 3, y: caret.center().y });
+    let (_, tapped, _) = field_caret_and_ink(&mut world);
+    assert_eq!(tapped, caret, "a finger at the left end sets it behind the last letter");
+}
+
+#[test]
+fn the_caret_stands_where_the_next_letter_comes() {
+    let mut world = app(AKHBAR, &["action_search"]);
+    type_text(&mut world, "abc");
+    let (_, caret, ink) = field_caret_and_ink(&mut world);
+    assert!(caret.left >= ink.right - 2, "{caret:?} behind {ink:?}");
+    for _ in 0..3 {
+        world.key(Key::DEL);
+    }
+    type_text(&mut world, &"القطار ".repeat(12));
+    type_text(&mut world, "ع");
+    let (_, caret, ink) = field_caret_and_ink(&mut world);
+    assert!(caret.right <= ink.left + 2 && caret.right + 12 > ink.left, "{caret:?} {ink:?}");
+}
+
+#[test]
+fn what_stands_in_the_middle_stands_there_from_right_to_left_too() {
+    let mut world = app(AKHBAR, &["navigation_saved"]);
+    let title = node(&mut world, "empty_title").unwrap().bounds;
+    let frame = world.frame();
+    let inked = |x: &i32| (title.top..title.bottom).any(|y| frame.pixel(*x, y) != Some([255; 3]));
+    let (left, right) =
+        ((title.left..title.right).find(inked), (title.left..title.right).rfind(inked));
+    let middle = (left.unwrap() + right.unwrap()) / 2;
+    assert!((middle - title.center().x).abs() < 4, "{middle} in {title:?}");
+}
+
+/// The search field, its caret, and the room that the ink of its words takes.
+fn field_caret_and_ink(world: &mut World) -> (Rect, Rect, Rect) {
+    let field = node(world, "search_src_text").unwrap();
     let caret = field.inks.iter().find_map(|inked| match &inked.ink {
         crate::world::scene::Ink::Fill { rect, .. } => Some(*rect),
         _ => None,
     });
-    let caret = caret.expect("a caret");
-    assert!(caret.left > field.bounds.left && caret.right < field.bounds.right - 20, "{caret:?}");
+    let (caret, frame) = (caret.expect("a caret"), world.frame());
+    let dark = |x: &i32| {
+        let high = caret.top + 4..caret.bottom - 4;
+        let column = high.map(|y| frame.pixel(*x, y).unwrap_or([255; 3]));
+        !(caret.left..caret.right).contains(x)
+            && column.into_iter().any(|rgb| rgb[0] < 100 && rgb[2] < 100)
+    };
+    let mut across = field.bounds.left..field.bounds.right;
+    let (left, right) = (across.clone().find(dark).unwrap(), across.rfind(dark).unwrap());
+    (field.bounds, caret, Rect::new(left, caret.top, right + 1, caret.bottom))
 }
