@@ -3,6 +3,7 @@
 use super::places::Place;
 use crate::world::chance::Chance;
 use crate::world::picture::{Mark, Picture};
+use crate::world::system_ui::STATUS;
 use crate::world::theme::Colour;
 
 const LAND: Colour = Colour::hex(0xF3F1EC);
@@ -17,6 +18,8 @@ const NAME: Colour = Colour::hex(0x6B6F76);
 
 /// How far from the middle the map can be moved, in dp.
 pub(crate) const REACH: f32 = 260.0;
+/// Height of a pin in dp.
+const PIN: f32 = 35.6;
 /// Streets stand this far apart, in dp.
 const STEP: f32 = 74.0;
 
@@ -85,8 +88,13 @@ pub(crate) fn map(
     let middle = (width / 2.0, height / 2.0);
     let mut marks = Picture { marks }.scaled(zoom, middle).marks;
     let at = |x: f32, y: f32| (middle.0 + (x - centre.0) * zoom, middle.1 + (y - centre.1) * zoom);
-    for place in pins {
-        pin(at(place.at.0, place.at.1), place, &mut marks);
+    // No pin lies in the status bar, and no name under a pin.
+    let pins = pins.iter().map(|place| (at(place.at.0, place.at.1), *place));
+    let pins: Vec<_> = pins.filter(|((_, y), _)| y - PIN >= STATUS).collect();
+    let target = route.map(|place| (at(place.at.0, place.at.1), place));
+    marks.retain(|mark| pins.iter().chain(&target).all(|(tip, _)| !covers(*tip, mark)));
+    for (tip, place) in pins {
+        pin(tip, place, &mut marks);
     }
     if let Some(place) = route {
         let (x, y) = place.at;
@@ -128,6 +136,13 @@ fn houses(
             }
         }
     }
+}
+
+/// Whether a pin with that tip lies upon a name; letters are about half as wide as high.
+fn covers((x, y): (f32, f32), mark: &Mark) -> bool {
+    let Mark::Label { at, text, size, .. } = mark else { return false };
+    let (wide, high) = (text.chars().count() as f32 * size * 0.28, size * 0.6);
+    (x - at.0).abs() < wide + 14.6 && at.1 + high > y - PIN && at.1 - high < y
 }
 
 /// A drop-shaped pin whose tip stands at `tip`.
@@ -187,3 +202,34 @@ const SCENES: [[u32; 4]; 7] = [
     [0xFFF2CC, 0xF5D27A, 0xDDAA3B, 0xFFFFFF],
     [0xDFF3EE, 0x98D2C3, 0x4FA694, 0xFDF0D0],
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::apps::maps::places::city;
+
+    #[test]
+    fn a_pin_lies_neither_upon_a_name_nor_in_the_status_bar() {
+        let places = city(1);
+        let pins: Vec<&Place> = places.iter().collect();
+        let mut drawn = 0;
+        for centre in [(0.0, -10.0), (40.0, 120.0), (-150.0, -60.0)] {
+            let marks = map(1, (411.0, 274.0), (centre, 1.0), &pins, None).marks;
+            let heads = marks.iter().filter_map(|mark| match mark {
+                Mark::Icon { at, .. } => Some(*at),
+                _ => None,
+            });
+            for (x, y) in heads {
+                drawn += 1;
+                assert!(y - 14.6 >= STATUS - 0.1, "{x} {y}");
+                for mark in &marks {
+                    let Mark::Label { at, text, size, .. } = mark else { continue };
+                    let wide = text.chars().count() as f32 * size / 4.0;
+                    let upon = (x - at.0).abs() < wide && (y - at.1).abs() < 14.0;
+                    assert!(!upon, "{text} under a pin at {x} {y}");
+                }
+            }
+        }
+        assert!(drawn > 10, "only {drawn} were drawn");
+    }
+}
