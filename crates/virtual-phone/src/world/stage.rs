@@ -223,8 +223,12 @@ impl World {
         let mut area = display.bounds();
         area.bottom = (system_ui::STATUS * scale).round() as i32;
         let root = self.place(&status, area, system_ui::PACKAGE, "", None);
-        windows.push(window(WindowKind::StatusBar, "StatusBar", system_ui::PACKAGE, root));
+        let status = window(WindowKind::StatusBar, "StatusBar", system_ui::PACKAGE, root);
+        // Cards lie behind the status bar (`shell/window/aad_windows_android11.txt`), the shade before it.
         self.place_overlays(&mut windows, mark.as_ref());
+        let shade = windows.pop_if(|_| self.shade_shown());
+        windows.push(status);
+        windows.extend(shade);
         let mut area = display.bounds();
         area.top = area.bottom - (system_ui::NAVIGATION * scale).round() as i32;
         let root = self.place(&navigation, area, system_ui::PACKAGE, "", None);

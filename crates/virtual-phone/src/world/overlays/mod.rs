@@ -102,14 +102,16 @@ pub(crate) struct Overlays {
 const MOST: usize = 16;
 
 impl World {
-    /// Puts a window before all others.
+    /// Puts a window before all others but the shade.
     pub(crate) fn put_before(&mut self, overlay: impl Overlay + 'static) {
         if self.overlays.standing.len() >= MOST {
             return;
         }
         self.overlays.next = self.overlays.next.wrapping_add(1);
         let id = self.overlays.next;
-        self.overlays.standing.push(Standing { id, overlay: Box::new(overlay) });
+        let standing = &mut self.overlays.standing;
+        standing.push(Standing { id, overlay: Box::new(overlay) });
+        standing.sort_by_key(|standing| standing.overlay.place() == Place::Cover);
         self.turn_focus();
     }
 

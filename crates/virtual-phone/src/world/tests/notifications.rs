@@ -178,3 +178,16 @@ fn the_shop_may_tell_about_an_order_only_when_it_was_allowed_to() {
     tap(&mut world, "Your order is on its way");
     assert!(shows(&mut world, "Orders"));
 }
+
+#[test]
+fn the_shade_comes_down_before_a_dialog_of_the_system() {
+    let mut world = app(CLOCK, &[]);
+    world.stop_responding(CLOCK);
+    pull(&mut world);
+    assert!(world.shade_shown());
+    assert_eq!(world.scene().focused().unwrap().title, "NotificationShade");
+    world.pop_up("Software update", "Now?");
+    assert_eq!(world.scene().focused().unwrap().title, "NotificationShade");
+    world.key(Key::BACK);
+    assert!(!world.shade_shown() && shows(&mut world, "Software update"));
+}
