@@ -111,9 +111,8 @@ impl World {
         let again = before.is_some_and(|before| self.uptime - before < soon(self.android));
         let first = self.settings.on("global", "show_first_crash_dialog")
             || self.settings.on("secure", "show_first_crash_dialog_dev_option");
-        let shown = self.stands_before(|overlay| {
-            overlay.title().strip_prefix("Application Error: ") == Some(package)
-        });
+        let title = title_of_crash(package);
+        let shown = self.stands_before(|overlay| overlay.title() == title);
         if shown || !(again || first || self.android < LISTS_FROM) {
             return;
         }
@@ -127,6 +126,11 @@ impl World {
         let app = self.app_index(package).map(|at| &self.apps[at].manifest);
         app.map_or_else(|| package.to_owned(), |manifest| manifest.label.clone())
     }
+}
+
+/// The title of the window that tells of an app's crash.
+pub(crate) fn title_of_crash(package: &str) -> String {
+    format!("Application Error: {package}")
 }
 
 /// How soon a crash follows another to count as one of several (`MIN_CRASH_INTERVAL`).

@@ -109,6 +109,19 @@ impl World {
         self.settle();
     }
 
+    /// Takes all of a package away, because that was stopped or goes: `NotificationListenerService.REASON_PACKAGE_CHANGED`.
+    pub(crate) fn cancel_of(&mut self, package: &str) {
+        let is_of = |one: &mut Notification| one.package == package;
+        let gone: Vec<_> = self.notifications.extract_if(.., is_of).collect();
+        for one in &gone {
+            let key = one.key(self.uid_of(package));
+            self.note("notification_canceled", &format!("[{key},5,0,0,0,-1,-1,NULL]"));
+        }
+        if !gone.is_empty() {
+            self.settle();
+        }
+    }
+
     /// What a tap on a notification does: it goes away, and its app comes to the front.
     pub(crate) fn open_notification(
         &mut self,

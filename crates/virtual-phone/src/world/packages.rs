@@ -3,10 +3,10 @@
 //! Plain values and the world's part of it: the icon, the tasks, the log. Reading an APK, and judging whether it may come, is done in
 //! `crate::packages`; its files lie in the phone's tree.
 
-use super::World;
 use super::app::{App, Intent, Manifest, Store};
 use super::apps::stranger::Stranger;
 use super::tasks::{HOME, Installed, SYSTEM_PID};
+use super::{World, failing};
 use std::sync::Arc;
 
 /// What the manifest of an APK declares.
@@ -281,6 +281,9 @@ impl World {
     pub(crate) fn uninstall(&mut self, package: &str) -> Option<Manifest> {
         let at = self.app_index(package).filter(|at| !self.apps[*at].manifest.system)?;
         self.stop_for(package, "deletePackageX");
+        self.cancel_of(package);
+        let crashed = failing::title_of_crash(package);
+        self.take_away(|overlay| overlay.about() == Some(package) || overlay.title() == crashed);
         let gone = self.apps.remove(at).manifest;
         self.set_secure(package, false);
         self.settle();

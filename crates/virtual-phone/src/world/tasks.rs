@@ -167,6 +167,7 @@ impl World {
             self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
             self.note("am_kill", &format!("[0,{pid},{package},0,stop {package}]"));
         }
+        self.cancel_of(package);
         self.end(package);
         true
     }

@@ -73,7 +73,7 @@ impl Overlay for Crashed {
     }
 
     fn title(&self) -> String {
-        format!("Application Error: {}", self.package)
+        failing::title_of_crash(&self.package)
     }
 
     fn view(&self, world: &World) -> View {

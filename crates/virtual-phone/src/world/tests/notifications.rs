@@ -1,7 +1,8 @@
 //! Notifications come from apps, are seen in the status bar and the shade, and lead back to the apps.
 
 use super::*;
-use crate::world::{Key, WindowKind};
+use crate::world::overlays::Crashed;
+use crate::world::{Declared, Installation, Key, Manifest, WindowKind};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -190,4 +191,27 @@ fn the_shade_comes_down_before_a_dialog_of_the_system() {
     assert_eq!(world.scene().focused().unwrap().title, "NotificationShade");
     world.key(Key::BACK);
     assert!(!world.shade_shown() && shows(&mut world, "Software update"));
+}
+
+#[test]
+fn what_an_app_has_posted_goes_when_it_is_stopped_or_taken_away() {
+    let mut world = phone();
+    let may = "android.permission.POST_NOTIFICATIONS".to_owned();
+    let declared = Declared {
+        package: "org.x".to_owned(),
+        permissions: vec![may.clone()],
+        ..Declared::default()
+    };
+    let manifest = Installation { declared, ..Installation::unknown() };
+    world.install(Manifest::of_installation(manifest), None);
+    world.grant("org.x", &may).unwrap();
+    for package in ["org.x", CLOCK, MESSAGES] {
+        assert!(world.post(package, "", "Hello", "there", None), "{package}");
+    }
+    world.put_before(Crashed { package: "org.x".into(), label: "X".into(), again: true });
+    assert!(world.uninstall("org.x").is_some());
+    assert!(!shows(&mut world, "X keeps stopping"));
+    assert_eq!(bar(&mut world).len(), 2);
+    world.force_stop(CLOCK);
+    assert_eq!(bar(&mut world), ["Messages notification: Hello"]);
 }
