@@ -22,7 +22,9 @@ async fn a_host_sees_an_error_dialog_in_the_dump_and_among_the_windows() {
     let focus = windows.lines().find(|line| line.contains("mCurrentFocus=")).expect("a focus");
     assert!(focus.ends_with(" u0 Application Not Responding: com.android.settings}"), "{focus}");
     let mut lines = windows.lines().skip_while(|line| !line.contains(" package=android "));
-    let attributes = lines.nth(1).unwrap_or_default();
+    let owner = lines.next().unwrap_or_default();
+    assert!(owner.ends_with(" package=android appop=SYSTEM_ALERT_WINDOW"), "{owner}");
+    let attributes = lines.next().unwrap_or_default();
     assert!(attributes.contains(" ty=SYSTEM_ALERT fmt=TRANSLUCENT"), "{attributes}");
     let log = wired.said("logcat -d -b events,system -s am_anr ActivityManager").await;
     assert!(log.contains("ANR in com.android.settings (com.android.settings/.Settings)"), "{log}");

@@ -1,7 +1,7 @@
 //! `dumpsys window` of Android 4.4: other sections, and the focus stands among the windows. Captures `037`, `038`, `064`, `119`, `436`.
 
 use super::task;
-use super::window::name as window_name;
+use super::window::{appop, name as window_name};
 use crate::phone::State;
 use crate::world::WindowKind;
 
@@ -66,10 +66,11 @@ pub(super) fn windows(phone: &mut State) -> String {
         } | if window.secure { 0x2000 } else { 0 };
         let (width, height) = (bounds.right - bounds.left, bounds.bottom - bounds.top);
         text.push_str(&format!(
-            "  Window #{} {}:\n    mDisplayId=0 mSession=Session{{a6752870 373:u0a10008}} mClient=android.os.BinderProxy@a6708d60\n    mOwnerUid=10008 mShowToOwnerOnly=false package={} appop=NONE\n    mAttrs=WM.LayoutParams{{(0,0)(fillxfill) sim=#20 ty={kind} fl=#{flags:x} fmt=-3}}\n    Requested w={width} h={height} mLayoutSeq=38\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mSeq=0 mSystemUiVisibility=0x0\n    mHasSurface=true mShownFrame=[{}.0,{}.0][{}.0,{}.0] isReadyForDisplay()=true\n    mFrame={frame} last={frame}\n    Frames: containing={frame} parent={frame}\n        display={frame} overscan={frame}\n        content={frame} visible={frame}\n        decor=[0,0][0,0]\n",
+            "  Window #{} {}:\n    mDisplayId=0 mSession=Session{{a6752870 373:u0a10008}} mClient=android.os.BinderProxy@a6708d60\n    mOwnerUid=10008 mShowToOwnerOnly=false package={} appop={}\n    mAttrs=WM.LayoutParams{{(0,0)(fillxfill) sim=#20 ty={kind} fl=#{flags:x} fmt=-3}}\n    Requested w={width} h={height} mLayoutSeq=38\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mSeq=0 mSystemUiVisibility=0x0\n    mHasSurface=true mShownFrame=[{}.0,{}.0][{}.0,{}.0] isReadyForDisplay()=true\n    mFrame={frame} last={frame}\n    Frames: containing={frame} parent={frame}\n        display={frame} overscan={frame}\n        content={frame} visible={frame}\n        decor=[0,0][0,0]\n",
             count - 1 - nth,
             window_name(window),
             window.package,
+            appop(window),
             bounds.left,
             bounds.top,
             bounds.right,

@@ -31,6 +31,14 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     }
 }
 
+/// The operation that guards windows of that type (`PhoneWindowManager.checkAddPermission`; `shell/window/aad_windows_android11.txt`).
+pub(super) fn appop(window: &Window) -> &'static str {
+    match window.kind {
+        WindowKind::SystemAlert => "SYSTEM_ALERT_WINDOW",
+        _ => "NONE",
+    }
+}
+
 /// A window as all reports name it.
 pub(super) fn name(window: &Window) -> String {
     format!("Window{{{:07x} u0 {}}}", fingerprint(&window.title) & 0xfff_ffff, window.title)

@@ -1,7 +1,7 @@
 //! The windows from the top down, and what the window manager says of itself behind them. Source: `WindowState.dump` and
 //! `WindowManagerService.dumpWindowsNoHeaderLocked` of each release, as said in `window`.
 
-use super::{State, first, focus, name, task_in_token};
+use super::{State, appop, first, focus, name, task_in_token};
 use crate::programs::dumpsys::{configuration, fingerprint};
 use crate::release::shapes::Shape;
 use crate::world::{Window, WindowKind};
@@ -114,8 +114,9 @@ fn of(window: &Window, kind: &str, uid: u32, activity: &str, shape: Shape) -> St
         _ => "",
     };
     format!(
-        "    mDisplayId=0{place} {session}\n    mOwnerUid={uid} {owner} package={} appop=NONE\n    mAttrs={{(0,0)(fillxfill) sim={{adjust=pan}} ty={kind} fmt=TRANSLUCENT{}}}\n    Requested w={} h={} mLayoutSeq=1\n{layers}    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n{asks}    mGivenContentInsets=[0,0][0,0] mGivenVisibleInsets=[0,0][0,0]\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n{frames}{turning}    isOnScreen=true\n    isVisible=true\n{last}",
+        "    mDisplayId=0{place} {session}\n    mOwnerUid={uid} {owner} package={} appop={}\n    mAttrs={{(0,0)(fillxfill) sim={{adjust=pan}} ty={kind} fmt=TRANSLUCENT{}}}\n    Requested w={} h={} mLayoutSeq=1\n{layers}    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n{asks}    mGivenContentInsets=[0,0][0,0] mGivenVisibleInsets=[0,0][0,0]\n    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false\n{frames}{turning}    isOnScreen=true\n    isVisible=true\n{last}",
         window.package,
+        appop(window),
         flags(window, shape),
         bounds.right - bounds.left,
         bounds.bottom - bounds.top,
