@@ -44,6 +44,9 @@ impl World {
         self.display = Display { width, height, density, rotation }.sane();
         self.gesture = None;
         self.fling = None;
+        if let Some(focus) = &mut self.focus {
+            focus.reveal = true;
+        }
         self.settle();
     }
 }

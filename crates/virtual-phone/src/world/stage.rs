@@ -13,7 +13,7 @@ use super::scene::{Ink, Inked, Node, Scene, Window, WindowKind};
 use super::shifts;
 use super::system_ui;
 use super::theme::{self, Type};
-use super::view::{Content, FieldTraits, View, column, frame};
+use super::view::{Content, FieldTraits, Look, View, column, frame};
 
 /// A dialog is no wider than this, in dp (Material 3, "Dialogs: specs").
 const WIDEST_DIALOG: f32 = 560.0;
@@ -283,12 +283,23 @@ impl World {
     }
 }
 
-/// A dialog's card in the middle of the room that the bars leave.
-fn decorated(dialog: View, insets: (f32, f32)) -> View {
-    let card =
-        column([dialog.shrinks()]).class(super::layout::DECOR).max_width(WIDEST_DIALOG).fits();
+/// A dialog's card in the middle of the room that the bars leave; one that is higher scrolls as a whole, unless a part of it does.
+fn decorated(mut dialog: View, insets: (f32, f32)) -> View {
+    let whole = !scrolls(&dialog);
+    // The card's ground stays where it is while what stands on it moves.
+    let ground = if whole { std::mem::take(&mut dialog.look) } else { Look::default() };
+    let mut card = column([dialog.shrinks()]);
+    if whole {
+        card = card.scrolls();
+    }
+    card.look = ground;
+    let card = card.class(super::layout::DECOR).max_width(WIDEST_DIALOG).fits();
     let (above, below) = (insets.0 + 8.0, insets.1 + 8.0);
     frame([card.grow()]).pack_center().align_center().pad_each(28.0, above, 28.0, below)
+}
+
+fn scrolls(view: &View) -> bool {
+    view.scroll.is_some() || view.children.iter().any(scrolls)
 }
 
 /// A text field as the app drew it last.

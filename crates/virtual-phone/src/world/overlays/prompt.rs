@@ -85,11 +85,10 @@ impl Overlay for Prompt {
         let buttons = column(buttons).gap(4.0).pad_each(24.0, 0.0, 24.0, 24.0).wide();
         let dialog = column([content.wide().id(id("content_container")), buttons])
             .wide()
-            .fill(theme::SURFACE_CONTAINER)
-            .radius(28.0)
             .id(id("grant_dialog"));
         let dialog = column([dialog]).wide().id(id("grant_singleton"));
-        column([dialog]).scrolls().wide().shrinks()
+        let card = column([dialog]).scrolls().wide().shrinks();
+        card.fill(theme::SURFACE_CONTAINER).radius(28.0)
     }
 
     fn on(&mut self, event: Event, world: &mut World) -> After {

@@ -1,7 +1,7 @@
 //! What the system puts before an app: who gets the touches and keys, what a dump shows, what comes back afterwards.
 
 use super::*;
-use crate::world::{Buffer, Key};
+use crate::world::{Buffer, Key, Wish};
 
 const NO: &str = "java.lang.IllegalStateException: no";
 
@@ -31,6 +31,38 @@ fn an_alert_takes_all_touches_and_keys_until_it_is_answered() {
     assert!(world.keyboard_shown());
     type_text(&mut world, "ord");
     assert_eq!(world.focused_text().as_deref(), Some("half a word"));
+}
+
+#[test]
+fn all_of_a_dialog_can_be_reached_in_a_low_window() {
+    let turned = Display { width: 800, height: 480, density: 240, rotation: 1 };
+    let start = |package: &str| {
+        let mut world = World::new(Setup { display: turned, ..Setup::default() });
+        world.start(package, None).unwrap();
+        world
+    };
+    let mut files = start(FILES);
+    files.set_rotation(0);
+    tap(&mut files, "New folder");
+    files.set_rotation(1);
+    let field =
+        files.scene().focused().unwrap().root.walk().find(|node| node.flags.focused).unwrap();
+    assert_eq!(field.bounds, field.full, "what has the focus is in sight");
+    type_text(&mut files, "Trip");
+    assert!(files.keyboard_shown());
+    tap_all(&mut files, &["android:id/button1"]);
+    assert_eq!(files.take_wishes(), [Wish::MakeFolder("Trip".to_owned())]);
+    let mut asking = start(MAPS);
+    tap(&mut asking, "mylocation_button");
+    tap_all(&mut asking, &["Approximate"]);
+    let list = asking.scene().focused().unwrap().bounds;
+    let (x, middle) = (list.center().x, list.center().y);
+    drag(&mut asking, (x, middle), (x, middle - 400));
+    let last = node(&mut asking, "permission_deny_button").unwrap();
+    assert_eq!(last.bounds, last.full, "nothing of it is cut");
+    asking.pop_up("Software update", &"A line of its own.\n".repeat(40));
+    tap_all(&mut asking, &["Later"]);
+    assert!(!shows(&mut asking, "Software update"));
 }
 
 #[test]
