@@ -33,6 +33,7 @@ impl Key {
     pub const ENTER: Key = Key(66);
     pub const DEL: Key = Key(67);
     pub const MENU: Key = Key(82);
+    pub const NOTIFICATION: Key = Key(83);
     pub const ESCAPE: Key = Key(111);
     pub const FORWARD_DEL: Key = Key(112);
     pub const MOVE_HOME: Key = Key(122);
@@ -103,6 +104,11 @@ impl World {
             Key::SLEEP => self.light(false),
             Key::HOME => self.press_home(),
             Key::APP_SWITCH => self.switch_to_last(),
+            // `KeyGestureController` of Android 16; what releases before it do is not known here.
+            Key::NOTIFICATION if self.android >= 16 => match self.shade_shown() {
+                true => self.close_shade(),
+                false => self.open_shade(false),
+            },
             Key::BACK | Key::ESCAPE => self.back(),
             Key::VOLUME_UP => self.change_volume(1),
             Key::VOLUME_DOWN => self.change_volume(-1),

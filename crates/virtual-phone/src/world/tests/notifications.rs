@@ -194,6 +194,15 @@ fn the_shade_comes_down_before_a_dialog_of_the_system() {
 }
 
 #[test]
+fn the_notification_key_pulls_the_shade_down_and_pushes_it_up() {
+    let mut world = World::new(Setup { display: SMALL, android: 16, ..Setup::default() });
+    world.key(Key::NOTIFICATION);
+    assert!(world.shade_shown());
+    world.key(Key::NOTIFICATION);
+    assert!(!world.shade_shown());
+}
+
+#[test]
 fn what_an_app_has_posted_goes_when_it_is_stopped_or_taken_away() {
     let mut world = phone();
     let may = "android.permission.POST_NOTIFICATIONS".to_owned();
