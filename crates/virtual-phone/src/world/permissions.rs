@@ -83,11 +83,14 @@ struct Held {
     granted: bool,
     /// Until its process ends.
     once: bool,
-    /// How often the person refused.
+    /// How often the person refused, [`OFTEN`] at most; 255 where that is to be final.
     refused: u8,
     /// Decided by a person, not by the shell.
     by_person: bool,
 }
+
+/// From so many refusals on they are no longer counted.
+const OFTEN: u8 = 2;
 
 /// What was decided, by package and permission.
 #[derive(Debug, Default)]
@@ -99,6 +102,8 @@ pub(crate) enum Said {
     Allow,
     Once,
     Deny,
+    /// Denied, and not to be asked again.
+    Never,
     /// The prompt was left without an answer.
     Nothing,
 }
@@ -198,7 +203,7 @@ impl World {
             let granted = self.granted(package, name);
             let mut flags = match held {
                 None if granted => vec!["GRANTED_BY_DEFAULT"],
-                Some(held) if held.refused > 1 && !granted => vec!["USER_SET", "USER_FIXED"],
+                Some(held) if self.is_final(&held) && !granted => vec!["USER_SET", "USER_FIXED"],
                 Some(held) if held.by_person => vec!["USER_SET"],
                 _ => Vec::new(),
             };
@@ -213,8 +218,8 @@ impl World {
         listed.collect()
     }
 
-    /// An app asks for a permission. It hears the answer at once where there is nothing to ask, and since Android 11 also when the person
-    /// refused twice before.
+    /// An app asks for a permission. It hears the answer at once where there is nothing to ask, and where the person's refusal is
+    /// final.
     pub(crate) fn ask_permission(&mut self, package: &str, permission: &'static str) {
         let granted = self.granted(package, permission);
         let group = self.group_of(permission).filter(|_| self.asks_for(package, permission));
@@ -222,9 +227,9 @@ impl World {
             self.tell(package, Event::Answer { permission, granted });
             return;
         };
-        let held = self.permissions.0.get(package).and_then(|held| held.get(permission));
+        let held = self.permissions.0.get(package).and_then(|held| held.get(permission)).copied();
         let refused = held.map_or(0, |held| held.refused);
-        if refused > 1 && self.android >= 10 {
+        if held.is_some_and(|held| self.is_final(&held)) {
             self.tell(package, Event::Answer { permission, granted: false });
             return;
         }
@@ -232,7 +237,13 @@ impl World {
         let package = package.to_owned();
         let precise = (permission == FINE_LOCATION).then_some(true);
         let old = self.android < 10;
-        self.put_before(Prompt { package, label, permission, group, refused, precise, old });
+        let never = (old && refused > 0).then_some(false);
+        self.put_before(Prompt { package, label, permission, group, refused, precise, never, old });
+    }
+
+    /// Whether an app that was refused is not to ask again: two refusals say so since Android 10, before that the person does.
+    fn is_final(&self, held: &Held) -> bool {
+        held.refused == u8::MAX || (self.android >= 10 && held.refused >= OFTEN)
     }
 
     /// The person answered a prompt: all that the app wants of the group is decided.
@@ -248,8 +259,10 @@ impl World {
             let held = match said {
                 Said::Nothing => continue,
                 Said::Deny => {
-                    Held { refused: refused.saturating_add(1), by_person: true, ..Held::default() }
+                    let refused = refused.saturating_add(1).min(OFTEN).max(refused);
+                    Held { refused, by_person: true, ..Held::default() }
                 }
+                Said::Never => Held { refused: u8::MAX, by_person: true, ..Held::default() },
                 // Only the approximate place.
                 Said::Allow | Said::Once
                     if prompt.precise == Some(false) && name == FINE_LOCATION =>

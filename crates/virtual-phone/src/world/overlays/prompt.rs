@@ -25,6 +25,8 @@ pub(crate) struct Prompt {
     pub(crate) refused: u8,
     /// Whether the precise location is chosen, where there is a choice.
     pub(crate) precise: Option<bool>,
+    /// Whether "Don't ask again" is ticked, where that is offered: on Android 6 to 9, from the second time on.
+    pub(crate) never: Option<bool>,
     /// Asked as before Android 10.
     pub(crate) old: bool,
 }
@@ -96,7 +98,12 @@ impl Overlay for Prompt {
             Event::Tap(tag) => match tag.name {
                 "allow" => Said::Allow,
                 "once" => Said::Once,
+                "deny" if self.never == Some(true) => Said::Never,
                 "deny" => Said::Deny,
+                "never" => {
+                    self.never = self.never.map(|ticked| !ticked);
+                    return After::Stays;
+                }
                 "fine" | "coarse" => {
                     self.precise = Some(tag.name == "fine");
                     return After::Stays;
@@ -150,7 +157,8 @@ impl Prompt {
         }
     }
 
-    /// Android 6 to 9: a message and two buttons.
+    /// Android 6 to 9: a message and two buttons, and a box that forbids to ask again (`grant_permissions.xml`,
+    /// `GrantPermissionsDefaultViewHandler.java`); whoever ticks it cannot allow.
     fn plain(&self) -> View {
         let id = |name: &str| format!("{OLD_IDS}:id/{name}");
         let question = format!("Allow {} to {}?", self.label, self.group.wants.replace('’', "'"));
@@ -158,9 +166,12 @@ impl Prompt {
         let question = text(question, theme::BODY_LARGE).id(id("permission_message")).grow();
         let head = row([sign, question]).gap(20.0).pad_each(24.0, 24.0, 24.0, 12.0).wide();
         let deny = text_button("DENY", theme::PRIMARY, "deny").id(id("permission_deny_button"));
-        let allow = text_button("ALLOW", theme::PRIMARY, "allow").id(id("permission_allow_button"));
-        let buttons = row([spring(), deny, allow]).pad_each(12.0, 0.0, 12.0, 8.0).wide();
-        column([head, buttons])
+        let able = self.never != Some(true);
+        let ink = if able { theme::PRIMARY } else { theme::OUTLINE };
+        let allow = text_button("ALLOW", ink, "allow").id(id("permission_allow_button"));
+        let buttons = row([spring(), deny, allow.enabled(able)]).pad_each(12.0, 0.0, 12.0, 8.0);
+        let never = self.never.map(|ticked| never(ticked).id(id("do_not_ask_checkbox")));
+        column([head].into_iter().chain(never).chain([buttons.wide()]))
             .wide()
             .fill(theme::SURFACE_CONTAINER)
             .radius(4.0)
@@ -179,6 +190,23 @@ fn button(label: &str, id: String, tag: &'static str) -> View {
         .says(label)
         .id(id)
         .on_tap(tag)
+}
+
+fn never(ticked: bool) -> View {
+    let (symbol, ink) = match ticked {
+        true => (Icon::CheckBox, theme::PRIMARY),
+        false => (Icon::CheckBoxOutlineBlank, theme::ON_SURFACE_VARIANT),
+    };
+    let words = "Don't ask again";
+    row([icon(symbol, 24.0, ink).unlisted(), text(words, theme::BODY.lines(1)).unlisted()])
+        .class(class::CHECK_BOX)
+        .gap(20.0)
+        .pad_xy(24.0, 0.0)
+        .height(theme::TOUCH)
+        .wide()
+        .says(words)
+        .checked(ticked)
+        .on_tap("never")
 }
 
 fn radio(label: &str, on: bool, name: &'static str) -> View {

@@ -88,6 +88,26 @@ fn who_refuses_twice_is_not_asked_again() {
 }
 
 #[test]
+fn on_android_9_a_box_forbids_to_ask_again() {
+    const BOX: &str = "com.android.packageinstaller:id/do_not_ask_checkbox";
+    let mut world = asked(9);
+    assert!(node(&mut world, BOX).is_none(), "not the first time");
+    for _ in 0..3 {
+        tap(&mut world, "DENY");
+        tap(&mut world, "mylocation_button");
+    }
+    assert_eq!(flags(&world, FINE), "USER_SET", "however often it was refused");
+    tap(&mut world, BOX);
+    let allow = node(&mut world, "permission_allow_button").unwrap().flags;
+    assert!(node(&mut world, BOX).unwrap().flags.checked && !allow.enabled);
+    tap(&mut world, "ALLOW");
+    tap(&mut world, "DENY");
+    tap(&mut world, "mylocation_button");
+    assert!(shows(&mut world, "Map of Harbor City"), "nobody is asked");
+    assert_eq!(flags(&world, FINE), "USER_SET|USER_FIXED");
+}
+
+#[test]
 fn each_release_asks_in_its_own_words() {
     let mut old = asked(9);
     let window = old.scene().focused().unwrap();
