@@ -23,7 +23,8 @@ async fn a_host_sees_an_error_dialog_in_the_dump_and_among_the_windows() {
     assert!(focus.ends_with(" u0 Application Not Responding: com.android.settings}"), "{focus}");
     let mut lines = windows.lines().skip_while(|line| !line.contains(" package=android "));
     let owner = lines.next().unwrap_or_default();
-    assert!(owner.ends_with(" package=android appop=SYSTEM_ALERT_WINDOW"), "{owner}");
+    let wanted = "mOwnerUid=1000 showForAllUsers=true package=android appop=SYSTEM_ALERT_WINDOW";
+    assert_eq!(owner.trim(), wanted);
     let attributes = lines.next().unwrap_or_default();
     assert!(attributes.contains(" ty=SYSTEM_ALERT fmt=TRANSLUCENT"), "{attributes}");
     let log = wired.said("logcat -d -b events,system -s am_anr ActivityManager").await;

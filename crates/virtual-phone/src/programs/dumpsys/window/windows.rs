@@ -4,7 +4,7 @@
 use super::{State, appop, first, focus, name, task_in_token};
 use crate::programs::dumpsys::{configuration, fingerprint};
 use crate::release::shapes::Shape;
-use crate::world::{Window, WindowKind};
+use crate::world::{SYSTEM_PID, Window, WindowKind};
 
 pub(super) fn report(phone: &mut State) -> String {
     let shape = phone.manners().shape;
@@ -23,7 +23,7 @@ pub(super) fn report(phone: &mut State) -> String {
         let uid = owners
             .iter()
             .find(|(package, _)| *package == window.package)
-            .map_or(SYSTEM_UI, |(_, uid)| *uid);
+            .map_or(if window.package == "android" { SYSTEM } else { SYSTEM_UI }, |(_, uid)| *uid);
         text.push_str(&format!("  Window #{nth} {}:\n", name(window)));
         text.push_str(&of(window, kind(window.kind, rearmost), uid, &activity, shape));
     }
@@ -33,6 +33,9 @@ pub(super) fn report(phone: &mut State) -> String {
     text.push_str(&end(phone, shape));
     text
 }
+
+/// The user of the system's server (`Process.SYSTEM_UID`).
+const SYSTEM: u32 = 1_000;
 
 /// `WindowManager.LayoutParams.TYPE_…`, in words since Android 8.
 fn kind(kind: WindowKind, rearmost: bool) -> &'static str {
@@ -54,18 +57,23 @@ fn of(window: &Window, kind: &str, uid: u32, activity: &str, shape: Shape) -> St
     let bounds = window.bounds;
     let frame = format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom);
     let hash = fingerprint(&window.title);
-    let app = uid.saturating_sub(10_000);
+    let process = match uid.checked_sub(10_000) {
+        Some(app) => format!("1077:u0a{app}"),
+        None => format!("{SYSTEM_PID}:{uid}"),
+    };
     let session = format!(
-        "mSession=Session{{{:07x} 1077:u0a{app}}} mClient=android.os.BinderProxy@{:07x}",
+        "mSession=Session{{{:07x} {process}}} mClient=android.os.BinderProxy@{:07x}",
         hash >> 8 & 0xfff_ffff,
         hash >> 16 & 0xfff_ffff,
     );
+    // Error dialogs are shown whoever uses the phone (`aad_windows_android11.txt`).
+    let all = uid == SYSTEM;
     let (place, owner) = match shape {
-        Shape::Four | Shape::Nine => (" stackId=1", "mShowToOwnerOnly=true"),
+        Shape::Four | Shape::Nine => (" stackId=1", format!("mShowToOwnerOnly={}", !all)),
         Shape::Eleven | Shape::Thirteen | Shape::Fourteen => {
-            (" rootTaskId=1", "showForAllUsers=false")
+            (" rootTaskId=1", format!("showForAllUsers={all}"))
         }
-        Shape::Sixteen => ("", "showForAllUsers=false"),
+        Shape::Sixteen => ("", format!("showForAllUsers={all}")),
     };
     let frames = match shape {
         Shape::Four | Shape::Nine => format!(
