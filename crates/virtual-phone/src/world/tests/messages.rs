@@ -93,3 +93,19 @@ fn an_address_begins_a_conversation_with_its_number() {
     tap(&mut world, "Send SMS");
     assert_eq!(texts(&mut world, "id/message_text"), ["On my way"]);
 }
+
+#[test]
+fn a_long_message_leaves_room_for_its_button() {
+    let mut world = app(MESSAGES, &["Book club", "compose_message_text"]);
+    type_text(&mut world, &"word ".repeat(120));
+    for rotation in [1, 0] {
+        world.set_rotation(rotation);
+        let send = node(&mut world, "send_message_button_icon").expect("a button");
+        assert_eq!(send.bounds, send.full, "turned {rotation}");
+        let field = node(&mut world, "compose_message_text").unwrap();
+        let below = field.full.bottom - field.bounds.bottom;
+        assert!(below < 15, "of what lies below the last line only: {below}");
+    }
+    tap(&mut world, "Send SMS");
+    assert_eq!(node(&mut world, "compose_message_text").unwrap().text, "");
+}

@@ -10,6 +10,10 @@ use crate::world::widgets::{
     toolbar,
 };
 
+/// What is being written takes six lines at most, in dp.
+const HIGHEST: f32 = 6.0 * 24.0 + 24.0;
+const TOOLBAR: f32 = 64.0;
+
 impl Messages {
     pub(super) fn list(&self, env: &Env<'_>) -> View {
         let head = text("Messages", theme::HEADLINE).pad_each(20.0, 16.0, 20.0, 12.0);
@@ -58,7 +62,12 @@ impl Messages {
         let draft = env.store.get(&draft_key(thread)).unwrap_or_default();
         let many = FieldTraits { multi_line: true, ..FieldTraits::default() };
         let input = field(COMPOSE, draft, "Text message", theme::BODY_LARGE, many);
-        let input = row([input.pad_xy(0.0, 12.0).grow()])
+        // Below the toolbar, in a low window; what is longer scrolls.
+        let room = env.size.1 - env.insets.0 - TOOLBAR - env.insets.1 - 16.0;
+        let input = column([input.pad_xy(0.0, 12.0)])
+            .scrolls()
+            .class(class::LINEAR)
+            .max_height(room.clamp(theme::TOUCH, HIGHEST))
             .pad_xy(18.0, 0.0)
             .fill(theme::SURFACE_CONTAINER)
             .radius(24.0)
