@@ -119,21 +119,12 @@ impl VirtualPhone {
         self.cable().send_modify(|cable| cable.silence = silence);
     }
 
-    /// [`VirtualPhone::unplug`] a moment later, whoever asked for it and has gone since: the phone reboots, or its adbd turns to USB.
-    pub(crate) fn unplug_soon(&self) {
+    /// Does this a moment later, whoever asked for it and has gone since: the phone reboots, or its adbd starts anew.
+    pub(crate) fn soon(&self, step: fn(&Self)) {
         let phone = self.clone();
         tokio::spawn(async move {
             phone.outside(Some(SOON)).await;
-            phone.unplug();
-        });
-    }
-
-    /// [`VirtualPhone::cut_all`] a moment later: its adbd starts anew.
-    pub(crate) fn cut_all_soon(&self) {
-        let phone = self.clone();
-        tokio::spawn(async move {
-            phone.outside(Some(SOON)).await;
-            phone.cut_all();
+            step(&phone);
         });
     }
 

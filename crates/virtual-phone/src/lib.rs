@@ -29,6 +29,7 @@ mod packages;
 mod phone;
 mod processes;
 mod programs;
+mod reboot;
 mod release;
 mod render;
 mod sh;

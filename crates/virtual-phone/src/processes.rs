@@ -56,7 +56,7 @@ pub(crate) struct Signal(u8);
 impl Signal {
     pub(crate) const HUP: Self = Self(1);
     pub(crate) const INT: Self = Self(2);
-    const KILL: Self = Self(9);
+    pub(crate) const KILL: Self = Self(9);
     const PIPE: Self = Self(13);
     pub(crate) const TERM: Self = Self(15);
 

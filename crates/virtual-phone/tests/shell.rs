@@ -291,6 +291,21 @@ async fn an_unplugged_phone_is_gone_until_it_is_plugged_in_again() {
 }
 
 #[tokio::test]
+async fn a_phone_that_was_rebooted_comes_up_as_phones_do() {
+    let wired = Wired::new();
+    wired.said("setprop debug.x 1; setprop persist.log.tag V; echo kept >/sdcard/kept").await;
+    wired.said("am start -n com.android.settings/.Settings; sleep 200").await;
+    assert!(wired.said("uptime").await.contains(" up  0:03, "));
+    let _ = thumbwire_adb::run(&wired.adb, "reboot").await;
+    wired.phone.plug();
+    assert!(wired.said("uptime").await.contains(" up  0:00, "));
+    let properties = "getprop debug.x; getprop persist.log.tag; getprop sys.boot_completed";
+    assert_eq!(wired.said(properties).await, "\nV\n1\n");
+    assert_eq!(wired.said("cat /sdcard/kept").await, "kept\n");
+    assert!(wired.said("dumpsys window | grep mCurrentFocus").await.contains("launcher3"));
+}
+
+#[tokio::test]
 async fn files_go_both_ways() {
     use thumbwire_adb::services::sync::{list, pull, push, stat};
     let wired = Wired::new();

@@ -123,7 +123,7 @@ impl Services for Face {
                 });
                 // The host sees the stream end first, as it does from a phone that is about to go down.
                 drop(stream);
-                phone.unplug_soon();
+                phone.soon(VirtualPhone::reboot);
             }),
             Some("tcpip") => restart::to_tcp(phone, &rest),
             Some("usb") => restart::to_usb(phone),

@@ -120,7 +120,7 @@ pub(super) async fn date(call: Invocation) -> Status {
 /// `uptime`
 pub(super) async fn uptime(call: Invocation) -> Status {
     let (now, up) =
-        call.phone.with(|phone| (phone.world.unix_time(), phone.world.uptime().as_secs()));
+        call.phone.with(|phone| (phone.world.unix_time(), phone.world.since_restart().as_secs()));
     if !call.manners().toybox {
         // toolbox's `uptime.c` of Android 4.4.
         let time = |seconds: u64| {

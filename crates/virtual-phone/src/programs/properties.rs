@@ -145,6 +145,14 @@ impl Properties {
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.0.insert(name.to_owned(), value.to_owned());
     }
+
+    /// What they are after a reboot: those of a `fresh` phone, and what was set to last.
+    pub(crate) fn restart(&mut self, fresh: Self) {
+        self.0.retain(|name, _| name.starts_with("persist."));
+        for (name, value) in fresh.0 {
+            self.0.entry(name).or_insert(value);
+        }
+    }
 }
 
 /// The first two numbers of a kernel.

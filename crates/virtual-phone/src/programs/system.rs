@@ -1,6 +1,7 @@
 //! Who and what the phone is: `id`, `uname`, `which`, `env`, `reboot`.
 
 use super::{Invocation, find};
+use crate::phone::VirtualPhone;
 use crate::sh::io::Status;
 
 /// `id [-u|-g] [-n]`
@@ -67,7 +68,7 @@ pub(super) async fn env(call: Invocation) -> Status {
 /// `reboot [MODE]`: the phone goes away. Whoever holds it plugs it in again.
 pub(super) async fn reboot(call: Invocation) -> Status {
     // `reboot.c` does not return, for scripts that wait for the phone next.
-    call.phone.unplug_soon();
+    call.phone.soon(VirtualPhone::reboot);
     call.phone.unplugged().await;
     Ok(0)
 }

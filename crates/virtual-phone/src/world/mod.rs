@@ -29,6 +29,7 @@ mod overlays;
 pub(crate) mod packages;
 mod permissions;
 pub(crate) mod picture;
+mod restart;
 pub(crate) mod scene;
 mod screen;
 pub(crate) mod settings;
@@ -138,6 +139,8 @@ pub struct World {
     seed: u64,
     android: u32,
     uptime: Duration,
+    /// The uptime at which it was restarted last.
+    restarted: Duration,
     /// Size in the natural orientation and density, as built.
     physical: (i32, i32, i32),
     size_override: Option<(i32, i32)>,
@@ -217,6 +220,7 @@ impl World {
             seed: setup.seed,
             android: setup.android,
             uptime: Duration::ZERO,
+            restarted: Duration::ZERO,
             physical: (natural.0, natural.1, display.density),
             size_override: None,
             density_override: None,
@@ -279,7 +283,7 @@ impl World {
         self.hold_if_long_enough();
     }
 
-    /// Time since the phone was switched on.
+    /// Time since the phone was first switched on, reboots included.
     pub fn uptime(&self) -> Duration {
         self.uptime
     }

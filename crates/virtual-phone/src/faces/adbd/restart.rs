@@ -21,7 +21,7 @@ pub(super) fn to_tcp(phone: VirtualPhone, port: &str) -> Handler {
         drop(stream);
         if let Some(port) = port {
             phone.with(|phone| phone.properties.set("service.adb.tcp.port", &port.to_string()));
-            phone.cut_all_soon();
+            phone.soon(VirtualPhone::cut_all);
         }
     })
 }
@@ -32,6 +32,6 @@ pub(super) fn to_usb(phone: VirtualPhone) -> Handler {
         let _ = stream.write_all(b"restarting in USB mode\n").await;
         drop(stream);
         phone.with(|phone| phone.properties.set("service.adb.tcp.port", "0"));
-        phone.unplug_soon();
+        phone.soon(VirtualPhone::unplug);
     })
 }

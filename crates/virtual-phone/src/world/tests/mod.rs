@@ -19,6 +19,7 @@ mod notes;
 mod notifications;
 mod overlays;
 mod permissions;
+mod restart;
 mod seeding;
 mod settings;
 mod shop;

@@ -1,0 +1,27 @@
+//! What a reboot leaves.
+
+use super::*;
+
+#[test]
+fn a_reboot_ends_what_was_in_memory_and_leaves_what_is_stored() {
+    let mut world = maps();
+    world.advance(Duration::from_secs(60));
+    world.keep(NOTES, "note/40/title", Some("Call the plumber"));
+    world.put_setting("system", "screen_brightness", "17");
+    world.set_clipboard("gone");
+    world.notify(SHOP, "On its way", "An order");
+    world.start(SETTINGS, None).unwrap();
+    world.stop_responding(SETTINGS);
+    world.restart();
+    assert_eq!(world.foreground().package, "com.android.launcher3");
+    assert_eq!(world.top_activity(), world.foreground(), "no dialog stands before it");
+    assert!(world.pid_of(MAPS).is_none() && world.responds(SETTINGS));
+    assert!(world.notifications().is_empty());
+    assert_eq!(world.clipboard(), None);
+    assert_eq!(world.setting("system", "screen_brightness"), Some("17"));
+    assert_eq!(world.kept(NOTES), [("note/40/title", "Call the plumber")]);
+    assert_eq!(world.since_restart(), Duration::ZERO);
+    assert_eq!(world.uptime(), Duration::from_secs(60), "the phone's clock goes on");
+    world.start(SETTINGS, None).unwrap();
+    assert_eq!(world.foreground().package, SETTINGS);
+}
