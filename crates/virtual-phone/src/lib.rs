@@ -10,12 +10,13 @@
 //!                          └► processes
 //! ```
 //!
-//! It is a phone of today, or of 2014 ([`Setup::of_release`]): `release` is the table of what differs. [`VirtualPhone::set_guarded`] makes it
-//! ask for keys; [`VirtualPhone::set_odd`] makes a program answer as phones do when something is wrong, [`VirtualPhone::add_fault`] lets things go
-//! wrong by chance.
+//! It is a phone of today, or of 2014 ([`Setup::of_release`]): `release` is the table of what differs, `latency` of what takes time.
+//! [`VirtualPhone::set_guarded`] makes it ask for keys; [`VirtualPhone::set_odd`] makes a program answer as phones do when something is
+//! wrong, [`VirtualPhone::add_fault`] lets things go wrong by chance.
 //!
 //! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
-//! bytes. [`Clock::Outside`] makes it live in the host's time instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`) with the product it tests, and learns its manners from captures of real phones.
+//! bytes. [`Clock::Outside`] makes it live in the host's time instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`)
+//! with the product it tests, and learns its manners from captures of real phones.
 
 mod cable;
 mod commands;
