@@ -3,6 +3,7 @@
 //! Time goes on: [`World::uptime`] counts from when the phone was first switched on, [`World::since_restart`] is what Android calls uptime.
 
 use super::log::Buffer;
+use super::tasks::HOME;
 use super::{Duration, World};
 
 impl World {
@@ -13,7 +14,7 @@ impl World {
         self.forget_aside();
         let packages: Vec<String> =
             self.apps.iter().map(|app| app.manifest.package.clone()).collect();
-        for package in &packages {
+        for package in packages.iter().filter(|package| *package != HOME) {
             self.end(package);
         }
         self.notifications.clear();
@@ -22,6 +23,7 @@ impl World {
         (self.screen_on, self.banner, self.next_wake) = (true, false, None);
         Buffer::ALL.into_iter().for_each(|buffer| self.log.clear(buffer));
         self.restarted = self.uptime;
+        self.end(HOME);
         self.settle();
     }
 

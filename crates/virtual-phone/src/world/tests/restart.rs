@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// The tags of all that can be read in the log, in order.
+fn log(world: &World) -> Vec<&str> {
+    world.log().since(0).map(|(_, line)| line.tag.as_str()).collect()
+}
+
 #[test]
 fn a_reboot_ends_what_was_in_memory_and_leaves_what_is_stored() {
     let mut world = maps();
@@ -13,6 +18,7 @@ fn a_reboot_ends_what_was_in_memory_and_leaves_what_is_stored() {
     world.start(SETTINGS, None).unwrap();
     world.stop_responding(SETTINGS);
     world.restart();
+    assert_eq!(log(&world), log(&phone()), "what comes up writes as it did at first");
     assert_eq!(world.foreground().package, "com.android.launcher3");
     assert_eq!(world.top_activity(), world.foreground(), "no dialog stands before it");
     assert!(world.pid_of(MAPS).is_none() && world.responds(SETTINGS));
