@@ -3,6 +3,9 @@
 //! Without an `adb` program these are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod common;
+
+use common::lone_adb;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -54,20 +57,8 @@ impl Stock {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("adb");
-        command
-            .args(arguments)
-            .env("HOME", self.home.path())
-            .env("TMPDIR", self.home.path())
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("ADB_MDNS", "0")
-            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
-            .env_remove("ADB_SERVER_SOCKET")
-            .env_remove("ANDROID_SERIAL")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+        let mut command = lone_adb("adb".as_ref(), self.home.path(), self.port);
+        command.args(arguments);
         command
     }
 

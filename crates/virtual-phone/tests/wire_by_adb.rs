@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::stock_adbs;
+use common::{lone_adb, stock_adbs};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use tempfile::TempDir;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpListener;
-use tokio::process::Command;
 
 /// Generous: a busy machine is no failure.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -58,19 +57,8 @@ impl Stock {
     }
 
     async fn adb(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(&self.program);
-        command
-            .args(arguments)
-            .env("HOME", self.home.path())
-            .env("TMPDIR", self.home.path())
-            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
-            .env("ADB_MDNS", "0")
-            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
-            .env("ADB_BURST_MODE", if self.burst { "1" } else { "0" })
-            .env_remove("ADB_SERVER_SOCKET")
-            .env_remove("ANDROID_SERIAL")
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
+        let mut command = lone_adb(&self.program, self.home.path(), self.port);
+        command.args(arguments).env("ADB_BURST_MODE", if self.burst { "1" } else { "0" });
         tokio::time::timeout(PATIENCE, command.output()).await.expect("adb hangs").unwrap()
     }
 

@@ -2,10 +2,12 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use thumbwire_adb::{Direct, Output, run};
 use thumbwire_virtual_phone::world::Phase;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::process::Command;
 
 /// A phone and a host's way to it.
 pub struct Wired {
@@ -99,4 +101,22 @@ pub fn stock_adbs() -> impl Iterator<Item = PathBuf> {
         }
         found
     })
+}
+
+/// An `adb` with a server of its own, which looks for no phone by itself.
+pub fn lone_adb(program: &Path, home: &Path, port: u16) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env("HOME", home)
+        .env("TMPDIR", home)
+        .env("ANDROID_ADB_SERVER_PORT", port.to_string())
+        .env("ADB_MDNS", "0")
+        .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
+        .env_remove("ADB_SERVER_SOCKET")
+        .env_remove("ANDROID_SERIAL")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
 }
