@@ -123,6 +123,21 @@ fn rooms_keep_out_what_they_should_not_know() {
     }
 }
 
+/// Its worlds live in virtual time; only these may ask tokio's clock, which tests hold.
+#[test]
+fn the_virtual_phone_asks_for_the_time_outside_in_three_places() {
+    for (file, text) in sources("crates/virtual-phone/src") {
+        let inside = file.strip_prefix("crates/virtual-phone/src/").unwrap();
+        let may = ["latency.rs", "cable.rs", "faults/wire.rs"].contains(&inside);
+        for word in ["tokio::time", "Instant::now"] {
+            assert!(
+                may || file.contains("/tests") || !code(&text).contains(word),
+                "{file}: {word}"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_module_says_what_it_is_for() {
     for (file, text) in sources("crates") {
@@ -154,4 +169,39 @@ fn banned_crates_are_not_in_the_tree() {
     }
     // Development dependencies are in the lock file too; the default build stays well below this.
     assert!(names.len() <= 400, "{} crates: is the newest one worth it?", names.len());
+}
+
+/// The pages for people, from the workspace's root, with their texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let folders = [root(), root().join("docs"), root().join("changelog")];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = entries.map(|entry| entry.unwrap().path());
+    let pages = files.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn links_between_pages_lead_somewhere_and_to_every_document() {
+    let mut linked = BTreeSet::new();
+    for (page, text) in pages() {
+        let folder = page.parent().unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')) {
+            let target = target.0.split('#').next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let found = folder.join(target).canonicalize();
+            assert!(found.is_ok(), "{} links to {target}", page.display());
+            linked.extend(found);
+        }
+    }
+    for (page, _) in
+        pages().into_iter().filter(|(page, _)| page.parent().unwrap().ends_with("docs"))
+    {
+        assert!(
+            linked.contains(&page.canonicalize().unwrap()),
+            "no page links to {}",
+            page.display()
+        );
+    }
 }
