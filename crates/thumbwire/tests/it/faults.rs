@@ -97,7 +97,7 @@ impl Drop for Process {
 async fn a_phone_for_others_tells_on_standard_error_what_struck() {
     let mut command = thumbwire();
     command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]);
-    command.args(["--fault", "garbage:on=getprop", "--fault", "text-lost"]);
+    command.args(["--fault", "garbage:on=getprop", "--fault", "slow:ms=0,on=input"]);
     let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut phone = Process(piped.spawn().unwrap());
     let mut greeting = String::new();
@@ -108,7 +108,7 @@ async fn a_phone_for_others_tells_on_standard_error_what_struck() {
     let mut told = BufReader::new(phone.0.stderr.take().unwrap()).lines();
     let mut line = || told.next().unwrap().unwrap();
     assert_eq!(line(), "VP00000001 after 0.000 s: fault garbage, at getprop ro.serialno");
-    assert_eq!(line(), "VP00000001 after 0.005 s: fault text-lost, at input text");
+    assert_eq!(line(), "VP00000001 after 0.005 s: fault slow, at input text");
 }
 
 /// The words of each refusal, by the fault that caused it.
