@@ -15,6 +15,7 @@ use crate::processes::Processes;
 use crate::programs::{self, Properties};
 use crate::release::shapes::Pixels;
 use crate::release::{Form, Release};
+use crate::sh::eval::jobs::House;
 use crate::video::Screens;
 use crate::world::{self, About, BroadcastKeyboard, Display, Stored, Wish, World};
 use std::collections::BTreeMap;
@@ -127,6 +128,8 @@ pub(crate) struct State {
     /// Programs that answer oddly, by name.
     pub(crate) odd: BTreeMap<String, Odd>,
     pub(crate) processes: Processes,
+    /// Commands that their shells left behind.
+    pub(crate) left: House,
     pub(crate) faults: Faults,
     /// Installations under way.
     pub(crate) packages: Packages,
@@ -262,6 +265,7 @@ impl VirtualPhone {
             log: CommandLog::default(),
             odd: BTreeMap::new(),
             processes: Processes::default(),
+            left: House::default(),
             faults: Faults::default(),
             packages: Packages::default(),
             watching: Vec::new(),

@@ -56,6 +56,7 @@ pub(crate) struct Signal(u8);
 impl Signal {
     pub(crate) const HUP: Self = Self(1);
     pub(crate) const INT: Self = Self(2);
+    pub(crate) const QUIT: Self = Self(3);
     pub(crate) const KILL: Self = Self(9);
     const PIPE: Self = Self(13);
     pub(crate) const TERM: Self = Self(15);
@@ -125,6 +126,7 @@ pub(crate) struct Running {
 #[derive(Debug, Default)]
 struct Inbox {
     caught: Vec<Signal>,
+    ignored: Vec<Signal>,
     pending: VecDeque<Signal>,
     fatal: Option<Signal>,
 }
@@ -136,14 +138,20 @@ pub(crate) struct Process {
 }
 
 impl Processes {
-    /// Enters a program. The table is reached through the phone's lock, as all else of the phone.
+    /// Enters a program; one that another becomes (same number) keeps what that ignored and was sent. The table is reached through the phone's lock, as all else of the phone.
     pub(crate) fn start(phone: &VirtualPhone, pid: u32, parent: u32, argv: &[String]) -> Process {
         let running = phone.with(|phone| {
+            let before = phone.processes.running.get(&pid);
+            let inbox = before.map_or_else(Inbox::default, |before| {
+                let before = before.inbox();
+                let (ignored, fatal) = (before.ignored.clone(), before.fatal);
+                Inbox { ignored, fatal, ..Inbox::default() }
+            });
             let running = Arc::new(Running {
                 pid,
                 parent,
                 argv: argv.to_vec(),
-                inbox: Mutex::default(),
+                inbox: Mutex::new(inbox),
                 told: Notify::new(),
             });
             phone.processes.running.insert(pid, Arc::clone(&running));
@@ -172,7 +180,7 @@ impl Running {
             if inbox.pending.len() < PENDING {
                 inbox.pending.push_back(signal);
             }
-        } else if !signal.harmless() {
+        } else if !signal.harmless() && !inbox.ignored.contains(&signal) {
             inbox.fatal.get_or_insert(signal);
         }
         drop(inbox);
@@ -213,6 +221,11 @@ impl Running {
         self.inbox().caught = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
     }
 
+    /// From now on these signals change nothing unless they are caught; `SIGKILL` always does.
+    pub(crate) fn ignore(&self, signals: &[Signal]) {
+        self.inbox().ignored = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
+    }
+
     /// Whether a signal has ended the program, which is about to be dropped.
     pub(crate) fn is_ended(&self) -> bool {
         self.inbox().fatal.is_some()
@@ -226,7 +239,13 @@ impl Running {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.phone.with(|phone| phone.processes.running.remove(&self.running.pid));
+        self.phone.with(|phone| {
+            let running = &mut phone.processes.running;
+            // Another may have taken its number over.
+            if running.get(&self.running.pid).is_some_and(|one| Arc::ptr_eq(one, &self.running)) {
+                running.remove(&self.running.pid);
+            }
+        });
     }
 }
 

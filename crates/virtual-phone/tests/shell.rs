@@ -50,10 +50,10 @@ async fn scripts_do_what_a_shell_does() {
         ("cat < /nope", 1, "", "/system/bin/sh: can't open /nope: No such file or directory\n"),
         ("echo 'a", 1, "", "/system/bin/sh: no closing quote\n"),
         (
-            "echo a; for x in 1; do reboot; done",
+            "echo a; select x in 1; do reboot; done",
             2,
             "",
-            "/system/bin/sh: syntax error: 'for' is not supported by this phone\n",
+            "/system/bin/sh: syntax error: 'select' is not supported by this phone\n",
         ),
         ("sh -c 'echo $1-$2; exit 4' sh a b", 4, "a-b\n", ""),
         (
@@ -211,6 +211,90 @@ fn any_quoted_string_is_one_argument_and_runs_nothing_else() {
     TestRunner::new(Config { cases: 600, failure_persistence: None, ..Config::default() })
         .run(&strings, |text| if check(&text) { Ok(()) } else { Err(TestCaseError::fail(text)) })
         .expect("every string");
+}
+
+/// Reads until what came ends so.
+async fn until(stream: &mut (impl tokio::io::AsyncRead + Unpin), end: &str) -> String {
+    let mut said = String::new();
+    while !said.ends_with(end) {
+        let mut chunk = [0; 1024];
+        let read = stream.read(&mut chunk).await.expect("read");
+        assert!(read > 0, "ended after {said:?}");
+        said.push_str(&String::from_utf8_lossy(&chunk[..read]));
+    }
+    said
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endless_loop_ends_with_its_host_and_holds_nobody_up() {
+    let wired = Wired::new();
+    for script in [
+        "echo on; while true; do :; done",
+        "echo on; until false; do x=1; done",
+        "echo on; while do done",
+        "echo on; f() { while :; do (:); done; }; f",
+    ] {
+        let mut stream = wired.adb.open(&format!("shell,v2,raw:{script}")).await.expect("opened");
+        until(&mut stream, "on\n").await;
+        // A clock that the test holds goes on, and others are served.
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert_eq!(wired.said("echo well").await, "well\n");
+    }
+}
+
+#[tokio::test]
+async fn a_loop_that_sleeps_waits_on_the_phones_clock() {
+    let wired = Wired::new();
+    let before = wired.phone.world(|world| world.uptime());
+    let script = "i=0; while [ $i -lt 7 ]; do sleep 10; i=$((i + 1)); done; echo $i";
+    assert_eq!(wired.said(script).await, "7\n");
+    let passed = wired.phone.world(|world| world.uptime()) - before;
+    assert!((70..75).contains(&passed.as_secs()), "{passed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_background_command_runs_beside_what_follows_and_is_reached_by_its_number() {
+    let wired = Wired::new();
+    // `$!` is the program's own number, and it is there before the next command runs.
+    let script = "logcat > /dev/null & p=$!; ps -o PID,NAME -p $p | tail -n 1 | wc -w; kill $p; wait $p; echo $?";
+    assert_eq!(wired.said(script).await, "2\n143\n");
+    assert_eq!(
+        wired
+            .said("logcat >/dev/null & kill -INT $!; kill -0 $! && kill -9 $!; wait $!; echo $?")
+            .await,
+        "137\n"
+    );
+    assert_eq!(wired.said("ps -A | grep -c logcat || :").await, "0\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_stays_open_while_a_background_command_could_write_to_it() {
+    let wired = Wired::new();
+    let mut stream =
+        wired.adb.open("shell,raw:logcat -s Mark & echo started").await.expect("opened");
+    until(&mut stream, "started\n").await;
+    wired.said("log -t Mark hello").await;
+    assert!(until(&mut stream, "hello\n").await.contains("Mark"));
+    wired.said("pkill logcat").await;
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.expect("the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_background_command_that_holds_no_stream_outlives_its_shell_and_others_do_not() {
+    let wired = Wired::new();
+    assert_eq!(wired.said("logcat > /sdcard/log 2>&1 & echo started").await, "started\n");
+    assert_eq!(wired.said("pidof logcat | wc -w; pkill logcat").await, "1\n");
+    let mut stream =
+        wired.adb.open("shell,v2,raw:logcat -s Nothing & echo on").await.expect("opened");
+    until(&mut stream, "on\n").await;
+    drop(stream);
+    let gone = async {
+        while wired.said("ps -A").await.contains("logcat") {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("it is gone");
 }
 
 #[tokio::test]

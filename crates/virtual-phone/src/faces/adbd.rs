@@ -17,6 +17,7 @@ mod store;
 use crate::owner::Owner;
 use crate::phone::VirtualPhone;
 use crate::sh::Shell;
+use crate::sh::eval::jobs::House;
 use crate::sh::io::{Input, Io, Output};
 use crate::sh::terminal;
 use std::pin::{Pin, pin};
@@ -31,6 +32,7 @@ use thumbwire_adb::daemon::{Handler, Refused, Services, handler};
 use thumbwire_adb::wire::packet;
 use thumbwire_adb::{Banner, Features, LinkStream};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::sync::watch;
 
 /// Serves one host until it goes away.
 pub(crate) async fn serve<S>(phone: VirtualPhone, io: S)
@@ -236,15 +238,26 @@ where
     O: AsyncWrite + Send + Unpin + 'static,
     E: AsyncWrite + Send + Unpin + 'static,
 {
-    let mut shell = Shell::new(phone, &service);
+    let mut shell = Shell::new(phone.clone(), &service);
+    let house = Ending(shell.house());
     if !pty {
-        let io = Io { stdin, stdout: Output::new(stdout), stderr: Output::new(stderr) };
-        return match what {
+        // adbd passes bytes until nobody can write to either pipe any more, background commands included, and then only asks for the
+        // shell's status (`Subprocess::PassDataStreams` in `shell_service.cpp`). Of a bare stream the commands have the socket itself.
+        let (held, mut released) = watch::channel(());
+        let held = Arc::new(held);
+        let stdout = Output::new(Held(stdout, Arc::clone(&held)));
+        let io = Io { stdin, stdout, stderr: Output::new(Held(stderr, held)) };
+        let status = match what {
             What::Text(command) if command.is_empty() => shell.interact(&io, None).await,
             What::Text(command) => shell.run(&command, &io).await,
             What::Service(arguments) => shell.call("cmd", arguments, &io).await,
         };
+        drop((io, shell));
+        while released.changed().await.is_ok() {}
+        house.0.leave_to(&phone);
+        return status;
     }
+    // A terminal ends with its shell, and the kernel sends SIGHUP to all that have it.
     let What::Text(command) = what else { return 1 };
     // A terminal has one output for both.
     let screen = Output::terminal(stdout);
@@ -284,6 +297,39 @@ fn tracking_nothing() -> Handler {
         let _ = stream.write_all(b"0000").await;
         stream.closed().await;
     })
+}
+
+/// Ends background commands when it is dropped: their host has gone.
+struct Ending(Arc<House>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// An output, and a sign that somebody may still write to it.
+struct Held<W>(
+    W,
+    #[expect(dead_code, reason = "it is there to be dropped")] Arc<watch::Sender<()>>,
+);
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for Held<W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, data)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
 }
 
 /// One stream for input and both outputs.

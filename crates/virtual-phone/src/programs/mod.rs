@@ -43,6 +43,7 @@ use crate::phone::VirtualPhone;
 use crate::processes::Running;
 use crate::release::Release;
 use crate::release::shapes::Thrown;
+use crate::sh::eval::jobs::House;
 use crate::sh::io::{Input, Io, Output, Status, Stop};
 use futures::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
@@ -186,6 +187,8 @@ pub(crate) struct Invocation {
     pub(crate) io: Io,
     /// The service that the command came by, for the log.
     pub(crate) service: Arc<str>,
+    /// Where background commands of the service are kept.
+    pub(crate) house: Arc<House>,
     /// How many scripts it runs within.
     pub(crate) depth: u32,
 }

@@ -24,8 +24,10 @@ static BUILTINS: &[Builtin] = &[
     Builtin { name: ".", run: |shell, args, io| source(shell, args, io).boxed() },
     Builtin { name: ":", run: |_, _, _| async { Ok(0) }.boxed() },
     Builtin { name: "[", run: |shell, args, io| bracket(shell, args, io).boxed() },
+    Builtin { name: "break", run: |shell, args, io| leave(shell, args, io, false).boxed() },
     Builtin { name: "cd", run: |shell, args, io| cd(shell, args, io).boxed() },
     Builtin { name: "command", run: |shell, args, io| command(shell, args, io).boxed() },
+    Builtin { name: "continue", run: |shell, args, io| leave(shell, args, io, true).boxed() },
     Builtin { name: "echo", run: |_, args, io| echo(args, io).boxed() },
     Builtin { name: "eval", run: |shell, args, io| eval(shell, args, io).boxed() },
     Builtin { name: "exec", run: |shell, args, io| exec(shell, args, io).boxed() },
@@ -35,6 +37,7 @@ static BUILTINS: &[Builtin] = &[
     Builtin { name: "printf", run: |_, args, io| printf(args, io).boxed() },
     Builtin { name: "pwd", run: |shell, _, io| pwd(shell, io).boxed() },
     Builtin { name: "read", run: |shell, args, io| read(shell, args, io).boxed() },
+    Builtin { name: "return", run: |shell, args, io| r#return(shell, args, io).boxed() },
     Builtin { name: "set", run: |shell, args, io| set(shell, args, io).boxed() },
     Builtin { name: "shift", run: |shell, args, _| shift(shell, args).boxed() },
     Builtin { name: "sleep", run: |shell, args, io| sleep(shell, args, io).boxed() },
@@ -46,7 +49,7 @@ static BUILTINS: &[Builtin] = &[
         run: |_, _, io| async { io.stdout.write(b"000\n").await.map(|()| 0) }.boxed(),
     },
     Builtin { name: "unset", run: |shell, args, _| unset(shell, args).boxed() },
-    Builtin { name: "wait", run: |_, _, _| async { Ok(0) }.boxed() },
+    Builtin { name: "wait", run: |shell, args, _| wait(shell, args).boxed() },
 ];
 
 /// The built-in of that name.
@@ -287,6 +290,49 @@ async fn exit(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(status)
 }
 
+/// `break [N]` and `continue [N]`. Outside a loop they do nothing.
+async fn leave(shell: &mut Shell, args: &[String], io: &Io, again: bool) -> Status {
+    let name = if again { "continue" } else { "break" };
+    match args.first().map(|arg| arg.parse::<u32>()) {
+        None => shell.leave_loops(1, again),
+        Some(Ok(loops)) if loops > 0 => shell.leave_loops(loops, again),
+        Some(_) => {
+            shell.complain(io, &format!("{name}: {}: bad value", args[0])).await;
+            return Ok(1);
+        }
+    }
+    Ok(0)
+}
+
+async fn r#return(shell: &mut Shell, args: &[String], io: &Io) -> Status {
+    let status = match args.first().map(|arg| arg.parse::<i32>()) {
+        None => shell.status,
+        Some(Ok(status)) => status & 0xff,
+        Some(Err(_)) => {
+            shell.complain(io, &format!("return: {}: bad number", args[0])).await;
+            1
+        }
+    };
+    shell.leave_function(status);
+    Ok(status)
+}
+
+/// `wait [PID…]`: for background commands of this shell, the status of the last named one.
+async fn wait(shell: &mut Shell, args: &[String]) -> Status {
+    if args.is_empty() {
+        shell.wait_for_all().await;
+        return Ok(0);
+    }
+    let mut status = 127;
+    for arg in args {
+        status = match arg.parse() {
+            Ok(pid) => shell.wait_for(pid).await.unwrap_or(127),
+            Err(_) => 127,
+        };
+    }
+    Ok(status)
+}
+
 async fn export(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     if args.is_empty() {
         let listed: String = shell
@@ -308,6 +354,12 @@ async fn export(shell: &mut Shell, args: &[String], io: &Io) -> Status {
 }
 
 async fn unset(shell: &mut Shell, args: &[String]) -> Status {
+    if let [option, names @ ..] = args
+        && option == "-f"
+    {
+        let gone = names.iter().filter(|name| shell.forget_function(name)).count();
+        return Ok(i32::from(gone < names.len()));
+    }
     args.iter().for_each(|name| shell.unset(name));
     Ok(0)
 }
@@ -381,7 +433,7 @@ async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
     }
     match args {
         [option, name, ..] if option == "-v" => {
-            let found = if find(name).is_some() {
+            let found = if shell.has_function(name) || find(name).is_some() {
                 name.clone()
             } else if programs::find(name, shell.phone.manners()).is_some() {
                 format!("/system/bin/{name}")
@@ -402,7 +454,9 @@ async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
 async fn r#type(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let mut status = 0;
     for name in args {
-        let what = if find(name).is_some() {
+        let what = if shell.has_function(name) {
+            "is a function".to_owned()
+        } else if find(name).is_some() {
             "is a shell builtin".to_owned()
         } else if programs::find(name, shell.phone.manners()).is_some() {
             format!("is /system/bin/{name}")

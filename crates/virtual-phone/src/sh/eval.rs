@@ -1,7 +1,11 @@
 //! Runs a parsed script: pipelines as futures joined by pipes in memory, commands from the tables of built-ins and programs.
 //!
-//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from a standard input). Nothing is spawned: a script is one
-//! future, so dropping it (its client went away) ends every command in it.
+//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from a standard input). A script is one future, so dropping
+//! it (its client went away) ends every command in it. Only what `&` ended is spawned; see `eval/jobs.rs`. Conditions, loops and
+//! functions are in `eval/compound.rs`.
+
+mod compound;
+pub(crate) mod jobs;
 
 use super::builtins;
 use super::io::{Input, Io, Output, Status, Stop, pipe};
@@ -12,7 +16,9 @@ use crate::files::{Kind, Opened, Special, absolute};
 use crate::phone::VirtualPhone;
 use crate::processes::Processes;
 use crate::programs::{self, Invocation};
+use compound::Leaving;
 use futures::future::{BoxFuture, FutureExt, join_all};
+use jobs::{House, Job};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -76,6 +82,21 @@ pub(crate) struct Shell {
     asked: bool,
     /// Set by `exit`: the shell runs nothing more.
     pub(super) exit: Option<i32>,
+    /// On its way out of loops or a function.
+    pub(super) leaving: Option<Leaving>,
+    /// Loops and functions that the script stands in.
+    loops: u32,
+    calls: u32,
+    functions: Arc<BTreeMap<String, Arc<Stage>>>,
+    /// Simple commands and turns of loops so far.
+    steps: u32,
+    /// What it started with `&`, and the number of the last.
+    pub(super) jobs: Vec<Job>,
+    last_job: Option<u32>,
+    /// The process number that the next program takes, as `exec` does.
+    becomes: Option<u32>,
+    /// Where all background commands of the service are kept.
+    house: Arc<House>,
     pid: u32,
     /// How many scripts this one runs within.
     depth: u32,
@@ -112,6 +133,15 @@ impl Shell {
             strict: false,
             asked: false,
             exit: None,
+            leaving: None,
+            loops: 0,
+            calls: 0,
+            functions: Arc::default(),
+            steps: 0,
+            jobs: Vec::new(),
+            last_job: None,
+            becomes: None,
+            house: Arc::default(),
             pid,
             depth: 0,
         }
@@ -121,6 +151,7 @@ impl Shell {
     pub(crate) fn nested(from: &Invocation) -> Self {
         let mut shell = Self::new(from.phone.clone(), &from.service);
         shell.service = Arc::clone(&from.service);
+        shell.house = Arc::clone(&from.house);
         shell.depth = from.depth;
         shell.pid = from.running.pid;
         shell.cwd.clone_from(&from.cwd);
@@ -226,7 +257,7 @@ impl Shell {
         if Arc::strong_count(&self.service) >= MOST_AT_WORK {
             return Err(Failure::new("can't fork - try again"));
         }
-        Ok(self.clone())
+        Ok(Self { jobs: Vec::new(), becomes: None, ..self.clone() })
     }
 
     /// Runs a script in a copy of this shell.
@@ -251,18 +282,18 @@ impl Shell {
             self.depth += 1;
             for item in &script.0 {
                 if item.background {
-                    // There is no job control: the command has ended before the next one starts.
                     self.status = 0;
-                    let inner = Io { stdin: Input::empty(), ..io.clone() };
-                    match self.subshell() {
-                        Ok(mut shell) => shell.item(item, &inner).await,
-                        Err(Failure(why)) => self.complain(io, &why).await,
+                    if let Err(Failure(why)) = self.background(item, io) {
+                        self.complain(io, &why).await;
                     }
                 } else {
                     self.item(item, io).await;
                 }
                 if let Some(status) = self.exit {
                     self.status = status;
+                    break;
+                }
+                if self.leaving.is_some() {
                     break;
                 }
             }
@@ -277,7 +308,8 @@ impl Shell {
         match name {
             "?" => Some(self.status.to_string()),
             "$" => Some(self.pid.to_string()),
-            "!" | "-" => Some(String::new()),
+            "!" => Some(self.last_job.map_or_else(String::new, |pid| pid.to_string())),
+            "-" => Some(String::new()),
             "#" => Some(self.positional.len().to_string()),
             "@" | "*" => Some(self.positional.join(" ")),
             "0" => Some(self.name.clone()),
@@ -330,7 +362,8 @@ impl Shell {
         self.asked = asked || !item.rest.is_empty() || item.first.negated;
         self.pipeline(&item.first, io).await;
         for (nth, (joint, pipeline)) in item.rest.iter().enumerate() {
-            if self.exit.is_some() {
+            if self.exit.is_some() || self.leaving.is_some() {
+                self.asked = asked;
                 return;
             }
             if (self.status == 0) == (*joint == Joint::And) {
@@ -376,7 +409,7 @@ impl Shell {
             }
             join_all(running).await.last().copied().unwrap_or(0)
         };
-        if pipeline.negated && self.exit.is_none() {
+        if pipeline.negated && self.exit.is_none() && self.leaving.is_none() {
             self.status = i32::from(self.status == 0);
         }
     }
@@ -384,24 +417,20 @@ impl Shell {
     async fn stage(&mut self, stage: &Stage, mut io: Io) -> i32 {
         match &stage.what {
             What::Simple { .. } => self.simple(stage, io).await,
-            What::Subshell(script) | What::Group(script) => {
+            what => {
+                self.becomes = None;
                 if let Err(Failure(why)) = self.redirect(&stage.redirects, &mut io).await {
                     self.complain(&io, &why).await;
                     return 1;
                 }
-                if matches!(stage.what, What::Group(_)) {
-                    self.script(script, &io).await
-                } else {
-                    self.in_subshell(script, &io).await
-                }
+                self.compound(what, &io).await
             }
         }
     }
 
     async fn simple(&mut self, stage: &Stage, mut io: Io) -> i32 {
         let What::Simple { assignments, words } = &stage.what else { return 0 };
-        // A script of commands that never wait must not keep the thread from its other work.
-        tokio::task::coop::consume_budget().await;
+        self.step().await;
         self.substituted = None;
         let plain = io.clone();
         let prepared = self.prepare(assignments, words, &stage.redirects, &mut io).await;
@@ -433,7 +462,11 @@ impl Shell {
             self.set(name, value);
             self.export(name);
         }
-        let ended = if let Some(builtin) = builtins::find(name) {
+        let function = self.functions.get(name).cloned();
+        let ended = if let Some(body) = function {
+            let arguments = argv.get(1..).unwrap_or_default().to_vec();
+            Ok(self.function(&body, arguments, &io).await)
+        } else if let Some(builtin) = builtins::find(name) {
             (builtin.run)(self, argv.get(1..).unwrap_or_default(), &io).await
         } else {
             self.phone.pass().await;
@@ -482,7 +515,10 @@ impl Shell {
                 .or(path.strip_prefix("/bin/"))
                 .and_then(|name| programs::find(name, release)),
         };
-        let pid = self.phone.with(|phone| phone.next_pid());
+        let pid = match self.becomes.take() {
+            Some(pid) => pid,
+            None => self.phone.with(|phone| phone.next_pid()),
+        };
         let process = Processes::start(&self.phone, pid, self.pid, argv);
         let mut invocation = Invocation {
             phone: self.phone.clone(),
@@ -493,6 +529,7 @@ impl Shell {
             env: self.listed(true),
             io: io.clone(),
             service: Arc::clone(&self.service),
+            house: Arc::clone(&self.house),
             depth: self.depth,
         };
         if let Some(program) = program {

@@ -164,6 +164,20 @@ impl Shell {
         .boxed()
     }
 
+    /// One word as a pattern, each character with whether it was quoted; it is not split.
+    pub(super) async fn pattern(
+        &mut self,
+        word: &Word,
+        io: &Io,
+    ) -> Result<Vec<(char, bool)>, Failure> {
+        let mut splitter = Splitter::new(String::new());
+        self.pieces(word, false, io, &mut splitter).await?;
+        let mut fields = splitter.finish().into_iter();
+        let pattern = fields.next().map(|field| field.chars).unwrap_or_default();
+        // A pattern of more characters fits nothing.
+        Ok(if pattern.len() > PATTERN { vec![('\0', true)] } else { pattern })
+    }
+
     async fn fields(&mut self, word: &Word, io: &Io) -> Result<Vec<Field>, Failure> {
         let mut splitter = Splitter::new(self.separators());
         self.pieces(word, false, io, &mut splitter).await?;
@@ -400,7 +414,7 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
 }
 
 /// Whether a name fits a pattern of `*`, `?` and `[…]`. Quoted characters stand for themselves.
-fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
+pub(super) fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut with) = (0, 0);
     // Where the last `*` was, and how much of the name it has taken: the only way back, so the time is bounded by the product.

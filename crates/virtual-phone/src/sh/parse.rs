@@ -1,9 +1,11 @@
 //! Shell text to a tree. No I/O, nothing runs, nothing is expanded.
 //!
-//! Begin at [`parse`]: commands and how they are joined; what stands in one word (quotes, `$…`, backquotes) is in `parse/words.rs`. The grammar is POSIX's command language without compound commands other than `( … )` and `{ …; }`; see
-//! `sh/mod.rs` for what is refused. Text and nesting are bounded, and the parser never steps back, so its time is linear: a hundred
+//! Begin at [`parse`]: commands and how they are joined. `if`, loops, `case` and functions are in `parse/compound.rs`, what stands in one
+//! word (quotes, `$…`, backquotes) in `parse/words.rs`. The grammar is POSIX's command language without here-documents; see `sh/mod.rs` for
+//! what is refused. Text and nesting are bounded, and the parser never steps back, so its time is linear: a hundred
 //! thousand open parentheses cost nothing.
 
+mod compound;
 mod words;
 
 use super::tree::{Item, Joint, Mode, Pipeline, Redirect, Refusal, Script, Stage, What, Word};
@@ -32,18 +34,20 @@ fn parse_nested(text: &str, depth: u32) -> Result<Script, Refusal> {
     }
 }
 
-/// Where a script ends; the ending character is left for the caller.
+/// Where a script ends; what ends it is left for the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Text,
     Parenthesis,
-    Brace,
+    /// One of these words where a command could begin.
+    Words(&'static [&'static str]),
+    /// `;;` and its like, or `esac`.
+    Arm,
 }
 
-/// Words that begin or continue compound commands, which we refuse by name.
-const KEYWORDS: [&str; 10] =
-    ["if", "for", "while", "until", "case", "select", "function", "[[", "time", "coproc"];
-/// Words that only make sense inside one.
+/// Words that begin compound commands which we refuse by name.
+const KEYWORDS: [&str; 5] = ["select", "function", "[[", "time", "coproc"];
+/// Words that only make sense inside a compound command.
 const STRAY: [&str; 7] = ["then", "else", "elif", "fi", "do", "done", "esac"];
 
 struct Parser {
@@ -59,8 +63,7 @@ impl Parser {
             self.skip_space(true);
             match self.peek() {
                 None => break,
-                Some(')') if end == End::Parenthesis => break,
-                Some('}') if end == End::Brace && self.word_is("}") => break,
+                Some(_) if self.ended(end) => break,
                 Some(')') => return Err(unexpected(")")),
                 Some(';') => {
                     return Err(unexpected(if self.peek_at(1) == Some(';') { ";;" } else { ";" }));
@@ -78,6 +81,7 @@ impl Parser {
             let mut item = self.item()?;
             self.skip_space(false);
             match self.peek() {
+                Some(';') if end == End::Arm && self.ends_arm() => {}
                 Some(';') if self.peek_at(1) == Some(';') => return Err(unexpected(";;")),
                 Some(';' | '\n') => self.at += 1,
                 Some('&') if self.peek_at(1) == Some('>') => {
@@ -88,12 +92,26 @@ impl Parser {
                     item.background = true;
                 }
                 None | Some(')') => {}
-                Some('}') if end == End::Brace => {}
-                Some(found) => return Err(unexpected(&found.to_string())),
+                // Only a compound command leaves a word behind it.
+                Some(_) if self.ended(end) => {}
+                Some(_) => return Err(self.unexpected_word()),
             }
             items.push(item);
         }
         Ok(Script(items))
+    }
+
+    fn ended(&self, end: End) -> bool {
+        match end {
+            End::Text => false,
+            End::Parenthesis => self.peek() == Some(')'),
+            End::Words(words) => words.iter().any(|word| self.word_is(word)),
+            End::Arm => self.ends_arm() || self.word_is("esac"),
+        }
+    }
+
+    fn ends_arm(&self) -> bool {
+        self.peek() == Some(';') && matches!(self.peek_at(1), Some(';' | '&' | '|'))
     }
 
     fn item(&mut self) -> Result<Item, Refusal> {
@@ -145,11 +163,14 @@ impl Parser {
             }
             Some('{') if self.word_is("{") => {
                 self.at += 1;
-                let script = self.nested(|parser| parser.script(End::Brace))?;
+                let script = self.nested(|parser| parser.script(End::Words(&["}"])))?;
                 self.expect('}', "syntax error: unmatched '{'")?;
                 What::Group(filled(script, "}")?)
             }
-            _ => return self.simple(),
+            _ => match self.compound()? {
+                Some(what) => what,
+                None => return self.simple(),
+            },
         };
         let mut redirects = Vec::new();
         loop {
@@ -191,8 +212,8 @@ impl Parser {
                 continue;
             }
             match self.peek() {
-                Some('(') if words.len() == 1 && assignments.is_empty() => {
-                    return Err(Refusal::Unsupported("functions are".into()));
+                Some('(') if words.len() == 1 && assignments.is_empty() && redirects.is_empty() => {
+                    return self.nested(|parser| parser.function(&words[0]));
                 }
                 Some('(') => return Err(unexpected("(")),
                 _ if self.ends_word() => break,
@@ -202,8 +223,7 @@ impl Parser {
         if assignments.is_empty() && words.is_empty() && redirects.is_empty() {
             return Err(match self.peek() {
                 None => Refusal::Incomplete("syntax error: unexpected EOF"),
-                Some('\n') => unexpected("newline"),
-                Some(found) => unexpected(&found.to_string()),
+                Some(_) => self.unexpected_word(),
             });
         }
         if !redirects.is_empty() && matches!(words.as_slice(), [only] if only.is("exec")) {
@@ -300,6 +320,16 @@ impl Parser {
 
     fn ends_word(&self) -> bool {
         is_end(self.peek())
+    }
+
+    /// That what stands here may not.
+    fn unexpected_word(&self) -> Refusal {
+        let rest = &self.text[self.at..];
+        let length = rest.iter().take(40).take_while(|c| !is_end(Some(**c))).count();
+        match rest.first() {
+            Some('\n') => unexpected("newline"),
+            _ => unexpected(&rest.iter().take(length.max(1)).collect::<String>()),
+        }
     }
 
     fn expect(&mut self, wanted: char, otherwise: &'static str) -> Result<(), Refusal> {

@@ -1,6 +1,7 @@
 //! What a shell text means: the tree between `parse` (which makes it) and `eval` (which runs it). Types only.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Commands joined by `;`, `&` or new lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,9 +38,57 @@ pub(crate) struct Stage {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    Simple { assignments: Vec<(String, Word)>, words: Vec<Word> },
+    Simple {
+        assignments: Vec<(String, Word)>,
+        words: Vec<Word>,
+    },
     Subshell(Script),
     Group(Script),
+    /// Conditions with what to do when they hold.
+    If {
+        arms: Vec<(Script, Script)>,
+        otherwise: Script,
+    },
+    /// `while`, or `until`.
+    Loop {
+        until: bool,
+        condition: Script,
+        body: Script,
+    },
+    /// Over these words, or over `"$@"`.
+    For {
+        name: String,
+        words: Option<Vec<Word>>,
+        body: Script,
+    },
+    Case {
+        subject: Word,
+        arms: Vec<Arm>,
+    },
+    /// `name() command`
+    Function {
+        name: String,
+        body: Arc<Stage>,
+    },
+}
+
+/// One choice of `case`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arm {
+    pub(crate) patterns: Vec<Word>,
+    pub(crate) body: Script,
+    pub(crate) then: Through,
+}
+
+/// Where `case` goes on after an arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Through {
+    /// `;;`: nowhere.
+    No,
+    /// `;&`: with the commands of the next arm.
+    Next,
+    /// `;|`: with the patterns of the next arm.
+    Test,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +161,8 @@ pub(crate) enum Refusal {
     Incomplete(&'static str),
     /// It can never be right.
     Wrong(String),
+    /// The same, without the words "syntax error".
+    Bad(&'static str),
     /// Right for a real shell, but not carried out here.
     Unsupported(String),
 }
@@ -120,7 +171,7 @@ impl Refusal {
     /// The shell's exit status.
     pub(crate) fn status(&self) -> i32 {
         match self {
-            Self::Incomplete(_) | Self::Wrong(_) => 1,
+            Self::Incomplete(_) | Self::Wrong(_) | Self::Bad(_) => 1,
             Self::Unsupported(_) => 2,
         }
     }
@@ -129,7 +180,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Incomplete(what) => f.write_str(what),
+            Self::Incomplete(what) | Self::Bad(what) => f.write_str(what),
             Self::Wrong(what) => write!(f, "syntax error: {what}"),
             Self::Unsupported(what) => {
                 write!(f, "syntax error: {what} not supported by this phone")
