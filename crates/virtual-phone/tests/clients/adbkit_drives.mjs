@@ -108,6 +108,8 @@ async function rest() {
   assert.equal(await owner('call tcp:8082'), 'ping')
   server.close()
 
+  assert.equal(await phone.waitBootComplete(), true)
+
   const log = await phone.openLogcat({ clear: true })
   const entry = new Promise((resolve) => log.on('entry', (entry) => entry.tag === 'Mark' && resolve(entry)))
   await said('log -t Mark -p w hello')

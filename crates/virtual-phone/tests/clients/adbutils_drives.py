@@ -214,6 +214,18 @@ def logs(d):
     stopping.stop()
 
 
+def recordings(d):
+    d.start_recording(str(here / "screen.mp4"))
+    assert d.is_recording()
+    until("the recording", lambda: d.shell("pidof screenrecord"))
+    d.keyevent("HOME")
+    time.sleep(1)
+    d.stop_recording()
+    recorded = (here / "screen.mp4").read_bytes()
+    assert recorded[4:8] == b"ftyp" and b"moov" in recorded, len(recorded)
+    assert d.shell("pidof screenrecord") == ""
+
+
 def comings_and_goings(d, adb):
     events = adb.track_devices()
     first = next(events)
@@ -257,7 +269,7 @@ adb = adbutils.AdbClient()
 d = adb.device(address)
 core(d)
 if mode == "all":
-    for part in (shells, screen, hands, files, ways, logs):
+    for part in (shells, screen, hands, files, ways, logs, recordings):
         print(part.__name__, flush=True)
         part(d)
     installs(d, apks)
