@@ -401,7 +401,6 @@ const SCRIPTS: &[&str] = &[
     "if true; then echo a; fi echo b",
     "for x in a do echo; done",
     "if true; then echo a; done",
-    "f()",
     "echo a & & echo b",
     "& echo",
     // Not quite right.

@@ -209,6 +209,7 @@ impl Shell {
                 let _ = io.stderr.write(prompt.as_bytes()).await;
             }
             let depth = self.depth;
+            let positional = self.positional.clone();
             let interrupted = async {
                 match interrupt {
                     Some(interrupt) => interrupt.notified().await,
@@ -241,8 +242,10 @@ impl Shell {
                 () = interrupted => {},
             }
             text.clear();
-            // The script was dropped where it stood.
+            // The script was dropped where it stood, in whatever loop or function.
             self.depth = depth;
+            (self.loops, self.calls, self.asked, self.leaving) = (0, 0, false, None);
+            self.positional = positional;
             self.status = 130;
         }
         if !text.is_empty() && self.exit.is_none() {
