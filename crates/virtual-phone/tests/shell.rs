@@ -237,7 +237,9 @@ async fn an_endless_loop_ends_with_its_host_and_holds_nobody_up() {
         let mut stream = wired.adb.open(&format!("shell,v2,raw:{script}")).await.expect("opened");
         until(&mut stream, "on\n").await;
         // A clock that the test holds goes on, and others are served.
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        for _ in 0..20 {
+            tokio::time::advance(Duration::from_millis(1)).await;
+        }
         assert_eq!(wired.said("echo well").await, "well\n");
     }
 }
@@ -291,7 +293,7 @@ async fn a_background_command_that_holds_no_stream_outlives_its_shell_and_others
     drop(stream);
     let gone = async {
         while wired.said("ps -A").await.contains("logcat") {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            tokio::time::advance(Duration::from_secs(1)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("it is gone");

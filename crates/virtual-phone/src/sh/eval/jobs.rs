@@ -8,7 +8,7 @@ use super::{Failure, Shell};
 use crate::phone::VirtualPhone;
 use crate::processes::{Processes, Signal};
 use crate::sh::io::{Input, Io};
-use crate::sh::tree::{Item, What};
+use crate::sh::tree::{Item, Stage, What};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -88,9 +88,9 @@ impl Shell {
             let status = tokio::select! {
                 biased;
                 signal = process.ended() => signal.status(),
-                () = shell.item(&item, &io) => shell.exit.unwrap_or(shell.status),
+                () = shell.alone(&item, io) => shell.exit.unwrap_or(shell.status),
             };
-            drop((shell, io, process));
+            drop((shell, process));
             told.send_replace(Some(status));
         });
         self.house.keep(task.abort_handle(), super::MOST_AT_WORK);
@@ -100,6 +100,22 @@ impl Shell {
         self.jobs.push(Job { pid, ended });
         self.last_job = Some(pid);
         Ok(())
+    }
+
+    /// Runs the command of a job. What it redirects it does not hold as it was before, as after `dup2` in a child: the stream of a host would
+    /// stay open for `logcat > FILE &`.
+    async fn alone(&mut self, item: &Item, mut io: Io) {
+        let [only] = item.first.stages.as_slice() else { return self.item(item, &io).await };
+        if item.first.negated || !item.rest.is_empty() {
+            return self.item(item, &io).await;
+        }
+        if let Err(Failure(why)) = self.redirect(&only.redirects, &mut io).await {
+            self.complain(&io, &why).await;
+            self.status = 1;
+            return;
+        }
+        let redirected = Stage { what: only.what.clone(), redirects: Vec::new() };
+        self.status = self.stage(&redirected, io).await;
     }
 
     /// Waits for the job of that number and gives its status; `None` for one it does not know.
