@@ -1,4 +1,4 @@
-//! How a virtual phone behaves that others use: how long things take on it, and what goes wrong.
+//! How a virtual phone is that others use: how long things take on it, what goes wrong, and what its apps keep.
 
 use thumbwire_virtual_phone::{Clock, Profile, Rule, Setup, VirtualPhone, list_of_faults};
 
@@ -18,6 +18,27 @@ pub(super) struct Manner {
     /// `list` tells all faults
     #[arg(long, value_name = "RULE")]
     fault: Vec<String>,
+    /// What an app keeps as the phone is switched on, such as `com.android.notes:note/40/title=Milk`; may be given several times;
+    /// docs/virtual-phone-apps.md names all keys
+    #[arg(long, value_name = "PACKAGE:KEY=VALUE", value_parser = kept)]
+    keep: Vec<Kept>,
+}
+
+/// A value among those that an app keeps.
+#[derive(Clone)]
+struct Kept {
+    package: String,
+    key: String,
+    value: String,
+}
+
+fn kept(text: &str) -> Result<Kept, String> {
+    let read = text.split_once(':').and_then(|(package, rest)| {
+        let (key, value) = rest.split_once('=')?;
+        let [package, key, value] = [package, key, value].map(str::to_owned);
+        Some(Kept { package, key, value })
+    });
+    read.filter(|kept| !kept.key.is_empty()).ok_or_else(|| "it is not PACKAGE:KEY=VALUE".to_owned())
 }
 
 impl Manner {
@@ -33,6 +54,22 @@ impl Manner {
         let profile = self.profile.as_deref().and_then(Profile::named);
         let clock = Clock::named(&self.clock).unwrap_or(Clock::Outside);
         Setup { profile: profile.unwrap_or(setup.profile), clock, ..setup }
+    }
+
+    /// Puts what its apps shall keep onto a phone.
+    pub(super) fn furnish(&self, phone: &VirtualPhone) -> Result<(), Ended> {
+        for Kept { package, key, value } in &self.keep {
+            if !phone.world(|world| world.keep(package, key, Some(value))) {
+                let there = phone.world(|world| {
+                    let names = world.packages().into_iter().map(|one| one.package.clone());
+                    names.collect::<Vec<_>>().join(", ")
+                });
+                return Err(Ended::usage(format!(
+                    "--keep: there is no app {package:?}; there are {there}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The rules.

@@ -61,6 +61,7 @@ impl Arguments {
             let seed = self.seed.wrapping_add(u64::from(nth));
             let phone = VirtualPhone::new(Setup { seed, ..setup.clone() });
             phone.set_guarded(self.guarded);
+            self.manner.furnish(&phone)?;
             rules.iter().cloned().for_each(|rule| phone.add_fault(rule));
             phones.push(Served { phone, listener, address });
         }

@@ -93,22 +93,40 @@ impl Drop for Process {
     }
 }
 
+impl Process {
+    /// Switched on with these options, and its address.
+    fn start(options: &[&str]) -> (Self, String) {
+        let mut command = thumbwire();
+        command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]).args(options);
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut phone = Self(piped.spawn().unwrap());
+        let mut greeting = String::new();
+        BufReader::new(phone.0.stdout.take().unwrap()).read_line(&mut greeting).unwrap();
+        let address = greeting.split("listens on ").nth(1).unwrap().split(';').next().unwrap();
+        (phone, address.to_owned())
+    }
+}
+
 #[tokio::test]
 async fn a_phone_for_others_tells_on_standard_error_what_struck() {
-    let mut command = thumbwire();
-    command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]);
-    command.args(["--fault", "garbage:on=getprop", "--fault", "slow:ms=0,on=input"]);
-    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut phone = Process(piped.spawn().unwrap());
-    let mut greeting = String::new();
-    BufReader::new(phone.0.stdout.take().unwrap()).read_line(&mut greeting).unwrap();
-    let address = greeting.split("listens on ").nth(1).unwrap().split(';').next().unwrap();
+    let rules = ["--fault", "garbage:on=getprop", "--fault", "slow:ms=0,on=input"];
+    let (mut phone, address) = Process::start(&rules);
     let adb = Direct::tcp(address);
     thumbwire_adb::run(&adb, "getprop ro.serialno; input text secret").await.unwrap();
     let mut told = BufReader::new(phone.0.stderr.take().unwrap()).lines();
     let mut line = || told.next().unwrap().unwrap();
     assert_eq!(line(), "VP00000001 after 0.000 s: fault garbage, at getprop ro.serialno");
     assert_eq!(line(), "VP00000001 after 0.005 s: fault slow, at input text");
+}
+
+#[tokio::test]
+async fn an_app_of_a_phone_for_others_keeps_what_it_was_given() {
+    let kept = ["--keep", "com.android.notes:note/40/title=Milk: 2 = 3"];
+    let (_phone, address) = Process::start(&kept);
+    let look = "monkey -p com.android.notes 1 >/dev/null; uiautomator dump /dev/tty";
+    let shown = thumbwire_adb::run(&Direct::tcp(address), look).await.unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("text=\"Milk: 2 = 3\""), "{shown}");
 }
 
 /// The words of each refusal, by the fault that caused it.

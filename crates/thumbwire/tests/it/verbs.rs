@@ -64,6 +64,12 @@ fn exit_codes_tell_failures_apart() {
     );
     check(&["phone", "--android", "3"], 2, "there are 4.4, 9, 11");
     check(&["phone", "--fault", "slwo"], 2, "there is no fault \"slwo\"; there are offline, ");
+    check(&["phone", "--keep", "com.android.notes=x"], 2, "it is not PACKAGE:KEY=VALUE");
+    check(
+        &["phone", "--listen", "127.0.0.1:0", "--keep", "com.nope:a=b"],
+        2,
+        "no app \"com.nope\"",
+    );
     check(&["frobnicate"], 2, "unrecognized subcommand");
 }
 
