@@ -7,7 +7,7 @@ use crate::cable::Cable;
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faults::Faults;
 use crate::files::{Files, Kind};
-use crate::latency::{Clock, Following, LATEST, Profile};
+use crate::latency::{Clock, Following, LATEST, Profile, Work};
 use crate::odd::Odd;
 use crate::owner::Door;
 use crate::packages::Packages;
@@ -253,6 +253,7 @@ impl VirtualPhone {
             display: setup.display,
             android: setup.android,
         });
+        world.set_cold_start(setup.profile.cost(Work::ColdStart));
         world.set_about(About {
             model: setup.model.clone(),
             build: properties.get("ro.build.display.id").to_owned(),

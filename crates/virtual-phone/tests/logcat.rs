@@ -36,7 +36,7 @@ async fn what_the_phone_does_stands_in_the_buffers_where_android_writes_it() {
             "--------- beginning of system",
             "I/ActivityTaskManager: START u0 {act=android.intent.action.MAIN cat=[android.intent.category.LAUNCHER]",
             "I/ActivityManager: Start proc 2434:com.android.settings/u0a105 for next-top-activity {com.android.settings/.Settings}",
-            "I/ActivityTaskManager: Displayed com.android.settings/.Settings for user 0: +212ms",
+            "I/ActivityTaskManager: Displayed com.android.settings/.Settings for user 0: +300ms",
         ]
     );
     assert_eq!(

@@ -103,3 +103,18 @@ async fn a_recording_of_a_phone_that_lives_outside_lasts_as_long_as_it_says() {
     assert!((3_100..3_200).contains(&took), "{took}");
     assert!(inside.abs_diff(took) <= 20, "{inside}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_log_tells_of_a_start_what_its_caller_is_told() {
+    for (profile, told, logged) in [
+        (Profile::Instant, 0, "+1ms"),
+        (Profile::Pixel, 300, "+300ms"),
+        (Profile::Old, 700, "+700ms"),
+    ] {
+        let wired = Wired::made(Setup { profile, ..Setup::default() });
+        let said = wired.said("am start -W -n com.android.settings/.Settings").await;
+        assert!(said.contains(&format!("\nTotalTime: {told}\n")), "{said}");
+        let log = wired.said("logcat -d | grep 'Displayed com.android.settings'").await;
+        assert!(log.trim_end().ends_with(logged), "{log}");
+    }
+}

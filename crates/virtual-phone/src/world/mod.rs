@@ -150,6 +150,8 @@ pub struct World {
     battery: Battery,
     settings: Settings,
     about: About,
+    /// From the start of an app that did not run to its first picture, as the log tells it.
+    cold_start: Duration,
     clipboard: Option<String>,
     log: Log,
     apps: Vec<Installed>,
@@ -229,6 +231,7 @@ impl World {
             battery: Battery { level, charging: true, temperature: 270, voltage: 4210 },
             settings: Settings::default(),
             about: About::default(),
+            cold_start: Duration::from_millis(300),
             clipboard: None,
             log: Log::default(),
             apps: apps::installed(setup.seed),
@@ -379,6 +382,11 @@ impl World {
     /// Media volume, 0 to 15.
     pub fn volume(&self) -> u8 {
         self.settings.number("system", VOLUME, 0).clamp(0, LOUDEST) as u8
+    }
+
+    /// What the log shall tell of the start of an app.
+    pub(crate) fn set_cold_start(&mut self, time: Duration) {
+        self.cold_start = time;
     }
 
     pub(crate) fn set_about(&mut self, about: About) {

@@ -60,6 +60,15 @@ const SCHEMES: [(&str, &str); 5] = [
     ("smsto", "com.google.android.apps.messaging"),
 ];
 
+/// A time as `TimeUtils.formatDuration` writes those below a minute.
+fn lasted(time: Duration) -> String {
+    let millis = time.as_millis().max(1);
+    match millis / 1_000 {
+        0 => format!("+{millis}ms"),
+        seconds => format!("+{seconds}s{}ms", millis % 1_000),
+    }
+}
+
 impl World {
     /// Starts an app by its icon, or a named activity of it (`full.Class` or `.Class`). An app that
     /// runs comes to the front as it was.
@@ -151,7 +160,8 @@ impl World {
         self.tell(package, Event::Intent(intent.clone()));
         self.settle();
         if began {
-            let line = format!("Displayed {} for user 0: +212ms", component.short());
+            let line =
+                format!("Displayed {} for user 0: {}", component.short(), lasted(self.cold_start));
             self.write_log('I', "ActivityTaskManager", SYSTEM_PID, &line);
         }
         Ok(if began { Started::New } else { started })
