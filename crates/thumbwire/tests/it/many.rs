@@ -160,12 +160,18 @@ async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
     let server = stock.as_ref().map(|stock| AdbServer::new(format!("127.0.0.1:{}", stock.port)));
     let connect = async |address: &str| {
         let Some(server) = &server else { return };
-        let mut said = "already".to_owned();
-        // adb forgets a phone that it was told to in its own time, and answers so until then.
-        while said.starts_with("already") {
-            server.query(&format!("host:disconnect:{address}")).await.ok();
-            said = server.query(&format!("host:connect:{address}")).await.unwrap();
-        }
+        // adb forgets a phone that it was told to in its own time, and answers "already connected" until then; while one goes away it
+        // may end without an answer too.
+        let said = async {
+            loop {
+                server.query(&format!("host:disconnect:{address}")).await.ok();
+                match server.query(&format!("host:connect:{address}")).await {
+                    Ok(said) if !said.starts_with("already") => return said,
+                    _ => tokio::task::yield_now().await,
+                }
+            }
+        };
+        let said = tokio::time::timeout(Duration::from_secs(60), said).await.expect("an answer");
         assert!(said.starts_with("connected to"), "{said}");
     };
     join_all(many.phones.iter().map(|(_, address)| connect(address))).await;
