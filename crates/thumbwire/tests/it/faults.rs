@@ -5,32 +5,22 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use thumbwire::action::Call;
+use serde_json::json;
 use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::{Content, Surface, mobile};
+use thumbwire::surface::mobile;
 use thumbwire_adb::{AdbServer, Direct};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
-use tokio::time::Instant;
 
+use crate::caller::Caller;
 use crate::support::thumbwire;
 
 const MAPS: &str = "com.google.android.apps.maps";
 const NOTES: &str = "com.android.notes";
 
-/// The surface over a phone that shows Notes and has been met.
-struct Caller {
-    phone: VirtualPhone,
-    surface: Surface,
-    session: Session,
-}
-
 impl Caller {
+    /// Of a phone that shows Notes and has been met.
     async fn on(setup: Setup) -> Self {
-        let phone = VirtualPhone::new(setup);
-        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
-        let session = Session::new(phones, Some(VIRTUAL.into()));
-        let caller = Self { phone, surface: mobile::surface(), session };
+        let caller = Self::of(VirtualPhone::new(setup));
         caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
         caller
     }
@@ -43,35 +33,6 @@ impl Caller {
 
     fn add(&self, rules: &[&str]) {
         rules.iter().for_each(|rule| self.phone.add_fault(rule.parse().unwrap()));
-    }
-
-    /// Whether it failed, and what it said; no call lasts longer than its budget.
-    async fn call(&self, tool: &str, arguments: Value) -> (bool, String) {
-        let tool = self.surface.tool(tool).unwrap();
-        let arguments = arguments.as_object().cloned().unwrap();
-        let began = Instant::now();
-        let call = Call::within(tool.budget);
-        let reply = self.surface.answer(tool, arguments, call, &self.session).await;
-        assert!(began.elapsed() <= tool.budget + Duration::from_secs(1), "{:?}", began.elapsed());
-        let words = reply.content.iter().map(|content| match content {
-            Content::Text(text) => text.clone(),
-            Content::Picture(image) => {
-                format!("{} bytes of {:?}\n", image.bytes.len(), image.format)
-            }
-        });
-        (reply.is_error, words.collect())
-    }
-
-    async fn said(&self, tool: &str, arguments: Value) -> String {
-        let (failed, words) = self.call(tool, arguments).await;
-        assert!(!failed, "{tool}: {words}");
-        words
-    }
-
-    async fn refused(&self, tool: &str, arguments: Value) -> String {
-        let (failed, words) = self.call(tool, arguments).await;
-        assert!(failed, "{tool}: {words}");
-        words
     }
 
     async fn tree(&self) -> (bool, String) {

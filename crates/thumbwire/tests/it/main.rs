@@ -1,9 +1,10 @@
 //! Tests of the whole product, in one binary, a file a subject: what an MCP client sees, what a person sees, what reaches the phone.
-//! `support` starts the program; `tidy` holds the rules of the house.
+//! `support` starts the program; `caller` speaks to the surface without one; `tidy` holds the rules of the house.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod caller;
 mod faults;
 mod guarded;
 mod many;

@@ -3,60 +3,20 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use thumbwire::action::Call;
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::{Content, Surface, mobile};
-use thumbwire_adb::{AdbServer, Direct};
+use thumbwire::surface::Content;
+use thumbwire_adb::Direct;
 use thumbwire_virtual_phone::{Odd, Setup, VirtualPhone};
 use tokio::time::Instant;
 
+use crate::caller::Caller;
+
 const MAPS: &str = "com.google.android.apps.maps";
 
-/// An old phone, and the surface over a session that holds it.
-struct Old {
-    phone: VirtualPhone,
-    session: Session,
-    surface: Surface,
-}
-
-impl Old {
-    fn new() -> Self {
-        let phone = VirtualPhone::new(Setup::of_release("4.4").unwrap());
-        // No adb server listens there.
-        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
-        let session = Session::new(phones, Some(VIRTUAL.into()));
-        Self { phone, session, surface: mobile::surface() }
-    }
-
-    /// Calls a tool; gives whether it failed, and what it said.
-    async fn call_within(&self, limit: Duration, tool: &str, arguments: Value) -> (bool, String) {
-        let tool = self.surface.tools.iter().find(|known| known.name == tool).unwrap();
-        let arguments = arguments.as_object().cloned().unwrap();
-        let reply = self.surface.answer(tool, arguments, Call::within(limit), &self.session).await;
-        let words = reply.content.iter().map(|content| match content {
-            Content::Text(text) => text.clone(),
-            Content::Picture(image) => format!("{} bytes of {:?}", image.bytes.len(), image.format),
-        });
-        (reply.is_error, words.collect())
-    }
-
-    async fn call(&self, tool: &str, arguments: Value) -> (bool, String) {
-        self.call_within(Duration::from_secs(60), tool, arguments).await
-    }
-
-    /// The words of a call that must succeed.
-    async fn said(&self, tool: &str, arguments: Value) -> String {
-        let (failed, words) = self.call(tool, arguments).await;
-        assert!(!failed, "{tool}: {words}");
-        words
-    }
-
-    /// The words of a call that must fail.
-    async fn refused(&self, tool: &str, arguments: Value) -> String {
-        let (failed, words) = self.call(tool, arguments).await;
-        assert!(failed, "{tool}: {words}");
-        words
+impl Caller {
+    fn old() -> Self {
+        Self::of(VirtualPhone::new(Setup::of_release("4.4").unwrap()))
     }
 
     fn focused(&self) -> Option<String> {
@@ -73,7 +33,7 @@ impl Old {
 
 #[tokio::test]
 async fn a_whole_story_is_told_on_an_old_phone() {
-    let old = Old::new();
+    let old = Caller::old();
     old.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
     assert!(old.said("mobile_get_current_app", json!({})).await.contains(MAPS));
     let tree = old.said("mobile_get_accessibility_tree", json!({})).await;
@@ -103,8 +63,8 @@ async fn a_whole_story_is_told_on_an_old_phone() {
 /// What a terminal did to the picture is taken back: it is the file that the phone itself writes.
 #[tokio::test]
 async fn a_picture_through_the_terminal_is_the_one_that_the_phone_made() {
-    let old = Old::new();
-    let tool = old.surface.tools.iter().find(|tool| tool.name == "mobile_take_screenshot").unwrap();
+    let old = Caller::old();
+    let tool = old.surface.tool("mobile_take_screenshot").unwrap();
     let call = Call::within(Duration::from_secs(60));
     let reply = old.surface.answer(tool, serde_json::Map::new(), call, &old.session).await;
     let picture = reply.content.into_iter().find_map(|content| match content {
@@ -133,7 +93,7 @@ async fn every_printable_character_is_typed_past_the_scripts_that_would_split_it
         "-n",
         "''''",
     ] {
-        let old = Old::new();
+        let old = Caller::old();
         old.searching().await;
         let (failed, words) = old.call("mobile_type_keys", json!({ "text": text })).await;
         assert!(!failed, "{text:?}: {words}");
@@ -143,7 +103,7 @@ async fn every_printable_character_is_typed_past_the_scripts_that_would_split_it
 
 #[tokio::test]
 async fn a_long_text_of_quotes_fits_into_the_names_of_services() {
-    let old = Old::new();
+    let old = Caller::old();
     old.searching().await;
     let text = "'".repeat(1_000);
     old.said("mobile_type_keys", json!({ "text": text })).await;
@@ -153,7 +113,7 @@ async fn a_long_text_of_quotes_fits_into_the_names_of_services() {
 /// No string of any tool becomes a second command, nor a second argument.
 #[tokio::test]
 async fn hostile_strings_run_nothing_on_an_old_phone() {
-    let old = Old::new();
+    let old = Caller::old();
     let mut hostile = crate::wire::hostile_strings();
     assert!(hostile.len() >= 500, "{}", hostile.len());
     // What would be a second argument to a script that splits.
@@ -201,7 +161,7 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
 
 #[tokio::test]
 async fn an_app_that_is_not_there_is_not_found() {
-    let old = Old::new();
+    let old = Caller::old();
     for tool in ["mobile_launch_app", "mobile_close_app"] {
         let words = old.refused(tool, json!({ "bundle_id": "com.example.nope" })).await;
         assert!(words.starts_with("App not found: com.example.nope"), "{words}");
@@ -233,7 +193,7 @@ async fn what_goes_wrong_is_told_in_the_phones_words() {
         ("pm", "Error: java.lang.NullPointerException\n", ("mobile_list_apps", nothing())),
     ];
     for (program, words, (tool, arguments)) in cases {
-        let old = Old::new();
+        let old = Caller::old();
         // The size of the screen is known from here on.
         old.said(tap().0, tap().1).await;
         old.phone.set_odd(program, Some(Odd::saying(words)));
@@ -248,7 +208,7 @@ async fn what_goes_wrong_is_told_in_the_phones_words() {
 /// As measured: a character beyond the basic plane kills `uiautomator` there. That is told; nothing older is shown instead.
 #[tokio::test]
 async fn a_screen_with_an_emoji_is_refused_as_the_phone_has_it() {
-    let old = Old::new();
+    let old = Caller::old();
     old.searching().await;
     old.phone.world(|world| world.type_char('\u{1f600}'));
     let words = old.refused("mobile_get_accessibility_tree", json!({})).await;
@@ -257,7 +217,7 @@ async fn a_screen_with_an_emoji_is_refused_as_the_phone_has_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_old_phone_times_out_within_the_deadline() {
-    let old = Old::new();
+    let old = Caller::old();
     old.said("mobile_take_screenshot", json!({})).await;
     old.phone.hold();
     let began = Instant::now();

@@ -1,56 +1,21 @@
 //! The driver against each release of Android that the virtual phone can be: what an agent does first, and whatever is read from a
 //! report that the releases lay out in their own ways. The phones are reached directly, without an adb server.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use thumbwire::action::Call;
-use thumbwire::session::{Phones, Session};
-use thumbwire::surface::{Content, Surface, mobile};
-use thumbwire_adb::AdbServer;
+use serde_json::json;
 use thumbwire_virtual_phone::world::{BroadcastKeyboard, Display};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
-use tokio::net::TcpListener;
+
+use crate::caller::Caller;
 
 const MAPS: &str = "com.google.android.apps.maps";
 
-/// A phone of one release, and the surface over a session that holds it.
-struct Held {
-    release: &'static str,
-    phone: VirtualPhone,
-    session: Session,
-    surface: Surface,
-}
-
-impl Held {
-    async fn of(release: &'static str) -> Self {
+impl Caller {
+    async fn of_release(release: &str) -> Self {
+        // Shown where a test fails.
+        println!("Android {release}");
         let mut setup = Setup::of_release(release).unwrap();
         setup.keyboards = vec![BroadcastKeyboard::AdbKeyboard];
-        let phone = VirtualPhone::new(setup);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let served = phone.clone();
-        tokio::spawn(async move { served.listen(listener).await });
-        // No adb server listens there.
-        let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address));
-        Self { release, phone, session, surface: mobile::surface() }
-    }
-
-    /// The words of a call that must succeed.
-    async fn said(&self, tool: &str, arguments: Value) -> String {
-        let tool = self.surface.tools.iter().find(|known| known.name == tool).unwrap();
-        let arguments = arguments.as_object().cloned().unwrap();
-        let call = Call::within(Duration::from_secs(60));
-        let reply = self.surface.answer(tool, arguments, call, &self.session).await;
-        let words = reply.content.iter().map(|content| match content {
-            Content::Text(text) => text.clone(),
-            Content::Picture(image) => {
-                format!("{} bytes of {:?}", image.bytes.len(), image.format)
-            }
-        });
-        let words: String = words.collect();
-        assert!(!reply.is_error, "Android {}: {}: {words}", self.release, tool.name);
-        words
+        Self::reaching(VirtualPhone::new(setup)).await
     }
 
     fn display(&self) -> Display {
@@ -61,7 +26,7 @@ impl Held {
 #[tokio::test]
 async fn every_release_is_driven_alike() {
     for release in Setup::releases() {
-        let held = Held::of(release).await;
+        let held = Caller::of_release(release).await;
         let says = |words: &str, part: &str| {
             assert!(words.contains(part), "Android {release}: {part:?} in {words}");
         };
@@ -103,7 +68,7 @@ async fn every_release_is_driven_alike() {
 #[tokio::test]
 async fn a_black_picture_has_its_reason_on_every_release() {
     for release in Setup::releases() {
-        let held = Held::of(release).await;
+        let held = Caller::of_release(release).await;
         held.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
         held.phone.world(|world| world.set_secure(MAPS, true));
         let secure = held.said("mobile_take_screenshot", json!({})).await;
