@@ -1,9 +1,9 @@
 //! The phone as adbd shows it: services by name, over the real wire.
 //!
 //! Begin at [`serve`]. Served: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:` (its files are in `store`), `framebuffer:`,
-//! `reboot:`, `reverse:`, `tcpip:`, `usb:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are answered with the
-//! words of a phone in production, `jdwp`, `track-jdwp` and `track-app` as by one whose apps are not to be debugged; all else is refused,
-//! and no feature announces it.
+//! `reboot:`, `reverse:`, `tcpip:`, `usb:` and the phone's places (`tcp:`, `localabstract:` …); `root:`, `remount:` and the like are
+//! answered with the words of a phone in production, `jdwp`, `track-jdwp` and `track-app` as by one whose apps are not to be debugged;
+//! all else is refused, and no feature announces it.
 //!
 //! A phone of old has `shell:` in a terminal only, and no options; what of this it has stands in `release`.
 //!
@@ -77,7 +77,7 @@ impl Services for Face {
         if service.len() > release.longest_service {
             return Err(Refused);
         }
-        let features = self.banner().features;
+        let features = Features::read(release.features);
         if let Some((name @ ("abb" | "abb_exec"), rest)) = service.split_once(':')
             && features.has(name)
         {
