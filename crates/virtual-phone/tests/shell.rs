@@ -225,6 +225,13 @@ async fn until(stream: &mut (impl tokio::io::AsyncRead + Unpin), end: &str) -> S
     said
 }
 
+/// Lets so many milliseconds pass, one by one, for whoever rests that long.
+async fn pass(milliseconds: u32) {
+    for _ in 0..milliseconds {
+        tokio::time::advance(Duration::from_millis(1)).await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_endless_loop_ends_with_its_host_and_holds_nobody_up() {
     let wired = Wired::new();
@@ -237,10 +244,22 @@ async fn an_endless_loop_ends_with_its_host_and_holds_nobody_up() {
         let mut stream = wired.adb.open(&format!("shell,v2,raw:{script}")).await.expect("opened");
         until(&mut stream, "on\n").await;
         // A clock that the test holds goes on, and others are served.
-        for _ in 0..20 {
-            tokio::time::advance(Duration::from_millis(1)).await;
-        }
+        pass(20).await;
         assert_eq!(wired.said("echo well").await, "well\n");
+        // Each turn takes some of the phone's time, so a loop that runs shows there.
+        let uptime = || wired.phone.world(|world| world.uptime());
+        let before = uptime();
+        pass(20).await;
+        assert!(uptime() > before, "{script}");
+        drop(stream);
+        let ended = async {
+            let mut before = Duration::ZERO;
+            while before != uptime() {
+                before = uptime();
+                pass(5).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), ended).await.expect(script);
     }
 }
 
@@ -382,9 +401,14 @@ async fn a_phone_that_was_rebooted_comes_up_as_phones_do() {
     wired.said("setprop debug.x 1; setprop persist.log.tag V; echo kept >/sdcard/kept").await;
     wired.said("am start -n com.android.settings/.Settings; sleep 200").await;
     assert!(wired.said("uptime").await.contains(" up  0:03, "));
+    // Commands that were left behind: a program, and one within a shell of its own.
+    wired.said("logcat >/sdcard/log 2>&1 & { logcat; : ; } >/sdcard/log2 2>&1 &").await;
+    let left = async || wired.said("ps -A -o NAME").await.matches("logcat").count();
+    assert_eq!(left().await, 2, "{}", wired.said("ps -A -o PID,PPID,NAME,ARGS").await);
     let _ = thumbwire_adb::run(&wired.adb, "reboot").await;
     wired.phone.plug();
     assert!(wired.said("uptime").await.contains(" up  0:00, "));
+    assert_eq!(left().await, 0);
     let properties = "getprop debug.x; getprop persist.log.tag; getprop sys.boot_completed";
     assert_eq!(wired.said(properties).await, "\nV\n1\n");
     assert_eq!(wired.said("cat /sdcard/kept").await, "kept\n");
