@@ -47,9 +47,9 @@ mod tests {
             node("android.widget.EditText", true),
             node("android.widget.Button", true),
         ];
-        assert_eq!(focused(&Tree { nodes, rotation: 0 }), Some(2));
+        assert_eq!(focused(&Tree { nodes, ..Tree::default() }), Some(2));
         let nodes = vec![node("android.webkit.WebView", true)];
-        assert_eq!(focused(&Tree { nodes, rotation: 0 }), None);
+        assert_eq!(focused(&Tree { nodes, ..Tree::default() }), None);
     }
 
     #[test]

@@ -13,15 +13,22 @@ mod error;
 pub mod field;
 pub mod find;
 mod ios;
+mod keys;
+mod logs;
 mod markup;
+mod media;
 pub mod picture;
 pub mod saved;
 mod scaled;
 mod values;
 
 use async_trait::async_trait;
+use tokio::io::AsyncWrite;
 
 pub use error::{Acted, Error, Remedy};
+pub use keys::{Key, KeyCode};
+pub use logs::{LogEntry, LogFilter, LogStream, Priority};
+pub use media::{Check, Health, Recording, RecordingWish};
 pub use picture::{Blank, Format, Image, Screenshot};
 pub use scaled::Scaled;
 pub use values::*;
@@ -49,8 +56,8 @@ pub trait Device: Send + Sync {
     /// A picture of the screen, straight from the phone.
     async fn screenshot(&self) -> Result<Screenshot, Error>;
 
-    /// The platform's node tree of what is on the screen now; never an older one.
-    async fn tree(&self) -> Result<Tree, Error>;
+    /// The platform's node tree of what is on the screen now, with its [`Tree::source`]; never an older one.
+    async fn tree(&self, detail: Detail) -> Result<Tree, Error>;
 
     /// Carries out one gesture.
     async fn touch(&self, gesture: Gesture) -> Result<(), Error>;
@@ -75,8 +82,8 @@ pub trait Device: Send + Sync {
     /// The installed apps, in the phone's order.
     async fn apps(&self) -> Result<Vec<App>, Error>;
 
-    /// Starts an app at its launcher entry, or brings it to the front.
-    async fn launch(&self, app: &AppId) -> Result<(), Error>;
+    /// Starts an app at its launcher entry, or brings it to the front. Gives the phone's words.
+    async fn launch(&self, app: &AppId) -> Result<String, Error>;
 
     /// Ends an app and everything it runs.
     async fn stop(&self, app: &AppId) -> Result<(), Error>;
@@ -105,6 +112,54 @@ pub trait Device: Send + Sync {
     /// Puts back what was set before the screen was turned. Gives whether there was anything to put back.
     async fn restore_orientation(&self, _turned: TurnedBy<'_>) -> Result<bool, Error> {
         Ok(false)
+    }
+
+    /// The newest entries of the log that a filter lets through, the oldest first, `most` at most.
+    async fn logs(&self, _filter: &LogFilter, _most: usize) -> Result<Vec<LogEntry>, Error> {
+        Err(self.unsupported("reading the log"))
+    }
+
+    /// Empties the log.
+    async fn clear_logs(&self) -> Result<(), Error> {
+        Err(self.unsupported("clearing the log"))
+    }
+
+    /// Follows the log: what comes after `last`, an entry that was read before, or from now on.
+    async fn follow_logs(
+        &self,
+        _filter: &LogFilter,
+        _last: Option<&LogEntry>,
+    ) -> Result<Box<dyn LogStream>, Error> {
+        Err(self.unsupported("following the log"))
+    }
+
+    /// Begins to record the screen into a file on the phone.
+    async fn record(&self, _wish: &RecordingWish) -> Result<Box<dyn Recording>, Error> {
+        Err(self.unsupported("recording the screen"))
+    }
+
+    /// Takes a picture of the screen, PNG, into a file on the phone.
+    async fn screenshot_into(&self, _path: &str) -> Result<(), Error> {
+        Err(self.unsupported("pictures into files"))
+    }
+
+    /// Fetches a file from the phone. Gives its length in bytes.
+    async fn fetch_file(
+        &self,
+        _path: &str,
+        _into: &mut (dyn AsyncWrite + Send + Unpin),
+    ) -> Result<u64, Error> {
+        Err(self.unsupported("reading files"))
+    }
+
+    /// Removes a file from the phone; one that is not there is no error.
+    async fn remove_file(&self, _path: &str) -> Result<(), Error> {
+        Err(self.unsupported("removing files"))
+    }
+
+    /// How well the phone can be driven. A phone that does not answer is told in the checks.
+    async fn health(&self) -> Result<Health, Error> {
+        Err(self.unsupported("checking its health"))
     }
 
     /// Waits until the phone has back what calls that were given up had borrowed of it, such as its keyboard; at once where

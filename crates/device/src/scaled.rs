@@ -12,11 +12,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use tokio::io::AsyncWrite;
 
 use crate::picture::{Error as PictureError, Pixels};
 use crate::{
-    Abilities, App, AppId, Device, Error, Foreground, Format, Gesture, Identity, Info, Key,
-    Orientation, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    Abilities, App, AppId, Detail, Device, Error, Foreground, Format, Gesture, Health, Identity,
+    Info, Key, LogEntry, LogFilter, LogStream, Orientation, Point, Recording, RecordingWish, Rect,
+    Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 
 /// A device that serves pictures of at most so many pixels on the longer side.
@@ -176,8 +178,8 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
         Ok(Screenshot { image, size: picture, blank })
     }
 
-    async fn tree(&self) -> Result<Tree, Error> {
-        let mut tree = self.inner.tree().await?;
+    async fn tree(&self, detail: Detail) -> Result<Tree, Error> {
+        let mut tree = self.inner.tree(detail).await?;
         let screen = match self.known() {
             Known { size: Some(size), rotation } if rotation == Some(tree.rotation) => size,
             // A tree tells no size: one that was learnt when the screen was turned otherwise is another.
@@ -219,7 +221,7 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
         self.inner.apps().await
     }
 
-    async fn launch(&self, app: &AppId) -> Result<(), Error> {
+    async fn launch(&self, app: &AppId) -> Result<String, Error> {
         self.inner.launch(app).await
     }
 
@@ -260,6 +262,47 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
         let restored = self.inner.restore_orientation(turned).await;
         self.forget();
         restored
+    }
+
+    async fn logs(&self, filter: &LogFilter, most: usize) -> Result<Vec<LogEntry>, Error> {
+        self.inner.logs(filter, most).await
+    }
+
+    async fn clear_logs(&self) -> Result<(), Error> {
+        self.inner.clear_logs().await
+    }
+
+    async fn follow_logs(
+        &self,
+        filter: &LogFilter,
+        last: Option<&LogEntry>,
+    ) -> Result<Box<dyn LogStream>, Error> {
+        self.inner.follow_logs(filter, last).await
+    }
+
+    async fn record(&self, wish: &RecordingWish) -> Result<Box<dyn Recording>, Error> {
+        self.inner.record(wish).await
+    }
+
+    /// The file holds the screen's own pixels.
+    async fn screenshot_into(&self, path: &str) -> Result<(), Error> {
+        self.inner.screenshot_into(path).await
+    }
+
+    async fn fetch_file(
+        &self,
+        path: &str,
+        into: &mut (dyn AsyncWrite + Send + Unpin),
+    ) -> Result<u64, Error> {
+        self.inner.fetch_file(path, into).await
+    }
+
+    async fn remove_file(&self, path: &str) -> Result<(), Error> {
+        self.inner.remove_file(path).await
+    }
+
+    async fn health(&self) -> Result<Health, Error> {
+        self.inner.health().await
     }
 }
 

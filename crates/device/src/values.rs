@@ -1,6 +1,7 @@
 //! The values that travel between a device and whoever holds it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A kind of phone.
@@ -47,6 +48,12 @@ pub struct Identity {
 pub struct Abilities {
     /// The orientation can be read and set.
     pub orientation: bool,
+    /// The log can be read and followed.
+    pub logs: bool,
+    /// The screen can be recorded.
+    pub recordings: bool,
+    /// Files can be written, read and removed.
+    pub files: bool,
 }
 
 /// What a phone says of itself. Words are empty where it did not say.
@@ -68,6 +75,23 @@ pub struct Info {
     pub orientation: Orientation,
     /// `None` where there is none, or it says nothing of it.
     pub battery: Option<Battery>,
+    /// The serial number that it gives itself.
+    pub serial: String,
+    /// The display as it was built, and what was set in its place.
+    pub panel: Panel,
+}
+
+/// A display as it was built, at rotation 0, and what an owner set in its place (`wm size`, `wm density`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Panel {
+    /// Its size.
+    pub size: Size,
+    /// The size that was set.
+    pub size_set: Option<Size>,
+    /// Dots per inch.
+    pub density: Option<u32>,
+    /// The density that was set.
+    pub density_set: Option<u32>,
 }
 
 /// How full a battery is.
@@ -77,6 +101,8 @@ pub struct Battery {
     pub percent: u8,
     /// Whether it is being charged.
     pub charging: bool,
+    /// The state in the platform's number (Android's `BatteryManager`: 2 charging, 3 discharging, 4 not charging, 5 full).
+    pub status: u32,
 }
 
 /// A place on the screen, in screenshot pixels from the top left.
@@ -174,46 +200,6 @@ impl Gesture {
     }
 }
 
-/// A key that every phone has, under the names of the seeds' tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// To the home screen.
-    Home,
-    /// One step back.
-    Back,
-    /// The menu of old Androids; newer ones mostly ignore it.
-    Menu,
-    /// Louder.
-    VolumeUp,
-    /// Quieter.
-    VolumeDown,
-    /// Screen off or on.
-    Power,
-}
-
-impl Key {
-    /// All of them.
-    pub const ALL: [Key; 6] =
-        [Self::Home, Self::Back, Self::Menu, Self::VolumeUp, Self::VolumeDown, Self::Power];
-
-    /// The name used on the wire by the seeds' tools.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Home => "home",
-            Self::Back => "back",
-            Self::Menu => "menu",
-            Self::VolumeUp => "volume_up",
-            Self::VolumeDown => "volume_down",
-            Self::Power => "power",
-        }
-    }
-
-    /// The key of that name.
-    pub fn from_name(name: &str) -> Option<Key> {
-        Self::ALL.into_iter().find(|key| key.name() == name)
-    }
-}
-
 /// The way by which text reached a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypedBy {
@@ -306,6 +292,18 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     /// Quarter turns of the screen, as the platform counts them (0 to 3).
     pub rotation: u8,
+    /// The text that it was read from, as the phone wrote it: XML. Its coordinates are the phone's own.
+    pub source: Arc<str>,
+}
+
+/// How much of the screen a tree tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// Every node.
+    #[default]
+    Full,
+    /// Without the nodes that only lay others out, as far as the platform can tell (`uiautomator dump --compressed`).
+    Compressed,
 }
 
 /// One entry of the platform's tree.

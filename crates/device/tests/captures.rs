@@ -259,7 +259,10 @@ async fn an_old_phone_is_looked_at_through_its_terminal() {
     let device = Android::attach("old", Arc::new(old)).await.unwrap();
     let picture = device.screenshot().await.unwrap();
     assert_eq!(picture.size, Size { width: 480, height: 800 });
-    assert_eq!(device.tree().await.unwrap().nodes[0].package, "com.android.keyguard");
+    assert_eq!(
+        device.tree(thumbwire_device::Detail::Full).await.unwrap().nodes[0].package,
+        "com.android.keyguard"
+    );
     assert_eq!(device.screen_size().await.unwrap(), Size { width: 480, height: 800 });
     assert_eq!(asked_exec.load(Ordering::SeqCst), 1, "it is asked for `exec:` once");
 }

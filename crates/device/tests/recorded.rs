@@ -159,7 +159,11 @@ async fn every_recorded_failure_is_an_error_with_the_phones_words() {
     }
     for (name, said) in files(&errors, &["uiautomator_"]) {
         let words = String::from_utf8_lossy(&said).trim().to_owned();
-        let error = phone([("uiautomator dump /dev/tty", said)]).await.tree().await.unwrap_err();
+        let error = phone([("uiautomator dump /dev/tty", said)])
+            .await
+            .tree(thumbwire_device::Detail::Full)
+            .await
+            .unwrap_err();
         assert!(error.to_string().contains(&words), "{name}: {error}");
     }
     let of_old = data.join("android-4.4.4");
@@ -178,7 +182,7 @@ async fn every_recorded_failure_is_an_error_with_the_phones_words() {
     let empty = phone([]).await;
     for error in [
         empty.touch(tap).await.unwrap_err(),
-        empty.tree().await.unwrap_err(),
+        empty.tree(thumbwire_device::Detail::Full).await.unwrap_err(),
         empty.screenshot().await.unwrap_err(),
         empty.foreground().await.unwrap_err(),
         empty.screen_size().await.unwrap_err(),

@@ -121,7 +121,7 @@ async fn tools() {
     for _ in 0..ROUNDS {
         let began = Instant::now();
         let call = Call::within(Duration::from_secs(10));
-        session.perform(&call, Action::Look).await.expect("a look");
+        session.perform(&call, Action::LOOK).await.expect("a look");
         bare.push(began.elapsed());
     }
     println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));

@@ -93,17 +93,16 @@ impl Look {
         std::iter::successors(parent(&node), parent).any(|above| above == outer)
     }
 
-    /// Where to tap a node, and its name.
+    /// Where to tap a node.
     ///
     /// # Errors
     /// Why a tap would not reach it, in words: it is covered, and by what.
-    pub fn aim(&self, node: usize) -> Result<(Point, String), String> {
-        let name = |node: usize| self.tree.nodes[node].name();
+    pub fn aim(&self, node: usize) -> Result<Point, String> {
         match self.showing[node] {
-            Showing::Shown { at, .. } => Ok((at, name(node).to_owned())),
+            Showing::Shown { at, .. } => Ok(at),
             Showing::Covered { by, .. } => {
                 let number = self.control_of(by).map_or(String::new(), |it| format!(" ({it})"));
-                let over: String = name(by).chars().take(LONGEST_NAME).collect();
+                let over: String = self.tree.nodes[by].name().chars().take(LONGEST_NAME).collect();
                 Err(format!("it is covered by {over:?}{number}; deal with that first"))
             }
             Showing::Hidden(why) => Err(format!("it does not show ({})", why.why())),
@@ -200,9 +199,9 @@ mod tests {
             ..Node::default()
         };
         let nodes = vec![node(None, "", 0), node(Some(0), "Save", 1), node(Some(0), "OK", 2)];
-        let look = Look::number(Tree { nodes, rotation: 0 }, None, &AtomicU32::new(7));
+        let look = Look::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(7));
         assert_eq!(look.aim(1).unwrap_err(), "it is covered by \"OK\" (e8); deal with that first",);
-        assert_eq!(look.aim(2).unwrap(), (Point { x: 50, y: 20 }, "OK".into()));
+        assert_eq!(look.aim(2).unwrap(), Point { x: 50, y: 20 });
         assert_eq!(look.control_of(2).map(|it| it.number), Some(8));
         assert_eq!(look.covered_by(1), Some(2));
     }

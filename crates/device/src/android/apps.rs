@@ -20,13 +20,13 @@ pub(super) fn is_a_name(app: &AppId) -> bool {
 
 /// Reads what `monkey` said: it tells of success by "Events injected: 1" and ends with status 0 on old phones
 /// whatever happened.
-pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<(), Error> {
+pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<String, Error> {
     let all = format!("{}\n{}", said.out, said.err);
     if all.contains("No activities found to run") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
     match all.lines().any(|line| line.trim() == "Events injected: 1") {
-        true => Ok(()),
+        true => Ok(said.out.clone()),
         false => Err(Error::Failed { what: "start the app", said: excerpt(all) }),
     }
 }

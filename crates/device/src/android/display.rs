@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::{Android, Line, Said};
 use crate::error::excerpt;
-use crate::{Error, Orientation, Size};
+use crate::{Error, Orientation, Panel, Size};
 
 impl Android {
     /// The built-in display, as it is turned now.
@@ -82,6 +82,8 @@ pub(super) struct Display {
     pub(super) natural: Size,
     /// Dots per inch, where it is told; an override by `wm density` counts.
     pub(super) density: Option<u32>,
+    /// As it was built, and what was set in its place.
+    pub(super) panel: Panel,
 }
 
 impl Display {
@@ -116,10 +118,19 @@ fn find_display(said: &str) -> Option<Display> {
     let words = || line.split_whitespace();
     let size = |prefix: &str| words().find_map(|word| size(word.strip_prefix(prefix)?));
     let mut densities = words().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
+    let (built, set) = (size("init=")?, size("base="));
+    let (density, density_set) = (densities.next(), densities.next());
+    let differs = |(now, built): &(Option<u32>, Option<u32>)| now != built;
     Some(Display {
         size: size("cur=")?,
-        natural: size("base=").or_else(|| size("init="))?,
-        density: densities.next_back(),
+        natural: set.unwrap_or(built),
+        density: density_set.or(density),
+        panel: Panel {
+            size: built,
+            size_set: set.filter(|&set| set != built),
+            density,
+            density_set: Some((density_set, density)).filter(differs).and_then(|(set, _)| set),
+        },
     })
 }
 
@@ -233,7 +244,8 @@ mod tests {
     fn a_phone_is_turned_to_landscape_and_a_tablet_to_portrait() {
         let display = |natural: (i32, i32)| {
             let natural = Size { width: natural.0, height: natural.1 };
-            Display { size: natural, natural, density: None }
+            let panel = Panel { size: natural, size_set: None, density: None, density_set: None };
+            Display { size: natural, natural, density: None, panel }
         };
         use Orientation::{Landscape, Portrait};
         let cases = [((1080, 2400), 0, 1), ((4032, 845), 1, 0), ((500, 500), 0, 1)];

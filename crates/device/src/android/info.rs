@@ -25,6 +25,8 @@ impl Android {
             density: display.density,
             orientation: display.orientation(),
             battery: read_battery(&battery.out),
+            serial: property("ro.serialno"),
+            panel: display.panel,
         })
     }
 }
@@ -65,7 +67,8 @@ fn battery_command() -> Line {
 
 /// Reads `dumpsys battery`; `None` for a device that has none or says nothing of it.
 fn read_battery(said: &str) -> Option<Battery> {
-    // android.os.BatteryManager: 2 is charging, 5 is full.
+    // android.os.BatteryManager.
+    const UNKNOWN: u32 = 1;
     const CHARGING: u32 = 2;
     let number = |name: &str| {
         let lines = said.lines().filter_map(|line| line.trim().split_once(": "));
@@ -75,7 +78,8 @@ fn read_battery(said: &str) -> Option<Battery> {
     };
     let (level, scale) = (number("level")?, number("scale").filter(|&scale| scale > 0)?);
     let percent = u8::try_from(u64::from(level) * 100 / u64::from(scale)).ok()?;
-    Some(Battery { percent: percent.min(100), charging: number("status") == Some(CHARGING) })
+    let status = number("status").unwrap_or(UNKNOWN);
+    Some(Battery { percent: percent.min(100), charging: status == CHARGING, status })
 }
 
 #[cfg(test)]
@@ -96,9 +100,9 @@ mod tests {
     #[test]
     fn the_battery_is_read_as_phones_print_it() {
         let said = "Current Battery Service state:\r\n  AC powered: true\r\n  status: 2\r\n  level: 45\r\n  scale: 90\r\n";
-        assert_eq!(read_battery(said), Some(Battery { percent: 50, charging: true }));
+        assert_eq!(read_battery(said), Some(Battery { percent: 50, charging: true, status: 2 }));
         let full = "  status: 5\n  level: 100\n  scale: 100\n";
-        assert_eq!(read_battery(full), Some(Battery { percent: 100, charging: false }));
+        assert_eq!(read_battery(full), Some(Battery { percent: 100, charging: false, status: 5 }));
         assert_eq!(read_battery("Can't find service: battery"), None);
         assert_eq!(read_battery("  level: 5\n  scale: 0\n"), None);
     }

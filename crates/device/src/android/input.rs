@@ -33,6 +33,7 @@ pub(super) fn key_command(key: Key) -> Line {
         Key::VolumeDown => 25,
         Key::Power => 26,
         Key::Menu => 82,
+        Key::Android(code) => i64::from(code.0),
     })
 }
 

@@ -26,7 +26,7 @@ use thumbwire_adb::{self as adb, Stream, Transport};
 
 use crate::error::excerpt;
 use crate::{
-    Abilities, Acted, App, AppId, Device, Error, Foreground, Gesture, Identity, Info, Key,
+    Abilities, Acted, App, AppId, Detail, Device, Error, Foreground, Gesture, Identity, Info, Key,
     Orientation, Platform, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use line::Line;
@@ -199,7 +199,7 @@ impl Device for Android {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { orientation: true }
+        Abilities { orientation: true, ..Abilities::default() }
     }
 
     async fn probe(&self) -> Result<(), Error> {
@@ -215,8 +215,8 @@ impl Device for Android {
         self.name_blank(picture).await
     }
 
-    async fn tree(&self) -> Result<Tree, Error> {
-        let said = self.fetch(ui::dump_command()).await?;
+    async fn tree(&self, detail: Detail) -> Result<Tree, Error> {
+        let said = self.fetch(ui::dump_command(detail)).await?;
         ui::read_dump(&said)
     }
 
@@ -261,7 +261,7 @@ impl Device for Android {
         self.read_apps().await
     }
 
-    async fn launch(&self, app: &AppId) -> Result<(), Error> {
+    async fn launch(&self, app: &AppId) -> Result<String, Error> {
         if !apps::is_a_name(app) && self.is_old().await? {
             return Err(Error::NoSuchApp { app: app.0.clone() });
         }

@@ -54,7 +54,7 @@ mod tests {
         let node = |parent, name| Node { parent, flags: flags(name), ..Node::default() };
         let nodes =
             vec![node(None, ""), node(Some(0), "row"), node(Some(1), "button"), node(Some(2), "")];
-        let tree = Tree { nodes, rotation: 0 };
+        let tree = Tree { nodes, ..Tree::default() };
         assert_eq!([taker(&tree, 3), taker(&tree, 2), taker(&tree, 1)], [2, 2, 1]);
         assert_eq!(nearest(&tree, 3, |flags| flags.checkable), Some(1));
         assert_eq!(nearest(&tree, 3, |flags| flags.scrollable), None);
@@ -67,7 +67,7 @@ mod tests {
         let flags = Flags { password: true, ..Flags::default() };
         let field = Node { bounds, flags, ..Node::default() };
         let away = Node { bounds: Rect::default(), ..text("Away") };
-        let tree = Tree { nodes: vec![text(""), text("Save"), field, away], rotation: 0 };
+        let tree = Tree { nodes: vec![text(""), text("Save"), field, away], ..Tree::default() };
         assert_eq!(elements(&tree), [1, 2]);
     }
 }

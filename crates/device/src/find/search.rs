@@ -241,7 +241,7 @@ mod tests {
             node(Some(3), [0, 120, 80, 140], |node| node.description = "Hidden".into()),
             node(Some(1), [0, 20, 80, 40], |node| node.description = "Save".into()),
         ];
-        Tree { nodes, rotation: 0 }
+        Tree { nodes, ..Tree::default() }
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
             node.text = "Buy".into();
         };
         let nodes = (0..MANY).map(|_| node(None, [0, 0, 9, 9], button)).collect();
-        let tree = Tree { nodes, rotation: 0 };
+        let tree = Tree { nodes, ..Tree::default() };
         let asked = std::time::Instant::now();
         let Found::Several(places) = find(&tree, Sought::Text("buy")) else { panic!("many") };
         assert_eq!(places.len(), MANY);

@@ -130,7 +130,7 @@ mod tests {
         ];
         nodes[5].displayed = Some(false);
         (nodes[7].displayed, nodes[8].displayed) = (Some(true), Some(true));
-        let showing = showing(&Tree { nodes, rotation: 0 });
+        let showing = showing(&Tree { nodes, ..Tree::default() });
         assert_eq!(showing[0].part(), rect([0, 0, 100, 100]));
         let part = rect([0, 60, 100, 100]);
         assert_eq!(showing[1], Showing::Shown { part, at: Point { x: 50, y: 80 } });

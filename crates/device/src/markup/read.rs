@@ -51,7 +51,8 @@ pub(crate) fn read(
     };
     growing.read(text, part.clone());
     growing.finish(&text[part.clone()], part.end);
-    growing.tree
+    let declared = text[..part.start].rfind("<?xml").unwrap_or(part.start);
+    Tree { source: text[declared..part.end].into(), ..growing.tree }
 }
 
 /// A node that is open, with the number of children seen so far; the outermost holds the roots.

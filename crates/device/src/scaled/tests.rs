@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Node, Platform};
+use crate::{Node, Panel, Platform};
 
 /// A phone with one row, which remembers where it was touched and how often it was asked for its size.
 struct Phone {
@@ -67,9 +67,10 @@ impl Device for Phone {
         let image = pixels.write(Format::Png).unwrap();
         Ok(Screenshot { image, size: self.size(), blank: None })
     }
-    async fn tree(&self) -> Result<Tree, Error> {
+    async fn tree(&self, _detail: Detail) -> Result<Tree, Error> {
         let node = Node { text: "Pay".into(), bounds: ROW, ..Node::default() };
-        Ok(Tree { nodes: vec![node], rotation: self.screen.lock().unwrap().1 })
+        let rotation = self.screen.lock().unwrap().1;
+        Ok(Tree { nodes: vec![node], rotation, ..Tree::default() })
     }
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
         self.touched.lock().unwrap().push(gesture);
@@ -84,8 +85,8 @@ impl Device for Phone {
     async fn apps(&self) -> Result<Vec<App>, Error> {
         Ok(Vec::new())
     }
-    async fn launch(&self, _: &AppId) -> Result<(), Error> {
-        Ok(())
+    async fn launch(&self, _: &AppId) -> Result<String, Error> {
+        Ok(String::new())
     }
     async fn stop(&self, _: &AppId) -> Result<(), Error> {
         Ok(())
@@ -103,6 +104,13 @@ impl Device for Phone {
             density: Some(420),
             orientation: Orientation::Portrait,
             battery: None,
+            serial: String::new(),
+            panel: Panel {
+                size: self.size(),
+                size_set: None,
+                density: Some(420),
+                density_set: None,
+            },
         })
     }
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
@@ -141,7 +149,7 @@ async fn picture_tree_size_and_info_speak_of_the_same_pixels() {
     assert_eq!(phone.screen_size().await.unwrap(), served);
     let info = phone.info().await.unwrap();
     assert_eq!((info.screen, info.density), (served, Some(105)));
-    let tree = phone.tree().await.unwrap();
+    let tree = phone.tree(Detail::Full).await.unwrap();
     assert_eq!(tree.nodes[0].bounds, Rect { left: 10, top: 100, right: 260, bottom: 140 });
     phone.touch(Gesture::Tap { at: tree.nodes[0].bounds.center() }).await.unwrap();
     let Gesture::Tap { at } = phone.inner.touched() else { panic!("no tap") };
@@ -157,20 +165,23 @@ async fn a_screen_that_is_small_enough_is_served_as_it_is() {
     let phone = scaled(320, 480, 1024);
     let picture = phone.screenshot().await.unwrap();
     assert_eq!(picture, phone.inner.screenshot().await.unwrap());
-    assert_eq!(phone.tree().await.unwrap(), phone.inner.tree().await.unwrap());
+    assert_eq!(
+        phone.tree(Detail::Full).await.unwrap(),
+        phone.inner.tree(Detail::Full).await.unwrap()
+    );
 }
 
 #[tokio::test]
 async fn the_size_is_asked_for_once_and_again_when_the_screen_was_turned() {
     let phone = scaled(1080, 2400, 600);
     for _ in 0..3 {
-        phone.tree().await.unwrap();
+        phone.tree(Detail::Full).await.unwrap();
         phone.touch(Gesture::Tap { at: Point { x: 1, y: 1 } }).await.unwrap();
     }
     assert_eq!(phone.inner.sizes(), 1);
     phone.inner.turn();
-    phone.tree().await.unwrap();
-    phone.tree().await.unwrap();
+    phone.tree(Detail::Full).await.unwrap();
+    phone.tree(Detail::Full).await.unwrap();
     assert_eq!(phone.inner.sizes(), 2);
     // In a screen 2400 wide, a pixel of the picture is 4 wide again.
     phone.touch(Gesture::Tap { at: Point { x: 599, y: 269 } }).await.unwrap();

@@ -23,7 +23,7 @@ use crate::action::{Cause, Failure};
 use crate::config::Config;
 use crate::key;
 use crate::session::{OurKey, Phones, Session, VIRTUAL};
-use crate::surface::{Surface, mobile};
+use crate::surface::{Surface, android, mobile, ufo};
 
 /// Puts a program's thumb on any phone: an MCP server for phones, with a virtual phone built in.
 #[derive(Parser)]
@@ -70,12 +70,21 @@ struct Device {
 enum SurfaceName {
     /// `mobile_*`, for Android and iOS phones
     Mobile,
+    /// The Android MCP Server's, for Android phones
+    Android,
+    /// The data server of UFO's MobileAgent
+    UfoData,
+    /// The action server of UFO's MobileAgent
+    UfoAction,
 }
 
 impl SurfaceName {
     fn surface(self) -> Surface {
         match self {
             Self::Mobile => mobile::surface(),
+            Self::Android => android::surface(),
+            Self::UfoData => ufo::data(),
+            Self::UfoAction => ufo::action(),
         }
     }
 }
@@ -109,7 +118,11 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::DeviceNotReady { .. }
         | Cause::NoDeviceChosen { .. }
         | Cause::AppNotFound { .. }
-        | Cause::ElementNotFound { .. } => 3,
+        | Cause::ElementNotFound { .. }
+        | Cause::NoSuchIndex { .. }
+        | Cause::NotListed { .. }
+        | Cause::NoSuchRecording { .. }
+        | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } => 4,
         Cause::InvalidArgument { .. } => 2,
         Cause::DeviceNotAuthorized { .. }

@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         Some(file) => saved(file)?,
         None => {
             let session = session(config, arguments.device).leaving_screens();
-            match session.perform(&Call::within(BUDGET), Action::Look).await? {
+            match session.perform(&Call::within(BUDGET), Action::LOOK).await? {
                 Outcome::Look(look) => look,
                 other => return Err(Ended::failed(format!("a look gave {other:?}"))),
             }

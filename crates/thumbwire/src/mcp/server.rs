@@ -57,7 +57,7 @@ struct Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("thumbwire", env!("CARGO_PKG_VERSION")))
+            .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
             .with_instructions(self.surface.instructions)
     }
 
@@ -112,12 +112,13 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
         }
         Manner::Acts => ToolAnnotations::new().read_only(false).destructive(true).idempotent(false),
     };
-    rmcp::model::Tool::new(
+    let mut listed = rmcp::model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),
         Arc::new(tool.schema.clone()),
-    )
-    .with_annotations(annotations)
+    );
+    listed.output_schema = tool.output.clone().map(Arc::new);
+    listed.with_annotations(annotations)
 }
 
 fn result(reply: Reply) -> CallToolResult {

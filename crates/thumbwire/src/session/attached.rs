@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use thumbwire_device::find::{Found, Sought, find, find_hidden};
 use thumbwire_device::{
-    Acted, AppId, Device, Error, Gesture, Identity, Key, Point, Screenshot, Size,
+    Acted, AppId, Detail, Device, Error, Gesture, Identity, Key, Point, Screenshot, Size,
 };
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::lock;
 use super::pictures::Pictures;
-use crate::action::{Apps, Cause, Direction, Failure, Outcome, Target};
+use crate::action::{Apps, Cause, Direction, Failure, Hit, Outcome, Target};
 use crate::look::{Control, Look};
 
 /// How long a listing may be taken for the screen without looking again (seed 000's control cache).
@@ -112,7 +112,7 @@ impl Attached {
     pub(super) async fn info(&self) -> Result<Outcome, Failure> {
         let info = self.device.info().await.map_err(|error| self.failed(&error))?;
         *lock(&self.screen.size) = Some(info.screen);
-        Ok(Outcome::Info(self.identity().clone(), info))
+        Ok(Outcome::Info { identity: self.identity().clone(), info, earlier: false })
     }
 
     pub(super) async fn apps(&self, which: Apps) -> Result<Outcome, Failure> {
@@ -171,7 +171,7 @@ impl Attached {
     async fn look_in_turn(&self) -> Result<Arc<Look>, Failure> {
         let generation = self.screen.generation.load(Ordering::SeqCst);
         let taken = Instant::now();
-        let tree = self.device.tree().await.map_err(|error| self.failed(&error))?;
+        let tree = self.device.tree(Detail::Full).await.map_err(|error| self.failed(&error))?;
         let mut listing = lock(&self.screen.listing);
         let last = listing.as_ref().map(|last| &*last.look);
         if last.is_some_and(|last| last.tree.rotation != tree.rotation) {
@@ -194,21 +194,20 @@ impl Attached {
 
     pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        let (at, name) = self.tap_on(target).await?;
-        Ok(Outcome::Tapped { at, name })
+        Ok(Outcome::Tapped(self.tap_on(target).await?))
     }
 
-    /// Aims and taps, within the turn that the caller has; gives where, and what lay there.
-    pub(super) async fn tap_on(&self, target: &Target) -> Result<(Point, String), Failure> {
-        let (at, name) = self.aim(target).await?;
-        let tap = Gesture::Tap { at };
+    /// Aims and taps, within the turn that the caller has.
+    pub(super) async fn tap_on(&self, target: &Target) -> Result<Hit, Failure> {
+        let hit = self.aim(target).await?;
+        let tap = Gesture::Tap { at: hit.at };
         if let Some(why) = self.outside(tap).await? {
             let sought = target.to_string();
             let why = Some(format!("its middle {why}; scroll it into view"));
             return Err(Cause::ElementNotFound { sought, why }.into());
         }
         self.act(self.device.touch(tap)).await?;
-        Ok((at, name))
+        Ok(hit)
     }
 
     /// The look that was listed last, and whether nothing was done since.
@@ -252,8 +251,8 @@ impl Attached {
 
     pub(super) async fn launch(&self, app: &AppId) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        self.act(self.device.launch(app)).await?;
-        Ok(Outcome::Done)
+        let said = self.act(self.device.launch(app)).await?;
+        Ok(Outcome::Launched { app: app.clone(), said })
     }
 
     /// Carries out an order that may change the screen. What was learnt before is stale from the moment on in which
@@ -287,24 +286,27 @@ impl Attached {
         }))
     }
 
-    /// Where a tap on the target goes, and what it is called. Nothing is tapped blind: a number from an old
+    /// Where a tap on the target goes. Nothing is tapped blind: a number from an old
     /// listing is looked for again, and refused when it is gone or could be several.
-    async fn aim(&self, target: &Target) -> Result<(Point, String), Failure> {
+    async fn aim(&self, target: &Target) -> Result<Hit, Failure> {
+        let (id, text) = match target {
+            Target::Named { id, text } => (id.as_deref(), text.as_deref()),
+            Target::Control(_) | Target::Match(..) => return Err(super::unbuilt()),
+        };
         let refuse = |why: Option<String>| {
             Failure::from(Cause::ElementNotFound { sought: target.to_string(), why })
         };
-        if let Some(number) = target.id.as_deref().and_then(Control::read_number) {
+        if let Some(number) = id.and_then(Control::read_number) {
             return self.aim_at_number(number).await.map_err(|miss| match miss {
                 Miss::Why(why) => refuse(Some(why)),
                 Miss::Failed(failure) => failure,
             });
         }
         let look = self.look().await?;
-        let words =
-            [target.id.as_deref().map(Sought::Id), target.text.as_deref().map(Sought::Text)];
+        let words = [id.map(Sought::Id), text.map(Sought::Text)];
         for sought in words.into_iter().flatten() {
             match find(&look.tree, sought) {
-                Found::One(node) => return look.aim(node).map_err(|why| refuse(Some(why))),
+                Found::One(node) => return hit(&look, node).map_err(|why| refuse(Some(why))),
                 Found::Several(nodes) => return Err(refuse(Some(look.describe_several(&nodes)))),
                 Found::None => {}
             }
@@ -315,7 +317,7 @@ impl Attached {
         })))
     }
 
-    async fn aim_at_number(&self, number: u32) -> Result<(Point, String), Miss> {
+    async fn aim_at_number(&self, number: u32) -> Result<Hit, Miss> {
         let last = lock(&self.screen.listing).clone();
         let Some(last) = last else {
             return Err(Miss::Why("nothing has been listed yet".into()));
@@ -327,11 +329,11 @@ impl Attached {
             return Err(Miss::Why("it was listed before the last action".into()));
         }
         if last.taken.elapsed() <= LISTING_FRESH {
-            return last.look.aim(node).map_err(Miss::Why);
+            return hit(&last.look, node).map_err(Miss::Why);
         }
         let now = self.look().await.map_err(Miss::Failed)?;
         match now.same_as(&last.look, node) {
-            Found::One(node) => now.aim(node).map_err(Miss::Why),
+            Found::One(node) => hit(&now, node).map_err(Miss::Why),
             Found::None => Err(Miss::Why(
                 "it is no longer on the screen, or says something else by now".into(),
             )),
@@ -342,6 +344,15 @@ impl Attached {
     pub(super) fn failed(&self, error: &Error) -> Failure {
         Failure::of_device(self.id(), error)
     }
+}
+
+/// A tap on a node of a look.
+///
+/// # Errors
+/// Why it would not reach it, in words.
+fn hit(look: &Arc<Look>, node: usize) -> Result<Hit, String> {
+    let at = look.aim(node)?;
+    Ok(Hit { at, look: Arc::clone(look), node, of: 1 })
 }
 
 /// The finger's way that moves the content by this part of the screen: down the screen shows what is further down, so

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use thumbwire_device::{Acted, Device, Identity, Platform};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::action::{Action, Call, Cause, Failure, Listed, Outcome, Perform};
+use crate::action::{Action, Call, Cause, Choice, Failure, Listed, Outcome, Perform};
 use attached::{Attached, Screen};
 pub use phones::{OurKey, Phones, VIRTUAL};
 
@@ -117,14 +117,16 @@ impl Session {
             let Identity { id, platform, model } = attached.identity().clone();
             // Of what the server knows, it knows best.
             if phones::is_address(&id) && !listed(&there, &id) {
-                there.push(Listed { id, platform, model, state: "device".into() });
+                let (state, properties) = ("device".into(), Vec::new());
+                there.push(Listed { id, platform, model, state, properties });
             }
         }
         let chosen = lock(&self.chosen).clone();
         if let Some(id) = chosen.filter(|id| phones::is_address(id) && !listed(&there, id)) {
             // Listing connects to nothing: that may take long, and ask the phone's owner something.
             let state = "not connected; the next call connects".into();
-            there.push(Listed { id, platform: Platform::Android, model: String::new(), state });
+            let (model, properties) = (String::new(), Vec::new());
+            there.push(Listed { id, platform: Platform::Android, model, state, properties });
         }
         Ok(there)
     }
@@ -190,7 +192,7 @@ impl Session {
                 let picture = self.attached(call, course).await?.screenshot().await?;
                 pictures::shaped(picture, shape).await.map(Outcome::Picture)
             }
-            Action::Look => self.attached(call, course).await?.look().await.map(Outcome::Look),
+            Action::Look(_) => self.attached(call, course).await?.look().await.map(Outcome::Look),
             Action::Snapshot(shape) => {
                 let (picture, look) = self.attached(call, course).await?.snapshot().await?;
                 Ok(Outcome::Snapshot(pictures::shaped(picture, shape).await?, look))
@@ -199,8 +201,8 @@ impl Session {
                 let attached = self.attached(call, course).await?;
                 attached.set_orientation(orientation, &self.name).await
             }
-            Action::DeviceInfo => self.attached(call, course).await?.info().await,
-            Action::ListApps(which) => self.attached(call, course).await?.apps(which).await,
+            Action::DeviceInfo { .. } => self.attached(call, course).await?.info().await,
+            Action::ListApps { which, .. } => self.attached(call, course).await?.apps(which).await,
             Action::CurrentApp => self.attached(call, course).await?.current_app().await,
             Action::Scroll { direction, distance } => {
                 self.attached(call, course).await?.scroll(direction, distance).await
@@ -212,7 +214,25 @@ impl Session {
             }
             Action::Type(typing) => self.attached(call, course).await?.type_text(&typing).await,
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
-            Action::Launch(app) => self.attached(call, course).await?.launch(&app).await,
+            Action::Launch(Choice::Id(app)) => {
+                self.attached(call, course).await?.launch(&app).await
+            }
+            Action::UseAnyDevice
+            | Action::Health
+            | Action::SaveScreenshot { .. }
+            | Action::Find(_)
+            | Action::Controls { .. }
+            | Action::Swipe { .. }
+            | Action::Launch(Choice::Named(_) | Choice::Numbered(_))
+            | Action::Wait(_)
+            | Action::Forget(_)
+            | Action::ReadLog { .. }
+            | Action::StartMonitor { .. }
+            | Action::StopMonitor(_)
+            | Action::ListMonitors
+            | Action::StartRecording { .. }
+            | Action::StopRecording { .. }
+            | Action::ListRecordings => Err(unbuilt()),
         }
     }
 
@@ -287,6 +307,10 @@ impl Known {
         let device = Arc::clone(self.device.as_ref()?);
         Some(Attached::new(device, Arc::clone(&self.screen)))
     }
+}
+
+fn unbuilt() -> Failure {
+    Cause::Refused { why: "not built yet".into() }.into()
 }
 
 /// A panic elsewhere leaves nothing half changed here.

@@ -86,6 +86,7 @@ impl Phones {
             platform: Platform::Android,
             model: phone.property("model").unwrap_or_default().replace('_', " "),
             state: phone.state.to_string(),
+            properties: phone.properties.clone(),
         });
         let mut listed: Vec<_> = listed.collect();
         if let Some(phone) = &*self.virtual_phone.lock().await {
@@ -94,6 +95,7 @@ impl Phones {
                 platform: Platform::Android,
                 model: phone.setup().model.clone(),
                 state: "device".into(),
+                properties: Vec::new(),
             });
         }
         Ok(listed)

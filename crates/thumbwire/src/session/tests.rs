@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thumbwire_adb::AdbServer;
 use thumbwire_device::picture::Pixels;
 use thumbwire_device::{
-    App, AppId, Error, Flags, Foreground, Format, Gesture, Identity, Image, Info, Key, Node,
-    Orientation, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    App, AppId, Detail, Error, Flags, Foreground, Format, Gesture, Identity, Image, Info, Key,
+    Node, Orientation, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::action::{Shape, Target};
+use crate::action::{Hit, Shape, Target};
 
 /// A phone that shows `tree`, is `size` large, and carries a key out once `keys` lets it.
 struct Fake {
@@ -37,7 +37,7 @@ impl Fake {
             Identity { id: "fake".into(), platform: Platform::Android, model: String::new() };
         Arc::new(Self {
             identity,
-            tree: Mutex::new(Tree { nodes, rotation: 0 }),
+            tree: Mutex::new(Tree { nodes, ..Tree::default() }),
             size: Mutex::new(Size { width: 100, height: 200 }),
             keys: Semaphore::new(0),
             looking: AtomicUsize::new(0),
@@ -66,7 +66,7 @@ impl Device for Fake {
         let _ = self.shutter.acquire().await.map(|permit| permit.forget());
         next.ok_or_else(|| self.unsupported("pictures"))
     }
-    async fn tree(&self) -> Result<Tree, Error> {
+    async fn tree(&self, _detail: Detail) -> Result<Tree, Error> {
         let at_once = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_looking.fetch_max(at_once, Ordering::SeqCst);
         tokio::task::yield_now().await;
@@ -87,8 +87,8 @@ impl Device for Fake {
     async fn apps(&self) -> Result<Vec<App>, Error> {
         Ok(Vec::new())
     }
-    async fn launch(&self, _app: &AppId) -> Result<(), Error> {
-        Ok(())
+    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+        Ok(String::new())
     }
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())
@@ -132,7 +132,7 @@ async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
 }
 
 fn number(id: &str) -> Action {
-    Action::TapElement(Target { id: Some(id.into()), text: None })
+    Action::TapElement(Target::id(id))
 }
 
 fn why(done: Result<Outcome, Failure>) -> String {
@@ -156,7 +156,7 @@ async fn an_act_on_a_connection_let_go_makes_stale_what_is_seen_over_the_next() 
     session.let_go(&session.keep("fake", Arc::<Fake>::clone(&first)));
     let second = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
     session.keep("fake", Arc::<Fake>::clone(&second));
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     first.keys.add_permits(1);
     pressing.await.unwrap().unwrap();
     assert_eq!(why(ask(&session, number("e1")).await), "it was listed before the last action");
@@ -170,7 +170,7 @@ async fn letting_an_old_connection_go_leaves_a_newer_one_and_its_listing() {
     let old = session.keep("fake", Arc::<Fake>::clone(&first));
     session.let_go(&old);
     session.keep("fake", Arc::<Fake>::clone(&second));
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     session.let_go(&old);
     ask(&session, number("e1")).await.unwrap();
     assert_eq!(lock(&second.touched).len(), 1);
@@ -207,9 +207,9 @@ async fn a_phone_that_is_reached_by_its_address_is_listed_though_no_adb_server_k
 async fn looks_at_one_phone_go_one_after_the_other() {
     let device = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
     let session = over(&device);
-    let pay = Action::TapElement(Target { id: None, text: Some("Pay".into()) });
+    let pay = Action::TapElement(Target::text("Pay"));
     let (one, two, three) =
-        tokio::join!(ask(&session, Action::Look), ask(&session, Action::Look), ask(&session, pay));
+        tokio::join!(ask(&session, Action::LOOK), ask(&session, Action::LOOK), ask(&session, pay));
     assert!(one.is_ok() && two.is_ok() && three.is_ok(), "{three:?}");
     assert_eq!(device.most_looking.load(Ordering::SeqCst), 1);
 }
@@ -225,7 +225,7 @@ async fn an_element_whose_middle_lies_off_the_screen_is_not_tapped() {
         ("Far", "lies outside the screen, which is 100 wide"),
         ("Gone", "nothing of it shows: off the screen"),
     ] {
-        let target = Target { id: None, text: Some(text.into()) };
+        let target = Target::text(text);
         let why = why(ask(&session, Action::TapElement(target)).await);
         assert!(why.contains(words), "{why}");
     }
@@ -245,13 +245,15 @@ async fn what_is_covered_is_not_tapped_and_what_is_half_covered_is_tapped_where_
         button("OK", [0, 0, 100, 90], 3),
     ]);
     let session = over(&device);
-    let tap = |text: &str| Action::TapElement(Target { id: None, text: Some(text.into()) });
+    let tap = |text: &str| Action::TapElement(Target::text(text));
     let covered = "it is covered by \"OK\" (e4); deal with that first";
     assert_eq!(why(ask(&session, tap("save")).await), covered);
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     assert_eq!(why(ask(&session, number("e2")).await), covered);
     assert!(lock(&device.touched).is_empty());
-    let Outcome::Tapped { at, .. } = ask(&session, tap("Row")).await.unwrap() else { panic!() };
+    let Outcome::Tapped(Hit { at, .. }) = ask(&session, tap("Row")).await.unwrap() else {
+        panic!()
+    };
     assert!((90..110).contains(&at.y), "{at:?}");
 }
 
@@ -279,10 +281,10 @@ async fn an_old_number_is_not_tapped_where_something_else_stands_by_now() {
     };
     let device = Fake::new(row("Alice"));
     let session = over(&device);
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     tokio::time::advance(Duration::from_secs(6)).await;
     ask(&session, number("e1")).await.unwrap();
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     lock(&device.tree).nodes = row("Bob");
     tokio::time::advance(Duration::from_secs(6)).await;
     assert!(why(ask(&session, number("e1")).await).starts_with("it is no longer on the screen"));
@@ -295,11 +297,11 @@ async fn a_look_at_a_turned_screen_forgets_its_old_size() {
     let session = over(&phone);
     let tap = |x, y| Action::Touch(Gesture::Tap { at: Point { x, y } });
     let ask = async |action| session.perform(&Call::within(Duration::from_secs(5)), action).await;
-    ask(Action::Look).await.unwrap();
+    ask(Action::LOOK).await.unwrap();
     ask(tap(10, 190)).await.unwrap();
     *lock(&phone.size) = Size { width: 200, height: 100 };
     lock(&phone.tree).rotation = 1;
-    ask(Action::Look).await.unwrap();
+    ask(Action::LOOK).await.unwrap();
     let failure = ask(tap(10, 190)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
     ask(tap(190, 10)).await.unwrap();

@@ -7,10 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-use thumbwire_device::{Acted, Node, TypedBy, field};
+use thumbwire_device::{Acted, Detail, Node, TypedBy, field};
 
 use super::attached::Attached;
-use crate::action::{Cause, Failure, Outcome, Readback, Target, Typed, Typing};
+use crate::action::{Cause, Failure, Hit, Outcome, Readback, Target, Typed, Typing};
 
 /// How often a field is erased before it is given up.
 const ERASURES: usize = 6;
@@ -32,7 +32,7 @@ impl Attached {
             self.device.check_text(&typing.text).await.map_err(|error| self.failed(&error))?;
             self.prepare(typing).await.map_err(acted)?
         } else {
-            Prepared { before: self.listed(), cleared: Readback::Same }
+            Prepared { into: None, before: self.listed(), cleared: Readback::Same }
         };
         let untouched = self.acted() == Acted::No;
         let by = match typing.text.is_empty() {
@@ -40,15 +40,19 @@ impl Attached {
             false => self.act(self.device.type_text(&typing.text)).await,
         };
         let by = by.map_err(|failure| if untouched { failure } else { acted(failure) })?;
+        let into = prepared.into.clone();
         let field = self.finish(typing, prepared).await.map_err(acted)?;
-        Ok(Outcome::Typed(Typed { by, field }))
+        Ok(Outcome::Typed(Typed { by, field, into }))
     }
 
     /// What comes before the text: the field is tapped and cleared.
     async fn prepare(&self, typing: &Typing) -> Result<Prepared, Failure> {
-        let field = match &typing.into {
-            Some(target) => self.focus(target).await?,
-            None => self.field().await?.ok_or_else(nothing_to_clear)?,
+        let (into, field) = match &typing.into {
+            Some(target) => {
+                let (hit, field) = self.focus(target).await?;
+                (Some(hit), field)
+            }
+            None => (None, self.field().await?.ok_or_else(nothing_to_clear)?),
         };
         let mut before = Before::of(&field);
         let mut cleared = Readback::Same;
@@ -56,7 +60,7 @@ impl Attached {
             before.holds.clear();
             cleared = self.clear(field).await?;
         }
-        Ok(Prepared { before: Some(before), cleared })
+        Ok(Prepared { into, before: Some(before), cleared })
     }
 
     /// What comes after the text: the field is read back and sent off.
@@ -73,10 +77,12 @@ impl Attached {
 
     /// Taps on the target and gives the field that has the focus then. The look also gives the field time: what is typed
     /// while it comes up loses its beginning (reported of phones with Android 14).
-    async fn focus(&self, target: &Target) -> Result<Node, Failure> {
-        let (at, _) = self.tap_on(target).await?;
+    async fn focus(&self, target: &Target) -> Result<(Hit, Node), Failure> {
+        let hit = self.tap_on(target).await?;
         let why = match self.field().await? {
-            Some(node) if node.bounds.contains(at) || !self.was_focused(&node) => return Ok(node),
+            Some(node) if node.bounds.contains(hit.at) || !self.was_focused(&node) => {
+                return Ok((hit, node));
+            }
             Some(_) => "a tap on it left the focus in another field",
             None => "a tap on it gave no text field the focus",
         };
@@ -104,7 +110,7 @@ impl Attached {
     /// The field that has the focus now. The caller's listing stays as it is.
     async fn field(&self) -> Result<Option<Node>, Failure> {
         let _turn = self.screen.looking.lock().await;
-        let mut tree = self.device.tree().await.map_err(|error| self.failed(&error))?;
+        let mut tree = self.device.tree(Detail::Full).await.map_err(|error| self.failed(&error))?;
         Ok(field::focused(&tree).map(|at| tree.nodes.swap_remove(at)))
     }
 
@@ -198,6 +204,7 @@ fn nothing_to_clear() -> Failure {
 
 /// What is known of the field when the text goes out.
 struct Prepared {
+    into: Option<Hit>,
     before: Option<Before>,
     cleared: Readback,
 }

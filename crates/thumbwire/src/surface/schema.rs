@@ -4,6 +4,8 @@
 //! `required`. Arguments that the schema does not name are let through, as it says nothing against them, and told. A test
 //! holds that no published schema uses more than is checked here.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 /// Drops the optional arguments that are null: clients that make an object of every tool's arguments send so what
@@ -30,32 +32,86 @@ pub(super) fn ignored(
     (!unknown.is_empty()).then(|| format!("Ignored: {} {verb} of this tool", unknown.join(", ")))
 }
 
-/// Checks `arguments`; the words name the argument, what it is and what it should be.
-pub(super) fn check(
-    schema: &Map<String, Value>,
-    arguments: &Map<String, Value>,
-) -> Result<(), String> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let required = schema.get("required").and_then(Value::as_array);
-    for name in required.into_iter().flatten().filter_map(Value::as_str) {
-        if !arguments.contains_key(name) {
-            let all: Vec<&String> = properties.into_iter().flat_map(Map::keys).collect();
-            let near = arguments.keys().find(|given| !all.contains(given));
-            let hint = near
-                .map_or(String::new(), |given| format!("; {given:?} is no argument of this tool"));
-            return Err(format!("`{name}` is required{hint}"));
-        }
-    }
-    for (name, value) in arguments {
-        if let Some(property) = properties.and_then(|properties| properties.get(name)) {
-            check_value(name, property, value)?;
-        }
-    }
-    Ok(())
+/// How an argument does not fit its tool's schema. Its words name the argument, what it is and what it should be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Misfit {
+    /// The argument.
+    pub argument: String,
+    /// What it is; `None` where it is missing.
+    pub value: Option<Value>,
+    /// What it should be.
+    pub rule: Rule,
 }
 
-fn check_value(name: &str, property: &Value, value: &Value) -> Result<(), String> {
-    let is = || shortened(value);
+/// A rule of a schema.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// It must be there; the argument that the tool does not have may have been meant for it.
+    Required {
+        /// An argument that was given and that the tool does not have.
+        instead: Option<String>,
+    },
+    /// It must be of this type.
+    Type(String),
+    /// It must be one of these.
+    OneOf(Vec<Value>),
+    /// It must be at least that.
+    AtLeast(f64),
+    /// It must be at most that.
+    AtMost(f64),
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.argument;
+        let is = self.value.as_ref().map(shortened).unwrap_or_default();
+        match &self.rule {
+            Rule::Required { instead: None } => write!(f, "`{name}` is required"),
+            Rule::Required { instead: Some(given) } => {
+                write!(f, "`{name}` is required; {given:?} is no argument of this tool")
+            }
+            Rule::Type(kind) => {
+                let vowel = matches!(kind.as_str(), "integer" | "object" | "array");
+                write!(f, "`{name}` must be {} {kind}, not {is}", if vowel { "an" } else { "a" })
+            }
+            Rule::OneOf(allowed) => {
+                let allowed: Vec<_> = allowed.iter().filter_map(Value::as_str).collect();
+                write!(f, "`{name}` is {is}; it must be one of {}", allowed.join(", "))
+            }
+            Rule::AtLeast(least) => write!(f, "`{name}` is {is}; it must be at least {least}"),
+            Rule::AtMost(most) => write!(f, "`{name}` is {is}; it must be at most {most}"),
+        }
+    }
+}
+
+/// Checks `arguments`; gives what does not fit, in the schema's order, what is missing first.
+pub(super) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Vec<Misfit> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    let known = |name: &String| properties.is_some_and(|all| all.contains_key(name));
+    let instead = arguments.keys().find(|given| !known(given));
+    let names = required.into_iter().flatten().filter_map(Value::as_str);
+    let mut misfits: Vec<Misfit> = names
+        .filter(|name| !arguments.contains_key(*name))
+        .map(|name| Misfit {
+            argument: name.into(),
+            value: None,
+            rule: Rule::Required { instead: instead.cloned() },
+        })
+        .collect();
+    for (name, property) in properties.into_iter().flatten() {
+        let Some(value) = arguments.get(name) else { continue };
+        misfits.extend(broken(property, value).map(|rule| Misfit {
+            argument: name.clone(),
+            value: Some(value.clone()),
+            rule,
+        }));
+    }
+    misfits
+}
+
+/// The first rule that a value breaks.
+fn broken(property: &Value, value: &Value) -> Option<Rule> {
     if let Some(kind) = property.get("type").and_then(Value::as_str) {
         let right = match kind {
             "string" => value.is_string(),
@@ -67,28 +123,20 @@ fn check_value(name: &str, property: &Value, value: &Value) -> Result<(), String
             _ => true,
         };
         if !right {
-            let article = if matches!(kind, "integer" | "object" | "array") { "an" } else { "a" };
-            return Err(format!("`{name}` must be {article} {kind}, not {}", is()));
+            return Some(Rule::Type(kind.into()));
         }
     }
     if let Some(allowed) = property.get("enum").and_then(Value::as_array)
         && !allowed.contains(value)
     {
-        let allowed: Vec<_> = allowed.iter().filter_map(Value::as_str).collect();
-        return Err(format!("`{name}` is {}; it must be one of {}", is(), allowed.join(", ")));
+        return Some(Rule::OneOf(allowed.clone()));
     }
     let bound = |key| property.get(key).and_then(Value::as_f64).zip(value.as_f64());
-    if let Some((least, given)) = bound("minimum")
-        && given < least
-    {
-        return Err(format!("`{name}` is {given}; it must be at least {least}"));
+    match (bound("minimum"), bound("maximum")) {
+        (Some((least, given)), _) if given < least => Some(Rule::AtLeast(least)),
+        (_, Some((most, given))) if given > most => Some(Rule::AtMost(most)),
+        _ => None,
     }
-    if let Some((most, given)) = bound("maximum")
-        && given > most
-    {
-        return Err(format!("`{name}` is {given}; it must be at most {most}"));
-    }
-    Ok(())
 }
 
 /// A value as it stands in a message: a caller may have sent a book.
@@ -118,7 +166,8 @@ mod tests {
             },
             "required": ["x"],
         });
-        check(schema.as_object().unwrap(), arguments.as_object().unwrap())
+        let misfits = check(schema.as_object().unwrap(), arguments.as_object().unwrap());
+        misfits.first().map_or(Ok(()), |misfit| Err(misfit.to_string()))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Trace version 2, as it stands on disk.
+//! Trace version 3, as it stands on disk.
 //!
 //! A run is a folder: `trace.jsonl`, one JSON object a line, the first telling of the run and each further one of a
 //! step; and the files that steps name, relative to the folder. The types mirror the live vocabulary and are
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use thumbwire_device::find::Showing;
 use thumbwire_device::{Acted, Gesture, Point, TypedBy};
 
-use crate::action::{Action, Failure, Readback, Target, Typed, Typing};
+use crate::action::{Action, Choice, Criteria, Failure, Hit, Readback, Target, Typed, Typing};
 use crate::look::Look;
 
 /// The version that this program writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The file of lines in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -73,12 +73,18 @@ pub enum End {
 pub enum Act {
     ListDevices { platform: Option<String> },
     UseDevice { device: String, platform: Option<String> },
+    UseAnyDevice,
+    Health,
     DeviceInfo,
     ListApps { which: String },
     CurrentApp,
     Screenshot,
+    SaveScreenshot { name: Option<String> },
     Look,
+    Find(Wanted),
+    Controls,
     Snapshot,
+    SwipeTowards { direction: String, distance: Option<i32>, lasting_ms: u64 },
     Tap { x: i32, y: i32 },
     LongPress { x: i32, y: i32, held_ms: u64 },
     Swipe { from: [i32; 2], to: [i32; 2], lasting_ms: u64 },
@@ -89,14 +95,42 @@ pub enum Act {
     Press { key: String },
     Launch { app: String },
     Stop { app: String },
+    Wait { ms: u64 },
+    Forget { what: String },
+    ReadLog { tag: Option<String>, priority: char, most: usize, clear: bool },
+    StartMonitor { tag: Option<String>, priority: char, file: Option<String> },
+    StopMonitor { id: Option<String> },
+    ListMonitors,
+    StartRecording { name: Option<String>, lasting_ms: u64 },
+    StopRecording { id: Option<String> },
+    ListRecordings,
 }
 
 /// How an element was named.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is the live target's field of the same name")]
 pub struct Sought {
     pub id: Option<String>,
     pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<Wanted>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+}
+
+/// What elements were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the live criteria's field of the same name")]
+pub struct Wanted {
+    pub text: Option<String>,
+    pub id: Option<String>,
+    pub description: Option<String>,
+    pub class: Option<String>,
+    pub clickable: bool,
+    pub enabled: bool,
+    pub exact: bool,
 }
 
 /// What was answered.
@@ -114,6 +148,14 @@ pub enum Got {
     Snapshot { picture: Box<Got>, look: Box<Got> },
     Typed { by: String, field: String, shows: Option<String> },
     Tapped { x: i32, y: i32, name: String },
+    Swiped { from: [i32; 2], to: [i32; 2] },
+    Health { well: bool },
+    Saved { on_phone: String },
+    Found { look: Box<Got>, nodes: Vec<usize> },
+    Launched { app: String },
+    Log { entries: usize },
+    Monitors { ids: Vec<String> },
+    Recordings { ids: Vec<String> },
     Done,
 }
 
@@ -161,8 +203,10 @@ impl From<&Action> for Act {
             Action::UseDevice { device, platform } => {
                 Self::UseDevice { device: device.clone(), platform: name(platform) }
             }
-            Action::DeviceInfo => Self::DeviceInfo,
-            Action::ListApps(which) => {
+            Action::UseAnyDevice => Self::UseAnyDevice,
+            Action::Health => Self::Health,
+            Action::DeviceInfo { .. } => Self::DeviceInfo,
+            Action::ListApps { which, .. } => {
                 Self::ListApps { which: format!("{which:?}").to_lowercase() }
             }
             Action::CurrentApp => Self::CurrentApp,
@@ -172,7 +216,37 @@ impl From<&Action> for Act {
             Action::Stop(app) => Self::Stop { app: app.0.clone() },
             Action::Screenshot(_) => Self::Screenshot,
             Action::Snapshot(_) => Self::Snapshot,
-            Action::Look => Self::Look,
+            Action::Look(_) => Self::Look,
+            Action::SaveScreenshot { name, .. } => Self::SaveScreenshot { name: name.clone() },
+            Action::Find(criteria) => Self::Find(criteria.into()),
+            Action::Controls { .. } => Self::Controls,
+            Action::Swipe { direction, distance, lasting } => Self::SwipeTowards {
+                direction: direction.name().into(),
+                distance: *distance,
+                lasting_ms: millis(*lasting),
+            },
+            Action::Wait(time) => Self::Wait { ms: millis(*time) },
+            Action::Forget(cache) => Self::Forget { what: format!("{cache:?}").to_lowercase() },
+            Action::ReadLog { filter, most, clear } => Self::ReadLog {
+                tag: filter.tag.clone(),
+                priority: filter.priority.letter(),
+                most: *most,
+                clear: *clear,
+            },
+            Action::StartMonitor { filter, file } => Self::StartMonitor {
+                tag: filter.tag.clone(),
+                priority: filter.priority.letter(),
+                file: file.clone(),
+            },
+            Action::StopMonitor(id) => Self::StopMonitor { id: id.clone() },
+            Action::ListMonitors => Self::ListMonitors,
+            Action::StartRecording { name, lasting, .. } => {
+                Self::StartRecording { name: name.clone(), lasting_ms: millis(*lasting) }
+            }
+            Action::StopRecording { recording, .. } => {
+                Self::StopRecording { id: recording.clone() }
+            }
+            Action::ListRecordings => Self::ListRecordings,
             Action::Touch(Gesture::Tap { at: Point { x, y } }) => Self::Tap { x: *x, y: *y },
             Action::Touch(Gesture::LongPress { at: Point { x, y }, held }) => {
                 Self::LongPress { x: *x, y: *y, held_ms: millis(*held) }
@@ -192,15 +266,42 @@ impl From<&Action> for Act {
             Action::SetOrientation(orientation) => {
                 Self::SetOrientation { orientation: orientation.name().into() }
             }
-            Action::Press(key) => Self::Press { key: key.name().into() },
-            Action::Launch(app) => Self::Launch { app: app.0.clone() },
+            Action::Press(key) => Self::Press { key: key.name().into_owned() },
+            Action::Launch(choice) => Self::Launch {
+                app: match choice {
+                    Choice::Id(app) => app.0.clone(),
+                    Choice::Named(name) => name.clone(),
+                    Choice::Numbered(number) => format!("#{number}"),
+                },
+            },
         }
     }
 }
 
 impl From<&Target> for Sought {
     fn from(target: &Target) -> Self {
-        Self { id: target.id.clone(), text: target.text.clone() }
+        match target {
+            Target::Named { id, text } => {
+                Self { id: id.clone(), text: text.clone(), ..Self::default() }
+            }
+            Target::Control(number) => Self { control: Some(number.clone()), ..Self::default() },
+            Target::Match(criteria, index) => {
+                Self { wanted: Some(criteria.into()), index: Some(*index), ..Self::default() }
+            }
+        }
+    }
+}
+
+impl From<&Criteria> for Wanted {
+    fn from(criteria: &Criteria) -> Self {
+        let Criteria { text, id, description, class, clickable, enabled, exact } = criteria.clone();
+        Self { text, id, description, class, clickable, enabled, exact }
+    }
+}
+
+impl From<&Hit> for Got {
+    fn from(hit: &Hit) -> Self {
+        Self::Tapped { x: hit.at.x, y: hit.at.y, name: hit.name().to_owned() }
     }
 }
 

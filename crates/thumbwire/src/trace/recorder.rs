@@ -100,7 +100,7 @@ impl Recorder {
             Outcome::Using(identity) => {
                 Got::Using { device: identity.id.clone(), model: identity.model.clone() }
             }
-            Outcome::Info(_, info) => {
+            Outcome::Info { info, .. } => {
                 Got::Info { model: info.model.clone(), os_version: info.os_version.clone() }
             }
             Outcome::Apps(apps) => Got::Apps { count: apps.len() },
@@ -115,7 +115,32 @@ impl Recorder {
                 look: Box::new(self.keep_look(step, look)?),
             },
             Outcome::Typed(typed) => Got::from(typed),
-            Outcome::Tapped { at, name } => Got::Tapped { x: at.x, y: at.y, name: name.clone() },
+            Outcome::Tapped(hit) => Got::from(hit),
+            Outcome::Swiped { from, to, .. } => {
+                Got::Swiped { from: [from.x, from.y], to: [to.x, to.y] }
+            }
+            Outcome::Chosen(listed, _) => {
+                Got::Using { device: listed.id.clone(), model: listed.model.clone() }
+            }
+            Outcome::Health(_, health) => Got::Health { well: health.is_well() },
+            Outcome::Saved(saved) => Got::Saved { on_phone: saved.on_phone.clone() },
+            Outcome::Found(look, nodes) => {
+                Got::Found { look: Box::new(self.keep_look(step, look)?), nodes: nodes.clone() }
+            }
+            Outcome::Controls(controls) => Got::Found {
+                look: Box::new(self.keep_look(step, &controls.look)?),
+                nodes: controls.nodes.clone(),
+            },
+            Outcome::Launched { app, .. } => Got::Launched { app: app.0.clone() },
+            Outcome::Log(entries) => Got::Log { entries: entries.len() },
+            Outcome::Monitor(monitor) => Got::Monitors { ids: vec![monitor.id.clone()] },
+            Outcome::Monitors(all) => {
+                Got::Monitors { ids: all.iter().map(|one| one.id.clone()).collect() }
+            }
+            Outcome::Recording(recording) => Got::Recordings { ids: vec![recording.id.clone()] },
+            Outcome::Recordings(all) => {
+                Got::Recordings { ids: all.iter().map(|one| one.id.clone()).collect() }
+            }
             Outcome::Done => Got::Done,
         })
     }

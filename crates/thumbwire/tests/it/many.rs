@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use futures::future::join_all;
-use thumbwire::action::{Action, Call, Perform as _, Target, Typing};
+use thumbwire::action::{Action, Call, Choice, Perform as _, Target, Typing};
 use thumbwire::session::{Phones, Session};
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::{AdbServer, Direct, State, Transport};
@@ -65,13 +65,13 @@ async fn tell(address: &str, seed: u64) -> Session {
     run("wm size 480x800; wm density 240").await;
     match seed % 5 {
         0 => {
-            act(Action::Launch(AppId(NOTES.into()))).await;
-            act(Action::TapElement(Target { id: None, text: Some("New note".into()) })).await;
+            act(Action::Launch(Choice::Id(AppId(NOTES.into())))).await;
+            act(Action::TapElement(Target::text("New note"))).await;
             act(Action::Type(Typing::of(format!("only phone {seed} knows")))).await;
         }
         1 => drop(act(Action::SetOrientation(Orientation::Landscape)).await),
         2 => {
-            act(Action::Launch(AppId(NOTES.into()))).await;
+            act(Action::Launch(Choice::Id(AppId(NOTES.into())))).await;
             run(&format!("am crash {NOTES}; log -t story crashed {seed}")).await;
         }
         3 => {

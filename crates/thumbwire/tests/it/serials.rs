@@ -111,7 +111,7 @@ async fn phones_with_odd_serials_are_listed_chosen_and_driven() {
         let choose = Action::UseDevice { device: serial.to_owned(), platform: None };
         let Outcome::Using(identity) = ask(&session, serial, choose).await else { panic!() };
         assert_eq!(identity.id, serial);
-        let Outcome::Look(look) = ask(&session, serial, Action::Look).await else { panic!() };
+        let Outcome::Look(look) = ask(&session, serial, Action::LOOK).await else { panic!() };
         assert!(!look.controls.is_empty());
     }
 }
@@ -133,7 +133,7 @@ alone                  device usb:1-4 model:D transport_id:6
     assert_eq!(ids(&session).await, expected);
     for (id, (_, phone)) in expected.iter().zip(&held) {
         assert!(phone.commands().is_empty(), "{id}");
-        ask(&session, id, Action::Look).await;
+        ask(&session, id, Action::LOOK).await;
         assert!(!phone.commands().is_empty(), "{id}");
     }
 }

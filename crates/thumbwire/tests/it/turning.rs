@@ -70,7 +70,7 @@ async fn a_turned_screen_is_seen_turned_and_turned_back_when_the_session_ends() 
     assert_eq!(picture().await, (1080, 2400));
     turn(&session, Landscape).await;
     assert_eq!(picture().await, (2400, 1080));
-    let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+    let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
     assert_eq!(look.tree.rotation, 1);
     assert_eq!(held(&phone), turned());
     session.end().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire::action::{
-    Action, Call, Cause, Failure, Outcome, Perform as _, Readback, Target, Typed, Typing,
+    Action, Call, Cause, Choice, Failure, Outcome, Perform as _, Readback, Target, Typed, Typing,
 };
 use thumbwire::session::Session;
 use thumbwire_adb::Direct;
@@ -22,14 +22,14 @@ const UNICODE: &str = "\u{e9}\u{6f22}\u{5b57}\u{1f600}";
 async fn editing(keyboards: &[BroadcastKeyboard], android: u32) -> (Session, VirtualPhone) {
     let keyboards = keyboards.to_vec();
     let (session, phone) = of(Setup { keyboards, android, ..Setup::default() });
-    ask(&session, Action::Launch(AppId("com.android.notes".into()))).await.unwrap();
+    ask(&session, Action::Launch(Choice::Id(AppId("com.android.notes".into())))).await.unwrap();
     tap_text(&session, "New note").await;
     assert_eq!(focused(&phone), Some(String::new()));
     (session, phone)
 }
 
 fn field(id: &str) -> Option<Target> {
-    Some(Target { id: Some(id.into()), text: None })
+    Some(Target::id(id))
 }
 
 async fn typed(session: &Session, typing: Typing) -> Typed {
@@ -58,7 +58,7 @@ async fn characters_without_keys_are_typed_by_a_keyboard_app_and_the_phone_gets_
         let (session, phone) = editing(&[keyboard], 14).await;
         let text = format!("{UNICODE} and plain\nsecond {UNICODE}");
         let done = typed(&session, Typing::of(text.clone())).await;
-        assert_eq!(done, Typed { by: by_app(keyboard), field: Readback::Same });
+        assert_eq!(done, Typed { by: by_app(keyboard), field: Readback::Same, into: None });
         assert_eq!(focused(&phone), Some(text));
         assert_eq!(keyboards(&phone), (LATIN.into(), LATIN.into()), "neither selected nor enabled");
     }
@@ -161,7 +161,7 @@ async fn what_is_lost_on_the_way_is_typed_once_more_where_the_field_is_known() {
 async fn what_stood_in_the_field_survives_a_repair() {
     let (session, phone) = editing(&[], 14).await;
     typed(&session, Typing { into: field("editable_title"), ..Typing::of("first, ") }).await;
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     phone.world(|world| world.lose_typed(2, 3));
     assert_eq!(typed(&session, Typing::of("second")).await.field, Readback::Repaired);
     assert_eq!(focused(&phone).as_deref(), Some("first, second"));
@@ -216,7 +216,7 @@ async fn clearing_goes_on_until_the_field_reads_empty_and_knows_a_hint() {
 #[tokio::test]
 async fn nothing_is_typed_where_the_target_takes_no_text_or_nothing_has_the_focus() {
     let (session, phone) = editing(&[], 14).await;
-    let into = Some(Target { id: None, text: Some("Delete note".into()) });
+    let into = Some(Target::text("Delete note"));
     let failure =
         ask(&session, Action::Type(Typing { into, ..Typing::of("x") })).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::ElementNotFound { .. }), "{failure:?}");
@@ -233,11 +233,13 @@ async fn nothing_is_typed_where_the_target_takes_no_text_or_nothing_has_the_focu
 #[tokio::test]
 async fn a_search_is_found_cleared_typed_and_sent_off_in_one_call() {
     let (session, phone) = of(Setup::default());
-    ask(&session, Action::Launch(AppId("com.google.android.apps.maps".into()))).await.unwrap();
-    let into = Some(Target { id: None, text: Some("Search here".into()) });
+    ask(&session, Action::Launch(Choice::Id(AppId("com.google.android.apps.maps".into()))))
+        .await
+        .unwrap();
+    let into = Some(Target::text("Search here"));
     let typing = Typing { into, clear: true, submit: true, ..Typing::of("restaurants") };
     assert_eq!(typed(&session, typing).await.field, Readback::Same);
-    let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+    let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
     let titles = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
     assert!(titles.count() > 2, "the results are listed");
     assert_eq!(focused(&phone), None);

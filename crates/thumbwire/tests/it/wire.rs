@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use thumbwire::action::{
-    Action, Call, Cause, Direction, Failure, Outcome, Perform as _, Shape, Target, Typing,
+    Action, Call, Cause, Choice, Direction, Failure, Outcome, Perform as _, Shape, Target, Typing,
 };
 use thumbwire::session::{OurKey, Phones, Session, VIRTUAL};
 use thumbwire_adb::daemon::shell::ShellIo;
@@ -43,14 +43,14 @@ pub(crate) async fn ask(session: &Session, action: Action) -> Result<Outcome, Fa
 }
 
 pub(crate) async fn tap_text(session: &Session, text: &str) {
-    let target = Target { id: None, text: Some(text.into()) };
+    let target = Target::text(text);
     ask(session, Action::TapElement(target)).await.unwrap();
 }
 
 /// A session with the cursor in the search field of Maps.
 async fn in_a_field() -> (Session, VirtualPhone) {
     let (session, phone) = held();
-    ask(&session, Action::Launch(AppId(MAPS.into()))).await.unwrap();
+    ask(&session, Action::Launch(Choice::Id(AppId(MAPS.into())))).await.unwrap();
     tap_text(&session, "Search here").await;
     assert_eq!(focused(&phone), Some(String::new()));
     (session, phone)
@@ -268,7 +268,7 @@ async fn what_cannot_be_typed_is_refused_with_the_reason_and_nothing_is_typed() 
 async fn a_line_end_sends_a_search_off() {
     let (session, _phone) = in_a_field().await;
     ask(&session, Action::Type(Typing::of("restaurants\n"))).await.unwrap();
-    let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+    let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
     let titles = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
     assert!(titles.count() > 2, "the results are listed");
 }
@@ -278,7 +278,7 @@ async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
     let (session, _phone) = in_a_field().await;
     ask(&session, Action::Type(Typing::of("restaurants\n"))).await.unwrap();
     let titles = async || {
-        let Outcome::Look(look) = ask(&session, Action::Look).await.unwrap() else { panic!() };
+        let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
         let nodes = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
         nodes.map(|node| node.text.clone()).collect::<Vec<_>>()
     };
@@ -300,7 +300,7 @@ async fn each_look_and_each_touch_is_one_command() {
     ask(&session, Action::Press(Key::Home)).await.unwrap();
     let single = [
         (Action::Screenshot(Shape::default()), "screencap"),
-        (Action::Look, "uiautomator"),
+        (Action::LOOK, "uiautomator"),
         (Action::Touch(Gesture::Tap { at: Point { x: 540, y: 1200 } }), "input"),
         (Action::Press(Key::Home), "input"),
     ];
@@ -402,9 +402,9 @@ async fn eleven_phones_are_driven_at_once_by_one_session_and_the_last_brings_a_w
     let session = Session::new(Phones::new(nowhere()), None);
     let drive = async |address: String| {
         let call = Call::within(Duration::from_secs(60)).on(Some(address));
-        let launch = Action::Launch(AppId(MAPS.into()));
+        let launch = Action::Launch(Choice::Id(AppId(MAPS.into())));
         session.perform(&call, launch).await.unwrap();
-        let text = Target { id: None, text: Some("Search here".into()) };
+        let text = Target::text("Search here");
         session.perform(&call, Action::TapElement(text)).await.unwrap();
         let typed = Action::Type(Typing::of(format!("at {}", call.device.as_deref().unwrap())));
         session.perform(&call, typed).await.unwrap();
@@ -505,10 +505,10 @@ async fn a_phone_that_is_only_slow_times_out_and_stays_connected() {
     ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
     phone.hold();
     let call = Call::within(Duration::from_secs(10));
-    let failure = session.perform(&call, Action::Look).await.unwrap_err();
+    let failure = session.perform(&call, Action::LOOK).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::TimedOut { .. }), "{failure:?}");
     phone.release();
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
 }
 
 #[tokio::test]
@@ -518,13 +518,13 @@ async fn a_cancelled_call_gives_way_at_once() {
     phone.hold();
     let call = Call::within(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
-    let (done, ()) = tokio::join!(session.perform(&call, Action::Look), async {
+    let (done, ()) = tokio::join!(session.perform(&call, Action::LOOK), async {
         phone.until_held().await;
         cancelled.cancel();
     });
     assert_eq!(done.unwrap_err().cause, Cause::Cancelled);
     phone.release();
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
 }
 
 /// Something that takes connections and never says a word.
@@ -593,7 +593,7 @@ async fn a_phone_named_by_its_address_needs_no_adb_server_that_is_well() {
 #[tokio::test]
 async fn a_phone_lost_before_the_tap_went_out_says_that_nothing_was_done() {
     let (session, phone, _) = on_tcp().await;
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     phone.hold();
     let tap = Action::Touch(Gesture::Tap { at: Point { x: 5, y: 5 } });
     let (done, ()) = tokio::join!(ask(&session, tap), async {

@@ -13,12 +13,15 @@ mod node;
 use super::Line;
 use crate::error::excerpt;
 use crate::markup::{Faults, Kind, Located, read};
-use crate::{Error, Tree};
+use crate::{Detail, Error, Tree};
 pub(crate) use node::read_node;
 
 /// A dump on standard output.
-pub(super) fn dump_command() -> Line {
-    Line::new("uiautomator dump /dev/tty")
+pub(super) fn dump_command(detail: Detail) -> Line {
+    Line::new(match detail {
+        Detail::Full => "uiautomator dump /dev/tty",
+        Detail::Compressed => "uiautomator dump --compressed /dev/tty",
+    })
 }
 
 /// Reads what `uiautomator dump /dev/tty` printed: words may stand before the XML (a vendor's warnings) and
@@ -49,7 +52,7 @@ pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
     let tree = read(&text, part, read_node, &mut faults);
     for fault in faults.take() {
         if fault.kind.costs_nodes() {
-            let command = dump_command().as_str().into();
+            let command = dump_command(Detail::Full).as_str().into();
             return Err(Error::Unreadable { command, said: fault.to_string() });
         }
         tracing::warn!("the dump of the screen: {fault}");
@@ -196,7 +199,7 @@ mod tests {
         assert_eq!(read_dump(file.as_bytes()).unwrap(), tree);
         let cut = &file.as_bytes()[..file.len() - 20];
         assert!(read_dump(cut).is_err());
-        assert_eq!(read_saved(cut).unwrap().tree, tree);
+        assert_eq!(read_saved(cut).unwrap().tree.nodes, tree.nodes);
     }
 
     #[test]

@@ -74,7 +74,7 @@ async fn no_look_is_under_way_while_a_screen_turns() {
     let session = over(&device);
     lock(&device.turning).lag = Some(2);
     let seen_at = async {
-        ask(&session, Action::Look).await.unwrap();
+        ask(&session, Action::LOOK).await.unwrap();
         Instant::now()
     };
     let began = Instant::now();
@@ -88,7 +88,7 @@ async fn no_look_is_under_way_while_a_screen_turns() {
 async fn what_was_listed_before_the_screen_turned_is_refused() {
     let device = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
     let session = over(&device);
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     ask(&session, landscape()).await.unwrap();
     assert_eq!(why(ask(&session, number("e1")).await), "it was listed before the last action");
 }
@@ -115,7 +115,7 @@ async fn a_phone_that_hangs_holds_up_the_end_of_a_session_for_seconds_only() {
 async fn a_session_that_turned_nothing_asks_nothing_at_its_end() {
     let device = Fake::new(Vec::new());
     let session = over(&device);
-    ask(&session, Action::Look).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
     session.end().await;
     let by_hand = over(&device).leaving_screens();
     ask(&by_hand, landscape()).await.unwrap();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{
-    App, AppId, Device, Error, Flags, Foreground, Gesture, Identity, Info, Key, Platform, Rect,
-    Screenshot, Size, Tree,
+    App, AppId, Detail, Device, Error, Flags, Foreground, Gesture, Identity, Info, Key, Platform,
+    Rect, Screenshot, Size, Tree,
 };
 
 use super::*;
@@ -78,7 +78,7 @@ impl Device for OneField {
     async fn screenshot(&self) -> Result<Screenshot, Error> {
         Err(self.unsupported("pictures"))
     }
-    async fn tree(&self) -> Result<Tree, Error> {
+    async fn tree(&self, _detail: Detail) -> Result<Tree, Error> {
         let holds = lock(&self.holds).clone();
         if let Some(error) = lock(&self.fails).take_if(|_| !holds.is_empty()) {
             return Err(error);
@@ -90,7 +90,7 @@ impl Device for OneField {
             (_, true) => String::new(),
             (text, false) => text.into(),
         };
-        Ok(Tree { nodes: vec![node], rotation: 0 })
+        Ok(Tree { nodes: vec![node], ..Tree::default() })
     }
     async fn touch(&self, _gesture: Gesture) -> Result<(), Error> {
         Ok(())
@@ -114,8 +114,8 @@ impl Device for OneField {
     async fn apps(&self) -> Result<Vec<App>, Error> {
         Ok(Vec::new())
     }
-    async fn launch(&self, _app: &AppId) -> Result<(), Error> {
-        Ok(())
+    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+        Ok(String::new())
     }
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())

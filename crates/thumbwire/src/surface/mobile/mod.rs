@@ -12,12 +12,11 @@ mod xml;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thumbwire_device::{App, AppId, Gesture, Identity, Key, Orientation, Platform, Point};
 
-use super::{Document, Manner, Reply, Surface, Tool};
-use crate::action::{Action, Apps, Cause, Direction, Failure, Listed, Outcome, Target};
+use super::{Document, Manner, Refusal, Reply, Surface, Tool, Why, read};
+use crate::action::{Action, Apps, Cause, Choice, Direction, Failure, Listed, Outcome, Target};
 pub use xml::xml;
 
 /// The surface.
@@ -28,13 +27,19 @@ pub fn surface() -> Surface {
     let tools = vec![
         seed.tool("mobile_use_device", Settles, 15, use_device, device),
         seed.tool("mobile_list_devices", Looks, 10, list_devices, devices),
-        seed.tool("mobile_get_device_info", Looks, 15, |_| Ok(Action::DeviceInfo), info),
+        seed.tool(
+            "mobile_get_device_info",
+            Looks,
+            15,
+            |_| Ok(Action::DeviceInfo { no_older_than: Duration::ZERO }),
+            info,
+        ),
         seed.tool("mobile_list_apps", Looks, 20, list_apps, apps),
         seed.tool("mobile_launch_app", Acts, 20, launch, done),
         seed.tool("mobile_get_current_app", Looks, 15, |_| Ok(Action::CurrentApp), current_app),
         seed.tool("mobile_close_app", Acts, 15, close, done),
         seed.tool("mobile_take_screenshot", Looks, 20, pictures::screenshot, pictures::picture),
-        seed.tool("mobile_get_accessibility_tree", Looks, 20, |_| Ok(Action::Look), tree),
+        seed.tool("mobile_get_accessibility_tree", Looks, 20, |_| Ok(Action::LOOK), tree),
         own.tool("mobile_snapshot", Looks, 30, pictures::snapshot, pictures::tree_and_picture),
         seed.tool("mobile_tap", Acts, 10, tap, done),
         seed.tool("mobile_tap_element", Acts, 25, tap_element, done),
@@ -49,17 +54,20 @@ pub fn surface() -> Surface {
     let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
     let tools = tools.into_iter().map(with_device).collect();
-    Surface { name: "mobile", instructions: INSTRUCTIONS, tools, refuse }
+    Surface {
+        name: "mobile",
+        server: "thumbwire",
+        instructions: INSTRUCTIONS,
+        tools,
+        nested: None,
+        tells_ignored: true,
+        refuse,
+    }
 }
 
 const INSTRUCTIONS: &str = "Drives a phone. Look with mobile_get_accessibility_tree (text, with a ref for each \
 element), mobile_take_screenshot, or both by mobile_snapshot; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
 (element_id \"e12\"), a resource id or a text. After any action, look again: refs from before it are refused.";
-
-/// Reads a tool's arguments, which fit its schema; unknown ones are passed over.
-fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| error.to_string())
-}
 
 fn use_device(arguments: Value) -> Result<Action, String> {
     #[derive(Deserialize)]
@@ -93,15 +101,17 @@ fn list_apps(arguments: Value) -> Result<Action, String> {
     struct Arguments {
         app_type: Option<String>,
     }
-    Ok(Action::ListApps(match read::<Arguments>(arguments)?.app_type.as_deref() {
+    let which = match read::<Arguments>(arguments)?.app_type.as_deref() {
         Some("all") => Apps::All,
         Some("system") => Apps::System,
         _ => Apps::User,
-    }))
+    };
+    let (containing, no_older_than) = (String::new(), Duration::ZERO);
+    Ok(Action::ListApps { which, containing, no_older_than })
 }
 
 fn launch(arguments: Value) -> Result<Action, String> {
-    bundle_id(arguments).map(Action::Launch)
+    bundle_id(arguments).map(|app| Action::Launch(Choice::Id(app)))
 }
 
 fn close(arguments: Value) -> Result<Action, String> {
@@ -152,9 +162,11 @@ fn tap_element(arguments: Value) -> Result<Action, String> {
     }
     let Arguments { element_id, text } = read(arguments)?;
     let given = |word: Option<String>| word.filter(|word| !word.is_empty());
-    let target = Target { id: given(element_id), text: given(text) };
+    let target = Target::Named { id: given(element_id), text: given(text) };
     match target {
-        Target { id: None, text: None } => Err("one of `element_id` and `text` is needed".into()),
+        Target::Named { id: None, text: None } => {
+            Err("one of `element_id` and `text` is needed".into())
+        }
         target => Ok(Action::TapElement(target)),
     }
 }
@@ -261,7 +273,7 @@ pub fn listed(device: &Listed) -> Value {
 }
 
 fn info(_: &Action, outcome: Outcome) -> Reply {
-    let Outcome::Info(identity, info) = outcome else { return odd(&outcome) };
+    let Outcome::Info { identity, info, .. } = outcome else { return odd(&outcome) };
     let battery = info
         .battery
         .map(|battery| json!({ "percent": battery.percent, "charging": battery.charging }));
@@ -301,8 +313,8 @@ fn tree(_: &Action, outcome: Outcome) -> Reply {
 
 fn done(action: &Action, outcome: Outcome) -> Reply {
     Reply::text(match (action, outcome) {
-        (_, Outcome::Tapped { at, name }) => {
-            format!("Tapped {:?} at ({}, {})", shortened(&name, 100), at.x, at.y)
+        (_, Outcome::Tapped(hit)) => {
+            format!("Tapped {:?} at ({}, {})", shortened(hit.name(), 100), hit.at.x, hit.at.y)
         }
         (Action::Touch(Gesture::Tap { at }), _) => format!("Tapped at ({}, {})", at.x, at.y),
         (Action::Touch(Gesture::LongPress { at, held }), _) => {
@@ -316,7 +328,7 @@ fn done(action: &Action, outcome: Outcome) -> Reply {
         }
         (Action::Stop(app), _) => format!("Closed {app}"),
         (Action::Press(key), _) => format!("Pressed {}", key.name()),
-        (Action::Launch(app), _) => format!("Launched {app}"),
+        (_, Outcome::Launched { app, .. }) => format!("Launched {app}"),
         (Action::SetOrientation(orientation), _) => {
             format!("Turned the screen to {}", orientation.name())
         }
@@ -331,8 +343,15 @@ fn odd(outcome: &Outcome) -> Reply {
     ))
 }
 
-fn refuse(failure: &Failure) -> Reply {
-    Reply::error(words(failure))
+fn refuse(refusal: &Refusal<'_>) -> Reply {
+    Reply::error(match &refusal.why {
+        Why::Failure(failure) => words(failure),
+        Why::Misfits(misfits) => {
+            // One thing at a time: the next call tells the rest.
+            let why = misfits.first().map_or_else(String::new, ToString::to_string);
+            words(&Cause::InvalidArgument { why }.into())
+        }
+    })
 }
 
 /// A failure in this dialect: the document's text, and on a line of its own the next move.
@@ -360,6 +379,12 @@ pub fn words(failure: &Failure) -> String {
         Cause::ElementNotFound { sought, why } => {
             let why = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
             format!("Element not found: {}{why}", shortened(sought, LONGEST_NAME))
+        }
+        Cause::NoSuchIndex { .. }
+        | Cause::NotListed { .. }
+        | Cause::NoSuchRecording { .. }
+        | Cause::NoSuchMonitor { .. } => {
+            format!("Invalid argument: {}", shortened(&failure.cause.to_string(), LONGEST_NAME))
         }
         Cause::TimedOut { what, after } => {
             let (what, after) = (shortened(what, LONGEST_NAME), after.as_secs_f64().round());

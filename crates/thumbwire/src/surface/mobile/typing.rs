@@ -31,7 +31,7 @@ pub(super) fn type_into(arguments: Value) -> Result<Action, String> {
     let given = |word: Option<String>| word.filter(|word| !word.is_empty());
     let into = match (given(element_id), given(element_text)) {
         (None, None) => None,
-        (id, text) => Some(Target { id, text }),
+        (id, text) => Some(Target::Named { id, text }),
     };
     if text.is_empty() && !clear && !submit {
         return Err("`text` is empty, and neither `clear` nor `submit` is asked for".into());
@@ -42,7 +42,7 @@ pub(super) fn type_into(arguments: Value) -> Result<Action, String> {
 /// Tells what was done, by which way where it was not the plain one, and what the field shows where that is not what it
 /// should.
 pub(super) fn typed(action: &Action, outcome: Outcome) -> Reply {
-    let (Action::Type(typing), Outcome::Typed(Typed { by, field })) = (action, &outcome) else {
+    let (Action::Type(typing), Outcome::Typed(Typed { by, field, .. })) = (action, &outcome) else {
         return odd(&outcome);
     };
     let mut done = Vec::new();
@@ -98,7 +98,8 @@ mod tests {
     use thumbwire_device::AppId;
 
     fn told(typing: Typing, by: TypedBy, field: Readback) -> String {
-        let reply = typed(&Action::Type(typing), Outcome::Typed(Typed { by, field }));
+        let typed_so = Typed { by, field, into: None };
+        let reply = typed(&Action::Type(typing), Outcome::Typed(typed_so));
         let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
         words.clone()
     }

@@ -113,7 +113,7 @@ mod tests {
             bounds: Rect { left: 0, top: 0, right: 9, bottom: 9 },
             ..Node::default()
         });
-        let tree = Tree { nodes: nodes.collect(), rotation: 0 };
+        let tree = Tree { nodes: nodes.collect(), ..Tree::default() };
         Look::number(tree, None, &AtomicU32::new(1))
     }
 
