@@ -81,7 +81,7 @@ pub enum Act {
     Screenshot,
     SaveScreenshot { name: Option<String> },
     Look,
-    Find(Wanted),
+    Find(Box<Wanted>),
     Controls,
     Snapshot,
     SwipeTowards { direction: String, distance: Option<i32>, lasting_ms: u64 },
@@ -115,7 +115,7 @@ pub struct Sought {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wanted: Option<Wanted>,
+    pub wanted: Option<Box<Wanted>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
 }
@@ -218,7 +218,7 @@ impl From<&Action> for Act {
             Action::Snapshot(_) => Self::Snapshot,
             Action::Look(_) => Self::Look,
             Action::SaveScreenshot { name, .. } => Self::SaveScreenshot { name: name.clone() },
-            Action::Find(criteria) => Self::Find(criteria.into()),
+            Action::Find(criteria) => Self::Find(Box::new(criteria.into())),
             Action::Controls { .. } => Self::Controls,
             Action::Swipe { direction, distance, lasting } => Self::SwipeTowards {
                 direction: direction.name().into(),
@@ -286,7 +286,7 @@ impl From<&Target> for Sought {
             }
             Target::Control(number) => Self { control: Some(number.clone()), ..Self::default() },
             Target::Match(criteria, index) => {
-                Self { wanted: Some(criteria.into()), index: Some(*index), ..Self::default() }
+                Self { wanted: Some(Box::new(criteria.into())), index: Some(*index), ..Self::default() }
             }
         }
     }
