@@ -1,31 +1,38 @@
-//! The tools that give pictures: their shape, and what is said beside one that shows nothing.
+//! The tools that look: the tree, pictures and their shape, and what is said beside one that shows nothing.
 
 use serde::Deserialize;
-use serde_json::Value;
 use thumbwire_device::{Blank, Format, Screenshot};
 
-use super::{odd, read, xml};
+use super::{Nothing, odd, xml};
 use crate::action::{Action, Outcome, Shape};
 use crate::surface::{Content, Reply};
 
 /// Seed 004: a screenshot has at most 2 MB.
 const MOST_BYTES: usize = 2_000_000;
 
-/// Arguments of `mobile_take_screenshot`: there are none.
-pub(super) fn screenshot(_: Value) -> Result<Action, String> {
+pub(super) fn look(_: &Nothing) -> Result<Action, String> {
+    Ok(Action::LOOK)
+}
+
+pub(super) fn tree(_: &Nothing, outcome: Outcome) -> Reply {
+    let Outcome::Look(look) = outcome else { return odd(&outcome) };
+    Reply::text(xml(&look))
+}
+
+pub(super) fn take(_: &Nothing) -> Result<Action, String> {
     Ok(Action::Screenshot(shape(Format::Png)))
 }
 
-/// Arguments of `mobile_snapshot`.
-pub(super) fn snapshot(arguments: Value) -> Result<Action, String> {
-    #[derive(Deserialize)]
-    struct Arguments {
-        format: Option<String>,
-    }
-    let format = match read::<Arguments>(arguments)?.format {
+#[derive(Deserialize)]
+pub(super) struct Snapshot {
+    format: Option<String>,
+}
+
+pub(super) fn snapshot(snapshot: &Snapshot) -> Result<Action, String> {
+    let format = match &snapshot.format {
         None => Format::Png,
         Some(name) => {
-            Format::from_name(&name).ok_or_else(|| format!("no format is called {name:?}"))?
+            Format::from_name(name).ok_or_else(|| format!("no format is called {name:?}"))?
         }
     };
     Ok(Action::Snapshot(shape(format)))
@@ -36,7 +43,7 @@ fn shape(format: Format) -> Shape {
 }
 
 /// The reply of `mobile_take_screenshot`.
-pub(super) fn picture(_: &Action, outcome: Outcome) -> Reply {
+pub(super) fn picture(_: &Nothing, outcome: Outcome) -> Reply {
     let Outcome::Picture(Screenshot { image, blank, .. }) = outcome else { return odd(&outcome) };
     let words = blank.map(|blank| {
         why_black(&blank, "read it with mobile_get_accessibility_tree; its elements can be tapped")
@@ -46,7 +53,7 @@ pub(super) fn picture(_: &Action, outcome: Outcome) -> Reply {
 }
 
 /// The reply of `mobile_snapshot`: the tree first, since it says what the picture shows.
-pub(super) fn tree_and_picture(_: &Action, outcome: Outcome) -> Reply {
+pub(super) fn tree_and_picture(_: &Snapshot, outcome: Outcome) -> Reply {
     let Outcome::Snapshot(Screenshot { image, blank, .. }, look) = outcome else {
         return odd(&outcome);
     };

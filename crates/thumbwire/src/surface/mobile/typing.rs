@@ -2,49 +2,67 @@
 //! field in one call. Both tell what the field shows afterwards where that is worth telling.
 
 use serde::Deserialize;
-use serde_json::Value;
 use thumbwire_device::TypedBy;
 
-use super::{Reply, odd, read, shortened};
+use super::words::shortened;
+use super::{Reply, given, odd};
 use crate::action::{Action, Outcome, Readback, Target, Typed, Typing};
 
-pub(super) fn type_keys(arguments: Value) -> Result<Action, String> {
-    #[derive(Deserialize)]
-    struct Arguments {
-        text: String,
-    }
-    Ok(Action::Type(Typing::of(read::<Arguments>(arguments)?.text)))
+#[derive(Deserialize)]
+pub(super) struct TypeKeys {
+    text: String,
 }
 
-/// Reads the arguments of `mobile_type`.
-pub(super) fn type_into(arguments: Value) -> Result<Action, String> {
-    #[derive(Deserialize)]
-    struct Arguments {
-        text: String,
-        element_id: Option<String>,
-        element_text: Option<String>,
-        clear: Option<bool>,
-        submit: Option<bool>,
+impl TypeKeys {
+    fn typing(&self) -> Typing {
+        Typing::of(&self.text)
     }
-    let Arguments { text, element_id, element_text, clear, submit } = read(arguments)?;
-    let (clear, submit) = (clear.unwrap_or(false), submit.unwrap_or(false));
-    let given = |word: Option<String>| word.filter(|word| !word.is_empty());
-    let into = match (given(element_id), given(element_text)) {
-        (None, None) => None,
-        (id, text) => Some(Target::Named { id, text }),
-    };
-    if text.is_empty() && !clear && !submit {
+}
+
+pub(super) fn type_keys(keys: &TypeKeys) -> Result<Action, String> {
+    Ok(Action::Type(keys.typing()))
+}
+
+pub(super) fn typed_keys(keys: &TypeKeys, outcome: Outcome) -> Reply {
+    typed(&keys.typing(), outcome)
+}
+
+#[derive(Deserialize)]
+pub(super) struct TypeInto {
+    text: String,
+    element_id: Option<String>,
+    element_text: Option<String>,
+    clear: Option<bool>,
+    submit: Option<bool>,
+}
+
+impl TypeInto {
+    fn typing(&self) -> Typing {
+        let into = match (given(self.element_id.as_ref()), given(self.element_text.as_ref())) {
+            (None, None) => None,
+            (id, text) => Some(Target::Named { id, text }),
+        };
+        let (clear, submit) = (self.clear.unwrap_or(false), self.submit.unwrap_or(false));
+        Typing { text: self.text.clone(), into, clear, submit }
+    }
+}
+
+pub(super) fn type_into(into: &TypeInto) -> Result<Action, String> {
+    let typing = into.typing();
+    if typing.text.is_empty() && !typing.clear && !typing.submit {
         return Err("`text` is empty, and neither `clear` nor `submit` is asked for".into());
     }
-    Ok(Action::Type(Typing { text, into, clear, submit }))
+    Ok(Action::Type(typing))
+}
+
+pub(super) fn typed_into(into: &TypeInto, outcome: Outcome) -> Reply {
+    typed(&into.typing(), outcome)
 }
 
 /// Tells what was done, by which way where it was not the plain one, and what the field shows where that is not what it
 /// should.
-pub(super) fn typed(action: &Action, outcome: Outcome) -> Reply {
-    let (Action::Type(typing), Outcome::Typed(Typed { by, field, .. })) = (action, &outcome) else {
-        return odd(&outcome);
-    };
+fn typed(typing: &Typing, outcome: Outcome) -> Reply {
+    let Outcome::Typed(Typed { by, field, .. }) = &outcome else { return odd(&outcome) };
     let mut done = Vec::new();
     if typing.clear {
         done.push("cleared the field".to_owned());
@@ -99,7 +117,7 @@ mod tests {
 
     fn told(typing: Typing, by: TypedBy, field: Readback) -> String {
         let typed_so = Typed { by, field, into: None };
-        let reply = typed(&Action::Type(typing), Outcome::Typed(typed_so));
+        let reply = typed(&typing, Outcome::Typed(typed_so));
         let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
         words.clone()
     }

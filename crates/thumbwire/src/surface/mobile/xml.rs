@@ -1,6 +1,6 @@
 //! A look at the screen as this dialect tells it: the platform's tree as XML, pruned and bounded.
 
-use super::shortened;
+use super::words::shortened;
 use crate::look::Look;
 
 /// How many nodes a tree may show (seed 004, resource limits).

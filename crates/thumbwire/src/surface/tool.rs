@@ -1,0 +1,68 @@
+//! A tool: what a client is told of it, and the way from its arguments to what is asked.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::Reply;
+use crate::action::{Action, Outcome};
+
+/// One tool.
+pub struct Tool {
+    /// The name it is called by.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub schema: Map<String, Value>,
+    /// The JSON schema of its structured content, where it has any.
+    pub output: Option<Map<String, Value>>,
+    /// What a client may assume of it.
+    pub manner: Manner,
+    /// How long a call may take.
+    pub budget: Duration,
+    pub(super) read: Box<dyn Fn(Value) -> Result<Asked, String> + Send + Sync>,
+}
+
+/// What a call asks for, and how its outcome is told.
+pub(super) struct Asked {
+    /// One after the other; the first that fails ends it.
+    pub(super) actions: Vec<Action>,
+    pub(super) tell: Box<dyn FnOnce(Vec<Outcome>) -> Reply + Send>,
+}
+
+/// What a client may assume of a tool (the annotations of MCP's `tools/list`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Changes nothing.
+    Looks,
+    /// Changes something; twice is the same as once.
+    Settles,
+    /// Changes something, each time again; may do what cannot be undone, as any tap can.
+    Acts,
+}
+
+impl Tool {
+    /// The same tool with the optional argument `device`, for callers that drive several phones.
+    pub(super) fn with_device(mut self) -> Self {
+        let device = json!({
+            "type": "string",
+            "description": "Device ID; default: the device in use"
+        });
+        if let Some(properties) = self.schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert(DEVICE.into(), device);
+        }
+        self
+    }
+
+    /// Takes the `device` argument that we add to the seeds' schemas, where the tool has it.
+    pub(super) fn take_device(&self, arguments: &mut Map<String, Value>) -> Option<String> {
+        self.schema.get("properties")?.get(DEVICE)?;
+        let device = arguments.remove(DEVICE)?;
+        // Models fill in what they leave open with an empty string.
+        device.as_str().filter(|device| !device.trim().is_empty()).map(str::to_owned)
+    }
+}
+
+/// The one addition to the seeds' schemas.
+const DEVICE: &str = "device";
