@@ -14,7 +14,7 @@ use thumbwire_device::Image;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::action::{Call, Perform, Progress};
-use crate::surface::{Content, Manner, Reply, Surface, Tool};
+use crate::surface::{Content, Reply, Surface, Tool};
 
 /// Serves the surface on standard input and output until the client closes them.
 ///
@@ -105,13 +105,9 @@ impl ServerHandler for Server {
 }
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
-    let annotations = match tool.manner {
-        Manner::Looks => ToolAnnotations::new().read_only(true),
-        Manner::Settles => {
-            ToolAnnotations::new().read_only(false).destructive(false).idempotent(true)
-        }
-        Manner::Acts => ToolAnnotations::new().read_only(false).destructive(true).idempotent(false),
-    };
+    let mut annotations = ToolAnnotations::new().read_only(tool.manner.is_read_only());
+    annotations.destructive_hint = tool.manner.is_destructive();
+    annotations.idempotent_hint = tool.manner.is_idempotent();
     let mut listed = rmcp::model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),

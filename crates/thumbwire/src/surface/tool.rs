@@ -38,8 +38,27 @@ pub enum Manner {
     Looks,
     /// Changes something; twice is the same as once.
     Settles,
+    /// Adds something, each time again, and takes nothing away: a recording, a file.
+    Adds,
     /// Changes something, each time again; may do what cannot be undone, as any tap can.
     Acts,
+}
+
+impl Manner {
+    /// Whether it changes nothing (`readOnlyHint`).
+    pub fn is_read_only(self) -> bool {
+        self == Self::Looks
+    }
+
+    /// Whether its change may be one for the worse (`destructiveHint`); `None` where it changes nothing.
+    pub fn is_destructive(self) -> Option<bool> {
+        (!self.is_read_only()).then_some(self == Self::Acts)
+    }
+
+    /// Whether twice is the same as once (`idempotentHint`); `None` where it changes nothing.
+    pub fn is_idempotent(self) -> Option<bool> {
+        (!self.is_read_only()).then_some(self == Self::Settles)
+    }
 }
 
 impl Tool {

@@ -285,9 +285,11 @@ impl From<&Target> for Sought {
                 Self { id: id.clone(), text: text.clone(), ..Self::default() }
             }
             Target::Control(number) => Self { control: Some(number.clone()), ..Self::default() },
-            Target::Match(criteria, index) => {
-                Self { wanted: Some(Box::new(criteria.into())), index: Some(*index), ..Self::default() }
-            }
+            Target::Match(criteria, index) => Self {
+                wanted: Some(Box::new(criteria.into())),
+                index: Some(*index),
+                ..Self::default()
+            },
         }
     }
 }
