@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thumbwire_device::{Acted, Platform};
 
-use super::{Listed, states};
+use super::{BadName, Listed, states};
 
 /// Why an action was not carried out, and whether it may have happened all the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +95,22 @@ pub enum Cause {
         id: String,
         /// Those that are there.
         there: Vec<String>,
+    },
+    /// No file can be called so; nothing was done.
+    #[error("{name:?} cannot be a file's name: {why}")]
+    BadFileName {
+        /// What was asked for.
+        name: String,
+        /// Why not.
+        why: BadName,
+    },
+    /// As many are under way as may be at once.
+    #[error("maximum active {what} reached ({most})")]
+    TooMany {
+        /// Of what: "recordings" or "monitors".
+        what: &'static str,
+        /// How many may be.
+        most: usize,
     },
     /// The deadline passed.
     #[error("{what} not done within {after:?}")]
@@ -190,6 +206,8 @@ impl Failure {
             Cause::NotListed { .. } => "list again and choose from what it gives",
             Cause::NoSuchRecording { .. } => "list the recordings that are under way",
             Cause::NoSuchMonitor { .. } => "list the logs that are being followed",
+            Cause::BadFileName { .. } => "choose a plain name, such as `login.png`, or none",
+            Cause::TooMany { .. } => "stop one of them first",
             Cause::ElementNotFound { .. } => {
                 "get the accessibility tree again and choose from what it shows"
             }

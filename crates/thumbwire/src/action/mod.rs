@@ -7,6 +7,7 @@
 
 mod call;
 mod failure;
+mod names;
 mod outcome;
 mod states;
 mod words;
@@ -21,6 +22,7 @@ use thumbwire_device::{
 
 pub use call::{Ask, Call, NobodyThere, Progress, Unwatched};
 pub use failure::{Cause, Failure};
+pub use names::{BadName, LONGEST_NAME, check_name};
 pub use outcome::{
     Chosen, Controls, Fetched, File, Hit, Listed, Monitor, Outcome, Readback, Recorded, Saved,
     Typed,

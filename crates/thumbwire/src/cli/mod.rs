@@ -124,10 +124,11 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } => 4,
-        Cause::InvalidArgument { .. } => 2,
+        Cause::InvalidArgument { .. } | Cause::BadFileName { .. } => 2,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::Refused { .. }
+        | Cause::TooMany { .. }
         | Cause::NotReady { .. }
         | Cause::PhoneFailed { .. }
         | Cause::Cancelled => 1,

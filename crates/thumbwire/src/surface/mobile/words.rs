@@ -45,7 +45,8 @@ pub fn words(failure: &Failure) -> String {
         Cause::NoSuchIndex { .. }
         | Cause::NotListed { .. }
         | Cause::NoSuchRecording { .. }
-        | Cause::NoSuchMonitor { .. } => {
+        | Cause::NoSuchMonitor { .. }
+        | Cause::BadFileName { .. } => {
             format!("Invalid argument: {}", shortened(&failure.cause.to_string(), LONGEST_NAME))
         }
         Cause::TimedOut { what, after } => {
@@ -57,6 +58,7 @@ pub fn words(failure: &Failure) -> String {
         }
         Cause::InvalidArgument { why } => format!("Invalid argument: {why}"),
         Cause::Refused { why } => format!("Refused: {why}"),
+        Cause::TooMany { .. } => format!("Refused: {}", failure.cause),
         Cause::NotReady { said } | Cause::PhoneFailed { said } => format!("Refused: {said}"),
         Cause::Cancelled => "Refused: the call was cancelled".into(),
     };
