@@ -5,6 +5,7 @@
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
 //! | `ADB_SERVER_SOCKET` | where the adb server listens, `tcp:HOST:PORT` |
 //! | `HOME` | where adb's key lies, `.android/adbkey`; made when a phone that is reached directly asks for one |
+//! | `XDG_STATE_HOME` | where the token for HTTP lies, `thumbwire/token` (default: `HOME/.local/state`) |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | the name under which a phone shows that key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | the same in two parts; default `localhost` and 5037 |
 
@@ -20,6 +21,8 @@ pub struct Config {
     pub adb_server: String,
     /// The file of the private key by which phones know this computer; `None` without a home.
     pub adb_key: Option<PathBuf>,
+    /// The file of the token that callers over HTTP must hold; `None` without a home.
+    pub token: Option<PathBuf>,
     /// What a phone shows for that key.
     pub key_name: String,
 }
@@ -40,6 +43,7 @@ impl Config {
             log,
             adb_server: adb_server(&var)?,
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
+            token: state(&var).map(|folder| folder.join("thumbwire/token")),
             key_name: format!("{user}@{host}"),
         })
     }
@@ -58,6 +62,12 @@ fn log_filter(level: &str) -> Result<String, String> {
             "LOG_LEVEL is {level:?}; it must be error, warn, info, debug, trace, off, or a filter such as `warn,thumbwire=debug`"
         )),
     }
+}
+
+/// Where a program keeps what it learnt (XDG Base Directory Specification 0.8: a path that is not absolute is ignored).
+fn state(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let named = var("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")))
 }
 
 /// Where adb itself would look for its server (adb's `client/adb_client.cpp` and manual).
@@ -98,6 +108,22 @@ mod tests {
         assert_eq!(server(&[("ADB_SERVER_SOCKET", "tcp:5038")]).unwrap(), "localhost:5038");
         assert!(server(&[("ADB_SERVER_SOCKET", "vsock:1:2")]).is_err());
         assert!(server(&[("ANDROID_ADB_SERVER_PORT", "many")]).is_err());
+    }
+
+    #[test]
+    fn the_token_lies_where_programs_keep_their_state() {
+        let token = |variables: &'static [(&str, &str)]| {
+            let var = |name: &str| {
+                variables.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned())
+            };
+            Config::read(var).unwrap().token
+        };
+        let default = Some(PathBuf::from("/home/me/.local/state/thumbwire/token"));
+        assert_eq!(token(&[("HOME", "/home/me")]), default);
+        assert_eq!(token(&[("HOME", "/home/me"), ("XDG_STATE_HOME", "state")]), default);
+        let named = Some(PathBuf::from("/var/me/thumbwire/token"));
+        assert_eq!(token(&[("HOME", "/home/me"), ("XDG_STATE_HOME", "/var/me")]), named);
+        assert_eq!(token(&[]), None);
     }
 
     #[test]

@@ -12,4 +12,5 @@ pub mod look;
 pub mod mcp;
 pub mod session;
 pub mod surface;
+pub mod token;
 pub mod trace;

@@ -68,12 +68,16 @@ fn each_room_of_the_product_knows_only_what_stands_below_it() {
         ("config", &[][..]),
         ("key", &[][..]),
         ("look", &[][..]),
+        ("token", &[][..]),
         ("action", &["look"][..]),
         ("session", &["action", "look"][..]),
         ("trace", &["action", "look"][..]),
         ("surface", &["action", "look"][..]),
-        ("mcp", &["action", "surface"][..]),
-        ("cli", &["action", "config", "key", "look", "mcp", "session", "surface", "trace"][..]),
+        ("mcp", &["action", "surface", "token"][..]),
+        (
+            "cli",
+            &["action", "config", "key", "look", "mcp", "session", "surface", "token", "trace"][..],
+        ),
     ]);
     for (file, text) in sources("crates/thumbwire/src") {
         let inside = file.strip_prefix("crates/thumbwire/src/").unwrap();
