@@ -84,7 +84,7 @@ impl SurfaceName {
             Self::Mobile => mobile::surface(),
             Self::Android => android::surface(),
             Self::UfoData => ufo::data(),
-            Self::UfoAction => ufo::action(),
+            Self::UfoAction => ufo::lone_action(),
         }
     }
 }
