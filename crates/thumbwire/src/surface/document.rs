@@ -76,6 +76,6 @@ impl Document {
 }
 
 /// Reads a tool's arguments, which fit its schema; unknown ones are passed over.
-fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| error.to_string())
 }

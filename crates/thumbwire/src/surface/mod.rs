@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::action::{Call, Cause, Failure, Perform};
-use document::Document;
+use document::{Document, read};
 pub use reply::{Content, Reply};
 pub use schema::{Misfit, Rule};
 pub use tool::{Manner, Tool};
