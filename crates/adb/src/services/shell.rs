@@ -1,8 +1,9 @@
 //! Runs commands on a phone.
 //!
-//! The command is a line for the phone's shell: whoever builds it does the quoting.
+//! The command is a line for the phone's shell: whoever builds it does the quoting. [`run`] waits for a command's end,
+//! [`Running`] reads along while it speaks.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
 use crate::framed::Framed;
@@ -43,34 +44,97 @@ pub async fn run_within(
     command: &str,
     limit: usize,
 ) -> Result<Output, Error> {
-    if !transport.features().await?.has(SHELL_V2) {
-        let stream = transport.open(&format!("shell:{command}")).await?;
-        let stdout = read_to_end(stream, limit).await?;
-        return Ok(Output { stdout, ..Output::default() });
-    }
-    let mut stream = transport.open(&format!("shell,v2,raw:{command}")).await?;
-    // A command that reads must see an end. One that is over already cannot be told, which is fine.
-    let _ = stream.write_all(&header(Id::CloseStdin, 0)).await;
+    let mut running = Running::start(transport, command).await?;
     let mut output = Output::default();
-    let mut framed = Framed::new(stream);
-    let mut decoder = Decoder::default();
-    while let Some(frame) = framed.next(|bytes: &mut BytesMut| decoder.decode(bytes)).await? {
-        match frame {
-            Frame::Stdout(data) => output.stdout.extend_from_slice(&data),
-            Frame::Stderr(data) => output.stderr.extend_from_slice(&data),
-            Frame::Exit(status) => {
-                output.status = Some(i32::from(status));
+    loop {
+        match running.next().await? {
+            Piece::Out(data) => output.stdout.extend_from_slice(&data),
+            Piece::Err(data) => output.stderr.extend_from_slice(&data),
+            Piece::End(status) => {
+                output.status = status;
                 return Ok(output);
-            }
-            Frame::Stdin(_) | Frame::CloseStdin | Frame::WindowSize { .. } => {
-                return Err(Error::protocol("a shell frame from the phone that only a host sends"));
             }
         }
         if output.stdout.len() + output.stderr.len() > limit {
             return Err(Error::TooLarge { what: format!("the output of {command:?}"), limit });
         }
     }
-    Err(Error::vanished("the shell ended without an exit status"))
+}
+
+/// A command that runs on a phone, without input.
+///
+/// Dropped before its end, it is told to hang up: adbd sends `SIGHUP` to the process that it started,
+/// which is the shell unless the command is an `exec` (`Subprocess::PassDataStreams` in AOSP's
+/// `shell_service.cpp`); a phone without shell v2 does so by closing the command's terminal.
+pub struct Running {
+    framed: Framed<Stream>,
+    /// `None` on a phone without shell v2, whose bytes come bare.
+    decoder: Option<Decoder>,
+    ended: Option<Option<i32>>,
+}
+
+/// What comes of a running command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Of its standard output; from a phone without shell v2 also of its errors.
+    Out(Bytes),
+    /// Of its standard error.
+    Err(Bytes),
+    /// It ended, with this exit status; `None` from a phone without shell v2.
+    End(Option<i32>),
+}
+
+impl Running {
+    /// Starts `command`.
+    ///
+    /// # Errors
+    /// The phone cannot be reached or refuses.
+    pub async fn start(transport: &dyn Transport, command: &str) -> Result<Self, Error> {
+        let decoder = transport.features().await?.has(SHELL_V2).then(Decoder::default);
+        let framed = decoder.is_some();
+        let service = if framed { "shell,v2,raw" } else { "shell" };
+        let mut stream = transport.open(&format!("{service}:{command}")).await?;
+        if framed {
+            // A command that reads must see an end. One that is over already cannot be told, which is fine.
+            let _ = stream.write_all(&header(Id::CloseStdin, 0)).await;
+        }
+        Ok(Self { framed: Framed::new(stream), decoder, ended: None })
+    }
+
+    /// What it says next, or that it has ended, which is told again then. Safe to be cancelled.
+    ///
+    /// # Errors
+    /// The stream breaks, or [`Error::Vanished`] when a shell v2 ends without a status.
+    pub async fn next(&mut self) -> Result<Piece, Error> {
+        if let Some(status) = self.ended {
+            return Ok(Piece::End(status));
+        }
+        let Some(decoder) = &mut self.decoder else {
+            let bare = |bytes: &mut BytesMut| {
+                Ok(Some(bytes.split().freeze()).filter(|bytes| !bytes.is_empty()))
+            };
+            return Ok(match self.framed.next(bare).await? {
+                Some(bytes) => Piece::Out(bytes),
+                None => {
+                    self.ended = Some(None);
+                    Piece::End(None)
+                }
+            });
+        };
+        match self.framed.next(|bytes: &mut BytesMut| decoder.decode(bytes)).await? {
+            Some(Frame::Stdout(data)) => Ok(Piece::Out(data)),
+            Some(Frame::Stderr(data)) => Ok(Piece::Err(data)),
+            Some(Frame::Exit(status)) => {
+                let status = Some(i32::from(status));
+                self.ended = Some(status);
+                Ok(Piece::End(status))
+            }
+            Some(Frame::Stdin(_) | Frame::CloseStdin | Frame::WindowSize { .. }) => {
+                Err(Error::protocol("a shell frame from the phone that only a host sends"))
+            }
+            None => Err(Error::vanished("the shell ended without an exit status")),
+        }
+    }
 }
 
 /// Starts `command` and gives its raw output as it comes: no frames, no status, and no change to
