@@ -46,6 +46,9 @@ const SIGNALS: [(&str, u8); 31] = [
     ("SYS", 31),
 ];
 
+/// The number of adbd's process, whose children are the shells of hosts.
+pub(crate) const ADBD: u32 = 611;
+
 /// Signals that wait for a program at most; more are the same again.
 const PENDING: usize = 32;
 
@@ -163,6 +166,14 @@ impl Processes {
     /// Everyone who runs, by number.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Running>> {
         self.running.values()
+    }
+
+    /// What lies at a path below `/proc` that tells of a process; of those that run, the command line alone: each argument with a NUL behind
+    /// it (proc_pid_cmdline(5)).
+    pub(crate) fn told_at(&self, path: &str) -> Option<Vec<u8>> {
+        let pid = path.strip_prefix("/proc/")?.strip_suffix("/cmdline")?.parse().ok()?;
+        let argv = &self.running.get(&pid)?.argv;
+        Some(argv.iter().flat_map(|arg| [arg.as_bytes(), &[0]].concat()).collect())
     }
 
     /// Sends a signal; `false` when there is no such process.

@@ -77,6 +77,12 @@ pub struct Id(pub(super) u64);
 #[derive(Clone, Debug, Default)]
 pub struct Contents(pub(super) Arc<Vec<u8>>);
 
+impl From<Vec<u8>> for Contents {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(bytes))
+    }
+}
+
 impl AsRef<[u8]> for Contents {
     fn as_ref(&self) -> &[u8] {
         &self.0

@@ -255,12 +255,15 @@ impl Invocation {
 
     /// Opens a file (or `-`, the standard input) to read.
     pub(crate) fn open(&self, path: &str) -> Result<Input, Error> {
-        use crate::files::{Opened, Special};
+        use crate::files::{Contents, Opened, Special};
         if path == "-" {
             return Ok(self.io.stdin.clone());
         }
         let path = self.path(path);
         self.phone.with(|phone| {
+            if let Some(told) = phone.processes.told_at(&path) {
+                return Ok(Input::file(Contents::from(told)));
+            }
             Ok(match phone.files.open_to_read(&path)? {
                 Opened::File(id) => Input::file(phone.files.contents(id)),
                 Opened::Special(Special::Stdin | Special::Stdout) => self.io.stdin.clone(),

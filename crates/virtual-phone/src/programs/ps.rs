@@ -4,6 +4,7 @@
 //! (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones the capture `017-ps`.
 
 use super::Invocation;
+use crate::processes::ADBD;
 use crate::sh::io::Status;
 
 /// A process as `ps` tells of it.
@@ -26,8 +27,6 @@ impl Row {
         self.user == "shell" && self.pid != ADBD
     }
 }
-
-const ADBD: u32 = 611;
 
 /// Processes by number.
 pub(super) fn rows(call: &Invocation) -> Vec<Row> {

@@ -404,6 +404,8 @@ async fn exec(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     if args.is_empty() {
         return Ok(0);
     }
+    // It is the same process, with the same number (execve(2)); that of a background job is another than `$$`.
+    shell.becomes.get_or_insert(shell.pid);
     let status = Box::pin(shell.program(args, io)).await?;
     shell.exit = Some(status);
     Ok(status)

@@ -14,7 +14,7 @@ use super::tree::{Item, Joint, Mode, Pipeline, Redirect, Refusal, Script, Stage,
 use crate::faults;
 use crate::files::{Kind, Opened, Special, absolute};
 use crate::phone::VirtualPhone;
-use crate::processes::Processes;
+use crate::processes::{ADBD, Processes};
 use crate::programs::{self, Invocation};
 use compound::Leaving;
 use futures::future::{BoxFuture, FutureExt, join_all};
@@ -94,10 +94,10 @@ pub(crate) struct Shell {
     pub(super) jobs: Vec<Job>,
     last_job: Option<u32>,
     /// The process number that the next program takes, as `exec` does.
-    becomes: Option<u32>,
+    pub(super) becomes: Option<u32>,
     /// Where all background commands of the service are kept.
     house: Arc<House>,
-    pid: u32,
+    pub(super) pid: u32,
     /// How many scripts this one runs within.
     depth: u32,
 }
@@ -522,7 +522,8 @@ impl Shell {
             Some(pid) => pid,
             None => self.phone.with(|phone| phone.next_pid()),
         };
-        let process = Processes::start(&self.phone, pid, self.pid, argv);
+        let parent = if pid == self.pid { ADBD } else { self.pid };
+        let process = Processes::start(&self.phone, pid, parent, argv);
         let mut invocation = Invocation {
             phone: self.phone.clone(),
             running: Arc::clone(process.running()),

@@ -29,6 +29,8 @@ pub(super) async fn answer(call: &Invocation) -> Option<Status> {
                 continue;
             }
             "-B" | "-c" | "-d" | "-s" | "-v" => continue,
+            // getopt(3)
+            "--" => break,
             option if option.starts_with('-') => {
                 let letter = option.chars().nth(1).unwrap_or('-');
                 format!("logcat: invalid option -- {letter}\nUnrecognized Option\n")
