@@ -12,6 +12,7 @@ mod info;
 mod input;
 mod keyboard;
 mod line;
+mod logs;
 mod raw;
 mod screen;
 mod turning;
@@ -27,7 +28,8 @@ use thumbwire_adb::{self as adb, Stream, Transport};
 use crate::error::excerpt;
 use crate::{
     Abilities, Acted, App, AppId, Detail, Device, Error, Foreground, Gesture, Identity, Info, Key,
-    Orientation, Platform, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    LogEntry, LogFilter, LogStream, Orientation, Platform, Screenshot, Size, Tree, TurnedBy,
+    TypedBy,
 };
 use line::Line;
 
@@ -199,7 +201,7 @@ impl Device for Android {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { orientation: true, ..Abilities::default() }
+        Abilities { orientation: true, logs: true, ..Abilities::default() }
     }
 
     async fn probe(&self) -> Result<(), Error> {
@@ -298,6 +300,22 @@ impl Device for Android {
 
     async fn restore_orientation(&self, turned: TurnedBy<'_>) -> Result<bool, Error> {
         self.turn_back(turned).await
+    }
+
+    async fn logs(&self, filter: &LogFilter, most: usize) -> Result<Vec<LogEntry>, Error> {
+        self.read_logs(filter, most).await
+    }
+
+    async fn clear_logs(&self) -> Result<(), Error> {
+        self.empty_log().await
+    }
+
+    async fn follow_logs(
+        &self,
+        filter: &LogFilter,
+        last: Option<&LogEntry>,
+    ) -> Result<Box<dyn LogStream>, Error> {
+        self.follow(filter, last).await
     }
 }
 

@@ -1,0 +1,142 @@
+use proptest::prelude::*;
+
+use super::entry::{Date, Reader, read_date};
+use super::*;
+
+fn filter(tag: Option<&str>, priority: Priority) -> LogFilter {
+    LogFilter { tag: tag.map(str::to_owned), priority }
+}
+
+const SEPTEMBER: Date = Date { year: 2024, month: 9, day: 1 };
+
+fn read(line: &str) -> Option<LogEntry> {
+    Reader::until(SEPTEMBER).read(line)
+}
+
+#[test]
+fn a_line_becomes_an_entry_with_the_year() {
+    let entry =
+        read("09-01 12:13:14.123   328   342 I ActivityManager: Memory class: 192").unwrap();
+    let expected = LogEntry {
+        time: "2024-09-01T12:13:14.123000".into(),
+        priority: Priority::Info,
+        tag: "ActivityManager".into(),
+        pid: 328,
+        tid: 342,
+        message: "Memory class: 192".into(),
+    };
+    assert_eq!(entry, expected);
+}
+
+#[test]
+fn tags_are_read_whatever_stands_in_them() {
+    let check = |rest: &str, tag: &str, message: &str| {
+        let entry = read(&format!("09-01 12:13:14.123456 1 10234 W {rest}")).unwrap();
+        assert_eq!((&*entry.tag, &*entry.message), (tag, message), "{rest:?}");
+    };
+    check("A       : b", "A", "b");
+    check("MARs:ActiveTrafficFilter: filter : x", "MARs:ActiveTrafficFilter", "filter : x");
+    check("two words: b", "two words", "b");
+    check("        : b", "", "b");
+    check("Tag     : ", "Tag", "");
+    check("Tag     :", "Tag", "");
+    check("Tag     :   indented", "Tag", "  indented");
+}
+
+#[test]
+fn what_is_no_entry_is_passed_over() {
+    for line in [
+        "",
+        "--------- beginning of main",
+        "--------- beginning of /dev/log/system",
+        "09-01 12:13:14.123",
+        "09-01 12:13:14.123  1  2 Q Tag: x",
+        "09-01 12:13:14.123  1  2 II Tag: x",
+        "09-01 12:13:14.123  1  x I Tag: x",
+        "09-01 12:13:14.123  1  2 I no end of a tag",
+        "13-01 12:13:14.123  1  2 I Tag: x",
+        "09-01 25:13:14.123  1  2 I Tag: x",
+        "09-01 12:13:14.1\u{e9}3  1  2 I Tag: x",
+        "D/Vold    (  103): Volume",
+        "\tat com.example.Main(Main.kt:1)",
+    ] {
+        assert_eq!(read(line), None, "{line:?}");
+    }
+}
+
+#[test]
+fn the_year_is_the_last_one_that_the_day_has_passed_in() {
+    let check = |reader: Reader, day: &str, year: &str| {
+        let entry = reader.read(&format!("{day} 00:00:00.000 1 1 I T: x")).unwrap();
+        assert_eq!(&entry.time[..4], year, "{day}");
+    };
+    let date = |text: &str| read_date(text).unwrap();
+    let january = Reader::until(date("2025-01-02T08:00:00"));
+    for (day, year) in [("01-02", "2025"), ("12-31", "2024"), ("01-03", "2025"), ("02-01", "2024")]
+    {
+        check(january, day, year);
+    }
+    // Midnight passed after the date was told.
+    let december = Reader::until(date("2024-12-31"));
+    for (day, year) in [("01-01", "2025"), ("12-31", "2024"), ("12-01", "2024"), ("02-29", "2024")]
+    {
+        check(december, day, year);
+    }
+    check(Reader::until(date("2025-02-28")), "03-01", "2025");
+    // What follows may be silent for long.
+    let since = Reader::since(date("2024-11-20"));
+    for (day, year) in [("11-20", "2024"), ("12-31", "2024"), ("01-09", "2025"), ("11-01", "2024")]
+    {
+        check(since, day, year);
+    }
+    for text in ["", "soon", "2024-09", "2024-13-01", "2024-09-01 12:00", "24-09-01T12:00"] {
+        assert_eq!(read_date(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn a_filter_becomes_arguments_of_one_word_each_and_no_option() {
+    let check = |tag: Option<&str>, priority: Priority, expected: &str| {
+        let line = with_rules(Line::new("logcat"), &filter(tag, priority)).unwrap();
+        assert_eq!(line.as_str(), format!("logcat{expected}"), "{tag:?}");
+    };
+    check(None, Priority::Verbose, "");
+    check(Some(""), Priority::Verbose, "");
+    check(None, Priority::Warn, " -- '*:W'");
+    check(Some("*"), Priority::Error, " -- '*:E'");
+    check(Some("Tag"), Priority::Verbose, " -- 'Tag:V' '*:S'");
+    check(Some("it's; reboot"), Priority::Info, " -- '*:I'");
+    check(Some("a;b"), Priority::Info, " -- 'a;b:I' '*:S'");
+    check(Some("-c"), Priority::Info, " -- '-c:I' '*:S'");
+    check(Some("ActivityManager:I  *:S"), Priority::Verbose, " -- 'ActivityManager:I' '*:S'");
+    check(Some("-c x:V $(reboot)"), Priority::Verbose, " -- '-c' 'x:V' '$(reboot)'");
+    assert!(with_rules(Line::new("logcat"), &filter(Some("a\0"), Priority::Info)).is_err());
+    // The phone counts only where it need not filter.
+    let dump = |filter: &LogFilter| dump_command(filter, 7).unwrap().as_str().to_owned();
+    assert!(dump(&filter(None, Priority::Verbose)).ends_with("threadtime -t 7"));
+    assert!(dump(&filter(None, Priority::Info)).ends_with("threadtime -- '*:I'"));
+}
+
+#[test]
+fn lines_come_out_of_pieces_of_any_length_and_are_bounded() {
+    let mut lines = Lines::default();
+    lines.push(b"on");
+    assert_eq!(lines.next(), None);
+    lines.push(b"e\r\r\n\ntwo \xff\nrest");
+    let all: Vec<_> = std::iter::from_fn(|| lines.next()).collect();
+    assert_eq!(all, ["one", "", "two \u{fffd}"]);
+    assert_eq!((lines.rest(), lines.rest()), (Some("rest".into()), None));
+    lines.push(&vec![b'x'; LONGEST + 5]);
+    lines.push(b"\nnext\n");
+    assert_eq!(lines.next().map(|line| line.len()), Some(LONGEST));
+    assert_eq!(lines.next().as_deref(), Some("next"));
+}
+
+proptest! {
+    #[test]
+    fn no_line_panics(line in ".{0,80}", month in 0..14_u32, day in 0..33_u32) {
+        let _ = read(&line);
+        let _ = read(&format!("{month:02}-{day:02} 12:13:14.123  1  2 I {line}"));
+        let _ = read_date(&line);
+    }
+}
