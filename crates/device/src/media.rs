@@ -19,11 +19,14 @@ pub struct RecordingWish {
     pub size: Option<Size>,
 }
 
-/// A recording that is under way on a phone.
+/// A recording that is under way on a phone. Dropped, it ends there too, in its own time.
 #[async_trait]
 pub trait Recording: Send + Sync {
     /// The number of its process on the phone.
     fn process(&self) -> u32;
+
+    /// How long it lasts at most, in whole seconds: less than was wished for where the phone records no longer.
+    fn lasting(&self) -> Duration;
 
     /// Ends the recording and waits until the phone has written its file to the end; at once where it has ended by itself.
     ///

@@ -8,12 +8,15 @@
 mod apps;
 mod blank;
 mod display;
+mod files;
+mod health;
 mod info;
 mod input;
 mod keyboard;
 mod line;
 mod logs;
 mod raw;
+mod record;
 mod screen;
 mod turning;
 pub mod ui;
@@ -24,12 +27,13 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::{self as adb, Stream, Transport};
+use tokio::io::AsyncWrite;
 
 use crate::error::excerpt;
 use crate::{
-    Abilities, Acted, App, AppId, Detail, Device, Error, Foreground, Gesture, Identity, Info, Key,
-    LogEntry, LogFilter, LogStream, Orientation, Platform, Screenshot, Size, Tree, TurnedBy,
-    TypedBy,
+    Abilities, Acted, App, AppId, Detail, Device, Error, Foreground, Gesture, Health, Identity,
+    Info, Key, LogEntry, LogFilter, LogStream, Orientation, Platform, Recording, RecordingWish,
+    Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use line::Line;
 
@@ -201,7 +205,7 @@ impl Device for Android {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { orientation: true, logs: true, ..Abilities::default() }
+        Abilities { orientation: true, logs: true, recordings: true, files: true }
     }
 
     async fn probe(&self) -> Result<(), Error> {
@@ -316,6 +320,30 @@ impl Device for Android {
         last: Option<&LogEntry>,
     ) -> Result<Box<dyn LogStream>, Error> {
         self.follow(filter, last).await
+    }
+
+    async fn record(&self, wish: &RecordingWish) -> Result<Box<dyn Recording>, Error> {
+        self.begin_recording(wish).await
+    }
+
+    async fn screenshot_into(&self, path: &str) -> Result<(), Error> {
+        self.order("take a picture", files::screenshot_command(path)?).await
+    }
+
+    async fn fetch_file(
+        &self,
+        path: &str,
+        into: &mut (dyn AsyncWrite + Send + Unpin),
+    ) -> Result<u64, Error> {
+        self.pull(path, into).await
+    }
+
+    async fn remove_file(&self, path: &str) -> Result<(), Error> {
+        self.order("remove the file", files::remove_command(path)?).await
+    }
+
+    async fn health(&self) -> Result<Health, Error> {
+        Ok(self.check_health().await)
     }
 }
 
