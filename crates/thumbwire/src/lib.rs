@@ -7,6 +7,7 @@
 pub mod action;
 pub mod cli;
 pub mod config;
+pub mod keep;
 pub mod key;
 pub mod look;
 pub mod mcp;

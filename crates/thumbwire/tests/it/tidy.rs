@@ -70,13 +70,17 @@ fn each_room_of_the_product_knows_only_what_stands_below_it() {
         ("look", &[][..]),
         ("token", &[][..]),
         ("action", &["look"][..]),
-        ("session", &["action", "look"][..]),
+        ("keep", &["action"][..]),
+        ("session", &["action", "keep", "look"][..]),
         ("trace", &["action", "look"][..]),
         ("surface", &["action", "look"][..]),
         ("mcp", &["action", "surface", "token"][..]),
         (
             "cli",
-            &["action", "config", "key", "look", "mcp", "session", "surface", "token", "trace"][..],
+            &[
+                "action", "config", "keep", "key", "look", "mcp", "session", "surface", "token",
+                "trace",
+            ][..],
         ),
     ]);
     for (file, text) in sources("crates/thumbwire/src") {
