@@ -1,13 +1,16 @@
 //! One piece of work on phones: the chosen device, the numbered controls, and what an action made stale.
 //!
 //! Begin with [`Session`], which is the one [`Perform`] that reaches phones: it finds the phone that a call is for,
-//! keeps its deadline, and forgets connections that ended. [`attached`] carries the action out on that phone;
-//! [`turning`] turns its screen, and back when the session ends; [`Phones`] knows which there are and opens them.
+//! keeps its deadline, and forgets connections that ended. [`attached`] carries the action out on that phone, [`looks`]
+//! sees what is there, [`aim`] finds where to tap, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session ends; [`Phones`] knows which there are and opens them.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
+mod aim;
 mod attached;
+mod looks;
 mod phones;
 mod pictures;
+mod recall;
 #[cfg(test)]
 mod tests;
 mod turning;
@@ -192,7 +195,9 @@ impl Session {
                 let picture = self.attached(call, course).await?.screenshot().await?;
                 pictures::shaped(picture, shape).await.map(Outcome::Picture)
             }
-            Action::Look(_) => self.attached(call, course).await?.look().await.map(Outcome::Look),
+            Action::Look(looking) => {
+                self.attached(call, course).await?.look(looking).await.map(Outcome::Look)
+            }
             Action::Snapshot(shape) => {
                 let (picture, look) = self.attached(call, course).await?.snapshot().await?;
                 Ok(Outcome::Snapshot(pictures::shaped(picture, shape).await?, look))

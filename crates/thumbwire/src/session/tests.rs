@@ -1,5 +1,6 @@
 //! The session over a device of its own, which does what a test says at the moment it says.
 
+mod looks;
 mod turning;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,7 @@ struct Fake {
     keys: Semaphore,
     looking: AtomicUsize,
     most_looking: AtomicUsize,
+    looked: Mutex<Vec<Detail>>,
     touched: Mutex<Vec<Gesture>>,
     turning: Mutex<turning::Turning>,
     /// What it has for the next pictures; without, it has no camera.
@@ -42,6 +44,7 @@ impl Fake {
             keys: Semaphore::new(0),
             looking: AtomicUsize::new(0),
             most_looking: AtomicUsize::new(0),
+            looked: Mutex::default(),
             touched: Mutex::default(),
             turning: Mutex::default(),
             pictures: Mutex::default(),
@@ -66,7 +69,8 @@ impl Device for Fake {
         let _ = self.shutter.acquire().await.map(|permit| permit.forget());
         next.ok_or_else(|| self.unsupported("pictures"))
     }
-    async fn tree(&self, _detail: Detail) -> Result<Tree, Error> {
+    async fn tree(&self, detail: Detail) -> Result<Tree, Error> {
+        lock(&self.looked).push(detail);
         let at_once = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_looking.fetch_max(at_once, Ordering::SeqCst);
         tokio::task::yield_now().await;
