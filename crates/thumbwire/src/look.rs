@@ -1,4 +1,8 @@
 //! A screen with its elements numbered for the session: the part of the vocabulary that a look is answered with.
+//!
+//! Begin with [`Look`]. [`Controls`] are the same screen's controls by seed 000's rules, numbered in their own way.
+
+mod controls;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use thumbwire_device::find::{Found, Showing, is_element, showing};
 use thumbwire_device::{Node, Point, Rect, Tree};
+
+pub use controls::{Controls, kind};
 
 /// What one look at the screen gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,14 +119,19 @@ impl Look {
     /// words inside where it has no name of its own, as a row of a list. Of several, it is the one in the same place
     /// among the same neighbours; what nothing tells apart from its like must be in the same place too.
     pub fn same_as(&self, old: &Look, node: usize) -> Found {
+        let elements: Vec<usize> = self.controls.iter().map(|control| control.node).collect();
+        self.same_among(&elements, old, node)
+    }
+
+    /// The same, among these nodes of this look.
+    fn same_among(&self, candidates: &[usize], old: &Look, node: usize) -> Found {
         let was = &old.tree.nodes[node];
         let nameless = was.text.is_empty() && was.description.is_empty();
         let alike = |here: &usize| {
             identity(&self.tree.nodes[*here]) == identity(was)
                 && (!nameless || self.words(*here).eq(old.words(node)))
         };
-        let same: Vec<usize> =
-            self.controls.iter().map(|control| control.node).filter(alike).collect();
+        let same: Vec<usize> = candidates.iter().copied().filter(alike).collect();
         let in_place = same.iter().copied().find(|&here| self.shown(here) == old.shown(node));
         let in_place = in_place.filter(|&here| match (self.parent(here), old.parent(node)) {
             (Some(now), Some(then)) => self.words(now).eq(old.words(then)),

@@ -20,12 +20,12 @@ use thumbwire_device::{
     AppId, Detail, Format, Gesture, Key, LogFilter, Orientation, Platform, Size,
 };
 
+pub use crate::look::Controls;
 pub use call::{Ask, Call, NobodyThere, Progress, Unwatched};
 pub use failure::{Cause, Failure};
 pub use names::{BadName, LONGEST_NAME, check_name};
 pub use outcome::{
-    Chosen, Controls, Fetched, File, Hit, Listed, Monitor, Outcome, Readback, Recorded, Saved,
-    Typed,
+    Chosen, Fetched, File, Hit, Listed, Monitor, Outcome, Readback, Recorded, Saved, Typed,
 };
 
 /// Carries out actions.

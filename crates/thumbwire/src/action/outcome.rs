@@ -10,7 +10,7 @@ use thumbwire_device::{
 };
 
 use super::states;
-use crate::look::Look;
+use crate::look::{Controls, Look};
 
 /// A phone that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,15 +149,6 @@ pub enum Chosen {
     FirstPhysical,
     /// It is the first emulator.
     FirstEmulator,
-}
-
-/// The controls of a screen by seed 000's rules; the number of each is its place here, counted from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Controls {
-    /// The look that shows them.
-    pub look: Arc<Look>,
-    /// Their places in its tree, in document order.
-    pub nodes: Vec<usize>,
 }
 
 /// A picture that was kept.

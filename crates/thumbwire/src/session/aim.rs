@@ -1,7 +1,8 @@
 //! From what a caller names to the place that is tapped.
 //!
 //! Begin with [`Attached::aim`]. Nothing is tapped blind: what is named is sought on the screen as it is now, a number
-//! from an old listing is looked for again, and what is gone, covered, or could be several is refused.
+//! from an old listing is looked for again, and what is gone, covered, or could be several is refused. What numbers of
+//! controls by seed 000's rules mean is in `controls`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +41,8 @@ impl Attached {
                 Some(number) => self.aim_at_number(number).await,
                 None => self.aim_at_name(id.as_deref(), text.as_deref()).await,
             },
-            Target::Control(_) | Target::Match(..) => return Err(super::unbuilt()),
+            Target::Control(number) => self.aim_at_control(number).await,
+            Target::Match(..) => return Err(super::unbuilt()),
         };
         aimed.map_err(|miss| match miss {
             Miss::Unknown => not_found(target, None),

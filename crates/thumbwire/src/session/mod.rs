@@ -2,11 +2,12 @@
 //!
 //! Begin with [`Session`], which is the one [`Perform`] that reaches phones: it finds the phone that a call is for,
 //! keeps its deadline, and forgets connections that ended. [`attached`] carries the action out on that phone, [`looks`]
-//! sees what is there, [`aim`] finds where to tap, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session ends; [`Phones`] knows which there are and opens them.
+//! sees what is there, [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session ends; [`Phones`] knows which there are and opens them.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;
 mod attached;
+mod controls;
 mod looks;
 mod phones;
 mod pictures;
@@ -198,6 +199,12 @@ impl Session {
             Action::Look(looking) => {
                 self.attached(call, course).await?.look(looking).await.map(Outcome::Look)
             }
+            Action::Controls { no_older_than } => self
+                .attached(call, course)
+                .await?
+                .controls(no_older_than)
+                .await
+                .map(Outcome::Controls),
             Action::Snapshot(shape) => {
                 let (picture, look) = self.attached(call, course).await?.snapshot().await?;
                 Ok(Outcome::Snapshot(pictures::shaped(picture, shape).await?, look))
@@ -226,7 +233,6 @@ impl Session {
             | Action::Health
             | Action::SaveScreenshot { .. }
             | Action::Find(_)
-            | Action::Controls { .. }
             | Action::Swipe { .. }
             | Action::Launch(Choice::Named(_) | Choice::Numbered(_))
             | Action::Wait(_)

@@ -13,7 +13,7 @@ use thumbwire_device::Detail;
 use tokio::time::Instant;
 
 use super::lock;
-use crate::look::Look;
+use crate::look::{Controls, Look};
 
 /// What is remembered of one phone.
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(super) struct Memory {
     pub(super) listing: Recall<Arc<Look>>,
     full: Recall<Arc<Look>>,
     compressed: Recall<Arc<Look>>,
+    /// The controls that were listed last, and so what their numbers mean.
+    pub(super) controls: Recall<Arc<Controls>>,
 }
 
 impl Memory {
@@ -38,6 +40,7 @@ impl Memory {
         self.listing.forget();
         self.full.forget();
         self.compressed.forget();
+        self.controls.forget();
     }
 }
 

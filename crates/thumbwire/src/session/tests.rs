@@ -1,5 +1,6 @@
 //! The session over a device of its own, which does what a test says at the moment it says.
 
+mod controls;
 mod looks;
 mod turning;
 

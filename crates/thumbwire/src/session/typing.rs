@@ -80,7 +80,7 @@ impl Attached {
     async fn focus(&self, target: &Target) -> Result<(Hit, Node), Failure> {
         let hit = self.tap_on(target).await?;
         let why = match self.field().await? {
-            Some(node) if node.bounds.contains(hit.at) || !self.was_focused(&node) => {
+            Some(node) if node.bounds.contains(hit.at) || !was_focused(&hit, &node) => {
                 return Ok((hit, node));
             }
             Some(_) => "a tap on it left the focus in another field",
@@ -88,15 +88,6 @@ impl Attached {
         };
         let cause = Cause::ElementNotFound { sought: target.to_string(), why: Some(why.into()) };
         Err(Failure { cause, acted: Acted::Maybe })
-    }
-
-    /// Whether the field had the focus already in the look by which the tap was aimed.
-    fn was_focused(&self, now: &Node) -> bool {
-        let Some((look, _)) = self.last_look() else { return false };
-        let then = field::focused(&look.tree).map(|at| &look.tree.nodes[at]);
-        then.is_some_and(|then| {
-            (&then.id, &then.class, then.bounds) == (&now.id, &now.class, now.bounds)
-        })
     }
 
     /// What the field with the focus holds, if a listing since the last act tells it. How old that is does not matter: the
@@ -194,6 +185,14 @@ impl Attached {
             told => told,
         }
     }
+}
+
+/// Whether the field had the focus already in the look by which the tap was aimed.
+fn was_focused(hit: &Hit, now: &Node) -> bool {
+    let tree = &hit.look.tree;
+    field::focused(tree).map(|at| &tree.nodes[at]).is_some_and(|then| {
+        (&then.id, &then.class, then.bounds) == (&now.id, &now.class, now.bounds)
+    })
 }
 
 fn nothing_to_clear() -> Failure {

@@ -194,6 +194,23 @@ async fn a_screen_that_cannot_be_read_costs_nobody_the_news_that_it_was_typed() 
     assert_eq!(failure.acted, Acted::Maybe, "it was typed");
 }
 
+#[tokio::test]
+async fn text_goes_into_a_numbered_control() {
+    let phone = OneField::holding("old", |_| ());
+    let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some("one".into()));
+    session.keep("one", Arc::<OneField>::clone(&phone));
+    let call = Call::within(Duration::from_secs(60));
+    let typing = Typing { into: Some(Target::Control("1".into())), ..cleared("new") };
+    let blind = session.perform(&call, Action::Type(typing.clone())).await.unwrap_err();
+    assert!(matches!(blind.cause, Cause::NotListed { none: true, .. }), "{blind:?}");
+    session.perform(&call, Action::Controls { no_older_than: Duration::ZERO }).await.unwrap();
+    let done = session.perform(&call, Action::Type(typing)).await;
+    let Ok(Outcome::Typed(Typed { into: Some(hit), field: Readback::Same, .. })) = done else {
+        panic!("{done:?}")
+    };
+    assert_eq!((hit.name(), &**lock(&phone.holds)), ("old", "new"));
+}
+
 #[test]
 fn a_text_that_stands_there_is_found_wherever_the_cursor_was() {
     for (before, shows) in [

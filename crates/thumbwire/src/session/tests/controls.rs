@@ -1,0 +1,160 @@
+//! Controls by seed 000's rules: what their numbers mean, and for how long.
+
+use super::*;
+use crate::action::Controls;
+
+const FIVE_SECONDS: Duration = Duration::from_secs(5);
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn button(text: &str, bounds: [i32; 4]) -> Node {
+    Node { class: "android.widget.Button".into(), ..label(text, bounds) }
+}
+
+async fn list(session: &Session, no_older_than: Duration) -> Arc<Controls> {
+    match ask(session, Action::Controls { no_older_than }).await {
+        Ok(Outcome::Controls(controls)) => controls,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn tap(number: &str) -> Action {
+    Action::TapElement(Target::Control(number.into()))
+}
+
+async fn hit(session: &Session, number: &str) -> (String, Point) {
+    match ask(session, tap(number)).await {
+        Ok(Outcome::Tapped(hit)) => (hit.name().to_owned(), hit.at),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Why the number was refused, and whether there was no list at all.
+async fn refused(session: &Session, number: &str) -> (Option<String>, bool) {
+    match ask(session, tap(number)).await {
+        Err(Failure {
+            cause: Cause::NotListed { list: "controls", number: told, why, none },
+            acted: Acted::No,
+        }) => {
+            assert_eq!(told, number);
+            (why, none)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn row() -> Vec<Node> {
+    ["7", "8", "9"]
+        .into_iter()
+        .zip(0..)
+        .map(|(text, at)| button(text, [at * 30, 0, at * 30 + 30, 20]))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_minute_later_a_number_hits_what_it_meant_though_it_moved_and_no_more_after_that() {
+    let phone = Fake::new(row());
+    let session = over(&phone);
+    list(&session, Duration::ZERO).await;
+    tokio::time::advance(MINUTE).await;
+    // Something came in before it, and pushed it down.
+    lock(&phone.tree).nodes = vec![button("New", [0, 0, 30, 20]), button("8", [30, 100, 60, 120])];
+    assert_eq!(hit(&session, "2").await, ("8".into(), Point { x: 45, y: 110 }));
+    let before = Some("it was listed before the last action".into());
+    assert_eq!(refused(&session, "2").await, (before, false));
+    assert_eq!(lock(&phone.touched).len(), 1);
+    assert_eq!(lock(&phone.looked).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_number_of_the_last_seconds_costs_no_look() {
+    let phone = Fake::new(row());
+    let session = over(&phone);
+    list(&session, Duration::ZERO).await;
+    tokio::time::advance(FIVE_SECONDS).await;
+    assert_eq!(hit(&session, "1").await, ("7".into(), Point { x: 15, y: 10 }));
+    assert_eq!(lock(&phone.looked).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_number_that_means_nothing_is_refused_and_says_why() {
+    let phone = Fake::new(row());
+    let session = over(&phone);
+    assert_eq!(refused(&session, "1").await, (None, true));
+    list(&session, Duration::ZERO).await;
+    assert_eq!(refused(&session, "4").await, (None, false));
+    assert_eq!(refused(&session, "e1").await, (None, false));
+    tokio::time::advance(MINUTE).await;
+    let eight = |top| button("8", [30, top, 60, top + 20]);
+    lock(&phone.tree).nodes = vec![eight(100), eight(150), button("9", [60, 0, 90, 20])];
+    let (gone, _) = refused(&session, "1").await;
+    assert_eq!(gone.unwrap(), "it is no longer on the screen, or says something else by now");
+    let (several, none) = refused(&session, "2").await;
+    assert!(several.unwrap().starts_with("2 elements answer to it"));
+    assert!(!none && lock(&phone.touched).is_empty());
+    // Looking again is no new list: the third number means what it meant.
+    assert_eq!(hit(&session, "3").await.0, "9");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_control_without_words_is_hit_in_its_place_only() {
+    let mute = |left| button("", [left, 0, left + 30, 20]);
+    let phone = Fake::new(vec![mute(0), mute(30)]);
+    let session = over(&phone);
+    list(&session, Duration::ZERO).await;
+    tokio::time::advance(MINUTE).await;
+    lock(&phone.tree).nodes = vec![mute(30)];
+    assert!(refused(&session, "1").await.0.is_some());
+    assert_eq!(hit(&session, "2").await.1, Point { x: 45, y: 10 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_show_has_a_number_and_is_not_tapped() {
+    let phone = Fake::new(vec![
+        Node {
+            flags: Flags { scrollable: true, ..Flags::default() },
+            ..label("", [0, 0, 100, 100])
+        },
+        Node { parent: Some(0), depth: 1, ..button("Below", [0, 110, 30, 130]) },
+        button("Aside", [300, 0, 330, 20]),
+    ]);
+    let session = over(&phone);
+    assert_eq!(list(&session, Duration::ZERO).await.nodes, [0, 1, 2]);
+    assert_eq!(why(ask(&session, tap("2")).await), "it does not show (outside its parents)");
+    assert!(why(ask(&session, tap("3")).await).contains("lies outside the screen"));
+    assert!(lock(&phone.touched).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_served_again_and_a_newer_one_gives_the_numbers_their_meaning() {
+    let phone = Fake::new(row());
+    let session = over(&phone);
+    let first = list(&session, FIVE_SECONDS).await;
+    lock(&phone.tree).nodes.reverse();
+    tokio::time::advance(FIVE_SECONDS).await;
+    assert!(Arc::ptr_eq(&first, &list(&session, FIVE_SECONDS).await));
+    tokio::time::advance(Duration::from_millis(1)).await;
+    list(&session, FIVE_SECONDS).await;
+    assert_eq!(hit(&session, "1").await.0, "9");
+    list(&session, FIVE_SECONDS).await;
+    assert_eq!(lock(&phone.looked).len(), 3, "an act ends what was known");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_begun_before_an_act_has_no_numbers_after_it() {
+    let phone = Fake::new(row());
+    let session = over(&phone);
+    phone.keys.add_permits(1);
+    let listing = ask(&session, Action::Controls { no_older_than: Duration::ZERO });
+    let (listed, done) = tokio::join!(listing, ask(&session, Action::Press(Key::Home)));
+    assert!(listed.is_ok() && done.is_ok());
+    assert!(refused(&session, "1").await.0.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_that_list_at_once_share_one_look() {
+    let phone = Fake::new(row());
+    let session = over(&phone);
+    let (one, two) = tokio::join!(list(&session, FIVE_SECONDS), list(&session, FIVE_SECONDS));
+    assert!(Arc::ptr_eq(&one, &two));
+    assert_eq!(lock(&phone.looked).len(), 1);
+}
