@@ -8,16 +8,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::Gesture;
-use thumbwire_device::find::{Found, Sought, find, find_hidden};
+use thumbwire_device::find::{Found, Query, Sought, Wanted, find, find_hidden, search};
 
 use super::attached::Attached;
-use crate::action::{Cause, Failure, Hit, Outcome, Target};
+use crate::action::{Cause, Criteria, Failure, Hit, Outcome, Target};
 use crate::look::{Control, Look};
 
 /// How long a listing may be taken for the screen without looking again (seed 000's control cache).
 pub(super) const LISTING_FRESH: Duration = Duration::from_secs(5);
 
 impl Attached {
+    /// What of the screen as it is now answers to the criteria: places in the look's tree, in document order. What does not
+    /// show answers to nothing.
+    pub(super) async fn find(&self, criteria: &Criteria) -> Result<Outcome, Failure> {
+        let look = self.look_now().await?;
+        let found = search(&look.tree, &query(criteria));
+        Ok(Outcome::Found(look, found))
+    }
+
     pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
         Ok(Outcome::Tapped(self.tap_on(target).await?))
@@ -42,7 +50,7 @@ impl Attached {
                 None => self.aim_at_name(id.as_deref(), text.as_deref()).await,
             },
             Target::Control(number) => self.aim_at_control(number).await,
-            Target::Match(..) => return Err(super::unbuilt()),
+            Target::Match(criteria, index) => self.aim_at_match(criteria, *index).await,
         };
         aimed.map_err(|miss| match miss {
             Miss::Unknown => not_found(target, None),
@@ -66,6 +74,17 @@ impl Attached {
             let why = why.why();
             Miss::Why(format!("it is there, but nothing of it shows: {why}; scroll it into view"))
         }))
+    }
+
+    async fn aim_at_match(&self, criteria: &Criteria, index: usize) -> Result<Hit, Miss> {
+        let look = self.look_now().await?;
+        let found = search(&look.tree, &query(criteria));
+        let of = found.len();
+        match found.get(index) {
+            Some(&node) => Ok(Hit { of, ..hit(&look, node)? }),
+            None if found.is_empty() => Err(Miss::Unknown),
+            None => Err(Miss::Failed(Cause::NoSuchIndex { index, found: of }.into())),
+        }
     }
 
     async fn aim_at_number(&self, number: u32) -> Result<Hit, Miss> {
@@ -118,6 +137,24 @@ impl From<Failure> for Miss {
 pub(super) fn hit(look: &Arc<Look>, node: usize) -> Result<Hit, Miss> {
     let at = look.aim(node).map_err(Miss::Why)?;
     Ok(Hit { at, look: Arc::clone(look), node, of: 1 })
+}
+
+fn query(criteria: &Criteria) -> Query<'_> {
+    let Criteria { text, id, description, class, clickable, enabled, exact } = criteria;
+    let flags = Wanted {
+        clickable: clickable.then_some(true),
+        enabled: enabled.then_some(true),
+        ..Wanted::default()
+    };
+    Query {
+        text: text.as_deref(),
+        id: id.as_deref(),
+        description: description.as_deref(),
+        class: class.as_deref(),
+        package: None,
+        flags,
+        exact: *exact,
+    }
 }
 
 fn missed(target: &Target, why: String) -> Failure {

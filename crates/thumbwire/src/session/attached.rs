@@ -132,6 +132,24 @@ impl Attached {
         Ok(Outcome::Done)
     }
 
+    /// Swipes from the middle of the screen; the way ends at the screen's edge where it would lead beyond.
+    pub(super) async fn swipe(
+        &self,
+        direction: Direction,
+        distance: Option<i32>,
+        lasting: Duration,
+    ) -> Result<Outcome, Failure> {
+        if let Some(distance) = distance.filter(|distance| *distance < 1) {
+            let why = format!("a swipe over {distance} pixels leads nowhere; 1 is the least");
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        let _turn = self.screen.acting.lock().await;
+        let screen = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        let [from, to] = swipe_from_middle(screen, direction, distance);
+        self.act(self.device.touch(Gesture::Swipe { from, to, lasting })).await?;
+        Ok(Outcome::Swiped { from, to, screen })
+    }
+
     /// Swipes from the middle of the screen, where what scrolls most likely is, to short of its edge, which belongs to
     /// the system's own gestures. A longer way takes several swipes.
     pub(super) async fn scroll(
@@ -198,6 +216,21 @@ impl Attached {
     pub(super) fn failed(&self, error: &Error) -> Failure {
         Failure::of_device(self.id(), error)
     }
+}
+
+/// The finger's way in this direction, so many pixels or a third of the shorter side (seed 003's `swipe_direction`).
+fn swipe_from_middle(screen: Size, direction: Direction, distance: Option<i32>) -> [Point; 2] {
+    let Size { width, height } = screen;
+    let from = Point { x: width / 2, y: height / 2 };
+    let way = distance.unwrap_or(width.min(height) / 3);
+    let (dx, dy) = match direction {
+        Direction::Up => (0, -way),
+        Direction::Down => (0, way),
+        Direction::Left => (-way, 0),
+        Direction::Right => (way, 0),
+    };
+    let on_screen = |at: i32, way: i32, side: i32| at.saturating_add(way).min(side - 1).max(0);
+    [from, Point { x: on_screen(from.x, dx, width), y: on_screen(from.y, dy, height) }]
 }
 
 /// The finger's way that moves the content by this part of the screen: down the screen shows what is further down, so

@@ -24,9 +24,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_device::{Acted, Device, Identity, Platform};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::action::{Action, Call, Cause, Choice, Failure, Listed, Outcome, Perform};
+use crate::action::{Action, Cache, Call, Cause, Choice, Failure, Listed, Outcome, Perform};
 use attached::{Attached, Screen};
 pub use phones::{OurKey, Phones, VIRTUAL};
 
@@ -179,6 +179,15 @@ impl Session {
         }
     }
 
+    /// Forgets earlier answers of the phone that a call is for. No phone is asked: of one that was never reached nothing is
+    /// known.
+    fn forget(&self, call: &Call, cache: Cache) {
+        let Some(id) = call.device.clone().or_else(|| lock(&self.chosen).clone()) else { return };
+        if let Some(known) = lock(&self.known).get(&id) {
+            known.screen.memory.forget(cache);
+        }
+    }
+
     async fn carry_out(
         &self,
         call: &Call,
@@ -225,6 +234,18 @@ impl Session {
                 self.attached(call, course).await?.tap_element(&target).await
             }
             Action::Type(typing) => self.attached(call, course).await?.type_text(&typing).await,
+            Action::Find(criteria) => self.attached(call, course).await?.find(&criteria).await,
+            Action::Swipe { direction, distance, lasting } => {
+                self.attached(call, course).await?.swipe(direction, distance, lasting).await
+            }
+            Action::Wait(time) => {
+                sleep(time).await;
+                Ok(Outcome::Done)
+            }
+            Action::Forget(cache) => {
+                self.forget(call, cache);
+                Ok(Outcome::Done)
+            }
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
             Action::Launch(Choice::Id(app)) => {
                 self.attached(call, course).await?.launch(&app).await
@@ -232,11 +253,7 @@ impl Session {
             Action::UseAnyDevice
             | Action::Health
             | Action::SaveScreenshot { .. }
-            | Action::Find(_)
-            | Action::Swipe { .. }
             | Action::Launch(Choice::Named(_) | Choice::Numbered(_))
-            | Action::Wait(_)
-            | Action::Forget(_)
             | Action::ReadLog { .. }
             | Action::StartMonitor { .. }
             | Action::StopMonitor(_)

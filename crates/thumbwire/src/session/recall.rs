@@ -13,6 +13,7 @@ use thumbwire_device::Detail;
 use tokio::time::Instant;
 
 use super::lock;
+use crate::action::Cache;
 use crate::look::{Controls, Look};
 
 /// What is remembered of one phone.
@@ -38,9 +39,26 @@ impl Memory {
     /// Forgets what was learnt over a connection that has ended.
     pub(super) fn forget_connection(&self) {
         self.listing.forget();
-        self.full.forget();
-        self.compressed.forget();
-        self.controls.forget();
+        self.forget(Cache::All);
+    }
+
+    /// Forgets what the caller wants forgotten. The numbers of a listing that was told stay: each is given once, so that
+    /// one of them is never taken for another, and an old one is looked for again in any case.
+    pub(super) fn forget(&self, cache: Cache) {
+        match cache {
+            Cache::Controls => self.controls.forget(),
+            Cache::Apps => {}
+            Cache::Tree => {
+                self.full.forget();
+                self.compressed.forget();
+            }
+            Cache::DeviceInfo => {}
+            Cache::All => {
+                for each in [Cache::Controls, Cache::Apps, Cache::Tree, Cache::DeviceInfo] {
+                    self.forget(each);
+                }
+            }
+        }
     }
 }
 

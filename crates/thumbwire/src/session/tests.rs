@@ -1,6 +1,7 @@
 //! The session over a device of its own, which does what a test says at the moment it says.
 
 mod controls;
+mod finding;
 mod looks;
 mod turning;
 
