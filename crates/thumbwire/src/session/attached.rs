@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use super::lock;
 use super::pictures::Pictures;
 use super::recall::Memory;
-use crate::action::{Apps, Cause, Direction, Failure, Outcome};
+use crate::action::{Cause, Direction, Failure, Outcome};
 
 /// What this session knows of a phone's screen.
 pub(super) struct Screen {
@@ -96,22 +96,6 @@ impl Attached {
         self.device.probe().await.map_err(|error| self.failed(&error))
     }
 
-    pub(super) async fn info(&self) -> Result<Outcome, Failure> {
-        let info = self.device.info().await.map_err(|error| self.failed(&error))?;
-        *lock(&self.screen.size) = Some(info.screen);
-        Ok(Outcome::Info { identity: self.identity().clone(), info, earlier: false })
-    }
-
-    pub(super) async fn apps(&self, which: Apps) -> Result<Outcome, Failure> {
-        let mut apps = self.device.apps().await.map_err(|error| self.failed(&error))?;
-        apps.retain(|app| match which {
-            Apps::User => !app.system,
-            Apps::System => app.system,
-            Apps::All => true,
-        });
-        Ok(Outcome::Apps(apps))
-    }
-
     pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
         let current = self.device.foreground().await.map_err(|error| self.failed(&error))?;
         Ok(Outcome::Current(current))
@@ -174,12 +158,6 @@ impl Attached {
         let _turn = self.screen.acting.lock().await;
         self.act(self.device.stop(app)).await?;
         Ok(Outcome::Done)
-    }
-
-    pub(super) async fn launch(&self, app: &AppId) -> Result<Outcome, Failure> {
-        let _turn = self.screen.acting.lock().await;
-        let said = self.act(self.device.launch(app)).await?;
-        Ok(Outcome::Launched { app: app.clone(), said })
     }
 
     /// Carries out an order that may change the screen. What was learnt before is stale from the moment on in which

@@ -6,6 +6,7 @@
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;
+mod apps;
 mod attached;
 mod controls;
 mod looks;
@@ -26,7 +27,7 @@ use async_trait::async_trait;
 use thumbwire_device::{Acted, Device, Identity, Platform};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::action::{Action, Cache, Call, Cause, Choice, Failure, Listed, Outcome, Perform};
+use crate::action::{Action, Cache, Call, Cause, Failure, Listed, Outcome, Perform};
 use attached::{Attached, Screen};
 pub use phones::{OurKey, Phones, VIRTUAL};
 
@@ -222,8 +223,12 @@ impl Session {
                 let attached = self.attached(call, course).await?;
                 attached.set_orientation(orientation, &self.name).await
             }
-            Action::DeviceInfo { .. } => self.attached(call, course).await?.info().await,
-            Action::ListApps { which, .. } => self.attached(call, course).await?.apps(which).await,
+            Action::DeviceInfo { no_older_than } => {
+                self.attached(call, course).await?.info(no_older_than).await
+            }
+            Action::ListApps { which, containing, no_older_than } => {
+                self.attached(call, course).await?.apps(which, &containing, no_older_than).await
+            }
             Action::CurrentApp => self.attached(call, course).await?.current_app().await,
             Action::Scroll { direction, distance } => {
                 self.attached(call, course).await?.scroll(direction, distance).await
@@ -247,13 +252,10 @@ impl Session {
                 Ok(Outcome::Done)
             }
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
-            Action::Launch(Choice::Id(app)) => {
-                self.attached(call, course).await?.launch(&app).await
-            }
+            Action::Launch(choice) => self.attached(call, course).await?.launch(&choice).await,
             Action::UseAnyDevice
             | Action::Health
             | Action::SaveScreenshot { .. }
-            | Action::Launch(Choice::Named(_) | Choice::Numbered(_))
             | Action::ReadLog { .. }
             | Action::StartMonitor { .. }
             | Action::StopMonitor(_)

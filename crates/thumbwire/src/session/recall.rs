@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use thumbwire_device::Detail;
+use thumbwire_device::{App, Detail, Info};
 use tokio::time::Instant;
 
 use super::lock;
@@ -25,6 +25,11 @@ pub(super) struct Memory {
     compressed: Recall<Arc<Look>>,
     /// The controls that were listed last, and so what their numbers mean.
     pub(super) controls: Recall<Arc<Controls>>,
+    pub(super) info: Recall<Info>,
+    /// Every app, wherever it came from.
+    pub(super) apps: Recall<Installed>,
+    /// The apps that were told last, in that order: what their numbers mean.
+    pub(super) numbered: Recall<Installed>,
 }
 
 impl Memory {
@@ -36,10 +41,14 @@ impl Memory {
         }
     }
 
-    /// Forgets what was learnt over a connection that has ended.
+    /// Forgets what was learnt over a connection that has ended. The numbers of apps stay: they mean ids, which are the same
+    /// over the next one.
     pub(super) fn forget_connection(&self) {
         self.listing.forget();
-        self.forget(Cache::All);
+        self.apps.forget();
+        for cache in [Cache::Controls, Cache::Tree, Cache::DeviceInfo] {
+            self.forget(cache);
+        }
     }
 
     /// Forgets what the caller wants forgotten. The numbers of a listing that was told stay: each is given once, so that
@@ -47,12 +56,15 @@ impl Memory {
     pub(super) fn forget(&self, cache: Cache) {
         match cache {
             Cache::Controls => self.controls.forget(),
-            Cache::Apps => {}
+            Cache::Apps => {
+                self.apps.forget();
+                self.numbered.forget();
+            }
             Cache::Tree => {
                 self.full.forget();
                 self.compressed.forget();
             }
-            Cache::DeviceInfo => {}
+            Cache::DeviceInfo => self.info.forget(),
             Cache::All => {
                 for each in [Cache::Controls, Cache::Apps, Cache::Tree, Cache::DeviceInfo] {
                     self.forget(each);
@@ -60,6 +72,13 @@ impl Memory {
             }
         }
     }
+}
+
+/// Apps, and when the phone was asked which there are.
+#[derive(Clone)]
+pub(super) struct Installed {
+    pub(super) apps: Arc<[App]>,
+    pub(super) at: Instant,
 }
 
 /// The last answer to one question.

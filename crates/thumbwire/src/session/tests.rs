@@ -1,5 +1,6 @@
 //! The session over a device of its own, which does what a test says at the moment it says.
 
+mod apps;
 mod controls;
 mod finding;
 mod looks;
@@ -11,7 +12,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_device::picture::Pixels;
 use thumbwire_device::{
     App, AppId, Detail, Error, Flags, Foreground, Format, Gesture, Identity, Image, Info, Key,
-    Node, Orientation, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    Node, Orientation, Panel, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use tokio::sync::Semaphore;
 
@@ -29,6 +30,14 @@ struct Fake {
     looked: Mutex<Vec<Detail>>,
     touched: Mutex<Vec<Gesture>>,
     turning: Mutex<turning::Turning>,
+    apps: Mutex<Vec<App>>,
+    cannot_start: Mutex<Vec<String>>,
+    /// Also what could not be started.
+    launched: Mutex<Vec<String>>,
+    /// How often it listed its apps.
+    listed: AtomicUsize,
+    /// How often it told of itself.
+    told: AtomicUsize,
     /// What it has for the next pictures; without, it has no camera.
     pictures: Mutex<Vec<Screenshot>>,
     /// One picture is finished for each.
@@ -49,6 +58,11 @@ impl Fake {
             looked: Mutex::default(),
             touched: Mutex::default(),
             turning: Mutex::default(),
+            apps: Mutex::default(),
+            cannot_start: Mutex::default(),
+            launched: Mutex::default(),
+            listed: AtomicUsize::new(0),
+            told: AtomicUsize::new(0),
             pictures: Mutex::default(),
             shutter: Semaphore::new(0),
         })
@@ -91,10 +105,15 @@ impl Device for Fake {
         Ok(())
     }
     async fn apps(&self) -> Result<Vec<App>, Error> {
-        Ok(Vec::new())
+        self.listed.fetch_add(1, Ordering::SeqCst);
+        Ok(lock(&self.apps).clone())
     }
-    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
-        Ok(String::new())
+    async fn launch(&self, app: &AppId) -> Result<String, Error> {
+        lock(&self.launched).push(app.0.clone());
+        match lock(&self.cannot_start).contains(&app.0) {
+            true => Err(Error::NoSuchApp { app: app.0.clone() }),
+            false => Ok(String::new()),
+        }
     }
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())
@@ -103,7 +122,20 @@ impl Device for Fake {
         Ok(None)
     }
     async fn info(&self) -> Result<Info, Error> {
-        Err(self.unsupported("telling of itself"))
+        let screen = *lock(&self.size);
+        let panel = Panel { size: screen, size_set: None, density: None, density_set: None };
+        Ok(Info {
+            manufacturer: String::new(),
+            model: format!("Fake {}", self.told.fetch_add(1, Ordering::SeqCst) + 1),
+            os_version: "14".into(),
+            api_level: None,
+            screen,
+            density: None,
+            orientation: Orientation::Portrait,
+            battery: None,
+            serial: String::new(),
+            panel,
+        })
     }
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         Ok(Vec::new())
