@@ -139,6 +139,7 @@ impl Surface {
 fn fit(tool: &Tool, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Vec<Misfit>> {
     let mut arguments = arguments.clone();
     schema::drop_nulls(&tool.schema, &mut arguments);
+    schema::make_whole(&tool.schema, &mut arguments);
     let misfits = schema::check(&tool.schema, &arguments);
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }

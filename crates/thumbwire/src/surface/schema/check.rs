@@ -1,0 +1,232 @@
+//! The checking itself: a value against a schema, by JSON Schema 2020-12 as far as [`CHECKED`] goes.
+
+use regex_lite::Regex;
+use serde_json::{Map, Value};
+
+use super::{Misfit, Rule};
+
+/// The keywords that are checked.
+#[cfg(test)]
+pub(super) const CHECKED: [&str; 16] = [
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minimum",
+    "pattern",
+    "properties",
+    "type",
+];
+
+/// How many misfits are told: a long list may be wrong in each of its items.
+const MOST: usize = 20;
+
+/// How deep a schema is followed; a definition may be made of itself.
+const DEEPEST: usize = 64;
+
+/// Checks `object`; gives what does not fit, in the schema's order, what is missing first.
+pub(in super::super) fn check(
+    schema: &Map<String, Value>,
+    object: &Map<String, Value>,
+) -> Vec<Misfit> {
+    let mut check = Check { definitions: schema.get("$defs"), misfits: Vec::new(), depth: 0 };
+    check.object("", schema, object);
+    check.misfits
+}
+
+/// The types that a schema allows, `null` left out; empty where it allows all.
+pub(super) fn kinds(schema: &Value) -> Vec<&str> {
+    let named = match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind.as_str()],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => {
+            let any = schema.get("anyOf").and_then(Value::as_array);
+            any.into_iter().flatten().flat_map(kinds).collect()
+        }
+    };
+    named.into_iter().filter(|kind| *kind != "null").collect()
+}
+
+struct Check<'a> {
+    definitions: Option<&'a Value>,
+    misfits: Vec<Misfit>,
+    depth: usize,
+}
+
+impl<'a> Check<'a> {
+    fn tell(&mut self, at: &str, value: Option<&Value>, rule: Rule) {
+        if self.misfits.len() < MOST {
+            self.misfits.push(Misfit { argument: at.into(), value: value.cloned(), rule });
+        }
+    }
+
+    /// Checks what lies `at` that way.
+    fn value(&mut self, at: &str, schema: &'a Value, value: &Value) {
+        if self.depth >= DEEPEST {
+            return;
+        }
+        self.depth += 1;
+        match schema {
+            Value::Bool(false) => self.tell(at, Some(value), Rule::Unknown),
+            Value::Object(schema) => self.by(at, schema, value),
+            _ => {}
+        }
+        self.depth -= 1;
+    }
+
+    fn by(&mut self, at: &str, schema: &'a Map<String, Value>, value: &Value) {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        if let Some(name) = reference.and_then(|reference| reference.strip_prefix("#/$defs/"))
+            && let Some(definition) = self.definitions.and_then(|all| all.get(name))
+        {
+            self.value(at, definition, value);
+        }
+        if let Some(any) = schema.get("anyOf").and_then(Value::as_array) {
+            self.any(at, any, value);
+        }
+        if let Some(rule) = broken(schema, value) {
+            return self.tell(at, Some(value), rule);
+        }
+        match value {
+            Value::Object(object) => self.object(at, schema, object),
+            Value::Array(items) => {
+                let Some(schema) = schema.get("items") else { return };
+                for (i, item) in items.iter().enumerate() {
+                    self.value(&format!("{at}[{i}]"), schema, item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, at: &str, schema: &'a Map<String, Value>, object: &Map<String, Value>) {
+        let inside = |name: &str| if at.is_empty() { name.into() } else { format!("{at}.{name}") };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let known = |name: &String| properties.is_some_and(|all| all.contains_key(name));
+        let required = schema.get("required").and_then(Value::as_array);
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            if !object.contains_key(name) {
+                let instead = object.keys().find(|given| !known(given)).cloned();
+                self.tell(&inside(name), None, Rule::Required { instead });
+            }
+        }
+        for (name, schema) in properties.into_iter().flatten() {
+            if let Some(value) = object.get(name) {
+                self.value(&inside(name), schema, value);
+            }
+        }
+        if let Some(schema) = schema.get("additionalProperties") {
+            for (name, value) in object.iter().filter(|(name, _)| !known(name)) {
+                self.value(&inside(name), schema, value);
+            }
+        }
+    }
+
+    /// Checks that one of several fits; where none does, tells of the first that is of the value's type.
+    fn any(&mut self, at: &str, any: &'a [Value], value: &Value) {
+        let before = self.misfits.len();
+        let mut told: Option<Vec<Misfit>> = None;
+        for schema in any {
+            let mut tried =
+                Check { definitions: self.definitions, misfits: Vec::new(), depth: self.depth };
+            tried.value(at, schema, value);
+            if tried.misfits.is_empty() {
+                return;
+            }
+            let of_its_type = !tried
+                .misfits
+                .iter()
+                .any(|misfit| misfit.argument == at && matches!(misfit.rule, Rule::Type(_)));
+            if of_its_type {
+                told = told.or(Some(tried.misfits));
+            }
+        }
+        match told {
+            Some(misfits) => self.misfits.extend(misfits),
+            None => {
+                let kinds: Vec<&str> = any.iter().flat_map(kinds).collect();
+                self.tell(at, Some(value), Rule::Type(kinds.join(" or ")));
+            }
+        }
+        self.misfits.truncate(MOST.max(before));
+    }
+}
+
+/// The first rule that a value breaks, without what lies inside of it.
+fn broken(schema: &Map<String, Value>, value: &Value) -> Option<Rule> {
+    let allowed: Vec<&str> = match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !allowed.is_empty() && !allowed.iter().any(|kind| is_a(kind, value)) {
+        let named: Vec<&str> = allowed.into_iter().filter(|kind| *kind != "null").collect();
+        let named = if named.is_empty() { "null".into() } else { named.join(" or ") };
+        return Some(Rule::Type(named));
+    }
+    if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
+        && !allowed.contains(value)
+    {
+        return Some(Rule::OneOf(allowed.clone()));
+    }
+    match value {
+        Value::Number(number) => out_of_bounds(schema, number.as_f64()?),
+        Value::String(text) => {
+            // Counted in code points, as JSON Schema does.
+            let characters = || text.chars().count() as u64;
+            wrong_length(schema, "minLength", "maxLength", characters).or_else(|| {
+                let pattern = schema.get("pattern").and_then(Value::as_str)?;
+                // A pattern anchors itself where it wants to. One of ours that is none would let all pass; a test compiles them.
+                let matches = Regex::new(pattern).is_ok_and(|regex| !regex.is_match(text));
+                matches.then(|| Rule::Matches(pattern.into()))
+            })
+        }
+        Value::Array(items) => wrong_length(schema, "minItems", "maxItems", || items.len() as u64),
+        _ => None,
+    }
+}
+
+fn is_a(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        // To JSON Schema 3.0 is an integer.
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}
+
+fn out_of_bounds(schema: &Map<String, Value>, number: f64) -> Option<Rule> {
+    let bound = |key| schema.get(key).and_then(Value::as_f64);
+    let least = bound("minimum").filter(|least| number < *least).map(Rule::AtLeast);
+    let most = bound("maximum").filter(|most| number > *most).map(Rule::AtMost);
+    let above = bound("exclusiveMinimum").filter(|bound| number <= *bound).map(Rule::Above);
+    let below = bound("exclusiveMaximum").filter(|bound| number >= *bound).map(Rule::Below);
+    least.or(most).or(above).or(below)
+}
+
+fn wrong_length(
+    schema: &Map<String, Value>,
+    least: &str,
+    most: &str,
+    length: impl Fn() -> u64,
+) -> Option<Rule> {
+    let bound = |key| schema.get(key).and_then(Value::as_u64);
+    let short = bound(least).filter(|least| length() < *least).map(Rule::NoShorter);
+    short.or_else(|| bound(most).filter(|most| length() > *most).map(Rule::NoLonger))
+}
+
+#[cfg(test)]
+mod tests;

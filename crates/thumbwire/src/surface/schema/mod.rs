@@ -1,0 +1,93 @@
+//! Checks a call's arguments against the tool's published schema, before anything is read from them; and, in tests, what
+//! a tool answers against what it promises.
+//!
+//! [`check`] knows the part of JSON Schema that our tools use; a test holds that no published schema uses more.
+//! Arguments that the schema does not name are let through where it says nothing against them, and told ([`ignored`]).
+//! What a caller means is taken: [`drop_nulls`], [`make_whole`].
+
+mod check;
+mod misfit;
+
+use serde_json::{Map, Value};
+
+pub(super) use check::check;
+pub use misfit::{Misfit, Rule};
+
+/// Drops the optional arguments that are null: clients that make an object of every tool's arguments send so what
+/// their model left away.
+pub(super) fn drop_nulls(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
+    let required = schema.get("required").and_then(Value::as_array);
+    let needs = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    arguments.retain(|name, value| !value.is_null() || needs(name));
+}
+
+/// Writes 3.0 as 3 where the schema wants an integer: to JSON Schema both are one, and some clients know one kind of
+/// number alone.
+pub(super) fn make_whole(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
+    /// Up to here each whole number has its own `f64`.
+    const LARGEST: f64 = (1_u64 << 53) as f64;
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let Some(value) = arguments.get_mut(name).filter(|value| value.is_f64()) else { continue };
+        let kinds = check::kinds(property);
+        let whole = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= LARGEST);
+        if let Some(whole) = whole.filter(|_| kinds.contains(&"integer")) {
+            *value = Value::from(whole as i64);
+        }
+    }
+}
+
+/// The arguments that the schema does not name, as a sentence; `None` where it names all.
+pub(super) fn ignored(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> Option<String> {
+    const MOST: usize = 5;
+    const LONGEST: usize = 40;
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let known = |name: &String| properties.is_some_and(|all| all.contains_key(name));
+    let short = |name: &String| format!("{:?}", name.chars().take(LONGEST).collect::<String>());
+    let unknown: Vec<String> =
+        arguments.keys().filter(|name| !known(name)).take(MOST).map(short).collect();
+    let verb = if unknown.len() == 1 { "is no argument" } else { "are no arguments" };
+    (!unknown.is_empty()).then(|| format!("Ignored: {} {verb} of this tool", unknown.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_that_the_schema_does_not_name_are_told() {
+        let schema = json!({ "properties": { "x": {} } });
+        let told =
+            |arguments: Value| ignored(schema.as_object().unwrap(), arguments.as_object().unwrap());
+        assert_eq!(told(json!({ "x": 1 })), None);
+        let one = told(json!({ "x": 1, "submit": true })).unwrap();
+        assert_eq!(one, "Ignored: \"submit\" is no argument of this tool");
+        let two = told(json!({ "a": 1, "b": 2 })).unwrap();
+        assert_eq!(two, "Ignored: \"a\", \"b\" are no arguments of this tool");
+        let many: Map<String, Value> = (0..100).map(|i| ("n".repeat(i + 1), json!(i))).collect();
+        assert!(told(many.into()).unwrap().len() < 300);
+    }
+
+    #[test]
+    fn a_whole_number_is_an_integer_however_it_is_written() {
+        let schema = json!({ "properties": {
+            "n": { "type": "integer" },
+            "open": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+            "x": { "type": "number" },
+        } });
+        let mut arguments = json!({ "n": 3.0, "open": -2.0, "x": 1.0 });
+        let arguments = arguments.as_object_mut().unwrap();
+        make_whole(schema.as_object().unwrap(), arguments);
+        assert_eq!(Value::from(arguments.clone()).to_string(), r#"{"n":3,"open":-2,"x":1.0}"#);
+        for other in [json!({ "n": 1.5 }), json!({ "n": 1e300 }), json!({ "n": "3.0" })] {
+            let mut arguments = other.as_object().cloned().unwrap();
+            make_whole(schema.as_object().unwrap(), &mut arguments);
+            assert_eq!(Value::from(arguments), other);
+        }
+    }
+}
