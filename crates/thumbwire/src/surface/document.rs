@@ -13,8 +13,21 @@ use crate::action::{Action, Outcome};
 pub(super) struct Document(Vec<Value>);
 
 impl Document {
+    /// Reads a list of tools as MCP writes them: `name`, `description`, `inputSchema`, `outputSchema`.
     pub(super) fn read(json: &str) -> Self {
         Self(serde_json::from_str(json).expect("a document of ours is JSON; a test reads them all"))
+    }
+
+    /// The same with what its tools answer, from a document of its own: a seed may not say.
+    pub(super) fn answering(mut self, outputs: &str) -> Self {
+        const SCHEMA: &str = "outputSchema";
+        let outputs = Self::read(outputs);
+        for tool in &mut self.0 {
+            if let Some(output) = outputs.0.iter().find(|output| output["name"] == tool["name"]) {
+                tool[SCHEMA] = output[SCHEMA].clone();
+            }
+        }
+        self
     }
 
     /// The row of the document's tool `name`: what its arguments ask for, and how the outcome is told.

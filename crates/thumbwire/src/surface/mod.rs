@@ -93,24 +93,29 @@ impl Surface {
                 took: began.elapsed(),
             })
         };
-        let fitting = match fit(tool, &arguments) {
-            Ok(fitting) => fitting,
+        let reply = match fit(tool, &arguments) {
+            Ok(fitting) => match carry_out(tool, fitting, call, perform).await {
+                Ok(reply) => reply.also_saying(ignored),
+                Err(failure) => {
+                    let reply = refuse(Why::Failure(&failure));
+                    Reply { cause: Some(failure.cause), ..reply }
+                }
+            },
             Err(misfits) => {
                 let why = misfits.first().map_or_else(String::new, ToString::to_string);
                 let cause = Some(Cause::InvalidArgument { why });
-                return Reply { cause, ..refuse(Why::Misfits(&misfits)) };
+                Reply { cause, ..refuse(Why::Misfits(&misfits)) }
             }
         };
-        match carry_out(tool, fitting, call, perform).await {
-            Ok(mut reply) => {
-                reply.content.extend(ignored.map(Content::Text));
-                reply
-            }
-            Err(failure) => {
-                let reply = refuse(Why::Failure(&failure));
-                Reply { cause: Some(failure.cause), ..reply }
-            }
-        }
+        // Every test of every tool asks so; a user has more of a result than of a panic.
+        debug_assert_eq!(
+            tool.broken_promise(&reply),
+            None,
+            "{}: {:?}",
+            tool.name,
+            reply.structured
+        );
+        reply
     }
 
     /// Takes the arguments out of the one in which clients of the original put them.

@@ -50,6 +50,17 @@ impl Reply {
         Self { is_error: true, ..Self::text(text) }
     }
 
+    /// The same with a line about arguments that were ignored, where there is one.
+    pub(super) fn also_saying(mut self, ignored: Option<String>) -> Self {
+        let Some(ignored) = ignored else { return self };
+        // Some clients show the one, some the other.
+        if let Some(Value::Object(structured)) = &mut self.structured {
+            structured.insert("ignored".into(), ignored.clone().into());
+        }
+        self.content.push(Content::Text(ignored));
+        self
+    }
+
     /// The reply as MCP writes a tool's result.
     pub fn to_json(&self) -> Value {
         let part = |part: &Content| match part {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::Reply;
+use super::{Reply, schema};
 use crate::action::{Action, Outcome};
 
 /// One tool.
@@ -62,6 +62,51 @@ impl Manner {
 }
 
 impl Tool {
+    /// What a client is told of it, as `tools/list` has it.
+    pub fn to_json(&self) -> Value {
+        let mut told = json!({
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.schema,
+        });
+        if let Some(output) = &self.output {
+            told["outputSchema"] = output.clone().into();
+        }
+        let mut annotations = json!({ "readOnlyHint": self.manner.is_read_only() });
+        if let Some(destructive) = self.manner.is_destructive() {
+            annotations["destructiveHint"] = destructive.into();
+        }
+        if let Some(idempotent) = self.manner.is_idempotent() {
+            annotations["idempotentHint"] = idempotent.into();
+        }
+        told["annotations"] = annotations;
+        told
+    }
+
+    /// How many bytes of it a model reads: its name, its description and the schema of its arguments. Clients keep the
+    /// rest to themselves.
+    pub fn read_by_models(&self) -> usize {
+        let schema = Value::from(self.schema.clone());
+        self.name.len() + self.description.len() + schema.to_string().len()
+    }
+
+    /// In which way a reply is not what the tool promises by its [`Tool::output`]: clients drop such results. A failure
+    /// promises nothing.
+    pub fn broken_promise(&self, reply: &Reply) -> Option<String> {
+        match (&self.output, &reply.structured) {
+            _ if reply.is_error => None,
+            (None, None) => None,
+            (None, Some(_)) => Some("structured content that no schema tells of".into()),
+            (Some(_), None) => Some("no structured content".into()),
+            (Some(schema), Some(Value::Object(content))) => {
+                schema::check(schema, content).first().map(ToString::to_string)
+            }
+            (Some(_), Some(other)) => {
+                Some(format!("structured content that is no object: {other}"))
+            }
+        }
+    }
+
     /// The same tool with the optional argument `device`, for callers that drive several phones.
     pub(super) fn with_device(mut self) -> Self {
         let device = json!({

@@ -19,6 +19,7 @@ mod stdio;
 mod stock_adb;
 mod support;
 mod tidy;
+mod tools;
 mod turning;
 mod typing;
 mod verbs;

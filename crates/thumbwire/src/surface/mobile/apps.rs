@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::{App, AppId};
 
-use super::{Nothing, Reply, odd};
+use super::{Nothing, Reply, done, odd};
 use crate::action::{Action, Apps, Choice, Outcome};
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ pub(super) fn launch(named: &Named) -> Result<Action, String> {
 
 pub(super) fn launched(_: &Named, outcome: Outcome) -> Reply {
     let Outcome::Launched { app, .. } = outcome else { return odd(&outcome) };
-    Reply::text(format!("Launched {app}"))
+    done(format!("Launched {app}"), json!({ "bundle_id": app.0 }))
 }
 
 pub(super) fn close(named: &Named) -> Result<Action, String> {
@@ -59,7 +59,8 @@ pub(super) fn close(named: &Named) -> Result<Action, String> {
 }
 
 pub(super) fn closed(named: &Named, _: Outcome) -> Reply {
-    Reply::text(format!("Closed {}", named.bundle_id.trim()))
+    let id = named.bundle_id.trim();
+    done(format!("Closed {id}"), json!({ "bundle_id": id }))
 }
 
 pub(super) fn ask(_: &Nothing) -> Result<Action, String> {

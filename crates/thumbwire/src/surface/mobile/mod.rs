@@ -2,6 +2,9 @@
 //!
 //! `tools.json` holds the document's seventeen tools letter for letter, `own.json` those that we add to them; the rows below
 //! are those that are served. What a row's arguments ask for and how its outcome is told stand side by side in the files.
+//! `outputs.json` says what their structured content holds. The document has none: its texts stand beside it, letter for
+//! letter. Whoever shows one of the two loses nothing, so what acts tells its text again under `done`; what looks at the
+//! screen has none, since the tree is a text and would be there twice.
 //! Durations are seconds. Errors are results with `isError`: the first line is the document's text, the last tells
 //! the next move, and what more is known stands between.
 
@@ -14,6 +17,7 @@ mod words;
 mod xml;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{Document, Manner, Reply, Surface, Tool};
 use crate::action::Outcome;
@@ -23,8 +27,9 @@ pub use xml::xml;
 
 /// The surface.
 pub fn surface() -> Surface {
-    let seed = Document::read(include_str!("tools.json"));
-    let own = Document::read(include_str!("own.json"));
+    let outputs = include_str!("outputs.json");
+    let seed = Document::read(include_str!("tools.json")).answering(outputs);
+    let own = Document::read(include_str!("own.json")).answering(outputs);
     use Manner::{Acts, Looks, Settles};
     let tools = vec![
         seed.row("mobile_use_device", Settles, 15, devices::choose, devices::chosen),
@@ -68,6 +73,15 @@ element), mobile_take_screenshot, or both by mobile_snapshot; coordinates are sc
 /// The arguments of a tool that takes none.
 #[derive(Deserialize)]
 struct Nothing {}
+
+/// What was done, in words; for programs with `more` beside them.
+fn done(words: String, more: Value) -> Reply {
+    let mut structured = Map::from_iter([("done".to_owned(), words.clone().into())]);
+    if let Value::Object(more) = more {
+        structured.extend(more);
+    }
+    Reply { structured: Some(structured.into()), ..Reply::text(words) }
+}
 
 /// A word that a caller may leave open by an empty text.
 fn given(word: Option<&String>) -> Option<String> {

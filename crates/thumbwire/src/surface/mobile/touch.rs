@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::json;
 use thumbwire_device::{Gesture, Key, Orientation, Point};
 
 use super::words::shortened;
-use super::{Reply, given, odd};
+use super::{Reply, done, given, odd};
 use crate::action::{Action, Direction, Outcome, Target};
 
 #[derive(Deserialize)]
@@ -21,7 +22,8 @@ pub(super) fn tap(tap: &Tap) -> Result<Action, String> {
 }
 
 pub(super) fn tapped(tap: &Tap, _: Outcome) -> Reply {
-    Reply::text(format!("Tapped at ({}, {})", tap.x as i32, tap.y as i32))
+    let (x, y) = (tap.x as i32, tap.y as i32);
+    done(format!("Tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
 }
 
 /// The schema says `number`: a fraction names the pixel that it lies in.
@@ -52,7 +54,9 @@ pub(super) fn tap_element(tap: &TapElement) -> Result<Action, String> {
 
 pub(super) fn tapped_element(_: &TapElement, outcome: Outcome) -> Reply {
     let Outcome::Tapped(hit) = outcome else { return odd(&outcome) };
-    Reply::text(format!("Tapped {:?} at ({}, {})", shortened(hit.name(), 100), hit.at.x, hit.at.y))
+    let (element, Point { x, y }) = (shortened(hit.name(), 100), hit.at);
+    let words = format!("Tapped {element:?} at ({x}, {y})");
+    done(words, json!({ "element": element, "x": x, "y": y }))
 }
 
 #[derive(Deserialize)]
@@ -74,7 +78,7 @@ pub(super) fn swipe(swipe: &Swipe) -> Result<Action, String> {
 pub(super) fn swiped(swipe: &Swipe, _: Outcome) -> Reply {
     let [from_x, from_y, to_x, to_y] =
         [swipe.start_x, swipe.start_y, swipe.end_x, swipe.end_y].map(|value| value as i32);
-    Reply::text(format!("Swiped from ({from_x}, {from_y}) to ({to_x}, {to_y})"))
+    done(format!("Swiped from ({from_x}, {from_y}) to ({to_x}, {to_y})"), json!({}))
 }
 
 /// How long a finger stays down.
@@ -112,7 +116,7 @@ pub(super) fn scroll(scroll: &Scroll) -> Result<Action, String> {
 }
 
 pub(super) fn scrolled(scroll: &Scroll, _: Outcome) -> Reply {
-    Reply::text(format!("Scrolled {} by {} of the screen", scroll.direction, scroll.distance()))
+    done(format!("Scrolled {} by {} of the screen", scroll.direction, scroll.distance()), json!({}))
 }
 
 #[derive(Deserialize)]
@@ -136,7 +140,8 @@ pub(super) fn long_press(press: &LongPress) -> Result<Action, String> {
 
 pub(super) fn pressed_long(press: &LongPress, _: Outcome) -> Reply {
     let (x, y) = (press.x as i32, press.y as i32);
-    Reply::text(format!("Pressed ({x}, {y}) for {} s", press.duration()))
+    let words = format!("Pressed ({x}, {y}) for {} s", press.duration());
+    done(words, json!({ "x": x, "y": y }))
 }
 
 #[derive(Deserialize)]
@@ -150,7 +155,7 @@ pub(super) fn press_key(press: &PressKey) -> Result<Action, String> {
 }
 
 pub(super) fn pressed_key(press: &PressKey, _: Outcome) -> Reply {
-    Reply::text(format!("Pressed {}", press.key))
+    done(format!("Pressed {}", press.key), json!({}))
 }
 
 #[derive(Deserialize)]
@@ -165,7 +170,7 @@ pub(super) fn turn(turn: &Turn) -> Result<Action, String> {
 }
 
 pub(super) fn turned(turn: &Turn, _: Outcome) -> Reply {
-    Reply::text(format!("Turned the screen to {}", turn.orientation))
+    done(format!("Turned the screen to {}", turn.orientation), json!({}))
 }
 
 #[cfg(test)]

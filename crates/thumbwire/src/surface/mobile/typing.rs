@@ -2,6 +2,7 @@
 //! field in one call. Both tell what the field shows afterwards where that is worth telling.
 
 use serde::Deserialize;
+use serde_json::json;
 use thumbwire_device::TypedBy;
 
 use super::words::shortened;
@@ -103,7 +104,18 @@ fn typed(typing: &Typing, outcome: Outcome) -> Reply {
         Readback::Hidden => words.push_str("\nNot checked: the field hides what it holds"),
         Readback::NoField => words.push_str("\nNot checked: no text field shows it now"),
     }
-    Reply::text(words)
+    let (name, shows) = match field {
+        Readback::Same => ("same", None),
+        Readback::Repaired => ("repaired", None),
+        Readback::Differs { shows } => ("differs", Some(shortened(shows, SHOWN))),
+        Readback::Hidden => ("hidden", None),
+        Readback::NoField => ("none", None),
+    };
+    let mut more = json!({ "field": name });
+    if let Some(shows) = shows {
+        more["shows"] = shows.into();
+    }
+    super::done(words, more)
 }
 
 /// Characters of a field that are told.

@@ -1,0 +1,71 @@
+//! What clients and models are told of the tools: what they may assume, and how much of it there is.
+
+use thumbwire::surface::{Manner, Surface, android, mobile, ufo};
+
+/// All that can be served.
+fn surfaces() -> [Surface; 4] {
+    [mobile::surface(), android::surface(), ufo::data(), ufo::action()]
+}
+
+/// A tool list is read by a model before every first call, and waited for by a client.
+#[test]
+fn lists_of_tools_have_a_size() {
+    // Name, what a model may read of it, what the whole list may have; in bytes.
+    let budgets = [
+        ("mobile", 5_600, 11_000),
+        ("android", 9_000, 30_000),
+        ("ufo-data", 2_500, 7_500),
+        ("ufo-action", 5_000, 8_000),
+    ];
+    for (surface, (name, read, whole)) in surfaces().into_iter().zip(budgets) {
+        assert_eq!(surface.name, name);
+        let tools = &surface.tools;
+        let is_read: usize = tools.iter().map(|tool| tool.read_by_models()).sum();
+        let is_listed: usize = tools.iter().map(|tool| tool.to_json().to_string().len()).sum();
+        assert!(is_read <= read, "a model reads {is_read} bytes of {name}");
+        assert!(is_listed <= whole, "the list of {name} has {is_listed} bytes");
+    }
+}
+
+#[test]
+fn a_tool_that_changes_nothing_says_so_and_no_other() {
+    // By their documents; a picture that stays on the phone as a file is something added.
+    let looks = [
+        "mobile_list_devices",
+        "mobile_get_device_info",
+        "mobile_list_apps",
+        "mobile_get_current_app",
+        "mobile_take_screenshot",
+        "mobile_get_accessibility_tree",
+        "mobile_snapshot",
+        "get_devices",
+        "get_device_info",
+        "get_ui_layout",
+        "list_screen_elements",
+        "find_elements",
+        "list_active_recordings",
+        "list_active_monitors",
+        "capture_screenshot",
+        "get_ui_tree",
+        "get_mobile_app_target_info",
+        "get_app_window_controls_target_info",
+        "wait",
+    ];
+    let settles =
+        ["mobile_use_device", "mobile_set_orientation", "select_device", "invalidate_cache"];
+    let adds = ["take_screenshot", "start_screen_recording", "start_log_monitoring"];
+    for surface in surfaces() {
+        for tool in &surface.tools {
+            let manner = match tool.name.as_str() {
+                name if looks.contains(&name) => Manner::Looks,
+                name if settles.contains(&name) => Manner::Settles,
+                name if adds.contains(&name) => Manner::Adds,
+                // Twice is the same as once: what is stopped stays so.
+                "stop_screen_recording" | "stop_log_monitoring" => Manner::Settles,
+                // `get_logcat` among them: it may empty the log.
+                _ => Manner::Acts,
+            };
+            assert_eq!(tool.manner, manner, "{}: {}", surface.name, tool.name);
+        }
+    }
+}
