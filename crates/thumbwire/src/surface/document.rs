@@ -83,6 +83,7 @@ impl Document {
             output: described["outputSchema"].as_object().cloned(),
             manner,
             budget: Duration::from_secs(seconds),
+            lenient: false,
             read: Box::new(read),
         }
     }

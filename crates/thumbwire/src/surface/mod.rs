@@ -7,6 +7,7 @@
 
 pub mod android;
 mod document;
+mod lenient;
 pub mod mobile;
 mod reply;
 mod schema;
@@ -80,6 +81,9 @@ impl Surface {
         perform: &dyn Perform,
     ) -> Reply {
         self.unnest(tool, &mut arguments);
+        if tool.lenient {
+            lenient::set_right(&tool.schema, &mut arguments);
+        }
         // Another server's tool of the same name may have it: whoever means that one should hear that it did nothing.
         let ignored = schema::ignored(&tool.schema, &arguments).filter(|_| self.tells_ignored);
         let began = Instant::now();

@@ -21,6 +21,8 @@ pub struct Tool {
     pub manner: Manner,
     /// How long a call may take.
     pub budget: Duration,
+    /// Whether arguments in nearly the right shape are set right.
+    pub(super) lenient: bool,
     pub(super) read: Box<dyn Fn(Value) -> Result<Asked, String> + Send + Sync>,
 }
 
@@ -117,6 +119,11 @@ impl Tool {
             properties.insert(DEVICE.into(), device);
         }
         self
+    }
+
+    /// The same tool, taking arguments in nearly the right shape as well.
+    pub(super) fn lenient(self) -> Self {
+        Self { lenient: true, ..self }
     }
 
     /// Takes the `device` argument that we add to the seeds' schemas, where the tool has it.

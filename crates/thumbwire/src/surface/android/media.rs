@@ -1,0 +1,210 @@
+//! The tools that take pictures and recordings into files.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use thumbwire_device::Size;
+
+use super::{Nothing, Reply, given, odd, rounded, shortened, told};
+use crate::action::{Action, Fetched, Outcome, Recorded};
+
+/// The arguments of `take_screenshot`.
+#[derive(Deserialize)]
+pub(super) struct Picture {
+    filename: Option<String>,
+    pull_to_local: Option<bool>,
+}
+
+/// The arguments of `start_screen_recording`.
+#[derive(Deserialize)]
+pub(super) struct Start {
+    filename: Option<String>,
+    #[serde(default = "usual_limit")]
+    time_limit: u64,
+    bit_rate: Option<String>,
+    size_limit: Option<String>,
+}
+
+/// The arguments of `stop_screen_recording`.
+#[derive(Deserialize)]
+pub(super) struct Stop {
+    recording_id: Option<String>,
+    pull_to_local: Option<bool>,
+}
+
+/// Seconds; `screenrecord`'s own limit.
+fn usual_limit() -> u64 {
+    180
+}
+
+pub(super) fn screenshot(picture: &Picture) -> Result<Action, String> {
+    let name = file_name(&picture.filename, ".png")?;
+    Ok(Action::SaveScreenshot { name, fetch: picture.pull_to_local.unwrap_or(true) })
+}
+
+pub(super) fn saved(_: &Picture, outcome: Outcome) -> Reply {
+    let Outcome::Saved(saved) = outcome else { return odd(&outcome) };
+    let mut reply = object(json!({
+        "success": true,
+        "action": "screenshot",
+        "filename": saved.name,
+        "device_path": saved.on_phone,
+        "format": "png",
+    }));
+    reply.extend(fetched(saved.here.as_ref()));
+    told(reply.into())
+}
+
+pub(super) fn start(start: &Start) -> Result<Action, String> {
+    Ok(Action::StartRecording {
+        name: file_name(&start.filename, ".mp4")?,
+        lasting: Duration::from_secs(start.time_limit),
+        bit_rate: given(&start.bit_rate).map(|rate| bit_rate(&rate)).transpose()?,
+        size: given(&start.size_limit).map(|limit| size(&limit)).transpose()?,
+    })
+}
+
+pub(super) fn started(start: &Start, outcome: Outcome) -> Reply {
+    let Outcome::Recording(recording) = outcome else { return odd(&outcome) };
+    let mut reply = object(json!({
+        "success": true,
+        "action": "start_recording",
+        "recording_id": recording.id,
+        "filename": recording.name,
+        "device_path": recording.on_phone,
+        "time_limit": recording.lasting.as_secs(),
+        "bit_rate": given(&start.bit_rate),
+        "size_limit": given(&start.size_limit),
+        "process_id": recording.process,
+    }));
+    reply.extend(warnings(&recording));
+    told(reply.into())
+}
+
+pub(super) fn stop(stop: &Stop) -> Result<Action, String> {
+    let recording = given(&stop.recording_id);
+    Ok(Action::StopRecording { recording, fetch: stop.pull_to_local.unwrap_or(true) })
+}
+
+pub(super) fn stopped(_: &Stop, outcome: Outcome) -> Reply {
+    match outcome {
+        Outcome::Recording(recording) => told(ended(&recording)),
+        Outcome::Recordings(all) => told(json!({
+            "success": true,
+            "action": "stop_all_recordings",
+            "recordings_stopped": all.len(),
+            "results": all.iter().map(ended).collect::<Vec<_>>(),
+        })),
+        outcome => odd(&outcome),
+    }
+}
+
+pub(super) fn list(_: &Nothing) -> Result<Action, String> {
+    Ok(Action::ListRecordings)
+}
+
+pub(super) fn listed(_: &Nothing, outcome: Outcome) -> Reply {
+    let Outcome::Recordings(all) = outcome else { return odd(&outcome) };
+    let rows = all.iter().map(|recording| {
+        let mut row = object(json!({
+            "recording_id": recording.id,
+            "filename": recording.name,
+            "duration_seconds": rounded(recording.running.as_secs_f64(), 3),
+            "time_limit": recording.lasting.as_secs(),
+            "device_path": recording.on_phone,
+        }));
+        row.extend(warnings(recording));
+        Value::from(row)
+    });
+    let rows: Vec<_> = rows.collect();
+    told(json!({ "success": true, "active_recordings": rows, "count": all.len() }))
+}
+
+/// The name of a file of the caller's, with its ending; `None` where the caller leaves it open.
+pub(super) fn file_name(name: &Option<String>, ending: &str) -> Result<Option<String>, String> {
+    /// What most file systems take.
+    const LONGEST: usize = 255;
+    let Some(name) = given(name) else { return Ok(None) };
+    let name = name.trim();
+    let climbs = name.split(['/', '\\']).any(|part| part == "..");
+    if climbs || name.starts_with(['/', '\\']) {
+        return Err(format!("Path traversal detected in filename: {}", shortened(name)));
+    }
+    // What FAT, which lies under /sdcard on many phones, does not take in names (AOSP, FileUtils.isValidFatFilenameChar).
+    let mut bad: Vec<char> =
+        name.chars().filter(|&char| "<>|:*?\"\\".contains(char) || char.is_control()).collect();
+    bad.sort_unstable();
+    bad.dedup();
+    if !bad.is_empty() {
+        let bad: Vec<String> = bad.iter().map(char::to_string).collect();
+        return Err(format!("Dangerous characters in filename: {}", bad.join(", ")));
+    }
+    let name = if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") };
+    match name.len() {
+        ..=LONGEST => Ok(Some(name)),
+        long => Err(format!("Filename too long ({long} characters)")),
+    }
+}
+
+/// Bits per second out of `4M`, `800k` or a number.
+fn bit_rate(rate: &str) -> Result<u32, String> {
+    let digits = rate.trim_end_matches(['k', 'K', 'm', 'M']);
+    let factor = match rate.chars().last() {
+        Some('k' | 'K') => 1_000,
+        Some('m' | 'M') => 1_000_000,
+        _ => 1,
+    };
+    let bits = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
+    bits.filter(|&bits| bits > 0).ok_or_else(|| {
+        format!("`bit_rate` is {:?}; it must be bits per second, such as 4M", shortened(rate))
+    })
+}
+
+fn size(limit: &str) -> Result<Size, String> {
+    let side = |side: &str| side.parse::<i32>().ok().filter(|&side| side > 0);
+    let sides = limit.split_once('x').and_then(|(width, height)| side(width).zip(side(height)));
+    sides.map(|(width, height)| Size { width, height }).ok_or_else(|| {
+        format!("`size_limit` is {:?}; it must be pixels, such as 720x1280", shortened(limit))
+    })
+}
+
+/// A recording that has ended.
+fn ended(recording: &Recorded) -> Value {
+    let mut told = object(json!({
+        "success": true,
+        "action": "stop_recording",
+        "recording_id": recording.id,
+        "filename": recording.name,
+        "duration_seconds": rounded(recording.running.as_secs_f64(), 3),
+        "device_path": recording.on_phone,
+    }));
+    told.extend(fetched(recording.here.as_ref()));
+    told.extend(warnings(recording));
+    told.into()
+}
+
+/// What became of fetching a file; nothing where it was not asked for.
+fn fetched(here: Option<&Fetched>) -> Map<String, Value> {
+    object(match here {
+        Some(Ok(file)) => json!({
+            "local_path": file.path.display().to_string(),
+            "file_size_bytes": file.bytes,
+            "file_size_mb": rounded(file.bytes as f64 / f64::from(1 << 20), 2),
+        }),
+        Some(Err(why)) => json!({ "pull_failed": true, "pull_error": why }),
+        None => json!({}),
+    })
+}
+
+fn warnings(recording: &Recorded) -> Option<(String, Value)> {
+    let any = !recording.warnings.is_empty();
+    any.then(|| ("warnings".into(), recording.warnings.clone().into()))
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

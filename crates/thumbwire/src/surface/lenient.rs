@@ -1,0 +1,93 @@
+//! Arguments in nearly the right shape, set right before they are checked.
+//!
+//! Seed 003's server reads its arguments with pydantic, which takes `"5"` and `5.0` for an integer, `"true"` for a boolean and
+//! (by that server's own doing) `" LEFT "` for one of `left` and `right`; its clients rely on it. What has no such reading stays
+//! as it is, for the check to refuse.
+
+use serde_json::{Map, Value};
+
+/// Sets right what can be read in one way only.
+pub(super) fn set_right(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let Some(value) = arguments.get_mut(name) else { continue };
+        if let Some(right) = reading(property, value) {
+            *value = right;
+        }
+    }
+}
+
+fn reading(property: &Value, value: &Value) -> Option<Value> {
+    let takes = |kind: &str| match &property["type"] {
+        Value::String(one) => one == kind,
+        Value::Array(all) => all.iter().any(|one| one == kind),
+        _ => false,
+    };
+    match value {
+        Value::String(word) if takes("string") => {
+            let allowed = property["enum"].as_array()?;
+            let meant = |one: &&Value| {
+                one.as_str().is_some_and(|one| one.eq_ignore_ascii_case(word.trim()))
+            };
+            allowed.iter().find(meant).cloned()
+        }
+        Value::String(word) if takes("integer") => word.trim().parse::<i64>().ok().map(Value::from),
+        Value::String(word) if takes("boolean") => match &*word.trim().to_ascii_lowercase() {
+            "true" => Some(true.into()),
+            "false" => Some(false.into()),
+            _ => None,
+        },
+        Value::Number(number) if takes("integer") && number.is_f64() => {
+            let whole = number.as_f64().filter(|value| value.fract() == 0.0)?;
+            // Beyond that a float names no one integer.
+            (whole.abs() < 9e15).then(|| Value::from(whole as i64))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_can_be_read_in_one_way_only_is_set_right() {
+        let schema = json!({ "properties": {
+            "x": { "type": "integer" },
+            "n": { "type": ["integer", "null"] },
+            "on": { "type": "boolean" },
+            "way": { "type": "string", "enum": ["left", "right"] },
+            "text": { "type": "string" },
+        }});
+        let check = |name: &str, given: Value, right: Value| {
+            let mut arguments = Map::from_iter([(name.to_owned(), given)]);
+            set_right(schema.as_object().unwrap(), &mut arguments);
+            assert_eq!(arguments[name], right);
+        };
+        check("x", json!("5"), json!(5));
+        check("x", json!(" -5 "), json!(-5));
+        check("x", json!(5.0), json!(5));
+        check("n", json!("7"), json!(7));
+        check("on", json!("True"), json!(true));
+        check("way", json!(" LEFT "), json!("left"));
+        for (name, stays) in [
+            ("x", json!(1.5)),
+            ("x", json!("five")),
+            ("x", json!("1.5")),
+            ("x", json!(1e300)),
+            ("x", json!(true)),
+            ("n", json!(null)),
+            ("on", json!("maybe")),
+            ("on", json!(1)),
+            ("way", json!("up")),
+            ("text", json!("5")),
+            ("text", json!(" LEFT ")),
+            ("text", json!(5)),
+            ("unknown", json!("5")),
+        ] {
+            check(name, stays.clone(), stays);
+        }
+    }
+}
