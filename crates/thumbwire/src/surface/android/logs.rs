@@ -79,7 +79,7 @@ pub(super) fn told_log(logcat: &Logcat, outcome: Outcome) -> Reply {
 
 pub(super) fn start(start: &Start) -> Result<Action, String> {
     let filter = filter(&start.tag_filter, &start.priority)?;
-    Ok(Action::StartMonitor { filter, file: file_name(&start.output_file, ".log")? })
+    Ok(Action::StartMonitor { filter, file: file_name(&start.output_file, ".log") })
 }
 
 pub(super) fn started(_: &Start, outcome: Outcome) -> Reply {

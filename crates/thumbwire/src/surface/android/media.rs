@@ -39,7 +39,7 @@ fn usual_limit() -> u64 {
 }
 
 pub(super) fn screenshot(picture: &Picture) -> Result<Action, String> {
-    let name = file_name(&picture.filename, ".png")?;
+    let name = file_name(&picture.filename, ".png");
     Ok(Action::SaveScreenshot { name, fetch: picture.pull_to_local.unwrap_or(true) })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn saved(_: &Picture, outcome: Outcome) -> Reply {
 
 pub(super) fn start(start: &Start) -> Result<Action, String> {
     Ok(Action::StartRecording {
-        name: file_name(&start.filename, ".mp4")?,
+        name: file_name(&start.filename, ".mp4"),
         lasting: Duration::from_secs(start.time_limit),
         bit_rate: given(&start.bit_rate).map(|rate| bit_rate(&rate)).transpose()?,
         size: given(&start.size_limit).map(|limit| size(&limit)).transpose()?,
@@ -121,30 +121,12 @@ pub(super) fn listed(_: &Nothing, outcome: Outcome) -> Reply {
     told(json!({ "success": true, "active_recordings": rows, "count": all.len() }))
 }
 
-/// The name of a file of the caller's, with its ending; `None` where the caller leaves it open.
-pub(super) fn file_name(name: &Option<String>, ending: &str) -> Result<Option<String>, String> {
-    /// What most file systems take.
-    const LONGEST: usize = 255;
-    let Some(name) = given(name) else { return Ok(None) };
+/// The name of a file of the caller's, with its ending; `None` where the caller leaves it open. What a name may hold is the
+/// session's matter.
+pub(super) fn file_name(name: &Option<String>, ending: &str) -> Option<String> {
+    let name = given(name)?;
     let name = name.trim();
-    let climbs = name.split(['/', '\\']).any(|part| part == "..");
-    if climbs || name.starts_with(['/', '\\']) {
-        return Err(format!("Path traversal detected in filename: {}", shortened(name)));
-    }
-    // What FAT, which lies under /sdcard on many phones, does not take in names (AOSP, FileUtils.isValidFatFilenameChar).
-    let mut bad: Vec<char> =
-        name.chars().filter(|&char| "<>|:*?\"\\".contains(char) || char.is_control()).collect();
-    bad.sort_unstable();
-    bad.dedup();
-    if !bad.is_empty() {
-        let bad: Vec<String> = bad.iter().map(char::to_string).collect();
-        return Err(format!("Dangerous characters in filename: {}", bad.join(", ")));
-    }
-    let name = if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") };
-    match name.len() {
-        ..=LONGEST => Ok(Some(name)),
-        long => Err(format!("Filename too long ({long} characters)")),
-    }
+    Some(if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") })
 }
 
 /// Bits per second out of `4M`, `800k` or a number.

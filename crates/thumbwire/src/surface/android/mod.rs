@@ -12,6 +12,8 @@ mod logs;
 mod media;
 mod refusal;
 mod screen;
+#[cfg(test)]
+mod tests;
 mod touch;
 
 use serde::Deserialize;
@@ -23,7 +25,7 @@ use crate::action::Outcome;
 /// The surface.
 pub fn surface() -> Surface {
     let seed = Document::read(include_str!("tools.json"));
-    use Manner::{Acts, Looks, Settles};
+    use Manner::{Acts, Adds, Looks, Settles};
     let tools = vec![
         seed.row("get_devices", Looks, 15, devices::list, devices::listed),
         seed.steps("select_device", Settles, 10, devices::select, devices::selected),
@@ -37,13 +39,13 @@ pub fn surface() -> Surface {
         seed.row("swipe_direction", Acts, 15, touch::swipe_towards, touch::swiped_towards),
         seed.row("input_text", Acts, 20, keys::type_text, keys::typed),
         seed.row("press_key", Acts, 10, keys::press, keys::pressed),
-        seed.row("take_screenshot", Acts, 8, media::screenshot, media::saved),
-        seed.row("start_screen_recording", Acts, 15, media::start, media::started),
+        seed.row("take_screenshot", Adds, 8, media::screenshot, media::saved),
+        seed.row("start_screen_recording", Adds, 15, media::start, media::started),
         seed.row("stop_screen_recording", Settles, 20, media::stop, media::stopped),
         seed.row("list_active_recordings", Looks, 5, media::list, media::listed),
         // It may empty the log, which cannot be undone.
         seed.row("get_logcat", Acts, 10, logs::read_log, logs::told_log),
-        seed.row("start_log_monitoring", Acts, 10, logs::start, logs::started),
+        seed.row("start_log_monitoring", Adds, 10, logs::start, logs::started),
         seed.row("stop_log_monitoring", Settles, 15, logs::stop, logs::stopped),
         seed.row("list_active_monitors", Looks, 5, logs::list, logs::listed),
     ];

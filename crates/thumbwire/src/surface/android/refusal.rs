@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::{Refusal, Why};
 use super::devices::rows;
 use super::{Reply, rounded, shortened, told};
-use crate::action::{Cause, Failure};
+use crate::action::{BadName, Cause, Failure};
 
 /// The code of what nobody foresaw.
 pub(super) const UNEXPECTED: &str = "TOOL_EXECUTION_ERROR";
@@ -44,6 +44,13 @@ fn failed(refusal: &Refusal<'_>, failure: &Failure) -> Value {
     let next = failure.next_move();
     match &failure.cause {
         Cause::InvalidArgument { why } => invalid(tool, vec![why.clone()], &next),
+        Cause::BadFileName { name, why } => {
+            // As the caller wrote it: before an ending was put behind it.
+            let written =
+                ["filename", "output_file"].iter().find_map(|name| refusal.arguments.get(*name));
+            let written = written.and_then(Value::as_str).unwrap_or(name);
+            invalid(tool, vec![bad_name(written, why)], &next)
+        }
         Cause::TimedOut { .. } => timed_out(refusal, &next),
         Cause::NoDeviceChosen { there } => {
             let next =
@@ -105,6 +112,20 @@ const NOT_SELECTED: &str = "No Android device has been selected. Call select_dev
 pass device_id explicitly.";
 const NOT_FOUND: &str =
     "Element not found. Verify the text, resource_id, or content_desc is correct";
+
+fn bad_name(name: &str, why: &BadName) -> String {
+    let name = shortened(name);
+    match why {
+        BadName::Empty => "Filename cannot be empty".into(),
+        BadName::Leaves => format!("Path traversal detected in filename: {name}"),
+        BadName::Folder => format!("Folders are not allowed in filename: {name}"),
+        BadName::Characters(odd) => {
+            let odd: Vec<String> = odd.iter().map(char::to_string).collect();
+            format!("Dangerous characters in filename: {}", odd.join(", "))
+        }
+        BadName::TooLong(characters) => format!("Filename too long ({characters} characters)"),
+    }
+}
 
 fn failing(
     error: &str,

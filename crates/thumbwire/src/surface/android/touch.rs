@@ -132,7 +132,7 @@ pub(super) fn swiped_towards(swipe: &SwipeDirection, outcome: Outcome) -> Reply 
         "duration_ms": swipe.duration_ms,
         "details": "Swipe executed",
         "direction": swipe.direction,
-        "distance": swipe.distance.unwrap_or_else(|| (to.x - from.x).abs().max((to.y - from.y).abs())),
+        "distance": swipe.distance.unwrap_or((to.x - from.x).abs().max((to.y - from.y).abs())),
         "screen_size": { "width": screen.width, "height": screen.height },
     }))
 }
