@@ -22,5 +22,6 @@ mod tidy;
 mod tools;
 mod turning;
 mod typing;
+mod ufo_recorded;
 mod verbs;
 mod wire;

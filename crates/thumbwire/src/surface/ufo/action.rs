@@ -300,7 +300,9 @@ fn wait(given: &Given<WaitFor>) -> Result<Action, String> {
 fn waited(given: &Given<WaitFor>, _: Outcome) -> Reply {
     let seconds = float(given.known.seconds.unwrap_or(1.0));
     let message = format!("Waited for {seconds} seconds");
-    Reply::json(json!({ "success": true, "action": format!("wait({seconds}s)"), "message": message }))
+    Reply::json(
+        json!({ "success": true, "action": format!("wait({seconds}s)"), "message": message }),
+    )
 }
 
 /// The caches by the names that the document gives them, and what it says when one is gone.

@@ -101,3 +101,6 @@ fn short(class: &str) -> &str {
 fn odd(outcome: &Outcome) -> Reply {
     Reply::error(format!("a fault in Thumbwire: an outcome nobody asked for: {outcome:?}"))
 }
+
+#[cfg(test)]
+mod tests;

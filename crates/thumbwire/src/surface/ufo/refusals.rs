@@ -6,6 +6,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use thumbwire_device::Acted;
 
 use super::action::{ClickControl, LONGEST_NAME, LaunchApp, PressKey, Said, Swipe, Tap, TypeText};
 use super::python::{repr, shortened};
@@ -52,9 +53,7 @@ fn told(refusal: &Refusal<'_>, alone: bool) -> Reply {
         "click_control" => {
             tell.on_control(|call: &ClickControl| &call.control_id, "Failed to click control")
         }
-        "type_text" => {
-            tell.on_control(|call: &TypeText| &call.control_id, "Failed to type text")
-        }
+        "type_text" => tell.on_control(|call: &TypeText| &call.control_id, "Failed to type text"),
         "launch_app" => tell.launch(),
         _ => tell.plainly(tell.cause()),
     }
@@ -93,13 +92,12 @@ impl Telling<'_> {
     fn act<A: Said + DeserializeOwned>(&self) -> Reply {
         let action = self.call::<A>().map(|call| call.said()).unwrap_or_default();
         let (action, error) = (shortened(&action, 2 * LONGEST_NAME), self.cause());
-        self.as_object(
-            json!({ "success": false, "action": action, "output": "", "error": error }),
-        )
+        self.as_object(json!({ "success": false, "action": action, "output": "", "error": error }))
     }
 
     fn on_control<A: DeserializeOwned>(&self, id: fn(&A) -> &String, failed: &str) -> Reply {
-        let id = self.call::<A>().map(|call| shortened(id(&call), LONGEST_NAME)).unwrap_or_default();
+        let id =
+            self.call::<A>().map(|call| shortened(id(&call), LONGEST_NAME)).unwrap_or_default();
         self.plainly(match &self.failure.cause {
             Cause::NotListed { .. } => format!(
                 "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
@@ -120,9 +118,9 @@ impl Telling<'_> {
                 let number = shortened(number, LONGEST_NAME);
                 format!("App with ID '{number}' not found in cached app list.")
             }
-            Cause::AppNotFound { .. } if call.number().is_none() && !call.is_package() => format!(
-                "No app found with name containing '{name}'. Try using full package name."
-            ),
+            Cause::AppNotFound { .. } if call.number().is_none() && !call.is_package() => {
+                format!("No app found with name containing '{name}'. Try using full package name.")
+            }
             _ => {
                 let message = format!("Failed to launch {name}");
                 let mut told = json!({ "success": false, "message": message });
@@ -144,21 +142,35 @@ impl Telling<'_> {
         shortened(&self.failure.cause.to_string(), 5 * LONGEST_NAME)
     }
 
-    /// What the caller can do, where the error does not say it by itself.
+    /// What the caller can do, where the error does not say it by itself. It has no tool that lists or chooses phones: its
+    /// server was started with one.
     fn next(&self) -> Option<String> {
         const ALONE: &str = "this action server runs alone and sees no listing of another process; \
                              `thumbwire serve --ufo` hosts both servers over one session";
-        match &self.failure.cause {
-            Cause::InvalidArgument { .. } => None,
-            Cause::NotListed { .. } if self.alone => Some(ALONE.into()),
+        Some(match &self.failure.cause {
+            Cause::InvalidArgument { .. } => return None,
+            Cause::NotListed { .. } if self.alone => ALONE.into(),
             Cause::NotListed { list, why: Some(why), .. } => {
-                Some(format!("{why}; list the {list} again and choose from what it gives"))
+                format!("{why}; list the {list} again and choose from what it gives")
             }
-            Cause::ElementNotFound { .. } => Some(
-                "call get_app_window_controls_target_info again and choose from what it shows".into(),
-            ),
-            _ => Some(self.failure.next_move()),
-        }
+            Cause::ElementNotFound { .. } => {
+                "call get_app_window_controls_target_info again and choose from what it shows"
+                    .into()
+            }
+            Cause::DeviceNotConnected { .. } if self.failure.acted == Acted::No => {
+                "check the phone and its cable; once it is back, the next call reconnects by itself"
+                    .into()
+            }
+            Cause::NoDeviceChosen { there } if there.is_empty() => {
+                "plug a phone in, or start the server with `--device virtual`".into()
+            }
+            Cause::NoDeviceChosen { there } => {
+                let ids: Vec<&str> = there.iter().map(|phone| phone.id.as_str()).collect();
+                let ids = shortened(&ids.join(", "), LONGEST_NAME);
+                format!("start the server with `--device ID`; there are: {ids}")
+            }
+            _ => self.failure.next_move(),
+        })
     }
 }
 

@@ -1,0 +1,283 @@
+//! The calls that UFO's own servers were recorded with, made again: what they said of a phone, ours say of the same.
+//!
+//! The recordings are no part of this project. Beside them stands here what the session underneath answered, made from
+//! what was recorded; only the words are compared.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use serde_json::Value;
+use thumbwire::action::{
+    Action, Cache, Call, Cause, Choice, Controls, Failure, Hit, Outcome, Perform, Readback, Target,
+    Typed,
+};
+use thumbwire::look::Look;
+use thumbwire::surface::ufo::{action, data};
+use thumbwire_device::{
+    App, AppId, Battery, Gesture, Identity, Info, Node, Orientation, Panel, Platform, Rect, Size,
+    Tree, TypedBy,
+};
+
+/// Where ours is meant to differ from what the original was recorded with.
+const FAULTS: [(&str, &str); 19] = [
+    ("015", "the recording cuts the picture"),
+    ("020", "`field_list` is passed over"),
+    ("032", "a control from before an act"),
+    ("035", "no such key"),
+    ("038", "no such key"),
+    ("039", "no such key, and a command"),
+    ("040", "no such key"),
+    ("043", "outside the screen"),
+    ("044", "outside the screen"),
+    ("050", "other words"),
+    ("054", "a time below zero"),
+    ("064", "no such app"),
+    ("066", "an app that cannot be started"),
+    ("069", "no app is named"),
+    ("070", "no such app, and a command"),
+    ("071", "an app that cannot be started"),
+    ("107", "no such tool: a protocol error"),
+    ("108", "no such tool: a protocol error"),
+    ("090", "the empty text is typed into what is no field"),
+];
+
+/// Letter for letter, but for what is FastMCP's own (`_meta`).
+#[test]
+fn the_tools_are_listed_as_the_original_lists_them() {
+    let Some(folder) = recordings() else { return };
+    let recorded: Value =
+        serde_json::from_slice(&fs::read(folder.join("tools-list.json")).unwrap()).unwrap();
+    for (server, surface) in [("data", data()), ("action", action())] {
+        let theirs = recorded[server]["tools"].as_array().unwrap();
+        assert_eq!(theirs.len(), surface.tools.len());
+        for (theirs, ours) in theirs.iter().zip(&surface.tools) {
+            assert_eq!(theirs["name"], *ours.name);
+            assert_eq!(theirs["description"], *ours.description);
+            let schema = Value::from(ours.schema.clone());
+            assert_eq!(theirs["inputSchema"].to_string(), schema.to_string());
+            let output = Value::from(ours.output.clone().unwrap());
+            assert_eq!(theirs["outputSchema"].to_string(), output.to_string());
+        }
+    }
+}
+
+/// Both servers say who they are in the original's words.
+#[test]
+fn the_servers_are_named_as_the_original_names_them() {
+    let Some(folder) = recordings() else { return };
+    let recorded: Value =
+        serde_json::from_slice(&fs::read(folder.join("initialize.json")).unwrap()).unwrap();
+    for (server, surface) in [("data", data()), ("action", action())] {
+        let theirs = &recorded[server]["message"]["result"];
+        assert_eq!(theirs["serverInfo"]["name"], surface.server);
+        assert_eq!(theirs["instructions"], surface.instructions);
+    }
+}
+
+/// Every call that was recorded before its phone was taken away is made again, in its order: ours says the same, and more
+/// only under `next` and `package`.
+#[tokio::test]
+async fn the_originals_words_are_ours() {
+    let Some(folder) = recordings() else { return };
+    let files = fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let session =
+        Recorded { controls: Mutex::default(), apps: Mutex::default(), result: Mutex::default() };
+    let mut compared = 0;
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(number) = name.get(..3).filter(|number| *number < "120") else { continue };
+        if FAULTS.iter().any(|(fault, _)| *fault == number) {
+            continue;
+        }
+        let record: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        *session.result.lock().unwrap() = record["result"].clone();
+        let surface = if record["server"] == "data" { data() } else { action() };
+        let tool = surface.tool(record["tool"].as_str().unwrap()).unwrap();
+        let arguments = record["arguments"].as_object().cloned().unwrap();
+        let reply = surface.answer(tool, arguments, Call::within(tool.budget), &session).await;
+        let ours = without_more(reply.to_json());
+        let same = ours == record["result"];
+        assert!(same, "{name}\n{ours}\n{}", record["result"]);
+        compared += 1;
+    }
+    assert_eq!(compared, 100);
+}
+
+/// A reply without what stands only in ours; its text is made again from the rest, so that it is compared byte by byte.
+fn without_more(mut reply: Value) -> Value {
+    let Some(structured) = reply.get_mut("structuredContent") else { return reply };
+    let more = |row: &mut Value, key: &str| {
+        row.as_object_mut().is_some_and(|row| row.shift_remove(key).is_some())
+    };
+    let mut has_more = more(structured, "next");
+    let text = match structured.get_mut("result").and_then(Value::as_array_mut) {
+        Some(rows) => {
+            has_more = rows.iter_mut().fold(has_more, |had, row| more(row, "package") || had);
+            Value::from(rows.as_slice())
+        }
+        None => structured.clone(),
+    };
+    if has_more {
+        reply["content"][0]["text"] = text.to_string().into();
+    }
+    reply
+}
+
+/// The phone of the recordings as far as the surface sees it: it knows what was listed, and answers as recorded.
+struct Recorded {
+    controls: Mutex<Option<Arc<Controls>>>,
+    apps: Mutex<Option<Vec<App>>>,
+    result: Mutex<Value>,
+}
+
+impl Recorded {
+    fn listed(&self) -> Vec<Value> {
+        let result = self.result.lock().unwrap();
+        result["structuredContent"]["result"].as_array().cloned().unwrap_or_default()
+    }
+
+    fn word(&self, key: &str) -> String {
+        let result = self.result.lock().unwrap();
+        result["structuredContent"][key].as_str().unwrap_or_default().into()
+    }
+
+    fn tap(&self, target: &Target) -> Result<Hit, Failure> {
+        let Target::Control(number) = target else { panic!("{target}") };
+        let listed = self.controls.lock().unwrap().take();
+        let hit = listed.as_ref().and_then(|listed| hit(listed, number));
+        if hit.is_none() {
+            *self.controls.lock().unwrap() = listed;
+        }
+        let (list, why, none) = ("controls", None, true);
+        hit.ok_or_else(|| Cause::NotListed { list, number: number.clone(), why, none }.into())
+    }
+
+    fn launch(&self, choice: Choice) -> Result<Outcome, Failure> {
+        let app = match choice {
+            Choice::Id(app) => app.0,
+            Choice::Named(app) if self.word("package_name").is_empty() => {
+                return Err(Cause::AppNotFound { app }.into());
+            }
+            Choice::Named(_) => self.word("package_name"),
+            Choice::Numbered(number) => {
+                let apps = self.apps.lock().unwrap();
+                let at = number.parse::<usize>().unwrap() - 1;
+                let found = apps.as_ref().and_then(|apps| apps.get(at));
+                let (list, why, none) = ("apps", None, apps.is_none());
+                let missing = Cause::NotListed { list, number, why, none };
+                found.ok_or(missing)?.id.0.clone()
+            }
+        };
+        Ok(Outcome::Launched { app: AppId(app), said: self.word("output") })
+    }
+}
+
+#[async_trait]
+impl Perform for Recorded {
+    async fn perform(&self, _: &Call, action: Action) -> Result<Outcome, Failure> {
+        Ok(match action {
+            Action::Controls { .. } => {
+                let word = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
+                let nodes = self.listed().into_iter().map(|row| {
+                    let (name, kind) = (word(&row, "name"), word(&row, "type"));
+                    let text = if name == kind { "" } else { &name };
+                    let rect = serde_json::from_value(row["rect"].clone()).unwrap();
+                    control(text, &format!("android.widget.{kind}"), rect)
+                });
+                let controls = Arc::new(listing(nodes.collect()));
+                *self.controls.lock().unwrap() = Some(Arc::clone(&controls));
+                Outcome::Controls(controls)
+            }
+            Action::ListApps { containing, .. } => {
+                let id = |row: Value| AppId(row["type"].as_str().unwrap().into());
+                let rows = self.listed().into_iter();
+                let apps: Vec<App> = rows.map(|row| App { id: id(row), system: true }).collect();
+                if containing.is_empty() {
+                    *self.apps.lock().unwrap() = Some(apps.clone());
+                }
+                Outcome::Apps(apps)
+            }
+            Action::DeviceInfo { .. } => {
+                info(self.result.lock().unwrap()["structuredContent"]["from_cache"] == true)
+            }
+            Action::Look(_) => {
+                let tree = Tree { source: self.word("ui_tree").into(), ..Tree::default() };
+                Outcome::Look(Arc::new(Look::number(tree, None, &1.into())))
+            }
+            Action::TapElement(target) => Outcome::Tapped(self.tap(&target)?),
+            Action::Type(typing) => {
+                let into = Some(self.tap(&typing.into.unwrap())?);
+                Outcome::Typed(Typed { by: TypedBy::Keys, field: Readback::Same, into })
+            }
+            Action::Launch(choice) => self.launch(choice)?,
+            Action::Forget(Cache::Controls | Cache::All)
+            | Action::Touch(Gesture::Tap { .. } | Gesture::Swipe { .. })
+            | Action::Press(_) => {
+                *self.controls.lock().unwrap() = None;
+                Outcome::Done
+            }
+            Action::Wait(_) | Action::Forget(_) => Outcome::Done,
+            other => panic!("nobody asks for {other}"),
+        })
+    }
+}
+
+/// What the phone of the recordings says of itself.
+fn info(earlier: bool) -> Outcome {
+    let size = Size { width: 480, height: 800 };
+    Outcome::Info {
+        identity: Identity {
+            id: "x".into(),
+            platform: Platform::Android,
+            model: "AOSP on Mako".into(),
+        },
+        info: Info {
+            manufacturer: "LGE".into(),
+            model: "AOSP on Mako".into(),
+            os_version: "4.4.4".into(),
+            api_level: Some(19),
+            screen: size,
+            density: Some(240),
+            orientation: Orientation::Portrait,
+            battery: Some(Battery { percent: 50, charging: false, status: 3 }),
+            serial: "x".into(),
+            panel: Panel { size, size_set: None, density: Some(240), density_set: None },
+        },
+        earlier,
+    }
+}
+
+fn control(name: &str, class: &str, [left, top, right, bottom]: [i32; 4]) -> Node {
+    let bounds = Rect { left, top, right, bottom };
+    Node { text: name.into(), class: class.into(), bounds, ..Node::default() }
+}
+
+fn listing(nodes: Vec<Node>) -> Controls {
+    let all = (0..nodes.len()).collect();
+    let look = Look::number(Tree { nodes, ..Tree::default() }, None, &1.into());
+    Controls { look: Arc::new(look), nodes: all }
+}
+
+/// A tap on one of them.
+fn hit(controls: &Controls, number: &str) -> Option<Hit> {
+    let node = *controls.nodes.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let at = controls.look.tree.nodes[node].bounds.center();
+    Some(Hit { at, look: Arc::clone(&controls.look), node, of: 1 })
+}
+
+/// The recordings lie beside this project, or not: then a test is skipped.
+fn recordings() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    let folder = data.join("originals/ufo");
+    assert!(folder.is_dir() || !required, "the recordings are required: {}", folder.display());
+    if !folder.is_dir() {
+        println!("skipped: no recordings of UFO's servers beside the project");
+    }
+    folder.is_dir().then_some(folder)
+}
