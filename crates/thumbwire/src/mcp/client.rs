@@ -12,6 +12,7 @@ use thumbwire_device::{Format, Image};
 
 use super::serve;
 use crate::action::Perform;
+use crate::surface::dispatch::Server;
 use crate::surface::{Content, Reply, Surface};
 
 /// An MCP session with a surface of this process, over pipes in memory.
@@ -66,5 +67,12 @@ impl Client {
             is_error: result.is_error.unwrap_or(false),
             cause: None,
         })
+    }
+}
+
+#[async_trait::async_trait]
+impl Server for Client {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
+        Client::call(self, tool, arguments).await.map_err(|error| error.to_string())
     }
 }

@@ -6,6 +6,7 @@
 //! call goes through [`Perform`].
 
 pub mod android;
+pub mod dispatch;
 mod document;
 mod lenient;
 pub mod mobile;
