@@ -78,11 +78,6 @@ impl Attached {
         &self.identity().id
     }
 
-    /// Whether it is this connection that it holds.
-    pub(super) fn is_over(&self, device: &Arc<dyn Device>) -> bool {
-        Arc::ptr_eq(&self.device, device)
-    }
-
     /// Whether this call's order may have reached the phone.
     pub(super) fn acted(&self) -> Acted {
         if self.ordered.load(Ordering::SeqCst) { Acted::Maybe } else { Acted::No }

@@ -2,7 +2,9 @@
 //!
 //! Begin with [`Session`], which is the one [`Perform`] that reaches phones: it finds the phone that a call is for,
 //! keeps its deadline, and forgets connections that ended. [`attached`] carries the action out on that phone, [`looks`]
-//! sees what is there, [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session ends; [`Phones`] knows which there are and opens them.
+//! sees what is there, [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`recall`] remembers earlier
+//! answers; [`turning`] turns its screen, and back when the session ends; [`recordings`] and [`monitors`] go on from call to
+//! call, and [`saving`] fetches files; [`Phones`] knows which there are and opens them.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;
@@ -10,9 +12,12 @@ mod apps;
 mod attached;
 mod controls;
 mod looks;
+mod monitors;
 mod phones;
 mod pictures;
 mod recall;
+mod recordings;
+mod saving;
 #[cfg(test)]
 mod tests;
 mod turning;
@@ -29,7 +34,10 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{Action, Cache, Call, Cause, Failure, Listed, Outcome, Perform};
 use attached::{Attached, Screen};
+use monitors::Monitors;
 pub use phones::{OurKey, Phones, VIRTUAL};
+use recordings::{Recordings, Wish};
+use saving::Saving;
 
 /// How many phones at once seed 004 recommends at most. More work, with a warning.
 const RECOMMENDED: usize = 10;
@@ -41,14 +49,18 @@ const PROBE: Duration = Duration::from_secs(1);
 ///
 /// Its own locks are held for a moment and never across an await: one call that waits holds up no other.
 pub struct Session {
-    phones: Phones,
-    known: Mutex<BTreeMap<String, Known>>,
+    /// These two are shared with those who follow logs: they find a phone again that was lost.
+    phones: Arc<Phones>,
+    known: Arc<Mutex<BTreeMap<String, Known>>>,
     chosen: Mutex<Option<String>>,
     /// The number that the next new control gets, on whichever phone.
     next_control: Arc<AtomicU32>,
     /// By which a phone knows whose turn of its screen it keeps.
     name: String,
     leaves_screens: bool,
+    saving: Saving,
+    recordings: Recordings,
+    monitors: Monitors,
 }
 
 /// A phone that this session has reached. It stays known when its connection is let go: an act that is still under
@@ -77,12 +89,15 @@ impl Session {
     /// A session over these phones. `chosen` is the device to use until a caller chooses another.
     pub fn new(phones: Phones, chosen: Option<String>) -> Self {
         Self {
-            phones,
-            known: Mutex::default(),
+            phones: Arc::new(phones),
+            known: Arc::default(),
             chosen: Mutex::new(chosen),
             next_control: Arc::new(AtomicU32::new(1)),
             name: turning::name(),
             leaves_screens: false,
+            saving: Saving::new(),
+            recordings: Recordings::default(),
+            monitors: Monitors::default(),
         }
     }
 
@@ -152,31 +167,14 @@ impl Session {
 
     /// Keeps a connection just made; one that another call made meanwhile is used instead.
     fn keep(&self, id: &str, device: Arc<dyn Device>) -> Attached {
-        let mut all = lock(&self.known);
-        let connected = all.values().filter(|known| known.device.is_some()).count();
-        if connected >= RECOMMENDED {
-            tracing::warn!(
-                "{id} is phone {} of this session; up to {RECOMMENDED} are recommended",
-                connected + 1
-            );
-        }
-        let known = all.entry(id.to_owned()).or_insert_with(|| Known {
-            screen: Arc::new(Screen::new(Arc::clone(&self.next_control))),
-            device: None,
-        });
-        let device = Arc::clone(known.device.get_or_insert(device));
-        Attached::new(device, Arc::clone(&known.screen))
+        Known::keep(&self.known, &self.next_control, id, device)
     }
 
     /// Lets a connection go that has ended, and all that was learnt over it: the next call connects anew. A newer
     /// connection to the same phone stays.
     fn let_go(&self, attached: &Attached) {
-        let mut known = lock(&self.known);
-        if let Some(known) = known.get_mut(attached.id())
-            && known.device.as_ref().is_some_and(|device| attached.is_over(device))
-        {
-            known.device = None;
-            known.screen.forget();
+        if let Some(known) = lock(&self.known).get_mut(attached.id()) {
+            known.let_go(&attached.device);
         }
     }
 
@@ -253,16 +251,26 @@ impl Session {
             }
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
             Action::Launch(choice) => self.attached(call, course).await?.launch(&choice).await,
-            Action::UseAnyDevice
-            | Action::Health
-            | Action::SaveScreenshot { .. }
-            | Action::ReadLog { .. }
-            | Action::StartMonitor { .. }
-            | Action::StopMonitor(_)
-            | Action::ListMonitors
-            | Action::StartRecording { .. }
-            | Action::StopRecording { .. }
-            | Action::ListRecordings => Err(unbuilt()),
+            Action::SaveScreenshot { name, fetch } => {
+                self.save_screenshot(call, name, fetch, course).await
+            }
+            Action::ReadLog { filter, most, clear } => {
+                self.read_log(call, &filter, most, clear, course).await
+            }
+            Action::StartMonitor { filter, file } => {
+                self.start_monitor(call, filter, file, course).await
+            }
+            Action::StopMonitor(monitor) => self.stop_monitor(call, monitor).await,
+            Action::ListMonitors => Ok(self.list_monitors(call)),
+            Action::StartRecording { name, lasting, bit_rate, size } => {
+                let wish = Wish { name, lasting, bit_rate, size };
+                self.start_recording(call, wish, course).await
+            }
+            Action::StopRecording { recording, fetch } => {
+                self.stop_recording(call, recording, fetch, course).await
+            }
+            Action::ListRecordings => Ok(self.list_recordings(call)),
+            Action::UseAnyDevice | Action::Health => Err(unbuilt()),
         }
     }
 
@@ -333,6 +341,37 @@ impl Perform for Session {
 }
 
 impl Known {
+    /// Keeps a connection just made; one that was made meanwhile is used instead.
+    fn keep(
+        all: &Mutex<BTreeMap<String, Self>>,
+        next_control: &Arc<AtomicU32>,
+        id: &str,
+        device: Arc<dyn Device>,
+    ) -> Attached {
+        let mut all = lock(all);
+        let connected = all.values().filter(|known| known.device.is_some()).count();
+        if connected >= RECOMMENDED {
+            tracing::warn!(
+                "{id} is phone {} of this session; up to {RECOMMENDED} are recommended",
+                connected + 1
+            );
+        }
+        let known = all.entry(id.to_owned()).or_insert_with(|| Self {
+            screen: Arc::new(Screen::new(Arc::clone(next_control))),
+            device: None,
+        });
+        let device = Arc::clone(known.device.get_or_insert(device));
+        Attached::new(device, Arc::clone(&known.screen))
+    }
+
+    /// Lets this connection go and all that was learnt over it, unless there is a newer one.
+    fn let_go(&mut self, device: &Arc<dyn Device>) {
+        if self.device.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, device)) {
+            self.device = None;
+            self.screen.forget();
+        }
+    }
+
     fn attached(&self) -> Option<Attached> {
         let device = Arc::clone(self.device.as_ref()?);
         Some(Attached::new(device, Arc::clone(&self.screen)))

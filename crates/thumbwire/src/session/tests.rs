@@ -4,6 +4,10 @@ mod apps;
 mod controls;
 mod finding;
 mod looks;
+mod monitors;
+mod recordings;
+mod saving;
+mod studio;
 mod turning;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

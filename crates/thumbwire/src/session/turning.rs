@@ -94,8 +94,8 @@ impl Session {
         Self { leaves_screens: true, ..self }
     }
 
-    /// Ends the session: every phone gets back, within some seconds, what calls that were given up had borrowed of it, and
-    /// every screen that was turned is turned back. A phone that is gone, or too slow for that, is turned back by the next
+    /// Ends the session: no recording and no followed log goes on, every phone gets back, within some seconds, what calls that
+    /// were given up had borrowed of it, and every screen that was turned is turned back. A phone that is gone, or too slow for that, is turned back by the next
     /// session that attaches it.
     pub async fn end(&self) {
         let mut ending = JoinSet::new();
@@ -110,11 +110,15 @@ impl Session {
                 }
             });
         }
-        if timeout(ENDING, ending.join_all()).await.is_err() {
+        let all = async {
+            tokio::join!(ending.join_all(), self.recordings.end(), self.monitors.end());
+        };
+        if timeout(ENDING, all).await.is_err() {
             tracing::warn!(
-                "not every phone had its keyboard and orientation back within {ENDING:?}"
+                "not every phone had its recordings ended, and its keyboard and orientation back, within {ENDING:?}"
             );
         }
+        self.saving.abandon();
     }
 
     /// Turns back what another session left turned, when this one meets the phone for the first time. Whatever goes

@@ -1,0 +1,408 @@
+//! Recordings of the screen that go on from call to call.
+//!
+//! Begin with [`Session::start_recording`]. A recording is listed from its start until it is stopped: also when its time is
+//! over, when it could not be fetched, and while its phone is gone, so that it can be asked for again. Each has a task of
+//! its own that waits for its end and carries out the order to stop: a call that is given up half-way leaves nothing half
+//! done on the phone.
+//!
+//! ```text
+//! started ──► recording ──(stop)──────────────► stopped ──(fetched, or not wanted)──► forgotten
+//!                 │ its time is over, the phone        ▲  ▲
+//!                 │ ends it, or the phone is lost      │  └──(not fetched)── listed, to be stopped again
+//!                 └──────────► over ───────(stop)──────┘
+//! ```
+
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+use thumbwire_device::{Error, Recording, RecordingWish, Size};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::saving::{Content, STORAGE, until};
+use super::{Course, Known, Session, lock};
+use crate::action::{Call, Cause, Failure, Fetched, Outcome, Recorded};
+
+/// How many may be under way at once (facts: seed 003's server).
+const MOST: usize = 5;
+
+/// How many are listed, with those that are over and were never asked for again.
+const MOST_LISTED: usize = 25;
+
+/// How long a recording may take, in seconds (facts: seed 003's server).
+const SECONDS: std::ops::RangeInclusive<u64> = 1..=600;
+
+/// How long a phone may take to end a recording, before its task gives up waiting.
+const STOPPING: Duration = Duration::from_secs(30);
+
+/// The recordings of a session.
+#[derive(Default)]
+pub(super) struct Recordings(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// In the order in which they were started.
+    all: Vec<Arc<Kept>>,
+    /// The ids of those that are being started.
+    starting: BTreeSet<String>,
+    /// Set when the session ends: none begins any more.
+    closed: bool,
+}
+
+/// One recording.
+struct Kept {
+    id: String,
+    device: String,
+    name: String,
+    on_phone: String,
+    lasting: Duration,
+    bit_rate: Option<u32>,
+    size: Option<Size>,
+    process: u32,
+    warnings: Vec<String>,
+    began: Instant,
+    over: Arc<Mutex<Option<Over>>>,
+    /// Orders to stop, with the port to answer on.
+    orders: mpsc::Sender<oneshot::Sender<Result<(), Error>>>,
+    /// Whoever stops it has this turn.
+    stopping: tokio::sync::Mutex<()>,
+}
+
+/// When a recording ended.
+#[derive(Clone, Copy)]
+struct Over {
+    at: Instant,
+    by_itself: bool,
+}
+
+/// What a recording is begun with.
+pub(super) struct Wish {
+    pub(super) name: Option<String>,
+    pub(super) lasting: Duration,
+    pub(super) bit_rate: Option<u32>,
+    pub(super) size: Option<Size>,
+}
+
+impl Session {
+    /// Begins a recording.
+    pub(super) async fn start_recording(
+        &self,
+        call: &Call,
+        wish: Wish,
+        course: &Course,
+    ) -> Result<Outcome, Failure> {
+        let (first, last) = (*SECONDS.start(), *SECONDS.end());
+        if wish.lasting < Duration::from_secs(first) || wish.lasting > Duration::from_secs(last) {
+            let why = format!("a recording takes {first} to {last} seconds");
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        let name = self.saving.name(wish.name, Content::Video)?;
+        let attached = self.attached(call, course).await?;
+        let id = format!("{}_{name}", attached.id());
+        let _place = self.recordings.place(&id)?;
+        let on_phone = format!("{STORAGE}/{name}");
+        let asked = RecordingWish {
+            path: on_phone.clone(),
+            lasting: wish.lasting,
+            bit_rate: wish.bit_rate,
+            size: wish.size,
+        };
+        let recording = attached.device.record(&asked).await;
+        let recording = recording.map_err(|error| attached.failed(&error))?;
+        let lasting = recording.lasting().min(wish.lasting);
+        let mut warnings = Vec::new();
+        if lasting < wish.lasting {
+            let (lasting, wish) = (lasting.as_secs(), wish.lasting.as_secs());
+            warnings.push(format!(
+                "this phone records for {lasting} s at most, not for the {wish} s that were asked for"
+            ));
+        }
+        let over = Arc::default();
+        let process = recording.process();
+        let (orders, taken) = mpsc::channel(1);
+        tokio::spawn(attend(recording, Arc::clone(&over), taken));
+        let kept = Arc::new(Kept {
+            id,
+            device: attached.id().to_owned(),
+            name,
+            on_phone,
+            lasting,
+            bit_rate: wish.bit_rate,
+            size: wish.size,
+            process,
+            warnings,
+            began: Instant::now(),
+            over,
+            orders,
+            stopping: tokio::sync::Mutex::default(),
+        });
+        let told = kept.tell(None);
+        self.recordings.add(kept)?;
+        Ok(Outcome::Recording(told))
+    }
+
+    /// Ends one recording, or all of the phone that the call is for, or all.
+    pub(super) async fn stop_recording(
+        &self,
+        call: &Call,
+        wanted: Option<String>,
+        fetch: bool,
+        course: &Course,
+    ) -> Result<Outcome, Failure> {
+        let (asked, until) = (Instant::now(), until(call));
+        if let Some(id) = wanted {
+            let kept = self.recordings.find(&id)?;
+            // So that a phone that keeps silent is asked whether it is still there, once the time is over.
+            let _ = course.phone.set(kept.device.clone());
+            if let Some(attached) = lock(&self.known).get(&kept.device).and_then(Known::attached) {
+                let _ = course.attached.set(attached);
+            }
+            return self.stop_one(&kept, fetch, until).await.map(Outcome::Recording);
+        }
+        let all = self.recordings.of(call.device.as_deref());
+        let stopping = all.iter().map(async |kept| {
+            let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
+                Ok(stopped) => stopped,
+                Err(_) => {
+                    let what = format!("stop recording {}", kept.id);
+                    Err(Cause::TimedOut { what, after: asked.elapsed() }.into())
+                }
+            };
+            // What one phone does not do must not hide what the others did.
+            stopped.unwrap_or_else(|failure| {
+                let why = format!("it is not stopped and stays listed: {}", failure.cause);
+                let mut told = kept.tell(fetch.then(|| Err(why.clone())));
+                told.warnings.push(why);
+                told
+            })
+        });
+        Ok(Outcome::Recordings(together(stopping).await))
+    }
+
+    /// Those that are listed.
+    pub(super) fn list_recordings(&self, call: &Call) -> Outcome {
+        let all = self.recordings.of(call.device.as_deref());
+        Outcome::Recordings(all.iter().map(|kept| kept.tell(None)).collect())
+    }
+
+    async fn stop_one(
+        &self,
+        kept: &Arc<Kept>,
+        fetch: bool,
+        until: Instant,
+    ) -> Result<Recorded, Failure> {
+        let _turn = kept.stopping.lock().await;
+        // Somebody else may have stopped it while this waited.
+        self.recordings.find(&kept.id)?;
+        let lost = match kept.stop().await {
+            Ok(()) => None,
+            Err(Error::NotConnected { why, .. }) => Some(why),
+            Err(error) => {
+                self.recordings.forget(kept);
+                return Err(Failure::of_device(&kept.device, &error));
+            }
+        };
+        if lost.is_some() {
+            kept.is_over(false);
+        }
+        let mut told = kept.tell(None);
+        if let Some(why) = &lost {
+            // Where the phone is still gone that is what is told, and the recording stays.
+            self.reach(&kept.device).await?;
+            told.warnings.push(format!("the phone was lost while it recorded: {why}"));
+        }
+        if fetch {
+            let fetched = self.fetch_recording(kept, until).await;
+            if fetched.is_ok() {
+                self.recordings.forget(kept);
+            }
+            told.here = Some(fetched.map_err(|why| {
+                format!("{why}; the recording stays listed: stop it again to fetch it, or without fetching to be rid of it")
+            }));
+        } else {
+            self.recordings.forget(kept);
+        }
+        Ok(told)
+    }
+
+    async fn fetch_recording(&self, kept: &Kept, until: Instant) -> Fetched {
+        let device = match timeout_at(until, self.reach(&kept.device)).await {
+            Ok(Ok(device)) => device,
+            Ok(Err(failure)) => return Err(failure.cause.to_string()),
+            Err(_) => return Err("the phone does not answer".into()),
+        };
+        self.saving.fetch(&*device, &kept.on_phone, &kept.name, Content::Video, until).await
+    }
+}
+
+impl Recordings {
+    /// Keeps a place for a recording that is being started.
+    fn place(&self, id: &str) -> Result<Place<'_>, Failure> {
+        let mut inner = lock(&self.0);
+        if inner.closed {
+            return Err(Cause::Refused { why: "the session has ended".into() }.into());
+        }
+        if inner.starting.contains(id) || inner.all.iter().any(|kept| kept.id == id) {
+            let why =
+                format!("there is a recording {id} already; stop it first, or choose another name");
+            return Err(Cause::Refused { why }.into());
+        }
+        let running = inner.all.iter().filter(|kept| lock(&kept.over).is_none()).count();
+        let starting = inner.starting.len();
+        if running + starting >= MOST || inner.all.len() + starting >= MOST_LISTED {
+            return Err(Cause::TooMany { what: "recordings", most: MOST }.into());
+        }
+        inner.starting.insert(id.to_owned());
+        Ok(Place { recordings: self, id: id.to_owned() })
+    }
+
+    fn add(&self, kept: Arc<Kept>) -> Result<(), Failure> {
+        let mut inner = lock(&self.0);
+        if inner.closed {
+            // Dropped, the recording is ended by its device as well as that can be done.
+            return Err(Cause::Refused { why: "the session has ended".into() }.into());
+        }
+        inner.all.push(kept);
+        Ok(())
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Kept>, Failure> {
+        let inner = lock(&self.0);
+        inner.all.iter().find(|kept| kept.id == id).cloned().ok_or_else(|| {
+            let there = inner.all.iter().map(|kept| kept.id.clone()).collect();
+            Cause::NoSuchRecording { id: id.to_owned(), there }.into()
+        })
+    }
+
+    fn of(&self, device: Option<&str>) -> Vec<Arc<Kept>> {
+        let inner = lock(&self.0);
+        let wanted = |kept: &&Arc<Kept>| device.is_none_or(|device| kept.device == device);
+        inner.all.iter().filter(wanted).cloned().collect()
+    }
+
+    fn forget(&self, kept: &Arc<Kept>) {
+        lock(&self.0).all.retain(|other| !Arc::ptr_eq(other, kept));
+    }
+
+    /// Ends all that are under way. What they have recorded stays on the phones.
+    pub(super) async fn end(&self) {
+        let all = {
+            let mut inner = lock(&self.0);
+            inner.closed = true;
+            std::mem::take(&mut inner.all)
+        };
+        let mut ending = JoinSet::new();
+        for kept in all {
+            ending.spawn(async move {
+                match kept.stop().await {
+                    Ok(()) => tracing::info!("{} stays on {}", kept.on_phone, kept.device),
+                    Err(error) => tracing::warn!("recording {}: {error}", kept.id),
+                }
+            });
+        }
+        ending.join_all().await;
+    }
+}
+
+/// A place among those that are being started; dropped, it is free again.
+struct Place<'a> {
+    recordings: &'a Recordings,
+    id: String,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        lock(&self.recordings.0).starting.remove(&self.id);
+    }
+}
+
+impl Kept {
+    /// Has it ended, and waits for that. Asked again, it is at once.
+    async fn stop(&self) -> Result<(), Error> {
+        let gone = || Error::NotReady {
+            what: "stop the recording",
+            said: "whoever attends to it is gone".into(),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.orders.send(reply).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    fn tell(&self, here: Option<Fetched>) -> Recorded {
+        let over = *lock(&self.over);
+        let until = over.map_or_else(Instant::now, |over| over.at);
+        let running = until.saturating_duration_since(self.began);
+        let mut warnings = self.warnings.clone();
+        if over.is_some_and(|over| over.by_itself) {
+            let seconds = running.as_secs_f64();
+            warnings.push(format!("it ended by itself after {seconds:.1} s"));
+        }
+        Recorded {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            on_phone: self.on_phone.clone(),
+            running,
+            lasting: self.lasting,
+            bit_rate: self.bit_rate,
+            size: self.size,
+            process: self.process,
+            warnings,
+            here,
+        }
+    }
+
+    /// Notes that it has ended, and whether nobody else ended it.
+    fn is_over(&self, by_itself: bool) {
+        let mut over = lock(&self.over);
+        let at = over.map_or_else(Instant::now, |over| over.at);
+        *over = Some(Over { at, by_itself });
+    }
+}
+
+/// Waits for the end of a recording, and ends it when it is ordered to, until nobody can order it any more.
+async fn attend(
+    mut recording: Box<dyn Recording>,
+    over: Arc<Mutex<Option<Over>>>,
+    mut orders: mpsc::Receiver<oneshot::Sender<Result<(), Error>>>,
+) {
+    loop {
+        let running = lock(&over).is_none();
+        let order = tokio::select! {
+            biased;
+            order = orders.recv() => order,
+            () = recording.ended(), if running => {
+                lock(&over).get_or_insert(Over { at: Instant::now(), by_itself: true });
+                continue;
+            }
+        };
+        let Some(reply) = order else { return };
+        let said = || format!("no answer within {STOPPING:?}");
+        let stopped = match timeout(STOPPING, recording.stop()).await {
+            Ok(stopped) => stopped,
+            Err(_) => Err(Error::NotReady { what: "stop the recording", said: said() }),
+        };
+        if matches!(stopped, Ok(()) | Err(Error::Failed { .. })) {
+            lock(&over).get_or_insert(Over { at: Instant::now(), by_itself: false });
+        }
+        let _ = reply.send(stopped);
+    }
+}
+
+/// Waits for all of them, which go on side by side.
+async fn together<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<_> = all.map(|one| (Box::pin(one), None)).collect();
+    poll_fn(|context| {
+        for (one, done) in all.iter_mut().filter(|(_, done)| done.is_none()) {
+            if let Poll::Ready(outcome) = one.as_mut().poll(context) {
+                *done = Some(outcome);
+            }
+        }
+        if all.iter().all(|(_, done)| done.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    all.into_iter().filter_map(|(_, done)| done).collect()
+}
