@@ -91,6 +91,11 @@ impl Attached {
         self.device.probe().await.map_err(|error| self.failed(&error))
     }
 
+    pub(super) async fn health(&self) -> Result<Outcome, Failure> {
+        let health = self.device.health().await.map_err(|error| self.failed(&error))?;
+        Ok(Outcome::Health(self.identity().clone(), health))
+    }
+
     pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
         let current = self.device.foreground().await.map_err(|error| self.failed(&error))?;
         Ok(Outcome::Current(current))

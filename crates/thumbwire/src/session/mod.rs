@@ -1,15 +1,16 @@
 //! One piece of work on phones: the chosen device, the numbered controls, and what an action made stale.
 //!
 //! Begin with [`Session`], which is the one [`Perform`] that reaches phones: it finds the phone that a call is for,
-//! keeps its deadline, and forgets connections that ended. [`attached`] carries the action out on that phone, [`looks`]
-//! sees what is there, [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`recall`] remembers earlier
-//! answers; [`turning`] turns its screen, and back when the session ends; [`recordings`] and [`monitors`] go on from call to
-//! call, and [`saving`] fetches files; [`Phones`] knows which there are and opens them.
+//! keeps its deadline, and forgets connections that ended; [`choosing`] says which it is. [`attached`] carries the action
+//! out on that phone, [`looks`] sees what is there, [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap,
+//! [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session ends; [`recordings`] and
+//! [`monitors`] go on from call to call, and [`saving`] fetches files; [`Phones`] knows which there are and opens them.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;
 mod apps;
 mod attached;
+mod choosing;
 mod controls;
 mod looks;
 mod monitors;
@@ -29,10 +30,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_device::{Acted, Device, Identity, Platform};
+use thumbwire_device::{Acted, Device};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::action::{Action, Cache, Call, Cause, Failure, Listed, Outcome, Perform};
+use crate::action::{Action, Cache, Call, Cause, Failure, Outcome, Perform};
 use attached::{Attached, Screen};
 use monitors::Monitors;
 pub use phones::{OurKey, Phones, VIRTUAL};
@@ -110,47 +111,6 @@ impl Session {
         self.attach(&id, course).await
     }
 
-    /// The chosen phone; without a choice, the only one that is there. That is remembered, so that a second
-    /// phone plugged in later does not change what is driven. The built-in phone is never taken so: who wants it
-    /// names it.
-    async fn chosen_id(&self) -> Result<String, Failure> {
-        if let Some(id) = &*lock(&self.chosen) {
-            return Ok(id.clone());
-        }
-        let there = self.phones.list().await?;
-        let attached: Vec<_> = there.iter().filter(|phone| phone.id != VIRTUAL).collect();
-        let ready = attached.iter().filter(|phone| phone.is_ready());
-        match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
-            ([only], _) => Ok(lock(&self.chosen).get_or_insert_with(|| only.id.clone()).clone()),
-            // The one that is there is most likely the one that is wanted.
-            ([], [unready]) => Err(phones::not_ready(unready)),
-            _ => Err(Cause::NoDeviceChosen { there }.into()),
-        }
-    }
-
-    /// All phones to choose from: also those that no adb server lists, because they are reached by their address.
-    async fn there(&self) -> Result<Vec<Listed>, Failure> {
-        let mut there = self.phones.list().await?;
-        let listed = |there: &[Listed], id: &str| there.iter().any(|phone| phone.id == id);
-        let connected: Vec<_> = lock(&self.known).values().filter_map(Known::attached).collect();
-        for attached in connected {
-            let Identity { id, platform, model } = attached.identity().clone();
-            // Of what the server knows, it knows best.
-            if phones::is_address(&id) && !listed(&there, &id) {
-                let (state, properties) = ("device".into(), Vec::new());
-                there.push(Listed { id, platform, model, state, properties });
-            }
-        }
-        let chosen = lock(&self.chosen).clone();
-        if let Some(id) = chosen.filter(|id| phones::is_address(id) && !listed(&there, id)) {
-            // Listing connects to nothing: that may take long, and ask the phone's owner something.
-            let state = "not connected; the next call connects".into();
-            let (model, properties) = (String::new(), Vec::new());
-            there.push(Listed { id, platform: Platform::Android, model, state, properties });
-        }
-        Ok(there)
-    }
-
     async fn attach<'a>(&self, id: &str, course: &'a Course) -> Result<&'a Attached, Failure> {
         let _ = course.phone.set(id.to_owned());
         let known = lock(&self.known).get(id).and_then(Known::attached);
@@ -200,6 +160,8 @@ impl Session {
                 Ok(Outcome::Devices(there))
             }
             Action::UseDevice { device, platform } => self.choose(&device, platform, course).await,
+            Action::UseAnyDevice => self.choose_any(course).await,
+            Action::Health => self.attached(call, course).await?.health().await,
             Action::Screenshot(shape) => {
                 let picture = self.attached(call, course).await?.screenshot().await?;
                 pictures::shaped(picture, shape).await.map(Outcome::Picture)
@@ -270,24 +232,7 @@ impl Session {
                 self.stop_recording(call, recording, fetch, course).await
             }
             Action::ListRecordings => Ok(self.list_recordings(call)),
-            Action::UseAnyDevice | Action::Health => Err(unbuilt()),
         }
-    }
-
-    async fn choose(
-        &self,
-        id: &str,
-        platform: Option<Platform>,
-        course: &Course,
-    ) -> Result<Outcome, Failure> {
-        if platform == Some(Platform::Ios) {
-            let what = format!("driving {id}");
-            return Err(Cause::PlatformNotSupported { what, platform: Platform::Ios }.into());
-        }
-        let attached = self.attach(id, course).await?;
-        attached.answers().await?;
-        *lock(&self.chosen) = Some(id.to_owned());
-        Ok(Outcome::Using(attached.identity().clone()))
     }
 
     /// What to say when a call's time ran out: a phone that does not answer, or no longer, is not connected.
@@ -376,10 +321,6 @@ impl Known {
         let device = Arc::clone(self.device.as_ref()?);
         Some(Attached::new(device, Arc::clone(&self.screen)))
     }
-}
-
-fn unbuilt() -> Failure {
-    Cause::Refused { why: "not built yet".into() }.into()
 }
 
 /// A panic elsewhere leaves nothing half changed here.

@@ -1,6 +1,7 @@
 //! The session over a device of its own, which does what a test says at the moment it says.
 
 mod apps;
+mod choosing;
 mod controls;
 mod finding;
 mod looks;
@@ -15,8 +16,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thumbwire_adb::AdbServer;
 use thumbwire_device::picture::Pixels;
 use thumbwire_device::{
-    App, AppId, Detail, Error, Flags, Foreground, Format, Gesture, Identity, Image, Info, Key,
-    Node, Orientation, Panel, Point, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    App, AppId, Check, Detail, Error, Flags, Foreground, Format, Gesture, Health, Identity, Image,
+    Info, Key, Node, Orientation, Panel, Platform, Point, Rect, Screenshot, Size, Tree, TurnedBy,
+    TypedBy,
 };
 use tokio::sync::Semaphore;
 
@@ -140,6 +142,10 @@ impl Device for Fake {
             serial: String::new(),
             panel,
         })
+    }
+    async fn health(&self) -> Result<Health, Error> {
+        let details = String::new();
+        Ok(Health { checks: vec![Check { name: "connectivity", passed: true, details }] })
     }
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
         Ok(Vec::new())
