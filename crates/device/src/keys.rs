@@ -50,28 +50,122 @@ impl Key {
 pub struct KeyCode(pub u16);
 
 impl KeyCode {
-    /// The highest number that a release of Android knows.
-    pub const HIGHEST: u16 = 300;
+    /// The highest number that a release of Android knows: Android 16's `KEYCODE_F24`.
+    pub const HIGHEST: u16 = 337;
 
-    /// The key of that name, with or without `KEYCODE_`, small or capital; or of that number.
+    /// The key of that name, with or without `KEYCODE_`, small or capital; or of that number. So `4` is the key of number 4,
+    /// which is Back, and `KEYCODE_4` the one that types a 4.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.trim();
-        if let Ok(number) = name.parse::<u16>() {
-            return (number <= Self::HIGHEST).then_some(Self(number));
+        if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return name.parse().ok().filter(|number| *number <= Self::HIGHEST).map(Self);
         }
         let name = name.to_ascii_uppercase();
         let name = name.strip_prefix("KEYCODE_").unwrap_or(&name);
-        NAMES.iter().find(|(known, _)| *known == name).map(|&(_, number)| Self(number))
+        let number = NAMES.iter().position(|known| *known == name)?;
+        u16::try_from(number).ok().map(Self)
     }
 
     /// Android's name for it, `KEYCODE_BACK`; its number where this table has no name.
     pub fn name(self) -> Cow<'static, str> {
-        match NAMES.iter().find(|&&(_, number)| number == self.0) {
-            Some((name, _)) => format!("KEYCODE_{name}").into(),
+        match NAMES.get(usize::from(self.0)) {
+            Some(name) => format!("KEYCODE_{name}").into(),
             None => self.0.to_string().into(),
         }
     }
 }
 
-/// `android.view.KeyEvent`.
-const NAMES: &[(&str, u16)] = &[("HOME", 3), ("BACK", 4), ("ENTER", 66), ("DEL", 67)];
+/// The names of `android.view.KeyEvent`, by their numbers. Source: the constants of that class up to Android 16's
+/// `KEYCODE_F24`; a release knows those up to the last that it added, and takes no harm from others.
+#[rustfmt::skip]
+const NAMES: [&str; KeyCode::HIGHEST as usize + 1] = [
+    "UNKNOWN", "SOFT_LEFT", "SOFT_RIGHT", "HOME", "BACK", "CALL", "ENDCALL", "0", "1", "2", "3", "4", "5", "6", "7",
+    "8", "9", "STAR", "POUND", "DPAD_UP", "DPAD_DOWN", "DPAD_LEFT", "DPAD_RIGHT", "DPAD_CENTER", "VOLUME_UP",
+    "VOLUME_DOWN", "POWER", "CAMERA", "CLEAR", "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N",
+    "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z", "COMMA", "PERIOD", "ALT_LEFT", "ALT_RIGHT",
+    "SHIFT_LEFT", "SHIFT_RIGHT", "TAB", "SPACE", "SYM", "EXPLORER", "ENVELOPE", "ENTER", "DEL", "GRAVE", "MINUS",
+    "EQUALS", "LEFT_BRACKET", "RIGHT_BRACKET", "BACKSLASH", "SEMICOLON", "APOSTROPHE", "SLASH", "AT", "NUM",
+    "HEADSETHOOK", "FOCUS", "PLUS", "MENU", "NOTIFICATION", "SEARCH", "MEDIA_PLAY_PAUSE", "MEDIA_STOP",
+    "MEDIA_NEXT", "MEDIA_PREVIOUS", "MEDIA_REWIND", "MEDIA_FAST_FORWARD", "MUTE", "PAGE_UP", "PAGE_DOWN",
+    "PICTSYMBOLS", "SWITCH_CHARSET", "BUTTON_A", "BUTTON_B", "BUTTON_C", "BUTTON_X", "BUTTON_Y", "BUTTON_Z",
+    "BUTTON_L1", "BUTTON_R1", "BUTTON_L2", "BUTTON_R2", "BUTTON_THUMBL", "BUTTON_THUMBR", "BUTTON_START",
+    "BUTTON_SELECT", "BUTTON_MODE", "ESCAPE", "FORWARD_DEL", "CTRL_LEFT", "CTRL_RIGHT", "CAPS_LOCK", "SCROLL_LOCK",
+    "META_LEFT", "META_RIGHT", "FUNCTION", "SYSRQ", "BREAK", "MOVE_HOME", "MOVE_END", "INSERT", "FORWARD",
+    "MEDIA_PLAY", "MEDIA_PAUSE", "MEDIA_CLOSE", "MEDIA_EJECT", "MEDIA_RECORD", "F1", "F2", "F3", "F4", "F5", "F6",
+    "F7", "F8", "F9", "F10", "F11", "F12", "NUM_LOCK", "NUMPAD_0", "NUMPAD_1", "NUMPAD_2", "NUMPAD_3", "NUMPAD_4",
+    "NUMPAD_5", "NUMPAD_6", "NUMPAD_7", "NUMPAD_8", "NUMPAD_9", "NUMPAD_DIVIDE", "NUMPAD_MULTIPLY",
+    "NUMPAD_SUBTRACT", "NUMPAD_ADD", "NUMPAD_DOT", "NUMPAD_COMMA", "NUMPAD_ENTER", "NUMPAD_EQUALS",
+    "NUMPAD_LEFT_PAREN", "NUMPAD_RIGHT_PAREN", "VOLUME_MUTE", "INFO", "CHANNEL_UP", "CHANNEL_DOWN", "ZOOM_IN",
+    "ZOOM_OUT", "TV", "WINDOW", "GUIDE", "DVR", "BOOKMARK", "CAPTIONS", "SETTINGS", "TV_POWER", "TV_INPUT",
+    "STB_POWER", "STB_INPUT", "AVR_POWER", "AVR_INPUT", "PROG_RED", "PROG_GREEN", "PROG_YELLOW", "PROG_BLUE",
+    "APP_SWITCH", "BUTTON_1", "BUTTON_2", "BUTTON_3", "BUTTON_4", "BUTTON_5", "BUTTON_6", "BUTTON_7", "BUTTON_8",
+    "BUTTON_9", "BUTTON_10", "BUTTON_11", "BUTTON_12", "BUTTON_13", "BUTTON_14", "BUTTON_15", "BUTTON_16",
+    "LANGUAGE_SWITCH", "MANNER_MODE", "3D_MODE", "CONTACTS", "CALENDAR", "MUSIC", "CALCULATOR", "ZENKAKU_HANKAKU",
+    "EISU", "MUHENKAN", "HENKAN", "KATAKANA_HIRAGANA", "YEN", "RO", "KANA", "ASSIST", "BRIGHTNESS_DOWN",
+    "BRIGHTNESS_UP", "MEDIA_AUDIO_TRACK", "SLEEP", "WAKEUP", "PAIRING", "MEDIA_TOP_MENU", "11", "12",
+    "LAST_CHANNEL", "TV_DATA_SERVICE", "VOICE_ASSIST", "TV_RADIO_SERVICE", "TV_TELETEXT", "TV_NUMBER_ENTRY",
+    "TV_TERRESTRIAL_ANALOG", "TV_TERRESTRIAL_DIGITAL", "TV_SATELLITE", "TV_SATELLITE_BS", "TV_SATELLITE_CS",
+    "TV_SATELLITE_SERVICE", "TV_NETWORK", "TV_ANTENNA_CABLE", "TV_INPUT_HDMI_1", "TV_INPUT_HDMI_2",
+    "TV_INPUT_HDMI_3", "TV_INPUT_HDMI_4", "TV_INPUT_COMPOSITE_1", "TV_INPUT_COMPOSITE_2", "TV_INPUT_COMPONENT_1",
+    "TV_INPUT_COMPONENT_2", "TV_INPUT_VGA_1", "TV_AUDIO_DESCRIPTION", "TV_AUDIO_DESCRIPTION_MIX_UP",
+    "TV_AUDIO_DESCRIPTION_MIX_DOWN", "TV_ZOOM_MODE", "TV_CONTENTS_MENU", "TV_MEDIA_CONTEXT_MENU",
+    "TV_TIMER_PROGRAMMING", "HELP", "NAVIGATE_PREVIOUS", "NAVIGATE_NEXT", "NAVIGATE_IN", "NAVIGATE_OUT",
+    "STEM_PRIMARY", "STEM_1", "STEM_2", "STEM_3", "DPAD_UP_LEFT", "DPAD_DOWN_LEFT", "DPAD_UP_RIGHT",
+    "DPAD_DOWN_RIGHT", "MEDIA_SKIP_FORWARD", "MEDIA_SKIP_BACKWARD", "MEDIA_STEP_FORWARD", "MEDIA_STEP_BACKWARD",
+    "SOFT_SLEEP", "CUT", "COPY", "PASTE", "SYSTEM_NAVIGATION_UP", "SYSTEM_NAVIGATION_DOWN",
+    "SYSTEM_NAVIGATION_LEFT", "SYSTEM_NAVIGATION_RIGHT", "ALL_APPS", "REFRESH", "THUMBS_UP", "THUMBS_DOWN",
+    "PROFILE_SWITCH", "VIDEO_APP_1", "VIDEO_APP_2", "VIDEO_APP_3", "VIDEO_APP_4", "VIDEO_APP_5", "VIDEO_APP_6",
+    "VIDEO_APP_7", "VIDEO_APP_8", "FEATURED_APP_1", "FEATURED_APP_2", "FEATURED_APP_3", "FEATURED_APP_4",
+    "DEMO_APP_1", "DEMO_APP_2", "DEMO_APP_3", "DEMO_APP_4", "KEYBOARD_BACKLIGHT_DOWN", "KEYBOARD_BACKLIGHT_UP",
+    "KEYBOARD_BACKLIGHT_TOGGLE", "STYLUS_BUTTON_PRIMARY", "STYLUS_BUTTON_SECONDARY", "STYLUS_BUTTON_TERTIARY",
+    "STYLUS_BUTTON_TAIL", "RECENT_APPS", "MACRO_1", "MACRO_2", "MACRO_3", "MACRO_4", "EMOJI_PICKER", "SCREENSHOT",
+    "DICTATE", "NEW", "CLOSE", "DO_NOT_DISTURB", "PRINT", "LOCK", "FULLSCREEN", "F13", "F14", "F15", "F16", "F17",
+    "F18", "F19", "F20", "F21", "F22", "F23", "F24",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_known_by_its_name_and_its_number() {
+        let check = |name: &str, number: Option<u16>| {
+            assert_eq!(KeyCode::from_name(name), number.map(KeyCode), "{name:?}");
+        };
+        for name in ["BACK", "KEYCODE_BACK", "back", "Keycode_Back", " BACK\n", "4", "004"] {
+            check(name, Some(4));
+        }
+        for (name, number) in [
+            ("KEYCODE_4", 11),
+            ("KEYCODE_11", 227),
+            ("HOME", 3),
+            ("POWER", 26),
+            ("ENTER", 66),
+            ("DEL", 67),
+            ("MENU", 82),
+            ("F12", 142),
+            ("APP_SWITCH", 187),
+            ("3D_MODE", 206),
+            ("WAKEUP", 224),
+            ("PASTE", 279),
+            ("FULLSCREEN", 325),
+            ("337", 337),
+        ] {
+            check(name, Some(number));
+        }
+        for name in ["", " ", "338", "-1", "+4", "4.0", "KEYCODE_", "BACKK", "KEYCODE_KEYCODE_BACK"]
+        {
+            check(name, None);
+        }
+    }
+
+    #[test]
+    fn every_number_has_a_name_of_its_own_that_leads_back() {
+        for number in 0..=KeyCode::HIGHEST {
+            let name = KeyCode(number).name();
+            assert!(name.starts_with("KEYCODE_"), "{number}: {name}");
+            assert_eq!(KeyCode::from_name(&name), Some(KeyCode(number)));
+        }
+        assert_eq!(KeyCode(338).name(), "338");
+    }
+}
