@@ -20,6 +20,8 @@ pub(super) async fn screencap(call: Invocation) -> Status {
         match arg.as_str() {
             "-p" => png = true,
             "-d" => drop(args.next()),
+            // getopt(3)
+            "--" => file = args.next().cloned(),
             option if option.len() > 1 && option.starts_with('-') => {
                 call.err(call.manners().screencap_usage).await;
                 return Ok(1);
