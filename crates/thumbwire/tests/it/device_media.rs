@@ -6,7 +6,7 @@ use std::time::Duration;
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{Direct, Transport};
 use thumbwire_device::android::Android;
-use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority};
+use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority, RecordingWish};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
 const RELEASES: [&str; 6] = ["4.4", "9", "11", "13", "14", "16"];
@@ -118,5 +118,192 @@ async fn a_log_is_followed_from_now_on_and_from_an_entry_on_and_ends_on_the_phon
         drop(from_now);
         drop(from_one);
         until_ended(&phone, "logcat").await;
+    }
+}
+
+fn wish(path: &str) -> RecordingWish {
+    RecordingWish {
+        path: path.into(),
+        lasting: Duration::from_secs(60),
+        bit_rate: Some(2_000_000),
+        size: None,
+    }
+}
+
+async fn fetched(device: &Android, path: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let length = device.fetch_file(path, &mut bytes).await.unwrap();
+    assert_eq!(length, bytes.len() as u64);
+    bytes
+}
+
+/// The names of a file's boxes, in order: each begins with its length and its name (ISO/IEC 14496-12).
+fn boxes(mut bytes: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    while let Some((head, _)) = bytes.split_at_checked(8) {
+        let length = match u32::from_be_bytes(head[..4].try_into().unwrap()) {
+            // It stands in the eight bytes behind the name.
+            1 => u64::from_be_bytes(bytes[8..16].try_into().unwrap()) as usize,
+            length => length as usize,
+        };
+        names.push(String::from_utf8_lossy(&head[4..]).into_owned());
+        bytes = bytes.get(length.max(8)..).expect("a whole box");
+    }
+    assert!(bytes.is_empty());
+    names
+}
+
+/// Whether ffprobe, where it is installed, finds one video of some length in it.
+fn accepted_by_ffprobe(video: &[u8], name: &str) {
+    let file = std::env::temp_dir().join(format!("thumbwire-{}-{name}.mp4", std::process::id()));
+    std::fs::write(&file, video).unwrap();
+    let mut ffprobe = std::process::Command::new("ffprobe");
+    ffprobe.args(["-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0"]);
+    let said = ffprobe.arg(&file).output();
+    std::fs::remove_file(&file).unwrap();
+    match said {
+        Err(_) => println!("skipped: no ffprobe is installed"),
+        Ok(said) => {
+            assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "h264", "{said:?}");
+            assert!(said.stderr.is_empty(), "{said:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_recording_that_is_stopped_is_whole_on_every_release() {
+    for release in RELEASES {
+        let (phone, device) = attached(release).await;
+        let path = "/sdcard/it's one.mp4";
+        let mut recording = device.record(&wish(path)).await.unwrap();
+        assert_eq!(recording.lasting(), Duration::from_secs(60));
+        assert_eq!(running(&phone, "screenrecord").await, 1, "{release}");
+        device.press(thumbwire_device::Key::Home).await.unwrap();
+        recording.stop().await.unwrap();
+        assert_eq!(running(&phone, "screenrecord").await, 0, "{release}");
+        let interrupts = || {
+            let kills = phone.commands().into_iter().filter(|one| one.argv[0] == "kill");
+            kills.map(|one| one.argv.join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(interrupts(), [format!("kill -2 {}", recording.process())], "{release}");
+        // Nobody is told twice.
+        recording.stop().await.unwrap();
+        recording.ended().await;
+        assert_eq!(interrupts().len(), 1);
+        let video = fetched(&device, path).await;
+        assert!(boxes(&video).iter().any(|name| name == "moov"), "{release}");
+        accepted_by_ffprobe(&video, release);
+        device.remove_file(path).await.unwrap();
+        device.remove_file(path).await.unwrap();
+        let gone = device.fetch_file(path, &mut Vec::new()).await.unwrap_err();
+        assert!(gone.to_string().contains("No such file"), "{release}: {gone}");
+    }
+}
+
+#[tokio::test]
+async fn a_recording_that_cannot_be_made_says_why_at_once() {
+    for release in RELEASES {
+        let (phone, device) = attached(release).await;
+        let Err(why) = device.record(&wish("/nowhere/a.mp4")).await else {
+            panic!("{release}: it records into nowhere");
+        };
+        assert!(why.to_string().contains("/nowhere/a.mp4"), "{release}: {why}");
+        assert_eq!(running(&phone, "screenrecord").await, 0, "{release}");
+    }
+}
+
+#[tokio::test]
+async fn a_recording_that_is_let_go_of_ends_and_is_whole() {
+    for release in RELEASES {
+        let (phone, device) = attached(release).await;
+        let recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        drop(recording);
+        until_ended(&phone, "screenrecord").await;
+        let video = fetched(&device, "/sdcard/a.mp4").await;
+        assert!(boxes(&video).iter().any(|name| name == "moov"), "{release}");
+    }
+}
+
+/// A wire that can be cut; it is mended by being used again.
+struct Cut(tokio::sync::watch::Sender<u32>);
+
+impl Cut {
+    fn wire(phone: &VirtualPhone) -> (Self, Direct) {
+        let (cut, cuts) = tokio::sync::watch::channel(0);
+        let served = phone.clone();
+        let wire = Direct::with("the virtual phone", move || {
+            let (ours, mut theirs) = tokio::io::duplex(1 << 16);
+            let mut phone = served.in_memory();
+            let mut cuts = cuts.clone();
+            cuts.mark_unchanged();
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ = tokio::io::copy_bidirectional(&mut theirs, &mut phone) => {},
+                    _ = cuts.changed() => {},
+                }
+            });
+            let io: Box<dyn Io> = Box::new(ours);
+            async move { Ok(io) }
+        });
+        (Self(cut), wire)
+    }
+
+    fn cut(&self) {
+        self.0.send_modify(|cuts| *cuts += 1);
+    }
+}
+
+#[tokio::test]
+async fn a_recording_is_stopped_and_whole_though_the_wire_was_cut() {
+    for release in RELEASES {
+        let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
+        let (cut, wire) = Cut::wire(&phone);
+        let device = Android::attach("virtual", Arc::new(wire)).await.unwrap();
+        let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        cut.cut();
+        recording.stop().await.unwrap_or_else(|error| panic!("{release}: {error}"));
+        assert_eq!(running(&phone, "screenrecord").await, 0, "{release}");
+        let video = fetched(&device, "/sdcard/a.mp4").await;
+        assert!(boxes(&video).iter().any(|name| name == "moov"), "{release}");
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_took_the_number_of_a_recording_is_left_alone() {
+    let (phone, device) = attached("14").await;
+    let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+    let process = recording.process();
+    let other =
+        format!("case \"$(cat /proc/{process}/cmdline)\" in screenrecord*) echo it is;; esac");
+    let said = thumbwire_adb::run(&wire(&phone), &other).await.unwrap().stdout;
+    assert_eq!(String::from_utf8(said).unwrap(), "it is\n");
+    recording.stop().await.unwrap();
+    let gone = format!("cat /proc/{process}/cmdline");
+    let said = thumbwire_adb::run(&wire(&phone), &gone).await.unwrap();
+    assert_eq!(said.status, Some(1));
+}
+
+#[tokio::test]
+async fn pictures_are_taken_into_files_and_health_is_told() {
+    for release in RELEASES {
+        let (phone, device) = attached(release).await;
+        device.screenshot_into("/sdcard/it's a picture").await.unwrap();
+        let picture = fetched(&device, "/sdcard/it's a picture").await;
+        assert!(picture.starts_with(b"\x89PNG"), "{release}");
+        let why = device.screenshot_into("/nowhere/a.png").await.unwrap_err().to_string();
+        assert!(why.contains("/nowhere/a.png"), "{release}: {why}");
+        let told = async || {
+            let health = device.health().await.unwrap();
+            let checks = health.checks.iter();
+            let checks =
+                checks.map(|check| format!("{}: {} {}", check.name, check.passed, check.details));
+            (health.is_well(), checks.collect::<Vec<_>>().join(", "))
+        };
+        let well = "connectivity: true connected, screen_state: true on, ui_service: true uiautomator is ready";
+        assert_eq!(told().await, (true, well.to_owned()), "{release}");
+        device.press(thumbwire_device::Key::Power).await.unwrap();
+        let dark = "connectivity: true connected, screen_state: false off, ui_service: true uiautomator is ready";
+        assert_eq!(told().await, (false, dark.to_owned()), "{release}");
+        drop(phone);
     }
 }
