@@ -1,0 +1,102 @@
+//! What recorded phones' `logcat` printed, through the whole driver: how many entries are read out of each, and which, is held
+//! by a golden file.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use common::{Scripted, capture, data};
+use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority};
+
+const EVERYTHING: LogFilter = LogFilter { tag: None, priority: Priority::Verbose };
+
+/// What a phone answers whose date is this.
+fn dated(date: &str, said: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    vec![("date +", [date.as_bytes(), b"\r\n", said].concat())]
+}
+
+fn shown(entry: &LogEntry) -> String {
+    let message: String = entry.message.chars().take(40).collect();
+    let LogEntry { time, priority, tag, pid, tid, .. } = entry;
+    format!("{time} {} {tag:?} {pid} {tid} {message:?}", priority.letter())
+}
+
+/// A line in the form `threadtime` has a month and a point at these places, which no other form has; this knows no more.
+fn looks_like_an_entry(line: &str) -> bool {
+    let at = |place: usize| line.as_bytes().get(place).copied().unwrap_or_default();
+    at(2) == b'-'
+        && at(14) == b'.'
+        && at(18) == b' '
+        && at(19) != b'D'
+        && line.contains(": ")
+        && !line[18..].trim_start().starts_with(|char: char| char.is_ascii_alphabetic())
+}
+
+#[tokio::test]
+async fn every_recorded_log_is_read() {
+    let Some(data) = data() else { return };
+    let mut files: Vec<_> = fs::read_dir(data.join("logcat"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .chain(
+            ["310-logcat-d-threadtime", "314-logcat-filter"]
+                .map(|name| data.join("android-4.4.4").join(format!("{name}.out"))),
+        )
+        .collect();
+    files.sort();
+    let mut told = String::new();
+    for file in files {
+        let name = file.file_name().unwrap().display().to_string();
+        let said = fs::read(&file).unwrap();
+        let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
+        let text = String::from_utf8_lossy(&said);
+        let lines = text.lines().filter(|line| looks_like_an_entry(line)).count();
+        match device.logs(&EVERYTHING, usize::MAX).await {
+            Ok(entries) => {
+                writeln!(told, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
+                for entry in entries.first().iter().chain(&entries.last()) {
+                    writeln!(told, "    {}", shown(entry)).unwrap();
+                }
+            }
+            Err(error) => {
+                let error = error.to_string();
+                writeln!(told, "{name}: error: {}", error.lines().next().unwrap()).unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[tokio::test]
+async fn the_filter_of_a_phone_of_4_4_is_asked_in_its_words_and_not_by_time() {
+    let Some(said) = capture("android-4.4.4/314-logcat-filter.out") else { return };
+    let (phone, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
+    let filter = LogFilter { tag: Some("ActivityManager".into()), priority: Priority::Warn };
+    let entries = device.logs(&filter, 2).await.unwrap();
+    assert_eq!(entries.len(), 2);
+    assert!(entries.iter().all(|entry| entry.tag == "ActivityManager"));
+    assert!(entries.iter().all(|entry| entry.priority >= Priority::Warn));
+    let asked = "date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -- 'ActivityManager:W' '*:S'";
+    assert_eq!(phone.asked(), [asked]);
+    let _ = device.follow_logs(&filter, Some(&entries[1])).await.unwrap();
+    let asked = "exec logcat -v threadtime -- 'ActivityManager:W' '*:S'";
+    assert_eq!(phone.asked().last().unwrap(), asked);
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_read_is_an_error_with_the_phones_words() {
+    let missing = b"/system/bin/sh: logcat: not found\r\n".as_slice();
+    for (date, said) in [("2026-11-21T04:50:33", missing), ("date: not found", b"")] {
+        let (_, device) = Scripted::attach(dated(date, said)).await;
+        let error = device.logs(&EVERYTHING, 5).await.unwrap_err().to_string();
+        assert!(error.contains("not found"), "{error}");
+        let Err(error) = device.follow_logs(&EVERYTHING, None).await else { panic!("{date}") };
+        assert!(error.to_string().contains("not found"), "{error}");
+    }
+    // An empty log is none.
+    let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", b"")).await;
+    assert_eq!(device.logs(&EVERYTHING, 5).await.unwrap(), []);
+}
