@@ -120,7 +120,7 @@ async fn waiting_makes_nothing_stale_and_ends_when_the_caller_wants_it_no_more()
     let call = Call::within(Duration::from_secs(90));
     let waiting = session.perform(&call, Action::Wait(Duration::from_secs(60)));
     let taken_back = async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        tokio::time::advance(Duration::from_secs(1)).await;
         call.cancelled.cancel();
     };
     let (waited, ()) = tokio::join!(waiting, taken_back);
