@@ -3,11 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
 use super::{Device, Ended, SurfaceName, session};
 use crate::action::Perform;
 use crate::config::Config;
 use crate::mcp;
+use crate::mcp::http::{self, Access, View};
+use crate::token::{self, Kept};
 use crate::trace::{Recorder, Traced};
+
+/// Where `--http` alone listens.
+const ADDRESS: &str = "127.0.0.1:8080";
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -19,10 +27,36 @@ pub(super) struct Arguments {
     /// Record every call, with its pictures, into this new folder
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    http: Http,
+}
+
+/// How callers come in that are no child of ours.
+#[derive(clap::Args)]
+struct Http {
+    /// Serve streamable HTTP at this address of this computer, path /mcp, instead of standard input and output; HOST:PORT is
+    /// 127.0.0.1:8080 when it is left away
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = ADDRESS)]
+    http: Option<String>,
+    /// The file of the token that callers must hold; it is made where there is none [default: thumbwire/token in
+    /// $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+    /// Serve every program of this computer, of whichever user, without a token
+    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    no_token: bool,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let surface = Arc::new(arguments.surface.surface());
+    // What cannot be served is told before a phone is looked for.
+    let door = match &arguments.http.http {
+        None => None,
+        Some(address) => {
+            let listener = http::bind(address).await.map_err(Ended::usage)?;
+            Some((listener, access(&arguments.http, config)?))
+        }
+    };
     let session = Arc::new(session(config, arguments.device));
     let perform: Arc<dyn Perform> = match &arguments.trace {
         None => Arc::clone(&session) as Arc<dyn Perform>,
@@ -34,12 +68,55 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             Arc::new(Traced::new(Arc::clone(&session), recorder))
         }
     };
-    let served = tokio::select! {
-        served = mcp::serve_stdio(surface, perform) => served,
-        () = asked_to_end() => Ok(()),
+    let served = match door {
+        None => tokio::select! {
+            served = mcp::serve_stdio(surface, perform) => served,
+            () = asked_to_end() => Ok(()),
+        },
+        Some((listener, access)) => over_http(listener, View { surface, perform }, access).await,
     };
     session.end().await;
     served.map(|()| 0).map_err(Ended::failed)
+}
+
+/// Serves until somebody asks the program to end, and lets calls under way come to theirs.
+async fn over_http(listener: TcpListener, view: View, access: Access) -> Result<(), String> {
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    eprintln!("thumbwire: serving `{}` at http://{address}{}", view.surface.name, http::PATH);
+    let stop = CancellationToken::new();
+    let served = http::serve(listener, view, access, stop.clone());
+    let mut served = std::pin::pin!(served);
+    let served = tokio::select! {
+        served = served.as_mut() => served,
+        () = asked_to_end() => {
+            stop.cancel();
+            served.await
+        }
+    };
+    served.map_err(|error| format!("cannot accept connections any more: {error}"))
+}
+
+/// Who may call; a token that is made here is shown, this once.
+fn access(http: &Http, config: &Config) -> Result<Access, Ended> {
+    if http.no_token {
+        eprintln!("thumbwire: without a token: every program of this computer may use the phone");
+        return Ok(Access::Everyone);
+    }
+    let file = http.token_file.as_ref().or(config.token.as_ref()).ok_or_else(|| {
+        Ended::usage("there is no home to keep the token in; name a file with --token-file")
+    })?;
+    let Kept { token, made } = token::read_or_make(file).map_err(Ended::failed)?;
+    if made {
+        eprintln!(
+            "thumbwire: this is the token, made just now and not shown again:\n{}",
+            token.reveal()
+        );
+    }
+    eprintln!(
+        "thumbwire: clients send the header `Authorization: Bearer TOKEN`; the token lies in {}",
+        file.display()
+    );
+    Ok(Access::Token(token))
 }
 
 /// Until somebody asks the program to end: by Ctrl-C, or as a service manager or a closed terminal does.

@@ -5,6 +5,7 @@
 //! arguments, its outcome and its words belong to [`crate::surface`]; nothing here knows a tool by name.
 
 mod client;
+pub mod http;
 mod server;
 
 pub use client::{Client, ClientError};

@@ -12,6 +12,8 @@ use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use thumbwire_device::Image;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::action::{Call, Perform, Progress};
 use crate::surface::{Content, Reply, Surface, Tool};
@@ -39,7 +41,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let server = Server { surface, perform };
+    let server = Server::new(surface, perform);
     let running = match server.serve((reader, writer)).await {
         Ok(running) => running,
         // A client that only looks whether we start, and leaves.
@@ -49,9 +51,17 @@ where
     running.waiting().await.map(drop).map_err(|error| error.to_string())
 }
 
-struct Server {
+/// The handlers of every transport.
+#[derive(Clone)]
+pub(super) struct Server {
     surface: Arc<Surface>,
     perform: Arc<dyn Perform>,
+}
+
+impl Server {
+    pub(super) fn new(surface: Arc<Surface>, perform: Arc<dyn Perform>) -> Self {
+        Self { surface, perform }
+    }
 }
 
 impl ServerHandler for Server {
@@ -80,11 +90,15 @@ impl ServerHandler for Server {
         };
         let mut call = Call::within(tool.budget);
         call.cancelled = context.ct.clone();
-        if let Some(token) = context.meta.get_progress_token() {
-            call.progress = Arc::new(Told { peer: context.peer.clone(), token });
-        }
         let arguments = request.arguments.unwrap_or_default();
-        let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
+        let Some(token) = context.meta.get_progress_token() else {
+            let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
+            return Ok(result(reply).into());
+        };
+        let (told, telling) = mpsc::channel(UNREAD);
+        call.progress = Arc::new(Told(told));
+        let work = self.surface.answer(tool, arguments, call, &*self.perform);
+        let reply = while_telling(work, telling, &context.peer, &token).await;
         Ok(result(reply).into())
     }
 
@@ -132,19 +146,51 @@ fn result(reply: Reply) -> CallToolResult {
     result
 }
 
-/// Progress, sent to the client that asked for it.
-struct Told {
-    peer: Peer<RoleServer>,
-    token: ProgressToken,
-}
+/// How many steps of progress wait for a client that reads slowly; later ones are dropped.
+const UNREAD: usize = 64;
+
+/// Progress on its way to the client that asked for it.
+struct Told(mpsc::Sender<(u32, Option<u32>, String)>);
 
 impl Progress for Told {
     fn tell(&self, done: u32, total: Option<u32>, words: &str) {
-        let mut told = ProgressNotificationParam::new(self.token.clone(), done.into());
-        told.total = total.map(f64::from);
-        told.message = Some(words.to_owned());
-        let peer = self.peer.clone();
         // A caller that does not read its progress must not hold up the work.
-        tokio::spawn(async move { peer.notify_progress(told).await });
+        let _ = self.0.try_send((done, total, words.to_owned()));
     }
+}
+
+/// Does the work, and sends its progress meanwhile: in order, and all of it before the answer.
+async fn while_telling(
+    work: impl Future<Output = Reply>,
+    mut telling: mpsc::Receiver<(u32, Option<u32>, String)>,
+    peer: &Peer<RoleServer>,
+    token: &ProgressToken,
+) -> Reply {
+    let tell = async |(done, total, words): (u32, Option<u32>, String)| {
+        let mut told = ProgressNotificationParam::new(token.clone(), done.into());
+        told.total = total.map(f64::from);
+        told.message = Some(words);
+        // A client that has left hears of it with the answer.
+        let _ = peer.notify_progress(told).await;
+    };
+    let done = CancellationToken::new();
+    let working = async {
+        let reply = work.await;
+        done.cancel();
+        reply
+    };
+    let telling = async {
+        loop {
+            tokio::select! {
+                biased;
+                step = telling.recv() => match step {
+                    Some(step) => tell(step).await,
+                    None => return,
+                },
+                // Who still holds the other end has nothing to tell any more.
+                () = done.cancelled() => telling.close(),
+            }
+        }
+    };
+    tokio::join!(working, telling).0
 }
