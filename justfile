@@ -31,6 +31,7 @@ gallery:
 
 # Take what the tests saw as the new goldens; look at the diff before committing
 bless:
+    cargo run -q -p thumbwire -- tools --markdown > docs/tools.md
     INSTA_UPDATE=always cargo test --workspace
 
 # The static binary

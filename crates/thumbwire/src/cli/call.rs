@@ -1,4 +1,4 @@
-//! `thumbwire call` and `thumbwire tools`
+//! `thumbwire call`
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::surface::{Content, Reply};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The tool's name; `thumbwire tools` lists them
+    /// The tool's name; `thumbwire tools` lists them, `thumbwire tools NAME` tells what one takes
     tool: String,
     /// Its arguments, a JSON object
     #[arg(default_value = "{}", value_name = "JSON")]
@@ -29,13 +29,6 @@ pub(super) struct Arguments {
     /// Where pictures are written
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-}
-
-#[derive(clap::Args)]
-pub(super) struct ToolsArguments {
-    /// Which tools
-    #[arg(long, value_enum, default_value = "mobile")]
-    surface: SurfaceName,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
@@ -77,19 +70,4 @@ fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), Ended> {
         }
     }
     Ok(())
-}
-
-pub(super) fn list(arguments: &ToolsArguments) -> Result<u8, Ended> {
-    for tool in &arguments.surface.surface().tools {
-        let required = tool.schema.get("required").and_then(Value::as_array);
-        let needs = |name: &String| required.is_some_and(|all| all.iter().any(|one| one == name));
-        let arguments: Vec<String> = tool.schema["properties"]
-            .as_object()
-            .into_iter()
-            .flat_map(Map::keys)
-            .map(|name| if needs(name) { name.clone() } else { format!("[{name}]") })
-            .collect();
-        print(&format!("{}({})\n    {}\n", tool.name, arguments.join(", "), tool.description))?;
-    }
-    Ok(0)
 }

@@ -10,6 +10,7 @@ mod manner;
 mod phone;
 mod screen;
 mod serve;
+mod tools;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ enum Verb {
     /// reaches the phone.
     Call(call::Arguments),
     /// List the tools of a surface.
-    Tools(call::ToolsArguments),
+    Tools(tools::Arguments),
     /// Run the virtual phone for other programs: `adb connect` to it.
     Phone(phone::Arguments),
 }
@@ -162,7 +163,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
         Verb::Screen(arguments) => screen::run(arguments, config).await,
         Verb::Devices(arguments) => devices::run(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,
-        Verb::Tools(arguments) => call::list(&arguments),
+        Verb::Tools(arguments) => tools::run(&arguments),
         Verb::Phone(arguments) => phone::run(arguments).await,
     }
 }

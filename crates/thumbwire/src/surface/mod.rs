@@ -9,6 +9,7 @@ pub mod android;
 pub mod dispatch;
 mod document;
 mod lenient;
+pub mod manual;
 pub mod mobile;
 mod reply;
 mod schema;

@@ -1,6 +1,12 @@
 //! What clients and models are told of the tools: what they may assume, and how much of it there is.
 
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
 use thumbwire::surface::{Manner, Surface, android, mobile, ufo};
+
+use crate::support::{McpProcess, thumbwire};
 
 /// All that can be served.
 fn surfaces() -> [Surface; 4] {
@@ -68,4 +74,44 @@ fn a_tool_that_changes_nothing_says_so_and_no_other() {
             assert_eq!(tool.manner, manner, "{}: {}", surface.name, tool.name);
         }
     }
+}
+
+#[test]
+fn the_page_of_the_tools_is_what_the_program_prints() {
+    let printed = thumbwire().args(["tools", "--markdown"]).output().unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
+    let written = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        written == printed,
+        "docs/tools.md is old; renew it: cargo run -- tools --markdown > docs/tools.md"
+    );
+}
+
+#[test]
+fn a_tool_is_told_by_name_for_people_and_for_programs() {
+    let said = |arguments: &[&str]| {
+        let output = thumbwire().arg("tools").args(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let mut told = String::new();
+    for tool in ["mobile_swipe", "mobile_type", "mobile_get_accessibility_tree"] {
+        let (code, help, _) = said(&[tool]);
+        assert_eq!(code, Some(0));
+        told.push_str(&help);
+        told.push('\n');
+    }
+    insta::assert_snapshot!("help_of_a_tool", told);
+
+    // What is printed here is what a client is told.
+    let (_, json, _) = said(&["--json"]);
+    let printed: Value = serde_json::from_str(&json).unwrap();
+    let mut server = McpProcess::connected(&["--device", "virtual"]);
+    let listed = server.request("tools/list", json!({}));
+    assert_eq!(printed["tools"], listed["result"]["tools"]);
+
+    let (code, _, words) = said(&["mobile_nope"]);
+    assert_eq!(code, Some(2));
+    assert!(words.contains("`thumbwire tools` lists them"), "{words}");
 }
