@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{TinyPhone, pattern, text};
-use thumbwire_adb::services::shell::{read_to_end, run_within};
+use thumbwire_adb::services::shell::{Piece, Running, read_to_end, run_within};
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::wire::sync::{Entry, emit_entry};
@@ -59,6 +59,36 @@ async fn a_command_that_says_too_much_is_cut_off() {
     assert!(matches!(read_to_end(stream, 299_999).await, Err(Error::TooLarge { .. })));
     let stream = exec(&phone, "flood 300000").await.unwrap();
     assert_eq!(read_to_end(stream, 300_000).await.unwrap().len(), 300_000);
+}
+
+#[tokio::test]
+async fn a_running_command_is_read_while_it_speaks_and_its_end_is_told_again() {
+    let phone = in_memory();
+    let mut both = Running::start(&phone, "both").await.unwrap();
+    assert_eq!(both.next().await.unwrap(), Piece::Out("out\n".into()));
+    assert_eq!(both.next().await.unwrap(), Piece::Err("err\n".into()));
+    for _ in 0..2 {
+        assert_eq!(both.next().await.unwrap(), Piece::End(Some(9)));
+    }
+    let old = Direct::over(TinyPhone::default().pipe());
+    let mut said = Running::start(&old, "say x").await.unwrap();
+    assert_eq!(said.next().await.unwrap(), Piece::Out("x".into()));
+    for _ in 0..2 {
+        assert_eq!(said.next().await.unwrap(), Piece::End(None));
+    }
+}
+
+#[tokio::test]
+async fn a_running_command_that_is_let_go_of_hangs_up() {
+    let phone = TinyPhone::modern();
+    let host = Direct::over(phone.pipe());
+    let hanging = Running::start(&host, "hang").await.unwrap();
+    run(&host, "say x").await.unwrap();
+    assert_eq!(phone.left_alone.load(Ordering::SeqCst), 0);
+    drop(hanging);
+    while phone.left_alone.load(Ordering::SeqCst) == 0 {
+        run(&host, "say x").await.unwrap();
+    }
 }
 
 #[tokio::test]
