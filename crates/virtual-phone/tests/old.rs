@@ -308,3 +308,12 @@ async fn files_go_both_ways_through_small_packets() {
         bytes.iter().flat_map(|&b| if b == b'\n' { vec![b'\r', b'\n'] } else { vec![b] }).collect();
     assert_eq!(through, cooked);
 }
+
+/// getopt(3): behind `--` there are no options.
+#[tokio::test]
+async fn filters_of_the_log_may_stand_behind_the_end_of_the_options() {
+    let wired = old();
+    wired.phone.world(|world| world.write_log('I', "-c", 7, "kept"));
+    let text = said(&wired, "logcat -d -v brief -- -c:V '*:S'").await;
+    assert_eq!(text, "--------- beginning of /dev/log/main\nI/-c      (    7): kept\n");
+}

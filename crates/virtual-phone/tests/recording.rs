@@ -308,6 +308,22 @@ async fn what_cannot_be_recorded_is_refused_in_the_phones_words() {
     }
 }
 
+/// `screenrecord.cpp` before Android 14: three minutes are the default and the most.
+#[tokio::test(start_paused = true)]
+async fn no_release_before_14_records_longer_than_three_minutes() {
+    for release in ["9", "11", "13"] {
+        let wired = Wired::made(Setup::of_release(release).expect("it is there"));
+        for (limit, told) in [("0", "0"), ("181", "181"), ("soon", "0"), ("-1", "-1")] {
+            let ended =
+                wired.all(&format!("screenrecord --time-limit {limit} /sdcard/a.mp4")).await;
+            let why = format!("Time limit {told}s outside acceptable range [1,180]\n");
+            assert_eq!(ended, (2, String::new(), why), "{release}: {limit}");
+        }
+        let (_, _, help) = wired.all("screenrecord --help").await;
+        assert!(help.contains("Default / maximum is 180.\n--display-id"), "{help}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn others_work_on_while_the_screen_is_recorded() {
     let wired = small(1);

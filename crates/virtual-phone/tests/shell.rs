@@ -539,3 +539,17 @@ async fn adbd_says_how_it_listens_and_starts_anew() {
     wired.phone.plug();
     assert_eq!(wired.said("getprop service.adb.tcp.port").await, "0\n");
 }
+
+/// What `exec` starts has the shell's number (execve(2)), and `/proc` tells its command line (proc_pid_cmdline(5)).
+#[tokio::test]
+async fn exec_keeps_the_number_of_the_shell() {
+    let wired = Wired::new();
+    let said = wired.said("echo $$; exec ps -o PID,NAME").await;
+    let (shell, listed) = said.split_once('\n').expect("two commands spoke");
+    let mut rows = listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    assert!(rows.any(|row| row == [shell, "ps"]), "{said}");
+    let said = wired.said("echo $$; exec sh -c 'cat /proc/$$/cmdline' 'a b'").await;
+    assert!(said.ends_with("\nsh\0-c\0cat /proc/$$/cmdline\0a b\0"), "{said:?}");
+    let (status, _, why) = wired.all("cat /proc/99999/cmdline").await;
+    assert_eq!((status, &*why), (1, "cat: /proc/99999/cmdline: No such file or directory\n"));
+}

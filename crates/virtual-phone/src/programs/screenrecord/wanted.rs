@@ -1,8 +1,10 @@
 //! What a `screenrecord` is asked for: its options, read as `getopt_long` does, and the words for mistakes.
 //!
-//! Begin at [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14.
+//! Begin at [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14, and of 5 for the time limit, which could neither be raised nor
+//! removed before 14 (the help of an Android 11, in a public recorder's tests, says so still).
 
 use crate::programs::Invocation;
+use crate::release::shapes::Shape;
 use crate::sh::io::Stop;
 
 /// Bits a second that can be asked for.
@@ -82,7 +84,7 @@ pub(super) async fn read(call: &Invocation) -> Result<Result<Wanted, Refusal>, S
         };
         if WITHOUT.contains(&name) {
             match name {
-                "help" => return Ok(Err(Refusal(USAGE.to_owned(), 0))),
+                "help" => return Ok(Err(Refusal(usage(call), 0))),
                 "version" => return Ok(Err(Refusal("1.4\n".to_owned(), 0))),
                 "verbose" => wanted.verbose = true,
                 "rotate" => wanted.turned = true,
@@ -115,6 +117,16 @@ pub(super) async fn read(call: &Invocation) -> Result<Result<Wanted, Refusal>, S
                     ));
                 }
                 None => return refuse(format!("Unrecognized value: {value}\n")),
+            },
+            "time-limit" if is_limited(call) => match atoi(value) {
+                seconds @ 1..=180 => wanted.limit = Some(seconds),
+                seconds => {
+                    // It prints an unsigned number as a signed one.
+                    let seconds = seconds as i32;
+                    return refuse(format!(
+                        "Time limit {seconds}s outside acceptable range [1,180]\n"
+                    ));
+                }
             },
             "time-limit" => {
                 match value.trim_start().split(' ').next().unwrap_or_default().parse::<i64>() {
@@ -154,6 +166,33 @@ pub(super) async fn read(call: &Invocation) -> Result<Result<Wanted, Refusal>, S
         _ => return refuse("Must specify output file (see --help).\n".to_owned()),
     }
     Ok(Ok(wanted))
+}
+
+/// Whether three minutes are the most that can be asked for.
+fn is_limited(call: &Invocation) -> bool {
+    call.manners().shape < Shape::Fourteen
+}
+
+/// atoi(3) into an unsigned number: the digits that it begins with.
+fn atoi(text: &str) -> u64 {
+    let text = text.trim_start();
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let end = digits.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(digits.len());
+    let number = digits[..end].parse::<u32>().unwrap_or(if end > 0 { u32::MAX } else { 0 });
+    u64::from(if negative { number.wrapping_neg() } else { number })
+}
+
+fn usage(call: &Invocation) -> String {
+    match is_limited(call) {
+        true => USAGE.replace(
+            "Default is 180. Set to 0\n    to remove the time limit.",
+            "Default / maximum is 180.",
+        ),
+        false => USAGE.to_owned(),
+    }
 }
 
 fn size(text: &str) -> Option<(usize, usize)> {
