@@ -78,7 +78,8 @@ pub struct LogEntry {
 /// A log that is being followed. Dropped, it ends on the phone too.
 #[async_trait]
 pub trait LogStream: Send {
-    /// The next entry; waits until there is one. `None` where the phone ended the log.
+    /// The next entry; waits until there is one. `None` where the phone ended the log. A call that is given up loses
+    /// nothing.
     ///
     /// # Errors
     /// When the phone is lost; the stream is over then.

@@ -34,7 +34,8 @@ pub trait Recording: Send + Sync {
     /// When the phone says that it did not record, or is lost.
     async fn stop(&mut self) -> Result<(), Error>;
 
-    /// Waits until it ends, by its time or by [`Recording::stop`].
+    /// Waits until it ends: by its time, by [`Recording::stop`], or with the connection. Whether it did well is told by
+    /// [`Recording::stop`]. A call that is given up loses nothing.
     async fn ended(&mut self);
 }
 

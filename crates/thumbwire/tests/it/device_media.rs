@@ -6,7 +6,7 @@ use std::time::Duration;
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{Direct, Transport};
 use thumbwire_device::android::Android;
-use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority, RecordingWish, Size};
+use thumbwire_device::{Device as _, Error, LogEntry, LogFilter, Priority, RecordingWish, Size};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
 const RELEASES: [&str; 6] = ["4.4", "9", "11", "13", "14", "16"];
@@ -118,6 +118,50 @@ async fn a_log_is_followed_from_now_on_and_from_an_entry_on_and_ends_on_the_phon
         drop(from_now);
         drop(from_one);
         until_ended(&phone, "logcat").await;
+    }
+}
+
+#[tokio::test]
+async fn a_log_goes_on_after_the_wire_was_cut_with_nothing_twice_and_nothing_left_out() {
+    for release in ["4.4", "14"] {
+        let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
+        let (cut, wire) = Cut::wire(&phone);
+        let device = Android::attach("virtual", Arc::new(wire)).await.unwrap();
+        // All within one millisecond of the phone's clock, unless its programs take longer.
+        let write = |text: &str| phone.world(|world| world.write_log('I', "Tag", 77, text));
+        write("old");
+        let filter = tagged("Tag");
+        let mut stream = device.follow_logs(&filter, None).await.unwrap();
+        let mut given = Vec::new();
+        for text in ["one", "two"] {
+            write(text);
+            given.push(stream.next().await.unwrap().unwrap());
+        }
+        cut.cut();
+        write("while it was cut");
+        let lost = stream.next().await.unwrap_err();
+        assert!(matches!(lost, Error::NotConnected { .. }), "{release}: {lost}");
+        let mut stream = device.follow_logs(&filter, given.last()).await.unwrap();
+        write("three");
+        for text in ["while it was cut", "three"] {
+            assert_eq!(stream.next().await.unwrap().unwrap().message, text, "{release}");
+        }
+        drop(stream);
+        until_ended(&phone, "logcat").await;
+    }
+}
+
+#[tokio::test]
+async fn no_recording_is_longer_than_the_phone_makes_them_and_it_says_so() {
+    for (release, seconds) in [("4.4", 180), ("13", 180), ("14", 600), ("16", 600)] {
+        let (_phone, device) = attached(release).await;
+        let long = RecordingWish { lasting: Duration::from_secs(600), ..wish("/sdcard/a.mp4") };
+        let recording = device.record(&long).await.unwrap();
+        assert_eq!(recording.lasting(), Duration::from_secs(seconds), "{release}");
+        let brief =
+            RecordingWish { lasting: Duration::from_millis(1_200), ..wish("/sdcard/b.mp4") };
+        let recording = device.record(&brief).await.unwrap();
+        assert_eq!(recording.lasting(), Duration::from_secs(2), "{release}");
     }
 }
 
