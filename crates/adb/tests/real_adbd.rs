@@ -18,11 +18,12 @@ use common::{echo_outside, echoes, pattern, text};
 use futures::future::join_all;
 use tempfile::TempDir;
 use thumbwire_adb::services::reverse;
+use thumbwire_adb::services::shell::{Piece, Running};
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::wire::compress::Compression;
 use thumbwire_adb::{Direct, Error, Transport, exec, forward, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// Set where a test runs inside the namespaces.
 const INSIDE: &str = "THUMBWIRE_TEST_INSIDE";
@@ -142,6 +143,43 @@ async fn a_real_adbd_runs_commands() {
     assert_eq!(text(old).await.trim_end(), "old");
     let error = phone.open("nosuch:").await.err();
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
+}
+
+/// What long commands stand on: an `exec` is the process that is told to hang up, be it that its
+/// stream is let go of or that the connection is lost.
+#[tokio::test]
+async fn a_real_adbd_ends_a_command_that_is_let_go_of() {
+    if !inside("a_real_adbd_ends_a_command_that_is_let_go_of") {
+        return;
+    }
+    let real = Real::start().await;
+    let start = async |phone: &Direct| {
+        let mut running = Running::start(phone, "echo $$; exec sleep 1000").await.unwrap();
+        let Piece::Out(pid) = running.next().await.unwrap() else { panic!("it says its number") };
+        let alive = format!("kill -0 {}", String::from_utf8_lossy(&pid).trim());
+        assert_eq!(run(&real.phone, &alive).await.unwrap().status, Some(0));
+        (running, alive)
+    };
+    let ended = async |alive: &str| {
+        let ended = async { while run(&real.phone, alive).await.unwrap().status == Some(0) {} };
+        tokio::time::timeout(PATIENCE, ended).await.expect("it is told to hang up");
+    };
+    let (running, alive) = start(&real.phone).await;
+    drop(running);
+    ended(&alive).await;
+
+    let between = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let cable = between.local_addr().unwrap().to_string();
+    let address = real.address.clone();
+    let passing = tokio::spawn(async move {
+        let (mut near, _) = between.accept().await.unwrap();
+        let mut far = TcpStream::connect(address).await.unwrap();
+        tokio::io::copy_bidirectional(&mut near, &mut far).await
+    });
+    let (mut running, alive) = start(&Direct::tcp(&cable)).await;
+    passing.abort();
+    ended(&alive).await;
+    assert!(matches!(running.next().await, Err(Error::Vanished { .. })));
 }
 
 #[tokio::test]
