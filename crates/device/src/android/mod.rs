@@ -1,9 +1,10 @@
 //! Android over ADB: one file a subject, each command beside the reader of what it prints.
 //!
 //! Begin with [`Android`], which asks the phone's shell and sorts the wire's errors; then [`ui`](mod@ui) for trees,
-//! `screen` for pictures, `display` for sizes, `turning`, `input` and `keyboard` for touches and text, `apps`. Only
-//! [`line`](mod@line) puts words into a shell command, and it quotes them. Nothing here waits, retries or remembers a
-//! screen, but that a keyboard app is waited for until it is there.
+//! `screen` for pictures, `display` for sizes, `turning`, `input` and `keyboard` for touches and text, `apps`; `logs`,
+//! `record`, `files` and `health`. Only [`line`](mod@line) puts words into a shell command, and it quotes them. Nothing here
+//! waits, retries or remembers a screen, but that a keyboard app is waited for until it is there, and a recording until it
+//! has begun.
 
 mod apps;
 mod blank;

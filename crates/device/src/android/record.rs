@@ -51,8 +51,11 @@ impl Android {
             end: None,
         };
         recorder.read_process().await?;
-        if timeout(BEGINNING, recorder.ended()).await.is_ok() {
-            recorder.outcome()?;
+        let _ = timeout(BEGINNING, recorder.ended()).await;
+        match recorder.end {
+            None => {}
+            Some(End::Lost) => return Err(lost()),
+            Some(End::Told(_)) => recorder.outcome()?,
         }
         Ok(Box::new(recorder))
     }
@@ -85,12 +88,15 @@ fn interrupt_command(process: u32) -> Line {
         .then("; case \"$(cat /proc/$1/cmdline 2>/dev/null)\" in *screenrecord*) kill -2 $1;; esac")
 }
 
+/// What is said of a process that does not end.
+const GOES_ON: &str = "goes on";
+
 /// Waits until that process is gone, for 20 seconds at most. It has been told to hang up; where it is still there after
 /// five, it is interrupted.
 fn outlast_command(process: u32) -> Line {
     Line::new("set --").number(process).then(
         "; n=0; while case \"$(cat /proc/$1/cmdline 2>/dev/null)\" in *screenrecord*) true;; *) false;; esac; do \
-         n=$((n+1)); if [ $n -eq 6 ]; then kill -2 $1; fi; if [ $n -gt 20 ]; then echo $1 goes on; break; fi; \
+         n=$((n+1)); if [ $n -eq 6 ]; then kill -2 $1; fi; if [ $n -gt 20 ]; then echo process $1 goes on; break; fi; \
          sleep 1; done",
     )
 }
@@ -130,10 +136,7 @@ impl Recorder {
             }
             match self.read().await {
                 None => {}
-                Some(End::Lost) => {
-                    let why = "the connection ended as the recording began".into();
-                    return Err(Error::NotConnected { why, acted: Acted::Maybe });
-                }
+                Some(End::Lost) => return Err(lost()),
                 Some(End::Told(_)) => {
                     return Err(Error::Failed {
                         what: "record the screen",
@@ -184,6 +187,11 @@ impl Recorder {
     }
 }
 
+fn lost() -> Error {
+    let why = "the connection ended as the recording began".into();
+    Error::NotConnected { why, acted: Acted::Maybe }
+}
+
 /// Whether it says that it failed, where no status tells. A screen that is too large for the encoder is tried again in a
 /// smaller size; what is said of that is no failure.
 fn complains(said: &str) -> bool {
@@ -219,7 +227,7 @@ impl Recording for Recorder {
         self.ended().await;
         if matches!(self.end, Some(End::Lost)) {
             let said = self.ask(outlast_command(self.process)).await?;
-            if !said.is_empty() {
+            if said.ends_with(GOES_ON) {
                 return Err(Error::Failed { what: "end the recording", said: excerpt(&said) });
             }
         }

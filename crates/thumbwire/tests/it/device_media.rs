@@ -314,18 +314,31 @@ async fn a_recording_is_stopped_and_whole_though_the_wire_was_cut() {
 }
 
 #[tokio::test]
-async fn a_process_that_took_the_number_of_a_recording_is_left_alone() {
-    let (phone, device) = attached("14").await;
-    let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
-    let process = recording.process();
-    let other =
-        format!("case \"$(cat /proc/{process}/cmdline)\" in screenrecord*) echo it is;; esac");
-    let said = thumbwire_adb::run(&wire(&phone), &other).await.unwrap().stdout;
-    assert_eq!(String::from_utf8(said).unwrap(), "it is\n");
-    recording.stop().await.unwrap();
-    let gone = format!("cat /proc/{process}/cmdline");
-    let said = thumbwire_adb::run(&wire(&phone), &gone).await.unwrap();
-    assert_eq!(said.status, Some(1));
+async fn a_process_that_is_no_recording_any_more_gets_no_signal() {
+    for release in RELEASES {
+        let (phone, device) = attached(release).await;
+        let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        let interrupt = format!("kill -2 {}", recording.process());
+        thumbwire_adb::run(&wire(&phone), &interrupt).await.unwrap();
+        until_ended(&phone, "screenrecord").await;
+        recording.stop().await.unwrap();
+        let kills = phone.commands().into_iter().filter(|one| one.argv[0] == "kill").count();
+        assert_eq!(kills, 1, "{release}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recording_ends_by_its_time() {
+    for release in ["4.4", "14"] {
+        let (phone, device) = attached(release).await;
+        let five = RecordingWish { lasting: Duration::from_secs(5), ..wish("/sdcard/a.mp4") };
+        let mut recording = device.record(&five).await.unwrap();
+        recording.ended().await;
+        assert_eq!(running(&phone, "screenrecord").await, 0, "{release}");
+        recording.stop().await.unwrap();
+        let video = fetched(&device, "/sdcard/a.mp4").await;
+        assert!(boxes(&video).iter().any(|name| name == "moov"), "{release}");
+    }
 }
 
 #[tokio::test]

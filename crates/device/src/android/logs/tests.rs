@@ -1,3 +1,5 @@
+//! Lines, years and filters, each by itself; whole recorded logs are read in `tests/logs.rs`.
+
 use proptest::prelude::*;
 
 use super::entry::{Date, Reader, read_date};
