@@ -212,6 +212,9 @@ pub struct Recorded {
     pub process: u32,
     /// What stands against the recording, in words.
     pub warnings: Vec<String>,
+    /// Why it was not stopped although that was asked for, in words; it stays listed. Only where all were to be stopped: of
+    /// one alone this is a failure.
+    pub unstopped: Option<String>,
     /// The file here, where one was asked for.
     pub here: Option<Fetched>,
 }

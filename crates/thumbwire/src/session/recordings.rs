@@ -140,7 +140,7 @@ impl Session {
             orders,
             stopping: tokio::sync::Mutex::default(),
         });
-        let told = kept.tell(None);
+        let told = kept.tell();
         self.recordings.add(kept)?;
         Ok(Outcome::Recording(told))
     }
@@ -174,10 +174,8 @@ impl Session {
             };
             // What one phone does not do must not hide what the others did.
             stopped.unwrap_or_else(|failure| {
-                let why = format!("it is not stopped and stays listed: {}", failure.cause);
-                let mut told = kept.tell(fetch.then(|| Err(why.clone())));
-                told.warnings.push(why);
-                told
+                let unstopped = Some(failure.cause.to_string());
+                Recorded { unstopped, ..kept.tell() }
             })
         });
         Ok(Outcome::Recordings(together(stopping).await))
@@ -186,7 +184,7 @@ impl Session {
     /// Those that are listed.
     pub(super) fn list_recordings(&self, call: &Call) -> Outcome {
         let all = self.recordings.of(call.device.as_deref());
-        Outcome::Recordings(all.iter().map(|kept| kept.tell(None)).collect())
+        Outcome::Recordings(all.iter().map(|kept| kept.tell()).collect())
     }
 
     async fn stop_one(
@@ -209,7 +207,7 @@ impl Session {
         if lost.is_some() {
             kept.is_over(false);
         }
-        let mut told = kept.tell(None);
+        let mut told = kept.tell();
         if let Some(why) = &lost {
             // Where the phone is still gone that is what is told, and the recording stays.
             self.reach(&kept.device).await?;
@@ -332,7 +330,7 @@ impl Kept {
         answer.await.map_err(|_| gone())?
     }
 
-    fn tell(&self, here: Option<Fetched>) -> Recorded {
+    fn tell(&self) -> Recorded {
         let over = *lock(&self.over);
         let until = over.map_or_else(Instant::now, |over| over.at);
         let running = until.saturating_duration_since(self.began);
@@ -351,7 +349,8 @@ impl Kept {
             size: self.size,
             process: self.process,
             warnings,
-            here,
+            unstopped: None,
+            here: None,
         }
     }
 

@@ -196,7 +196,11 @@ async fn a_recording_of_a_phone_that_is_gone_is_known_until_it_is_back() {
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
     assert_eq!(listed(&session).await, ["fake_a.mp4"]);
     let all = several(&session, Action::StopRecording { recording: None, fetch: true }).await;
-    assert!(all[0].warnings[0].contains("it is not stopped and stays listed"), "{all:?}");
+    assert_eq!(
+        all[0].unstopped.as_deref(),
+        Some("device fake is not connected: no adb server knows it")
+    );
+    assert_eq!(all[0].here, None);
     plug(&session, &phone);
     assert!(stop(&session, "fake_a.mp4").await.unwrap().here.unwrap().is_ok());
     assert_eq!(kept(&root, "assets"), ["a.mp4"]);

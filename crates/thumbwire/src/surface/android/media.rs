@@ -93,7 +93,7 @@ pub(super) fn stopped(_: &Stop, outcome: Outcome) -> Reply {
         Outcome::Recordings(all) => told(json!({
             "success": true,
             "action": "stop_all_recordings",
-            "recordings_stopped": all.len(),
+            "recordings_stopped": all.iter().filter(|one| one.unstopped.is_none()).count(),
             "results": all.iter().map(ended).collect::<Vec<_>>(),
         })),
         outcome => odd(&outcome),
@@ -151,8 +151,16 @@ fn size(limit: &str) -> Result<Size, String> {
     })
 }
 
-/// A recording that has ended.
+/// A recording that has ended, or was to end.
 fn ended(recording: &Recorded) -> Value {
+    if let Some(why) = &recording.unstopped {
+        let id = &recording.id;
+        return json!({
+            "success": false,
+            "error": format!("Failed to stop recording {id}: {why}"),
+            "recording_id": id,
+        });
+    }
     let mut told = object(json!({
         "success": true,
         "action": "stop_recording",

@@ -51,6 +51,7 @@ fn recorded(id: &str) -> Recorded {
         size: None,
         process: 12_345,
         warnings: Vec::new(),
+        unstopped: None,
         here: None,
     }
 }
@@ -116,9 +117,14 @@ async fn a_recording_is_started_listed_and_stopped() {
         "success": true,
         "action": "stop_all_recordings",
         "recordings_stopped": 1,
-        "results": [result],
+        "results": [result, {
+            "success": false,
+            "error": "Failed to stop recording y: the phone is gone",
+            "recording_id": "y",
+        }],
     });
-    let all = Outcome::Recordings(vec![recorded("x")]);
+    let unstopped = Recorded { unstopped: Some("the phone is gone".into()), ..recorded("y") };
+    let all = Outcome::Recordings(vec![recorded("x"), unstopped]);
     tells("stop_screen_recording", json!({}), all, told).await;
 }
 
