@@ -9,6 +9,7 @@ use thumbwire_device::Image;
 use super::{Device, Ended, SurfaceName, exit_code, print, session};
 use crate::action::Call;
 use crate::config::Config;
+use crate::keep::Keep;
 use crate::surface::{Content, Reply};
 
 #[derive(clap::Args)]
@@ -26,7 +27,7 @@ pub(super) struct Arguments {
     /// Print the whole result as JSON
     #[arg(long)]
     json: bool,
-    /// Where pictures are written
+    /// Where pictures are written; what a tool saves lies in its folders `assets/` and `logs/`
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
@@ -44,6 +45,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             ))
         })?;
     let session = session(config, arguments.device).leaving_screens();
+    let session = session.with_files(Keep::new(&arguments.out));
     let reply = surface.answer(tool, given, Call::within(tool.budget), &session).await;
     session.end().await;
     if arguments.json {

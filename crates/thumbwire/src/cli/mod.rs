@@ -197,7 +197,7 @@ fn session(config: &Config, device: Device) -> Session {
     if let Some(pixels) = device.max_side {
         phones = phones.with_max_side(pixels);
     }
-    Session::new(phones, device.device)
+    Session::new(phones, device.device).with_clock(|| jiff::Zoned::now().datetime())
 }
 
 /// Prints to standard output; a reader that has left (`| head`) ends the program quietly.

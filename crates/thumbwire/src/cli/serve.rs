@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Device, Ended, SurfaceName, session};
 use crate::action::Perform;
 use crate::config::Config;
+use crate::keep::Keep;
 use crate::mcp;
 use crate::mcp::http::{self, Access, View};
 use crate::token::{self, Kept};
@@ -27,6 +28,9 @@ pub(super) struct Arguments {
     /// Record every call, with its pictures, into this new folder
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    /// Where saved screenshots and recordings (in `assets/`) and followed logs (in `logs/`) are kept
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
     #[command(flatten)]
     http: Http,
 }
@@ -57,7 +61,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             Some((listener, access(&arguments.http, config)?))
         }
     };
-    let session = Arc::new(session(config, arguments.device));
+    let session = Arc::new(session(config, arguments.device).with_files(Keep::new(&arguments.out)));
     let perform: Arc<dyn Perform> = match &arguments.trace {
         None => Arc::clone(&session) as Arc<dyn Perform>,
         Some(folder) => {
