@@ -1,0 +1,271 @@
+//! Recordings of virtual phones through real ADB: what comes here is judged by `ffprobe`, what is left behind by the phone's
+//! own list of processes.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform as _, Recorded};
+use thumbwire::keep::Keep;
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire_adb::transport::Io;
+use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_virtual_phone::world::Display;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep_until};
+
+use crate::support::{McpProcess, thumbwire};
+
+/// A session that keeps files, its folder, and the phone that it has in memory, which is small enough to be drawn quickly.
+pub(crate) struct Studio {
+    pub(crate) session: Session,
+    pub(crate) phone: VirtualPhone,
+    pub(crate) root: tempfile::TempDir,
+}
+
+pub(crate) fn small(release: &str, seed: u64) -> VirtualPhone {
+    let display = Display { width: 240, height: 432, density: 120, rotation: 0 };
+    VirtualPhone::new(Setup { seed, display, ..Setup::of_release(release).unwrap() })
+}
+
+impl Studio {
+    pub(crate) fn of(release: &str) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let phone = small(release, 1);
+        // No adb server listens there.
+        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+        let session = Session::new(phones, Some(VIRTUAL.into())).with_files(Keep::new(root.path()));
+        Self { session, phone, root }
+    }
+
+    pub(crate) async fn ask(&self, action: Action) -> Result<Outcome, Failure> {
+        self.session.perform(&Call::within(Duration::from_secs(20)), action).await
+    }
+
+    async fn start(&self, name: &str, seconds: u64) -> Recorded {
+        match self.ask(start(name, seconds)).await {
+            Ok(Outcome::Recording(recorded)) => recorded,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn stop(&self, id: &str) -> Result<Recorded, Failure> {
+        let stop = Action::StopRecording { recording: Some(id.into()), fetch: true };
+        match self.ask(stop).await? {
+            Outcome::Recording(recorded) => Ok(recorded),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn listed(&self) -> Vec<Recorded> {
+        match self.ask(Action::ListRecordings).await {
+            Ok(Outcome::Recordings(all)) => all,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn start(name: &str, seconds: u64) -> Action {
+    let lasting = Duration::from_secs(seconds);
+    Action::StartRecording { name: Some(name.into()), lasting, bit_rate: None, size: None }
+}
+
+/// How many processes of that name a phone has.
+pub(crate) async fn processes(phone: &VirtualPhone, name: &str) -> usize {
+    let served = phone.clone();
+    let wire = Direct::with("the virtual phone", move || {
+        let io: Box<dyn Io> = Box::new(served.in_memory());
+        async move { Ok(io) }
+    });
+    count(&wire, name).await
+}
+
+async fn count(wire: &Direct, name: &str) -> usize {
+    let said = thumbwire_adb::run(wire, "ps -A || ps").await.unwrap().stdout;
+    let said = String::from_utf8(said).unwrap();
+    said.lines().filter(|line| line.trim_end().ends_with(name)).count()
+}
+
+pub(crate) async fn pass(seconds: u64) {
+    sleep_until(Instant::now() + Duration::from_secs(seconds)).await;
+}
+
+/// What `ffprobe` says of the video in a file; nothing where there is none.
+fn probed(file: &Path) -> Option<String> {
+    let mut command = Command::new("ffprobe");
+    let shown = "stream=codec_name,width,height";
+    command.args(["-v", "error", "-of", "csv=p=0", "-show_entries", shown]).arg(file);
+    let Ok(output) = command.output() else {
+        let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+        assert!(!required, "ffprobe is required here and cannot be run");
+        println!("skipped: no ffprobe");
+        return None;
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
+    assert!(output.status.success(), "{}: {}", file.display(), text(output.stderr));
+    Some(text(output.stdout))
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_phones_are_recorded_at_once_and_players_take_both_files() {
+    let studio = Studio::of("14");
+    let second = small("11", 2);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let served = second.clone();
+    tokio::spawn(async move { served.listen(listener).await });
+    let on_second = Call::within(Duration::from_secs(20)).on(Some(address.clone()));
+    let one = studio.start("tour", 60).await;
+    studio.session.perform(&on_second, start("tour", 60)).await.unwrap();
+    assert_eq!(one.id, "virtual_tour.mp4");
+    assert_eq!(processes(&studio.phone, "screenrecord").await, 1);
+    let ids: Vec<_> = studio.listed().await.into_iter().map(|one| one.id).collect();
+    assert_eq!(ids, [one.id, format!("{address}_tour.mp4")]);
+    for phone in [&studio.phone, &second] {
+        phone.world(|world| world.advance(Duration::from_secs(2)));
+    }
+    let all = Action::StopRecording { recording: None, fetch: true };
+    let Ok(Outcome::Recordings(stopped)) = studio.ask(all).await else { panic!() };
+    assert_eq!(stopped.len(), 2);
+    for recorded in stopped {
+        let file = recorded.here.unwrap().unwrap();
+        assert!(file.path.starts_with(studio.root.path().join("assets")), "{file:?}");
+        if let Some(said) = probed(&file.path) {
+            assert_eq!(said, "h264,240,432");
+        }
+    }
+    for phone in [&studio.phone, &second] {
+        assert_eq!(processes(phone, "screenrecord").await, 0);
+        assert!(phone.files(|files| files.read("/sdcard/tour.mp4")).is_err());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recording_whose_time_is_over_can_be_fetched_on_every_release() {
+    for release in ["4.4", "9", "14"] {
+        let studio = Studio::of(release);
+        let name = "it's short";
+        let started = studio.start(name, 2).await;
+        assert!(started.warnings.is_empty(), "{release}: {started:?}");
+        pass(30).await;
+        let listed = studio.listed().await;
+        assert_eq!(listed[0].id, "virtual_it's short.mp4", "{release}");
+        assert!(listed[0].warnings[0].starts_with("it ended by itself"), "{release}: {listed:?}");
+        let stopped = studio.stop(&started.id).await.unwrap();
+        let file = stopped.here.unwrap().unwrap();
+        assert!(probed(&file.path).is_none_or(|said| said == "h264,240,432"), "{release}");
+        assert!(studio.listed().await.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_of_before_android_14_says_that_it_records_for_three_minutes_only() {
+    let (old, new) = (Studio::of("13"), Studio::of("14"));
+    let started = old.start("long", 600).await;
+    assert_eq!(started.lasting, Duration::from_secs(180));
+    let cut = "this phone records for 180 s at most, not for the 600 s that were asked for";
+    assert_eq!(started.warnings, [cut]);
+    let started = new.start("long", 600).await;
+    assert_eq!((started.lasting.as_secs(), started.warnings.len()), (600, 0));
+    old.session.end().await;
+    new.session.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recording_outlives_the_loss_of_its_cable() {
+    let studio = Studio::of("14");
+    let started = studio.start("lost", 100).await;
+    studio.phone.unplug();
+    let failure = studio.stop(&started.id).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
+    assert_eq!(studio.listed().await.len(), 1);
+    studio.phone.plug();
+    let stopped = studio.stop(&started.id).await.unwrap();
+    let file = stopped.here.unwrap().unwrap();
+    assert!(probed(&file.path).is_none_or(|said| said == "h264,240,432"));
+    assert_eq!(processes(&studio.phone, "screenrecord").await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recording_that_the_phone_cannot_make_is_told_in_its_words() {
+    let studio = Studio::of("14");
+    let lasting = Duration::from_secs(10);
+    let size = Some(thumbwire_device::Size { width: 99_999, height: 99_999 });
+    let start = Action::StartRecording { name: None, lasting, bit_rate: None, size };
+    let failure = studio.ask(start).await.unwrap_err();
+    let Cause::PhoneFailed { said } = &failure.cause else { panic!("{failure:?}") };
+    assert!(said.contains("99999"), "{said}");
+    assert!(studio.listed().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_picture_comes_into_a_file() {
+    for release in ["4.4", "14"] {
+        let studio = Studio::of(release);
+        let name = Some("it's; here".to_owned());
+        let save = Action::SaveScreenshot { name, fetch: true };
+        let saved = match studio.ask(save).await {
+            Ok(Outcome::Saved(saved)) => saved,
+            other => panic!("{release}: {other:?}"),
+        };
+        let file = saved.here.unwrap().unwrap();
+        assert_eq!(file.path, studio.root.path().join("assets/it's; here.png"));
+        let bytes = std::fs::read(&file.path).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG") && bytes.len() as u64 == file.bytes);
+        assert!(studio.phone.files(|files| files.read("/sdcard/it's; here.png")).is_err());
+    }
+}
+
+/// A process that ends with its test.
+#[cfg(unix)]
+struct Ending(std::process::Child);
+
+#[cfg(unix)]
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A phone in a process of its own, driven by a server in another.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_is_asked_to_end_leaves_nothing_running_on_the_phone() {
+    use std::io::{BufRead as _, BufReader};
+    let mut command = thumbwire();
+    command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]);
+    let mut phone = Ending(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut greeting = String::new();
+    BufReader::new(phone.0.stdout.take().unwrap()).read_line(&mut greeting).unwrap();
+    let address = greeting.split("listens on ").nth(1).unwrap().split(';').next().unwrap();
+    let wire = Direct::tcp(address);
+    for signal in ["TERM", "INT", ""] {
+        let root = tempfile::tempdir().unwrap();
+        let out = root.path().to_str().unwrap();
+        let arguments = ["--surface", "android", "--device", address, "--out", out];
+        let mut server = McpProcess::connected(&arguments);
+        let file = json!({ "output_file": "last", "priority": "V" });
+        let started = server.say("start_log_monitoring", file);
+        assert!(started.contains("last.log"), "{started}");
+        let video = json!({ "filename": "last", "size_limit": "120x216" });
+        let started = server.say("start_screen_recording", video);
+        assert!(started.contains("\"success\": true"), "{started}");
+        assert_eq!(count(&wire, "screenrecord").await, 1);
+        assert_eq!(count(&wire, "logcat").await, 1);
+        let code = if signal.is_empty() { server.close() } else { server.end_by(signal) };
+        assert_eq!(code, Some(0), "{signal}");
+        assert_eq!(count(&wire, "screenrecord").await, 0, "{signal}");
+        let left = tokio::time::timeout(Duration::from_secs(20), async {
+            while count(&wire, "logcat").await > 0 {}
+        });
+        assert!(left.await.is_ok(), "{signal}: logcat was left");
+        // It lies whole on the phone: the end of a server is no time for fetching.
+        let whole = thumbwire_adb::run(&wire, "grep -c moov /sdcard/last.mp4; rm /sdcard/last.mp4");
+        let said = String::from_utf8(whole.await.unwrap().stdout).unwrap();
+        assert_eq!(said.trim(), "1", "{signal}");
+        assert!(root.path().join("logs/last.log").exists());
+    }
+}
