@@ -1,10 +1,11 @@
 //! One piece of work on phones: the chosen device, the numbered controls, and what an action made stale.
 //!
 //! Begin with [`Session`], which is the one [`Perform`] that reaches phones: it finds the phone that a call is for,
-//! keeps its deadline, and forgets connections that ended; [`choosing`] says which it is. [`attached`] carries the action
-//! out on that phone, [`looks`] sees what is there, [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap,
-//! [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session ends; [`recordings`] and
-//! [`monitors`] go on from call to call, and [`saving`] fetches files; [`Phones`] knows which there are and opens them.
+//! keeps its deadline, and forgets connections that ended; [`choosing`] says which phone is meant, and [`Phones`] knows
+//! which there are and opens them. [`attached`] carries the action out on that phone: [`looks`] sees what is there,
+//! [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`typing`] looks after what is typed, [`apps`]
+//! knows which app is meant, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session
+//! ends; [`recordings`] and [`monitors`] go on from call to call, and [`saving`] fetches files.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;

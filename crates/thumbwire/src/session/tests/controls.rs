@@ -1,5 +1,7 @@
 //! Controls by seed 000's rules: what their numbers mean, and for how long.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::action::Controls;
 
@@ -157,4 +159,92 @@ async fn two_that_list_at_once_share_one_look() {
     let (one, two) = tokio::join!(list(&session, FIVE_SECONDS), list(&session, FIVE_SECONDS));
     assert!(Arc::ptr_eq(&one, &two));
     assert_eq!(lock(&phone.looked).len(), 1);
+}
+
+/// What happens between a list and the taps by its numbers.
+#[derive(Debug, Clone)]
+enum Step {
+    List,
+    /// The screen shows these words now, by itself, each in a place of its own.
+    Shows(Vec<(u8, i32)>),
+    Act,
+    Wait(u64),
+    Tap(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let shows = prop::collection::btree_map(0..8_i32, 0..5_u8, 0..6);
+    let shows = shows.prop_map(|shows| shows.into_iter().map(|(place, word)| (word, place)));
+    let step = prop_oneof![
+        2 => Just(Step::List),
+        3 => shows.prop_map(|shows| Step::Shows(shows.collect())),
+        1 => Just(Step::Act),
+        2 => (0..12_u64).prop_map(Step::Wait),
+        5 => (1..7_usize).prop_map(Step::Tap),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+/// One button a place; the word of 0 is no word.
+fn showing(shows: &[(u8, i32)]) -> Vec<Node> {
+    let word = |word: u8| if word == 0 { String::new() } else { format!("word {word}") };
+    let node =
+        |&(said, place): &(u8, i32)| button(&word(said), [0, place * 20, 50, place * 20 + 20]);
+    shows.iter().map(node).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever happens, a tap by a number lands on what that number was told for, in the screen as it was seen within
+    /// the last five seconds; and never on anything after an act.
+    #[test]
+    fn no_tap_by_a_number_lands_elsewhere(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let phone = Fake::new(Vec::new());
+            let session = over(&phone);
+            // The list, and when it was seen; none after an act.
+            let mut told: Option<(Vec<Node>, Instant)> = None;
+            for step in &steps {
+                match step {
+                    Step::List => {
+                        list(&session, Duration::ZERO).await;
+                        told = Some((lock(&phone.tree).nodes.clone(), Instant::now()));
+                    }
+                    Step::Shows(shows) => lock(&phone.tree).nodes = showing(shows),
+                    Step::Act => {
+                        phone.keys.add_permits(1);
+                        ask(&session, Action::Press(Key::Back)).await.unwrap();
+                        told = None;
+                    }
+                    Step::Wait(seconds) => {
+                        tokio::time::advance(Duration::from_secs(*seconds)).await;
+                    }
+                    Step::Tap(number) => {
+                        let done = ask(&session, tap(&number.to_string())).await;
+                        let touched = lock(&phone.touched).pop();
+                        assert_eq!(done.is_ok(), touched.is_some(), "{done:?}");
+                        let Some(touched) = touched else { continue };
+                        let (list, seen) = told.take().expect("a list since the last act");
+                        let meant = &list[number - 1];
+                        let now = match seen.elapsed() <= FIVE_SECONDS {
+                            true => list.clone(),
+                            false => lock(&phone.tree).nodes.clone(),
+                        };
+                        let [at, _] = touched.ends();
+                        let hit = now.iter().find(|node| node.bounds.contains(at)).unwrap();
+                        assert_eq!(hit.text, meant.text);
+                        let alike = now.iter().filter(|node| node.text == meant.text).count();
+                        assert!(alike == 1 || hit.bounds == meant.bounds, "one of {alike}");
+                        assert!(!meant.text.is_empty() || hit.bounds == meant.bounds);
+                    }
+                }
+            }
+        });
+    }
 }
