@@ -8,7 +8,7 @@ mod cover;
 mod search;
 mod showing;
 
-pub use search::{Found, Query, Sought, Wanted, find, find_hidden, search};
+pub use search::{Found, Query, Sought, Wanted, find, find_hidden, search, search_hidden};
 pub use showing::{Hidden, Showing, showing};
 
 use crate::{Flags, Node, Tree};

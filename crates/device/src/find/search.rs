@@ -150,28 +150,44 @@ impl Wanted {
 /// The places in [`Tree::nodes`] of all nodes that show and answer to the query, in document order. A query without
 /// any part answers to all of them.
 pub fn search(tree: &Tree, query: &Query<'_>) -> Vec<usize> {
-    let (loose, strict) = if query.exact {
-        (Reading::Whole, Reading::Whole)
-    } else {
-        (Reading::Part, Reading::PartOfId)
-    };
-    let [text, description, id, class, package] =
-        [query.text, query.description, query.id, query.class, query.package]
-            .map(|part| part.map(Word::new));
-    let holds = |word: &Option<Word<'_>>, value: &str, reading| {
-        word.as_ref().is_none_or(|word| word.reads(value, reading))
-    };
-    let answers = |node: &Node| {
-        query.flags.hold(node.flags)
-            && holds(&package, &node.package, Reading::Whole)
-            && holds(&id, &node.id, strict)
-            && holds(&class, &node.class, loose)
-            && holds(&text, &node.text, loose)
-            && holds(&description, &node.description, loose)
-    };
+    let answers = query.reader();
     let parts = parts(tree);
     let shown = tree.nodes.iter().enumerate().filter(|(at, _)| parts[*at].is_ok());
     shown.filter(|(_, node)| answers(node)).map(|(at, _)| at).collect()
+}
+
+/// The first node that would answer if it showed, and why it does not: what to say where [`search`] finds nothing.
+pub fn search_hidden(tree: &Tree, query: &Query<'_>) -> Option<(usize, Hidden)> {
+    let answers = query.reader();
+    let hidden =
+        parts(tree).into_iter().enumerate().filter_map(|(at, part)| Some((at, part.err()?)));
+    hidden.into_iter().find(|(at, _)| answers(&tree.nodes[*at]))
+}
+
+impl Query<'_> {
+    /// Whether a node answers, showing or not.
+    fn reader(&self) -> impl Fn(&Node) -> bool {
+        let (loose, strict) = if self.exact {
+            (Reading::Whole, Reading::Whole)
+        } else {
+            (Reading::Part, Reading::PartOfId)
+        };
+        let [text, description, id, class, package] =
+            [self.text, self.description, self.id, self.class, self.package]
+                .map(|part| part.map(Word::new));
+        let holds = |word: &Option<Word<'_>>, value: &str, reading| {
+            word.as_ref().is_none_or(|word| word.reads(value, reading))
+        };
+        let flags = self.flags;
+        move |node| {
+            flags.hold(node.flags)
+                && holds(&package, &node.package, Reading::Whole)
+                && holds(&id, &node.id, strict)
+                && holds(&class, &node.class, loose)
+                && holds(&text, &node.text, loose)
+                && holds(&description, &node.description, loose)
+        }
+    }
 }
 
 /// How a word is compared with what a node says.
@@ -300,6 +316,15 @@ mod tests {
         check(Query { class: Some("widget.button"), exact: true, ..any }, &[]);
         check(Query { class: Some("android.widget.Button"), exact: true, ..any }, &[1]);
         check(Query { package: Some("p"), ..any }, &[]);
+    }
+
+    #[test]
+    fn what_would_answer_if_it_showed_says_why_it_does_not() {
+        let tree = screen();
+        let hidden = |text| search_hidden(&tree, &Query { text: Some(text), ..Query::default() });
+        assert_eq!(hidden("save"), None);
+        let described = Query { description: Some("hid"), ..Query::default() };
+        assert_eq!(search_hidden(&tree, &described), Some((5, Hidden::OutsideParents)));
     }
 
     #[test]

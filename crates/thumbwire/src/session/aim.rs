@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::Gesture;
-use thumbwire_device::find::{Found, Query, Sought, Wanted, find, find_hidden, search};
+use thumbwire_device::find::{
+    Found, Hidden, Query, Sought, Wanted, find, find_hidden, search, search_hidden,
+};
 
 use super::attached::Attached;
 use crate::action::{Cause, Criteria, Failure, Hit, Outcome, Target};
@@ -70,19 +72,17 @@ impl Attached {
             }
         }
         let hidden = words.into_iter().flatten().find_map(|it| find_hidden(&look.tree, it));
-        Err(hidden.map_or(Miss::Unknown, |(_, why)| {
-            let why = why.why();
-            Miss::Why(format!("it is there, but nothing of it shows: {why}; scroll it into view"))
-        }))
+        Err(unseen(hidden))
     }
 
     async fn aim_at_match(&self, criteria: &Criteria, index: usize) -> Result<Hit, Miss> {
         let look = self.look_now().await?;
-        let found = search(&look.tree, &query(criteria));
+        let query = query(criteria);
+        let found = search(&look.tree, &query);
         let of = found.len();
         match found.get(index) {
             Some(&node) => Ok(Hit { of, ..hit(&look, node)? }),
-            None if found.is_empty() => Err(Miss::Unknown),
+            None if found.is_empty() => Err(unseen(search_hidden(&look.tree, &query))),
             None => Err(Miss::Failed(Cause::NoSuchIndex { index, found: of }.into())),
         }
     }
@@ -128,6 +128,14 @@ impl From<Failure> for Miss {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
+}
+
+/// Nothing that shows answers; perhaps something that does not.
+fn unseen(hidden: Option<(usize, Hidden)>) -> Miss {
+    hidden.map_or(Miss::Unknown, |(_, why)| {
+        let why = why.why();
+        Miss::Why(format!("it is there, but nothing of it shows: {why}; scroll it into view"))
+    })
 }
 
 /// A tap on a node of a look.

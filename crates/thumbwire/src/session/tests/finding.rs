@@ -69,9 +69,11 @@ async fn one_of_several_is_tapped_by_its_place_and_says_how_many_there_were() {
     assert_eq!((hit.name(), hit.of, hit.at), ("SAVE TWO", 2, Point { x: 50, y: 70 }));
     let failure = tap(text("save"), 2).await.unwrap_err();
     assert_eq!(failure, Cause::NoSuchIndex { index: 2, found: 2 }.into());
-    let failure = tap(text("three"), 0).await.unwrap_err();
-    let sought = "text \"three\"".into();
+    let failure = tap(text("four"), 0).await.unwrap_err();
+    let sought = "text \"four\"".into();
     assert_eq!(failure, Cause::ElementNotFound { sought, why: None }.into());
+    let below = "it is there, but nothing of it shows: outside its parents; scroll it into view";
+    assert_eq!(why(tap(text("three"), 0).await), below);
     assert_eq!(lock(&phone.touched).len(), 1);
 }
 
