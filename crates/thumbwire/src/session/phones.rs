@@ -90,12 +90,16 @@ impl Phones {
         });
         let mut listed: Vec<_> = listed.collect();
         if let Some(phone) = &*self.virtual_phone.lock().await {
+            // As an adb server would list it.
+            let Setup { product, model, device, .. } = phone.setup();
+            let told = [("product", product), ("model", model), ("device", device)];
+            let told = told.map(|(name, value)| (name.to_owned(), value.replace(' ', "_")));
             listed.push(Listed {
                 id: VIRTUAL.into(),
                 platform: Platform::Android,
-                model: phone.setup().model.clone(),
+                model: model.clone(),
                 state: "device".into(),
-                properties: Vec::new(),
+                properties: told.into(),
             });
         }
         Ok(listed)
