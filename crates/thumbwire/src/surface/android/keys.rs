@@ -46,17 +46,20 @@ pub(super) fn typed(text: &Text, outcome: Outcome) -> Reply {
     }))
 }
 
+/// The original's bound on numbers. Keys above it have names.
+const HIGHEST: u16 = 300;
+
 pub(super) fn press(press: &Press) -> Result<Action, String> {
     let given = press.keycode.trim();
-    let code = KeyCode::from_name(given).ok_or_else(|| {
-        let shown = shortened(given);
-        if is_number(given) {
-            format!("Numeric keycode out of valid range (0-{}): {shown}", KeyCode::HIGHEST)
-        } else {
-            format!("Unknown Android keycode: {shown}")
-        }
-    })?;
-    Ok(Action::Press(Key::Android(code)))
+    if is_number(given) {
+        let number = given.parse().ok().filter(|number| *number <= HIGHEST);
+        let outside =
+            || format!("Numeric keycode out of valid range (0-{HIGHEST}): {}", shortened(given));
+        return Ok(Action::Press(Key::Android(KeyCode(number.ok_or_else(outside)?))));
+    }
+    let code = KeyCode::from_name(given);
+    let unknown = || format!("Unknown Android keycode: {}", shortened(given));
+    Ok(Action::Press(Key::Android(code.ok_or_else(unknown)?)))
 }
 
 pub(super) fn pressed(press: &Press, _: Outcome) -> Reply {

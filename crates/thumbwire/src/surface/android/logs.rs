@@ -4,7 +4,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 
-use super::media::file_name;
 use super::{Nothing, Reply, given, odd, rounded, told};
 use crate::action::{Action, Monitor, Outcome};
 
@@ -79,7 +78,7 @@ pub(super) fn told_log(logcat: &Logcat, outcome: Outcome) -> Reply {
 
 pub(super) fn start(start: &Start) -> Result<Action, String> {
     let filter = filter(&start.tag_filter, &start.priority)?;
-    Ok(Action::StartMonitor { filter, file: file_name(&start.output_file, ".log") })
+    Ok(Action::StartMonitor { filter, file: given(&start.output_file) })
 }
 
 pub(super) fn started(_: &Start, outcome: Outcome) -> Reply {

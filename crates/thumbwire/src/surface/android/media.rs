@@ -39,7 +39,7 @@ fn usual_limit() -> u64 {
 }
 
 pub(super) fn screenshot(picture: &Picture) -> Result<Action, String> {
-    let name = file_name(&picture.filename, ".png");
+    let name = given(&picture.filename);
     Ok(Action::SaveScreenshot { name, fetch: picture.pull_to_local.unwrap_or(true) })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn saved(_: &Picture, outcome: Outcome) -> Reply {
 
 pub(super) fn start(start: &Start) -> Result<Action, String> {
     Ok(Action::StartRecording {
-        name: file_name(&start.filename, ".mp4"),
+        name: given(&start.filename),
         lasting: Duration::from_secs(start.time_limit),
         bit_rate: given(&start.bit_rate).map(|rate| bit_rate(&rate)).transpose()?,
         size: given(&start.size_limit).map(|limit| size(&limit)).transpose()?,
@@ -119,14 +119,6 @@ pub(super) fn listed(_: &Nothing, outcome: Outcome) -> Reply {
     });
     let rows: Vec<_> = rows.collect();
     told(json!({ "success": true, "active_recordings": rows, "count": all.len() }))
-}
-
-/// The name of a file of the caller's, with its ending; `None` where the caller leaves it open. What a name may hold is the
-/// session's matter.
-pub(super) fn file_name(name: &Option<String>, ending: &str) -> Option<String> {
-    let name = given(name)?;
-    let name = name.trim();
-    Some(if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") })
 }
 
 /// Bits per second out of `4M`, `800k` or a number.

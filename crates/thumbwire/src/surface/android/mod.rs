@@ -16,6 +16,8 @@ mod screen;
 mod tests;
 mod touch;
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,23 +82,29 @@ fn told(value: Value) -> Reply {
 /// A row was given an outcome that its action never has.
 fn odd(outcome: &Outcome) -> Reply {
     let said = format!("an outcome nobody asked for: {outcome:?}");
-    let said: String = said.chars().take(LONGEST_WORD).collect();
     Reply {
         is_error: true,
         ..told(json!({
             "success": false,
-            "error": format!("Tool execution failed: {said}"),
+            "error": format!("Tool execution failed: {}", shortened(&said)),
             "error_code": refusal::UNEXPECTED,
             "next": "this is a fault in Thumbwire: report it",
         }))
     }
 }
 
-/// A caller's or a phone's words in a message are cut there.
-const LONGEST_WORD: usize = 200;
+/// A name in a message is cut there: a caller may have sent a book, and a phone may show one.
+const LONGEST_NAME: usize = 200;
 
-fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
-    match text.char_indices().nth(LONGEST_WORD) {
+/// So is a sentence.
+const LONGEST_SENTENCE: usize = 1000;
+
+fn shortened(text: &str) -> Cow<'_, str> {
+    cut(text, LONGEST_NAME)
+}
+
+fn cut(text: &str, longest: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{Refusal, Why};
 use super::devices::rows;
-use super::{Reply, rounded, shortened, told};
+use super::{LONGEST_SENTENCE, Reply, cut, rounded, shortened, told};
 use crate::action::{BadName, Cause, Failure};
 
 /// The code of what nobody foresaw.
@@ -44,13 +44,7 @@ fn failed(refusal: &Refusal<'_>, failure: &Failure) -> Value {
     let next = failure.next_move();
     match &failure.cause {
         Cause::InvalidArgument { why } => invalid(tool, vec![why.clone()], &next),
-        Cause::BadFileName { name, why } => {
-            // As the caller wrote it: before an ending was put behind it.
-            let written =
-                ["filename", "output_file"].iter().find_map(|name| refusal.arguments.get(*name));
-            let written = written.and_then(Value::as_str).unwrap_or(name);
-            invalid(tool, vec![bad_name(written, why)], &next)
-        }
+        Cause::BadFileName { name, why } => invalid(tool, vec![bad_name(name, why)], &next),
         Cause::TimedOut { .. } => timed_out(refusal, &next),
         Cause::NoDeviceChosen { there } => {
             let next =
@@ -79,6 +73,11 @@ fn failed(refusal: &Refusal<'_>, failure: &Failure) -> Value {
             ];
             failing(&error, more, &next)
         }
+        Cause::DeviceNotConnected { device, why } => {
+            let (device, why) = (shortened(device), cut(why, LONGEST_SENTENCE));
+            let error = format!("Device '{device}' is not connected: {why}");
+            failing(&error, in_tool(tool), &next)
+        }
         Cause::DeviceNotReady { device, state } => not_ready(tool, device, state, &next),
         Cause::DeviceNotAuthorized { device } => not_ready(tool, device, "unauthorized", &next),
         Cause::ElementNotFound { why, .. } if tool == "tap_element" => {
@@ -102,7 +101,7 @@ fn failed(refusal: &Refusal<'_>, failure: &Failure) -> Value {
             let error = format!("Monitor {} not found", shortened(id));
             failing(&error, [("active_monitors", there.clone().into())], &next)
         }
-        cause => failing(&shortened(&cause.to_string()), in_tool(tool), &next),
+        cause => failing(&cut(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
     }
 }
 

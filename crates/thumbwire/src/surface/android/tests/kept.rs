@@ -12,7 +12,7 @@ async fn a_picture_is_named_and_what_became_of_fetching_it_is_told() {
     let save =
         |name: Option<&str>, fetch| Action::SaveScreenshot { name: name.map(str::to_owned), fetch };
     asks("take_screenshot", json!({}), save(None, true)).await;
-    asks("take_screenshot", json!({ "filename": "a" }), save(Some("a.png"), true)).await;
+    asks("take_screenshot", json!({ "filename": "a" }), save(Some("a"), true)).await;
     let kept = json!({ "filename": "a.png", "pull_to_local": false });
     asks("take_screenshot", kept, save(Some("a.png"), false)).await;
     let saved = |here| {
@@ -68,7 +68,7 @@ async fn a_recording_is_started_listed_and_stopped() {
     let all =
         json!({ "filename": "r", "time_limit": 600, "bit_rate": "4M", "size_limit": "720x1280" });
     let size = Some(Size { width: 720, height: 1280 });
-    let wished = start(Some("r.mp4"), 600, Some(4_000_000), size);
+    let wished = start(Some("r"), 600, Some(4_000_000), size);
     asks("start_screen_recording", all.clone(), wished).await;
     for (given, bits) in [("800k", 800_000), ("2000000", 2_000_000), ("20m", 20_000_000)] {
         let rate = json!({ "bit_rate": given });
@@ -199,7 +199,7 @@ async fn a_log_is_followed_listed_and_left() {
     };
     asks("start_log_monitoring", json!({}), start(None, Priority::Info, None)).await;
     let all = json!({ "tag_filter": "A", "priority": "D", "output_file": "mon" });
-    asks("start_log_monitoring", all, start(Some("A"), Priority::Debug, Some("mon.log"))).await;
+    asks("start_log_monitoring", all, start(Some("A"), Priority::Debug, Some("mon"))).await;
     let monitor = || Monitor {
         id: "m".into(),
         filter: LogFilter { tag: None, priority: Priority::Info },
