@@ -239,8 +239,8 @@ fn launch(given: &Given<LaunchApp>) -> Result<Action, String> {
     let LaunchApp { package_name, .. } = given.alone()?;
     Ok(Action::Launch(match given.known.number() {
         Some(number) => Choice::Numbered(number.into()),
-        None if given.known.is_package() => Choice::Id(AppId(package_name.trim().into())),
-        None => Choice::Named(package_name.clone()),
+        None if given.known.is_a_word() => Choice::Named(package_name.clone()),
+        None => Choice::Id(AppId(package_name.trim().into())),
     }))
 }
 
@@ -254,9 +254,9 @@ impl LaunchApp {
         &self.package_name
     }
 
-    /// Whether it is named by its package.
-    pub(super) fn is_package(&self) -> bool {
-        self.package_name.contains('.')
+    /// Whether it is named by a word, which is looked for: a package has a dot.
+    pub(super) fn is_a_word(&self) -> bool {
+        self.number().is_none() && !self.package_name.contains('.')
     }
 }
 
@@ -277,8 +277,7 @@ fn launched(given: &Given<LaunchApp>, outcome: Outcome) -> Reply {
                 "Warning: Provided package_name '{meant}' differs from cached package '{app}'. Using cached package from ID {id}."
             )
         }),
-        None if asked.is_package() => None,
-        None => Some(format!("Resolved '{meant}' to package '{app}'")),
+        None => asked.is_a_word().then(|| format!("Resolved '{meant}' to package '{app}'")),
     };
     if let Some(warning) = warning {
         reply["warning"] = warning.into();

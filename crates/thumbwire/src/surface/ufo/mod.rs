@@ -5,7 +5,7 @@
 //! [`action`] have their rows in files of the same names; how a call fails is told in `refusals`.
 //! Text is compact JSON. A tool that answers with an object says `success` in it, and is no error for MCP where that is
 //! false; one that answers with a list or a string has `{"result": …}` as structured content, and fails as an error. What
-//! we have to say beyond the document stands under keys of its own: `warning`, `next`.
+//! we have to say beyond the document stands under keys of its own: `warning`, `reason`, `next`.
 
 mod action;
 mod data;

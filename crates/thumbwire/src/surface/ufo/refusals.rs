@@ -1,4 +1,5 @@
-//! How a call fails: the document's texts, and under `next` what the caller can do.
+//! How a call fails: the document's texts; under `reason` what is behind one that says little, under `next` what the caller
+//! can do.
 //!
 //! A tool that answers with an object answers so here too, with `success: false`, and MCP does not call that an error; one
 //! that answers with a list or a string has no place for it, and neither has a call that does not fit its schema: these
@@ -26,7 +27,7 @@ pub(super) fn refuse_alone(refusal: &Refusal<'_>) -> Reply {
 
 fn told(refusal: &Refusal<'_>, alone: bool) -> Reply {
     let failure = match &refusal.why {
-        Why::Misfits(misfits) => return misfit(misfits),
+        Why::Misfits(misfits) => return misfit(refusal, misfits),
         Why::Failure(failure) => failure,
     };
     if let Some(other) = other_argument(refusal) {
@@ -78,6 +79,9 @@ impl Telling<'_> {
     }
 
     fn as_object(&self, mut object: Value) -> Reply {
+        if let Cause::NotListed { why: Some(why), .. } = &self.failure.cause {
+            object["reason"] = why.as_str().into();
+        }
         if let Some(next) = self.next() {
             object["next"] = next.into();
         }
@@ -118,7 +122,8 @@ impl Telling<'_> {
                 let number = shortened(number, LONGEST_NAME);
                 format!("App with ID '{number}' not found in cached app list.")
             }
-            Cause::AppNotFound { .. } if call.number().is_none() && !call.is_package() => {
+            // An empty name is no argument for the session.
+            Cause::AppNotFound { .. } | Cause::InvalidArgument { .. } if call.is_a_word() => {
                 format!("No app found with name containing '{name}'. Try using full package name.")
             }
             _ => {
@@ -150,15 +155,21 @@ impl Telling<'_> {
         Some(match &self.failure.cause {
             Cause::InvalidArgument { .. } => return None,
             Cause::NotListed { .. } if self.alone => ALONE.into(),
-            Cause::NotListed { list, why: Some(why), .. } => {
-                format!("{why}; list the {list} again and choose from what it gives")
+            Cause::NotListed { list: "apps", none: false, .. } => {
+                "call get_mobile_app_target_info again and choose from what it gives".into()
+            }
+            // The error names the tool to call.
+            Cause::NotListed { .. } => return None,
+            Cause::AppNotFound { .. } => {
+                "call get_mobile_app_target_info with include_system_apps and choose a package"
+                    .into()
             }
             Cause::ElementNotFound { .. } => {
                 "call get_app_window_controls_target_info again and choose from what it shows"
                     .into()
             }
             Cause::DeviceNotConnected { .. } if self.failure.acted == Acted::No => {
-                "check the phone and its cable; once it is back, the next call reconnects by itself"
+                "check that the phone is on and can be reached; the next call reconnects by itself"
                     .into()
             }
             Cause::NoDeviceChosen { there } if there.is_empty() => {
@@ -184,22 +195,23 @@ fn other_argument<'a>(refusal: &Refusal<'a>) -> Option<&'a str> {
 
 /// The words of Python's jsonschema. Of several misfits it tells a missing argument first, and of wrong ones the last by
 /// name (`jsonschema.exceptions.best_match`; recorded: x and y both wrong, y told).
-fn misfit(misfits: &[Misfit]) -> Reply {
+fn misfit(refusal: &Refusal<'_>, misfits: &[Misfit]) -> Reply {
     let missing = misfits.iter().find(|misfit| misfit.value.is_none());
     let last = || misfits.iter().max_by_key(|misfit| &misfit.argument);
-    invalid(&missing.or_else(last).map_or_else(String::new, words))
+    let told = missing.or_else(last).map(|misfit| words(misfit, &refusal.tool.schema));
+    invalid(&told.unwrap_or_default())
 }
 
-fn words(misfit: &Misfit) -> String {
-    let name = || repr(&misfit.argument.as_str().into());
-    let Some(value) = &misfit.value else { return format!("{} is a required property", name()) };
-    let value = repr(value);
-    match &misfit.rule {
-        Rule::Type(kind) => format!("{value} is not of type '{kind}'"),
-        Rule::OneOf(allowed) => format!("{value} is not one of {}", repr(&allowed.clone().into())),
-        Rule::AtLeast(least) => format!("{value} is less than the minimum of {least}"),
-        Rule::AtMost(most) => format!("{value} is greater than the maximum of {most}"),
-        // What else a schema of ours may say has no words here yet; ours name the argument.
+/// The original's schemas ask for arguments to be there and for their types; one has alternatives.
+fn words(misfit: &Misfit, schema: &Map<String, Value>) -> String {
+    let Misfit { argument, value, rule } = misfit;
+    let property = schema.get("properties").and_then(|all| all.get(argument));
+    match (value, rule) {
+        (None, _) => format!("{} is a required property", repr(&argument.as_str().into())),
+        (Some(value), _) if property.is_some_and(|it| it.get("anyOf").is_some()) => {
+            format!("{} is not valid under any of the given schemas", repr(value))
+        }
+        (Some(value), Rule::Type(kind)) => format!("{} is not of type '{kind}'", repr(value)),
         _ => misfit.to_string(),
     }
 }

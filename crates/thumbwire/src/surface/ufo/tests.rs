@@ -314,7 +314,7 @@ async fn an_unknown_id_is_refused_in_the_documents_words_and_a_lone_server_says_
         json!({
             "success": false,
             "error": "Control with ID '5' not found. Please call get_app_window_controls_target_info first.",
-            "next": "it was listed before the last action; list the controls again and choose from what it gives",
+            "reason": "it was listed before the last action",
         })
     );
     let (reply, _) = call_of(&[lone_action()], "click_control", arguments, not_listed(None)).await;
