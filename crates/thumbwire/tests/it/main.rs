@@ -26,6 +26,7 @@ mod tidy;
 mod tools;
 mod turning;
 mod typing;
+mod ufo;
 mod ufo_recorded;
 mod verbs;
 mod wire;

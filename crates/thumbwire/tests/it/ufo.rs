@@ -1,0 +1,408 @@
+//! UFO's two servers over one session, on the virtual phone: its story, the caches' lifetimes, and what is refused.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use thumbwire::action::Call;
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire::surface::dispatch::{Command, Dispatch as _, Dispatcher, Local};
+use thumbwire::surface::{Content, Reply, Surface, ufo};
+use thumbwire_adb::AdbServer;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::time::{Instant, advance};
+
+const CONTROLS: &str = "get_app_window_controls_target_info";
+const APPS: &str = "get_mobile_app_target_info";
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// Both servers, as `serve --ufo` has them.
+struct Ufo {
+    phone: VirtualPhone,
+    session: Session,
+    surfaces: [Surface; 2],
+}
+
+impl Ufo {
+    fn new() -> Self {
+        Self::with([ufo::data(), ufo::action()])
+    }
+
+    fn with(surfaces: [Surface; 2]) -> Self {
+        let phone = VirtualPhone::new(Setup::default());
+        let session = session(&phone);
+        Self { phone, session, surfaces }
+    }
+
+    /// What a tool of either says; what it promises of its content it keeps.
+    async fn call(&self, tool: &str, arguments: Value) -> Reply {
+        let having = self.surfaces.iter().find_map(|surface| Some((surface, surface.tool(tool)?)));
+        let (surface, tool) = having.unwrap();
+        let arguments = arguments.as_object().cloned().unwrap();
+        let call = Call::within(tool.budget);
+        let reply = surface.answer(tool, arguments, call, &self.session).await;
+        assert_eq!(tool.broken_promise(&reply), None);
+        reply
+    }
+
+    /// The object or the list that it answers with.
+    async fn said(&self, tool: &str, arguments: Value) -> Value {
+        let reply = self.call(tool, arguments).await;
+        let said = reply.structured.unwrap_or_else(|| panic!("{tool}: {:?}", reply.content));
+        said.get("result").cloned().unwrap_or(said)
+    }
+
+    /// A list of the controls, and the row of the one of this name.
+    async fn control(&self, name: &str) -> Value {
+        let listed = self.said(CONTROLS, json!({})).await;
+        let row = listed.as_array().unwrap().iter().find(|row| row["name"] == name).cloned();
+        row.unwrap_or_else(|| panic!("no {name:?} among {listed}"))
+    }
+
+    async fn click(&self, row: &Value) -> Value {
+        let named = json!({ "control_id": row["id"], "control_name": row["name"] });
+        self.said("click_control", named).await
+    }
+
+    /// Whether a call asked the phone for anything.
+    async fn asks(&self, tool: &str, arguments: Value) -> bool {
+        let before = self.phone.commands().len();
+        let reply = self.call(tool, arguments).await;
+        assert!(!reply.is_error, "{tool}: {reply:?}");
+        self.phone.commands().len() > before
+    }
+}
+
+fn session(phone: &VirtualPhone) -> Session {
+    // No adb server listens there.
+    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+    Session::new(phones, Some(VIRTUAL.into()))
+}
+
+/// A reply as a golden has it: long values are cut.
+fn shown(reply: &Reply) -> String {
+    const LONGEST: usize = 700;
+    let parts = reply.content.iter().map(|part| match part {
+        Content::Text(text) => match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.clone(),
+        },
+        Content::Picture(_) => panic!("no reply of these servers has a picture"),
+    });
+    let parts: Vec<String> = parts.collect();
+    let error = if reply.is_error { "isError " } else { "" };
+    format!("{error}{}", if parts.is_empty() { "(no text)".into() } else { parts.join("\n") })
+}
+
+async fn told(ufo: &Ufo, calls: Vec<(&str, Value)>) -> String {
+    let mut told = String::new();
+    for (tool, arguments) in calls {
+        let reply = ufo.call(tool, arguments.clone()).await;
+        told.push_str(&format!("{tool} {arguments}\n{}\n\n", shown(&reply)));
+    }
+    told
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_documents_story_is_told_call_by_call() {
+    let ufo = Ufo::new();
+    let swipe = json!({ "start_x": 500, "start_y": 1500, "end_x": 500, "end_y": 500 });
+    let mut story = told(
+        &ufo,
+        vec![
+            ("capture_screenshot", json!({})),
+            ("get_device_info", json!({})),
+            (APPS, json!({ "include_system_apps": true, "filter": "google" })),
+            ("launch_app", json!({ "package_name": MAPS, "id": "1" })),
+            (CONTROLS, json!({})),
+        ],
+    )
+    .await;
+    let field = ufo.control("Search here").await;
+    let named = json!({ "control_id": field["id"], "control_name": "Search here" });
+    story += &told(&ufo, vec![("click_control", named)]).await;
+    let listed = ufo.said(CONTROLS, json!({})).await;
+    let edits = |row: &&Value| row["type"] == "EditText";
+    let field = listed.as_array().unwrap().iter().find(edits).unwrap();
+    let typed =
+        json!({ "text": "restaurants", "control_id": field["id"], "control_name": "Search" });
+    story += &told(
+        &ufo,
+        vec![
+            ("type_text", typed),
+            ("press_key", json!({ "key_code": "KEYCODE_ENTER" })),
+            ("wait", json!({ "seconds": 0.5 })),
+            ("get_ui_tree", json!({})),
+            ("swipe", swipe),
+            ("tap", json!({ "x": 480, "y": 240 })),
+            ("launch_app", json!({ "package_name": "Maps" })),
+            ("invalidate_cache", json!({})),
+            (APPS, json!({ "filter": "no such app" })),
+        ],
+    )
+    .await;
+    insta::assert_snapshot!(story);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_refusal_is_the_documents() {
+    let ufo = Ufo::new();
+    let control = json!({ "control_id": "5", "control_name": "Search" });
+    let text = json!({ "text": "x", "control_id": "999", "control_name": "Search" });
+    let numbered = |id: &str| json!({ "package_name": MAPS, "id": id });
+    let swipe = json!({ "start_x": 1, "start_y": 1, "end_x": 2, "end_y": 2, "duration": -5 });
+    let refusals = told(
+        &ufo,
+        vec![
+            ("click_control", control.clone()),
+            ("launch_app", numbered("1")),
+            (CONTROLS, json!({})),
+            (APPS, json!({ "include_system_apps": true })),
+            ("click_control", json!({ "control_id": "0", "control_name": "x" })),
+            ("type_text", text),
+            ("launch_app", numbered("9999")),
+            ("launch_app", json!({ "package_name": "zzz" })),
+            ("launch_app", json!({ "package_name": "" })),
+            ("launch_app", json!({ "package_name": "com.example.nothere" })),
+            ("launch_app", json!({ "package_name": "com.a;id" })),
+            ("tap", json!({ "x": -5, "y": 10 })),
+            ("tap", json!({ "x": 99999, "y": 99999 })),
+            ("swipe", swipe),
+            ("press_key", json!({ "key_code": "KEYCODE_NOPE" })),
+            ("wait", json!({ "seconds": -1 })),
+            ("wait", json!({ "seconds": 60.1 })),
+            ("invalidate_cache", json!({ "cache_type": "Controls" })),
+            ("tap", json!({ "x": "12", "y": "30" })),
+            ("tap", json!({ "x": 1.5, "y": 1 })),
+            ("tap", json!({ "x": 1 })),
+            ("tap", json!({ "params": { "x": 1, "y": 1 } })),
+            ("tap", json!({ "x": 5, "y": 5, "extra": 1 })),
+            ("launch_app", json!({ "package_name": MAPS, "id": 2 })),
+            (APPS, json!({ "filter": 5 })),
+            (CONTROLS, json!({ "force_refresh": "yes" })),
+            ("press_key", json!({ "key_code": "KEYCODE_HOME" })),
+            ("click_control", control.clone()),
+        ],
+    )
+    .await;
+    insta::assert_snapshot!(refusals);
+    let alone = Ufo::with([ufo::data(), ufo::lone_action()]);
+    insta::assert_snapshot!(
+        "an_action_server_that_runs_alone_says_so",
+        told(&alone, vec![("click_control", control), ("launch_app", numbered("1"))]).await
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_is_gone_is_no_empty_list_and_no_empty_words() {
+    let ufo = Ufo::new();
+    ufo.said("get_device_info", json!({})).await;
+    ufo.phone.silence(true);
+    advance(Duration::from_secs(61)).await;
+    let refusals = told(
+        &ufo,
+        vec![
+            ("capture_screenshot", json!({})),
+            ("get_ui_tree", json!({})),
+            ("get_device_info", json!({})),
+            (APPS, json!({})),
+            (CONTROLS, json!({})),
+            ("tap", json!({ "x": 1, "y": 1 })),
+            ("launch_app", json!({ "package_name": MAPS })),
+        ],
+    )
+    .await;
+    insta::assert_snapshot!(refusals);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_known_is_served_for_as_long_as_the_document_says() {
+    let ufo = Ufo::new();
+    let all = || json!({ "include_system_apps": true });
+    for (tool, arguments, lifetime) in [
+        (APPS, all(), 300),
+        (CONTROLS, json!({}), 5),
+        ("get_ui_tree", json!({}), 5),
+        ("get_device_info", json!({}), 60),
+    ] {
+        ufo.call("invalidate_cache", json!({})).await;
+        assert!(ufo.asks(tool, arguments.clone()).await, "{tool}");
+        advance(Duration::from_secs(lifetime)).await;
+        assert!(!ufo.asks(tool, arguments.clone()).await, "{tool} within its time");
+        advance(Duration::from_millis(1)).await;
+        assert!(ufo.asks(tool, arguments.clone()).await, "{tool} after its time");
+        assert!(!ufo.asks(tool, arguments.clone()).await, "{tool}");
+        if [APPS, CONTROLS].contains(&tool) {
+            assert!(ufo.asks(tool, json!({ "force_refresh": true })).await, "{tool}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_cache_is_forgotten_by_its_name_alone() {
+    let caches = [
+        ("apps", APPS),
+        ("controls", CONTROLS),
+        ("ui_tree", "get_ui_tree"),
+        ("device_info", "get_device_info"),
+    ];
+    let ufo = Ufo::new();
+    for (forgotten, _) in caches {
+        for (_, tool) in caches {
+            ufo.call(tool, json!({})).await;
+        }
+        ufo.call("invalidate_cache", json!({ "cache_type": forgotten })).await;
+        for (cache, tool) in caches {
+            assert_eq!(ufo.asks(tool, json!({})).await, cache == forgotten, "{forgotten}: {tool}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_phones_account_says_whether_it_is_an_earlier_one() {
+    let ufo = Ufo::new();
+    let from_cache = async || ufo.said("get_device_info", json!({})).await["from_cache"].clone();
+    assert_eq!(from_cache().await, false);
+    assert_eq!(from_cache().await, true);
+    // What is done on the screen changes nothing of it.
+    ufo.said("press_key", json!({ "key_code": "KEYCODE_HOME" })).await;
+    assert_eq!(from_cache().await, true);
+    advance(Duration::from_secs(61)).await;
+    assert_eq!(from_cache().await, false);
+}
+
+/// The original shares one cache between both.
+#[tokio::test(start_paused = true)]
+async fn the_users_apps_and_all_apps_do_not_stand_in_for_each_other() {
+    let ufo = Ufo::new();
+    let user = ufo.said(APPS, json!({})).await;
+    let all = ufo.said(APPS, json!({ "include_system_apps": true })).await;
+    assert!(all.as_array().unwrap().len() > user.as_array().unwrap().len());
+    assert_eq!(ufo.said(APPS, json!({})).await, user);
+}
+
+/// The original keeps a filtered list for itself, and its numbers mean others.
+#[tokio::test(start_paused = true)]
+async fn a_number_means_an_app_of_the_list_that_was_told_last() {
+    let ufo = Ufo::new();
+    ufo.said(APPS, json!({ "include_system_apps": true })).await;
+    let maps = ufo.said(APPS, json!({ "include_system_apps": true, "filter": "maps" })).await;
+    assert_eq!(maps[0]["package"], MAPS);
+    let launched = ufo.said("launch_app", json!({ "package_name": MAPS, "id": "1" })).await;
+    assert_eq!((&launched["package_name"], launched.get("warning")), (&json!(MAPS), None));
+    let other = json!({ "package_name": "com.android.settings", "id": "1" });
+    assert_eq!(
+        ufo.said("launch_app", other).await["warning"],
+        format!(
+            "Warning: Provided package_name 'com.android.settings' differs from cached package '{MAPS}'. Using cached package from ID 1."
+        )
+    );
+}
+
+/// Models think longer than any cache lives.
+#[tokio::test(start_paused = true)]
+async fn a_control_listed_a_minute_ago_is_hit_where_it_is_now() {
+    let ufo = Ufo::new();
+    ufo.said("launch_app", json!({ "package_name": MAPS })).await;
+    let field = ufo.control("Search here").await;
+    ufo.phone.world(|world| world.set_rotation(1));
+    advance(Duration::from_secs(60)).await;
+    let clicked = ufo.click(&field).await;
+    assert_eq!(clicked["success"], true, "{clicked}");
+    assert_ne!(clicked["control_info"]["rect"], field["rect"]);
+    assert_eq!(clicked["control_info"]["id"], field["id"]);
+    let listed = ufo.said(CONTROLS, json!({})).await;
+    let types = listed.as_array().unwrap().iter().any(|row| row["type"] == "EditText");
+    assert!(types, "the search is open: {listed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_an_action_the_old_id_is_refused_and_nothing_is_tapped() {
+    for (tool, arguments) in [
+        ("press_key", json!({ "key_code": "KEYCODE_HOME" })),
+        ("launch_app", json!({ "package_name": MAPS })),
+        ("tap", json!({ "x": 1, "y": 1 })),
+    ] {
+        let ufo = Ufo::new();
+        ufo.said("launch_app", json!({ "package_name": MAPS })).await;
+        let field = ufo.control("Search here").await;
+        ufo.said(tool, arguments).await;
+        let before = ufo.phone.commands().len();
+        let id = field["id"].as_str().unwrap();
+        assert_eq!(
+            ufo.click(&field).await["error"],
+            format!(
+                "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
+            )
+        );
+        assert_eq!(ufo.phone.commands().len(), before);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_and_forgetting_other_things_leave_the_ids_as_they_are() {
+    let ufo = Ufo::new();
+    ufo.said("launch_app", json!({ "package_name": MAPS })).await;
+    let field = ufo.control("Search here").await;
+    let began = Instant::now();
+    let waited = ufo.said("wait", json!({ "seconds": 60 })).await;
+    assert_eq!(waited["message"], "Waited for 60.0 seconds");
+    assert_eq!(began.elapsed().as_secs(), 60);
+    ufo.said("invalidate_cache", json!({ "cache_type": "apps" })).await;
+    ufo.said("get_ui_tree", json!({})).await;
+    assert_eq!(ufo.click(&field).await["success"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_servers_may_be_asked_at_once() {
+    let ufo = Ufo::new();
+    ufo.said("launch_app", json!({ "package_name": MAPS })).await;
+    let field = ufo.control("Search here").await;
+    let (picture, tree, waited, clicked, info) = tokio::join!(
+        ufo.call("capture_screenshot", json!({})),
+        ufo.said("get_ui_tree", json!({})),
+        ufo.said("wait", json!({ "seconds": 2 })),
+        ufo.click(&field),
+        ufo.said("get_device_info", json!({})),
+    );
+    assert!(!picture.is_error, "{}", shown(&picture));
+    for said in [tree, waited, clicked, info] {
+        assert_eq!(said["success"], true, "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_documents_command_gets_the_pictures_uri() {
+    let phone = VirtualPhone::new(Setup::default());
+    let session = std::sync::Arc::new(session(&phone));
+    let data = Local::new(ufo::data(), session.clone());
+    let dispatcher = Dispatcher::new(data, Local::new(ufo::action(), session));
+    let command = |name: &str, parameters: Value, kind: &str| -> Command {
+        let command = json!({ "tool_name": name, "parameters": parameters, "tool_type": kind });
+        serde_json::from_value(command).unwrap()
+    };
+    let results = dispatcher
+        .execute_commands(vec![command("capture_screenshot", json!({}), "data_collection")])
+        .await;
+    assert!(results[0].result.as_str().unwrap().starts_with("data:image/png;base64,iVBORw0KGgo"));
+    let results = dispatcher
+        .execute_commands(vec![
+            command("launch_app", json!({ "package_name": MAPS }), "action"),
+            command(CONTROLS, json!({}), "data_collection"),
+            command("tap", json!({ "x": 1, "y": 1 }), "data_collection"),
+            command("tap", json!({ "x": 1, "y": 1 }), "action"),
+        ])
+        .await;
+    let rows = results[1].result.as_array().unwrap();
+    assert!(rows.iter().any(|row| row["name"] == "Search here"), "{rows:?}");
+    let told: Vec<Value> =
+        results.iter().map(|one| json!([one.status, one.error, one.namespace])).collect();
+    assert_eq!(
+        json!(told),
+        json!([
+            ["success", null, "MobileActionExecutor"],
+            ["success", null, "MobileDataCollector"],
+            ["failure", "Unknown tool: tap", "MobileDataCollector"],
+            ["skipped", "Early exit due to previous failure.", "MobileActionExecutor"],
+        ])
+    );
+}
