@@ -11,6 +11,7 @@ mod phone;
 mod screen;
 mod serve;
 mod tools;
+mod ufo;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::action::{Cause, Failure};
 use crate::config::Config;
 use crate::key;
 use crate::session::{OurKey, Phones, Session, VIRTUAL};
-use crate::surface::{Surface, android, mobile, ufo};
+use crate::surface::{self, Surface, android, mobile};
 
 /// Puts a program's thumb on any phone: an MCP server for phones, with a virtual phone built in.
 #[derive(Parser)]
@@ -84,8 +85,8 @@ impl SurfaceName {
         match self {
             Self::Mobile => mobile::surface(),
             Self::Android => android::surface(),
-            Self::UfoData => ufo::data(),
-            Self::UfoAction => ufo::lone_action(),
+            Self::UfoData => surface::ufo::data(),
+            Self::UfoAction => surface::ufo::lone_action(),
         }
     }
 }

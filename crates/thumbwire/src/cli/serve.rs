@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::future::try_join_all;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::ufo::Ufo;
 use super::{Device, Ended, SurfaceName, session};
 use crate::action::Perform;
 use crate::config::Config;
 use crate::keep::Keep;
 use crate::mcp;
 use crate::mcp::http::{self, Access, View};
+use crate::surface::Surface;
 use crate::token::{self, Kept};
 use crate::trace::{Recorder, Traced};
 
@@ -33,6 +36,8 @@ pub(super) struct Arguments {
     out: PathBuf,
     #[command(flatten)]
     http: Http,
+    #[command(flatten)]
+    ufo: Ufo,
 }
 
 /// How callers come in that are no child of ours.
@@ -52,16 +57,10 @@ struct Http {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
-    let surface = Arc::new(arguments.surface.surface());
     // What cannot be served is told before a phone is looked for.
-    let door = match &arguments.http.http {
-        None => None,
-        Some(address) => {
-            let listener = http::bind(address).await.map_err(Ended::usage)?;
-            Some((listener, access(&arguments.http, config)?))
-        }
-    };
-    let session = Arc::new(session(config, arguments.device).with_files(Keep::new(&arguments.out)));
+    let doors = doors(&arguments, config).await?;
+    let session = session(config, arguments.device).with_files(Keep::new(&arguments.out));
+    let session = Arc::new(session);
     let perform: Arc<dyn Perform> = match &arguments.trace {
         None => Arc::clone(&session) as Arc<dyn Perform>,
         Some(folder) => {
@@ -72,24 +71,47 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             Arc::new(Traced::new(Arc::clone(&session), recorder))
         }
     };
-    let served = match door {
+    let served = match doors {
+        Some((doors, access)) => over_http(doors, perform, access).await,
         None => tokio::select! {
-            served = mcp::serve_stdio(surface, perform) => served,
+            served = mcp::serve_stdio(Arc::new(arguments.surface.surface()), perform) => served,
             () = asked_to_end() => Ok(()),
         },
-        Some((listener, access)) => over_http(listener, View { surface, perform }, access).await,
     };
     session.end().await;
     served.map(|()| 0).map_err(Ended::failed)
 }
 
+/// Where HTTP is served, what, and to whom; `None` is standard input and output.
+async fn doors(
+    arguments: &Arguments,
+    config: &Config,
+) -> Result<Option<(Vec<(TcpListener, Surface)>, Access)>, Ended> {
+    if arguments.ufo.is_asked {
+        // UFO's clients hold none.
+        return Ok(Some((arguments.ufo.doors().await?, without_token())));
+    }
+    let Some(address) = &arguments.http.http else { return Ok(None) };
+    let listener = http::bind(address).await.map_err(Ended::usage)?;
+    let doors = vec![(listener, arguments.surface.surface())];
+    Ok(Some((doors, access(&arguments.http, config)?)))
+}
+
 /// Serves until somebody asks the program to end, and lets calls under way come to theirs.
-async fn over_http(listener: TcpListener, view: View, access: Access) -> Result<(), String> {
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    eprintln!("thumbwire: serving `{}` at http://{address}{}", view.surface.name, http::PATH);
+async fn over_http(
+    doors: Vec<(TcpListener, Surface)>,
+    perform: Arc<dyn Perform>,
+    access: Access,
+) -> Result<(), String> {
     let stop = CancellationToken::new();
-    let served = http::serve(listener, view, access, stop.clone());
-    let mut served = std::pin::pin!(served);
+    let mut serving = Vec::new();
+    for (listener, surface) in doors {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        eprintln!("thumbwire: serving `{}` at http://{address}{}", surface.name, http::PATH);
+        let view = View { surface: Arc::new(surface), perform: Arc::clone(&perform) };
+        serving.push(http::serve(listener, view, access.clone(), stop.clone()));
+    }
+    let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {
         served = served.as_mut() => served,
         () = asked_to_end() => {
@@ -97,14 +119,13 @@ async fn over_http(listener: TcpListener, view: View, access: Access) -> Result<
             served.await
         }
     };
-    served.map_err(|error| format!("cannot accept connections any more: {error}"))
+    served.map(drop).map_err(|error| format!("cannot accept connections any more: {error}"))
 }
 
 /// Who may call; a token that is made here is shown, this once.
 fn access(http: &Http, config: &Config) -> Result<Access, Ended> {
     if http.no_token {
-        eprintln!("thumbwire: without a token: every program of this computer may use the phone");
-        return Ok(Access::Everyone);
+        return Ok(without_token());
     }
     let file = http.token_file.as_ref().or(config.token.as_ref()).ok_or_else(|| {
         Ended::usage("there is no home to keep the token in; name a file with --token-file")
@@ -121,6 +142,11 @@ fn access(http: &Http, config: &Config) -> Result<Access, Ended> {
         file.display()
     );
     Ok(Access::Token(token))
+}
+
+fn without_token() -> Access {
+    eprintln!("thumbwire: without a token: every program of this computer may use the phone");
+    Access::Everyone
 }
 
 /// Until somebody asks the program to end: by Ctrl-C, or as a service manager or a closed terminal does.

@@ -27,6 +27,7 @@ mod tools;
 mod turning;
 mod typing;
 mod ufo;
+mod ufo_http;
 mod ufo_recorded;
 mod verbs;
 mod wire;
