@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{CallToolRequestParams, ContentBlock};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub struct Client {
 /// Why a client got no answer; a tool's own failures are replies.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct ClientError(String);
+pub struct ClientError(pub(super) String);
 
 impl Client {
     /// Starts a server for the surface and opens a session with it.
@@ -52,21 +52,7 @@ impl Client {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let result = self.running.call_tool(params).await;
         let result = result.map_err(|error| ClientError(error.to_string()))?;
-        let content = result.content.into_iter().filter_map(|part| match part {
-            ContentBlock::Text(text) => Some(Content::Text(text.text)),
-            ContentBlock::Image(image) => {
-                let format = Format::from_mime(&image.mime_type)?;
-                let bytes = STANDARD.decode(image.data).ok()?.into();
-                Some(Content::Picture(Image { format, bytes }))
-            }
-            _ => None,
-        });
-        Ok(Reply {
-            content: content.collect(),
-            structured: result.structured_content,
-            is_error: result.is_error.unwrap_or(false),
-            cause: None,
-        })
+        Ok(reply(result))
     }
 }
 
@@ -74,5 +60,24 @@ impl Client {
 impl Server for Client {
     async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
         Client::call(self, tool, arguments).await.map_err(|error| error.to_string())
+    }
+}
+
+/// What a server's result says; parts that no tool of ours has are left out.
+pub(super) fn reply(result: CallToolResult) -> Reply {
+    let content = result.content.into_iter().filter_map(|part| match part {
+        ContentBlock::Text(text) => Some(Content::Text(text.text)),
+        ContentBlock::Image(image) => {
+            let format = Format::from_mime(&image.mime_type)?;
+            let bytes = STANDARD.decode(image.data).ok()?.into();
+            Some(Content::Picture(Image { format, bytes }))
+        }
+        _ => None,
+    });
+    Reply {
+        content: content.collect(),
+        structured: result.structured_content,
+        is_error: result.is_error.unwrap_or(false),
+        cause: None,
     }
 }

@@ -382,13 +382,13 @@ fn until_over(response: Response, under_way: UnderWay) -> Response {
 /// What rmcp says in plain words, as JSON-RPC says it.
 async fn in_json(response: Response, id: Option<&Value>) -> Response {
     // Its word for a message of no known shape; the type of the content was checked before.
-    let status = match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => StatusCode::BAD_REQUEST,
-        status => status,
-    };
-    let words = match read(response.into_body()).await {
-        Ok(words) => String::from_utf8_lossy(&words).into_owned(),
-        Err(refusal) => return refusal.into_response(),
-    };
-    Refusal::new(status, words).of(id).into_response()
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        let words = "Invalid Request: it is no message of MCP; `params` must be an object";
+        return Refusal::bad_request(words).of(id).into_response();
+    }
+    let status = response.status();
+    match read(response.into_body()).await {
+        Ok(words) => Refusal::new(status, String::from_utf8_lossy(&words)).of(id).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
 }

@@ -1,0 +1,258 @@
+//! Calls over HTTP: every revision, many at once, progress, cancellation, sessions and the server's end.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use thumbwire::mcp::http::Access;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::http_support::{CLIENTS, GOOD, Served, Wire, alone, press};
+
+const OLD: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+#[tokio::test]
+async fn every_revision_is_served_by_the_same_handlers() {
+    let server = Served::start(Access::Everyone).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let mut lists: Vec<Value> = Vec::new();
+    for revision in OLD {
+        let (session, result) = server.initialize(revision).await;
+        assert_eq!(result["protocolVersion"], revision);
+        let headers =
+            [GOOD[0], GOOD[1], ("mcp-session-id", &session), ("mcp-protocol-version", revision)];
+        let answer = server.ask("POST", &headers, &list.to_string()).await;
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        lists.push(answer.json()["result"]["tools"].clone());
+        let answer = server.ask("POST", &headers, &press(2, "home").to_string()).await;
+        assert_eq!(answer.json()["result"]["content"][0]["text"], "Pressed home", "{revision}");
+    }
+    let found = server.post_alone("server/discover", json!({})).await.json();
+    let revisions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert!(revisions.contains(&"2026-07-28".into()), "{found}");
+    let answer = server.post_alone("tools/list", json!({})).await.json();
+    lists.push(answer["result"]["tools"].clone());
+    let params = json!({ "name": "mobile_press_key", "arguments": { "key": "home" } });
+    let answer = server.post_alone("tools/call", params).await.json();
+    assert_eq!(answer["result"]["content"][0]["text"], "Pressed home");
+    assert!(lists[0].as_array().unwrap().len() > 10);
+    assert!(
+        lists.iter().all(|list| *list == lists[0]),
+        "no list depends on the revision or on calls"
+    );
+
+    let (_, newest) = server.initialize("2026-07-28").await;
+    assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest that has a handshake");
+}
+
+#[tokio::test]
+async fn a_request_that_stands_for_itself_must_say_the_same_in_its_header() {
+    let server = Served::start(Access::Everyone).await;
+    let (headers, message) = alone("tools/list", json!({}));
+    let without = |left_out: &str| {
+        let kept = headers.iter().filter(|(name, _)| *name != left_out);
+        kept.map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>()
+    };
+    let message = message.to_string();
+    for left_out in ["mcp-protocol-version", "mcp-method"] {
+        let answer = server.ask("POST", &without(left_out), &message).await;
+        assert_eq!((answer.status, answer.json()["error"]["code"].as_i64()), (400, Some(-32020)));
+        assert_eq!(answer.json()["id"], 1);
+    }
+    let mut other = without("mcp-protocol-version");
+    other.push(("mcp-protocol-version", "2027-01-01"));
+    let unknown = message.replace("2026-07-28", "2027-01-01");
+    let answer = server.ask("POST", &other, &unknown).await;
+    assert_eq!(answer.status, 400);
+    let error = answer.json()["error"].clone();
+    assert_eq!(
+        (&error["code"], &error["data"]["requested"]),
+        (&json!(-32022), &json!("2027-01-01"))
+    );
+    // It has neither streams of its own nor sessions to end.
+    let newest = [GOOD[1], ("mcp-protocol-version", "2026-07-28")];
+    for method in ["GET", "DELETE"] {
+        let answer = server.ask(method, &newest, "").await;
+        assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn twenty_clients_and_twenty_calls_of_one_client_are_under_way_at_once() {
+    let server = Arc::new(Served::start(Access::Everyone).await);
+    // Each call waits until all twenty are there.
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..CLIENTS {
+        let server = Arc::clone(&server);
+        clients.spawn(async move {
+            if number % 2 == 0 {
+                let params =
+                    json!({ "name": "mobile_press_key", "arguments": { "key": "volume_up" } });
+                return server.post_alone("tools/call", params).await;
+            }
+            let (session, _) = server.initialize("2025-11-25").await;
+            server.post(Some(&session), &press(1, "volume_up")).await
+        });
+    }
+    let answers = clients.join_all().await;
+    assert!(answers.iter().all(|answer| answer.json()["result"]["isError"] == false));
+
+    let (session, _) = server.initialize("2025-11-25").await;
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..CLIENTS {
+        let (server, session) = (Arc::clone(&server), session.clone());
+        calls.spawn(async move {
+            let answer = server.post(Some(&session), &press(number as u32, "volume_up")).await;
+            assert_eq!(answer.json()["id"], number);
+        });
+    }
+    calls.join_all().await;
+}
+
+#[tokio::test]
+async fn progress_that_was_asked_for_comes_in_a_stream_and_in_order() {
+    let server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-11-25").await;
+    let with_token = |mut message: Value| {
+        message["params"]["_meta"] = json!({ "progressToken": "p" });
+        message
+    };
+    let check = |events: Vec<Value>| {
+        let [steps @ .., last] = events.as_slice() else { panic!("no events") };
+        let done: Vec<_> = steps.iter().map(|step| step["params"]["progress"].as_f64()).collect();
+        assert_eq!(done, [Some(1.0), Some(2.0), Some(3.0)]);
+        assert!(steps.iter().all(|step| step["params"]["progressToken"] == "p"));
+        assert_eq!(steps[0]["params"]["message"], "pressing");
+        assert_eq!(last["result"]["content"][0]["text"], "Pressed back");
+    };
+    check(server.post(Some(&session), &with_token(press(1, "back"))).await.events());
+    let call = json!({
+        "name": "mobile_press_key", "arguments": { "key": "back" }, "_meta": { "progressToken": "p" }
+    });
+    check(server.post_alone("tools/call", call).await.events());
+
+    let told_nothing = server.post(Some(&session), &with_token(press(2, "home"))).await;
+    assert_eq!(told_nothing.header("content-type"), Some("application/json"));
+    let not_asked = server.post(Some(&session), &press(3, "back")).await;
+    assert_eq!(not_asked.header("content-type"), Some("application/json"));
+    // Who reads no streams gets none, as UFO's servers do it.
+    let json_only = [GOOD[0], ("accept", "application/json"), ("mcp-session-id", session.as_str())];
+    let message = with_token(press(4, "back")).to_string();
+    let answer = server.ask("POST", &json_only, &message).await;
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "Pressed back");
+}
+
+#[tokio::test]
+async fn a_call_ends_when_its_connection_is_closed() {
+    let mut server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-11-25").await;
+    let session = ("mcp-session-id", session.as_str());
+    let params = json!({ "name": "mobile_press_key", "arguments": { "key": "volume_down" } });
+    let (headers, new) = alone("tools/call", params);
+    let new_headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let old_headers = [GOOD[0], GOOD[1], session];
+    let old = press(1, "volume_down");
+    for (headers, message) in [(&new_headers[..], new), (&old_headers[..], old)] {
+        let mut wire = Wire::open(server.address).await;
+        wire.send("POST", headers, &message.to_string()).await;
+        assert_eq!(server.told.recv().await, Some("begun"));
+        drop(wire);
+        assert_eq!(server.told.recv().await, Some("gone"));
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_cancelled_by_its_number_and_by_the_end_of_its_session() {
+    let mut server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-11-25").await;
+    let (other, _) = server.initialize("2025-11-25").await;
+    let headers = [GOOD[0], GOOD[1], ("mcp-session-id", session.as_str())];
+    let begin = async |server: &mut Served, id: u32| {
+        let mut wire = Wire::open(server.address).await;
+        wire.send("POST", &headers, &press(id, "volume_down").to_string()).await;
+        assert_eq!(server.told.recv().await, Some("begun"));
+        wire
+    };
+    let cancel = |id: u32| {
+        let params = json!({ "requestId": id, "reason": "no longer wanted" });
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
+    };
+    let mut first = begin(&mut server, 5).await;
+    assert_eq!(server.post(Some(&other), &cancel(5)).await.status, 202, "another client's 5");
+    assert_eq!(server.post(Some(&session), &cancel(6)).await.status, 202, "another number");
+    assert!(server.told.try_recv().is_err(), "it is still under way");
+    assert_eq!(server.post(Some(&session), &cancel(5)).await.status, 202);
+    assert_eq!(server.told.recv().await, Some("gone"));
+    let answer = first.answer().await.json();
+    assert_eq!(
+        (&answer["id"], &answer["error"]["message"]),
+        (&json!(5), &json!("Request cancelled"))
+    );
+
+    let mut second = begin(&mut server, 7).await;
+    let ended = server.ask("DELETE", &headers, "").await;
+    assert_eq!((ended.status, ended.body.as_str()), (200, ""));
+    assert_eq!(server.told.recv().await, Some("gone"));
+    assert_eq!(second.answer().await.json()["id"], 7);
+    assert_eq!(server.post(Some(&session), &press(8, "home")).await.status, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_shows_that_it_is_alive_and_ends_with_its_session() {
+    let server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-11-25").await;
+    let headers = [GOOD[1], ("mcp-session-id", session.as_str())];
+    let mut wire = Wire::open(server.address).await;
+    wire.send("GET", &headers, "").await;
+    assert_eq!(wire.line().await, "HTTP/1.1 200 OK");
+    let began = Instant::now();
+    let mut alive = 0;
+    while alive < 5 {
+        alive += usize::from(wire.line().await == ":");
+    }
+    assert_eq!(began.elapsed().as_secs(), 60, "at once, and then every 15 s");
+    assert_eq!(server.ask("DELETE", &headers, "").await.status, 200);
+    let rest = wire.answer().await;
+    assert!(rest.body.is_empty(), "{rest:?}");
+}
+
+#[tokio::test]
+async fn at_the_end_nobody_new_is_let_in_and_calls_under_way_are_answered() {
+    let mut server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-11-25").await;
+    let headers = [GOOD[0], GOOD[1], ("mcp-session-id", session.as_str())];
+    let mut stream = Wire::open(server.address).await;
+    stream.send("GET", &headers[1..], "").await;
+    assert_eq!(stream.line().await, "HTTP/1.1 200 OK");
+    let mut waiting = Vec::new();
+    for number in 1..CLIENTS {
+        let mut wire = Wire::open(server.address).await;
+        wire.send("POST", &headers, &press(number as u32, "volume_up").to_string()).await;
+        assert_eq!(server.told.recv().await, Some("begun"));
+        waiting.push(wire);
+    }
+    server.stop.cancel();
+    stream.answer().await;
+    server.met.wait().await;
+    for mut wire in waiting {
+        assert_eq!(wire.answer().await.json()["result"]["isError"], false);
+    }
+    server.running.await.unwrap().unwrap();
+    assert!(TcpStream::connect(server.address).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_does_not_end_is_cut_five_seconds_after_the_server_was_asked_to() {
+    let mut server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-11-25").await;
+    let headers = [GOOD[0], GOOD[1], ("mcp-session-id", session.as_str())];
+    let mut wire = Wire::open(server.address).await;
+    wire.send("POST", &headers, &press(1, "volume_down").to_string()).await;
+    assert_eq!(server.told.recv().await, Some("begun"));
+    let began = Instant::now();
+    server.stop.cancel();
+    server.running.await.unwrap().unwrap();
+    assert_eq!(began.elapsed().as_secs(), 5);
+    assert_eq!(server.told.recv().await, Some("gone"));
+    assert_eq!(wire.answer().await.status, 0);
+}
