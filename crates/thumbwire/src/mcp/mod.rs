@@ -7,6 +7,7 @@
 
 mod client;
 pub mod http;
+mod input;
 mod remote;
 mod server;
 

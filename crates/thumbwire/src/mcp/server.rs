@@ -7,7 +7,7 @@ use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::{Peer, RequestContext, ServerInitializeError};
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use thumbwire_device::Image;
@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::input::Watched;
 use crate::action::{Call, Perform, Progress};
 use crate::surface::{Content, Reply, Surface, Tool};
 
@@ -42,13 +43,32 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let server = Server::new(surface, perform);
+    let reader = Watched::new(reader);
+    let odd = reader.odd();
     let running = match server.serve((reader, writer)).await {
         Ok(running) => running,
-        // A client that only looks whether we start, and leaves.
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(format!("the client does not begin as MCP asks: {error}")),
+        Err(error) => return begun_badly(error, odd.get()),
     };
     running.waiting().await.map(drop).map_err(|error| error.to_string())
+}
+
+/// Why there is no session, where that is the client's fault.
+fn begun_badly(error: ServerInitializeError, odd: Option<&String>) -> Result<(), String> {
+    let why = match error {
+        ServerInitializeError::ConnectionClosed(_) => match odd {
+            Some(line) => format!("it wrote {line:?}, which is no JSON-RPC message, and left"),
+            // A client that only looks whether we start, and leaves.
+            None => return Ok(()),
+        },
+        ServerInitializeError::ExpectedInitializeRequest(message) => {
+            let message = serde_json::to_value(message).unwrap_or_default();
+            let first =
+                message["method"].as_str().map_or("an answer".into(), |it| format!("`{it}`"));
+            format!("its first message is {first} instead of `initialize`")
+        }
+        error => error.to_string(),
+    };
+    Err(format!("the client does not begin as MCP asks: {why}"))
 }
 
 /// The handlers of every transport.

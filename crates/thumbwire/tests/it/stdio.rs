@@ -1,5 +1,8 @@
 //! The whole program as an MCP client meets it: started as a process, spoken to in JSON lines.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use crate::support::McpProcess;
 use serde_json::{Value, json};
 
@@ -186,6 +189,26 @@ fn an_unknown_tool_and_a_broken_line_do_not_end_the_server() {
     server.send(&json!("not a request"));
     server.send(&json!({ "jsonrpc": "2.0", "id": 77, "method": "no/such/method" }));
     assert_eq!(server.say("mobile_press_key", json!({ "key": "home" })), "Pressed home");
+}
+
+#[test]
+fn a_client_that_begins_with_something_else_is_told_on_standard_error() {
+    let said = |input: &str| {
+        let mut command = crate::support::thumbwire();
+        let piped = command.arg("serve").stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (String::from_utf8(output.stderr).unwrap(), output.status.code())
+    };
+    let (words, code) = said("GET / HTTP/1.1\r\n\r\n");
+    assert_eq!(code, Some(1));
+    assert!(words.contains("it wrote \"GET / HTTP/1.1\", which is no JSON-RPC message"), "{words}");
+    let (words, code) = said("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    assert_eq!(code, Some(1));
+    let expected = "its first message is `notifications/initialized` instead of `initialize`";
+    assert!(words.contains(expected), "{words}");
+    assert_eq!(said(""), (String::new(), Some(0)), "it only looked whether we start");
 }
 
 #[test]
