@@ -75,6 +75,11 @@ impl Remote {
         match answer.await {
             Ok(ServerResult::CallToolResult(result)) => Ok(reply(result)),
             Ok(_) => Err(self.failed("it answers a call with something else")),
+            // The server's own words, as a server in this process would say them.
+            Err(ServiceError::McpError(error)) => Err(ClientError(error.message.into_owned())),
+            Err(ServiceError::Timeout { timeout }) => {
+                Err(self.failed(format!("it did not answer within {} s", timeout.as_secs_f64())))
+            }
             Err(error) => {
                 if matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_)) {
                     self.let_go(&running).await;
