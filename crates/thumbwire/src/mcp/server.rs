@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext, ServerInitializeError};
@@ -122,6 +123,30 @@ impl ServerHandler for Server {
         Ok(result(reply).into())
     }
 
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        nothing_of_the_kind(&context, "prompts/list")
+    }
+
+    async fn list_resources(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        nothing_of_the_kind(&context, "resources/list")
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        nothing_of_the_kind(&context, "resources/templates/list")
+    }
+
     /// A call that is no MCP ends here too: without a name, or with arguments that are no object.
     async fn on_custom_request(
         &self,
@@ -135,6 +160,20 @@ impl ServerHandler for Server {
             }
             other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
         })
+    }
+}
+
+/// The list of what we do not have. Clients of the older revisions ask unseen, and an empty list is what they had from the
+/// original servers (recorded with UFO's); revision 2026-07-28 wants no answer where nothing was offered.
+fn nothing_of_the_kind<T: Default>(
+    context: &RequestContext<RoleServer>,
+    method: &'static str,
+) -> Result<T, ErrorData> {
+    let new = context.protocol_version().is_some_and(|revision| !revision.has_initialize());
+    if new {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+    } else {
+        Ok(T::default())
     }
 }
 

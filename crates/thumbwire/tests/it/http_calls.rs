@@ -41,6 +41,15 @@ async fn every_revision_is_served_by_the_same_handlers() {
         "no list depends on the revision or on calls"
     );
 
+    for method in ["prompts/list", "resources/list", "resources/templates/list"] {
+        let (session, _) = server.initialize("2025-11-25").await;
+        let list = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
+        let answer = server.post(Some(&session), &list).await.json();
+        assert_eq!(answer["result"].as_object().unwrap().values().next(), Some(&json!([])));
+        let answer = server.post_alone(method, json!({})).await;
+        assert_eq!((answer.status, answer.json()["error"]["code"].as_i64()), (404, Some(-32601)));
+    }
+
     let (_, newest) = server.initialize("2026-07-28").await;
     assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest that has a handshake");
 }
