@@ -35,8 +35,10 @@ impl Config {
     }
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        // rmcp warns of each request that it answers with an error; the client knows.
-        let log = var("LOG_LEVEL").as_deref().map_or(Ok("warn,rmcp=error".into()), log_filter)?;
+        // rmcp warns of each request that it answers with an error, which the client knows, and calls it an error when
+        // a client has left before its answer.
+        let quiet = "warn,rmcp=error,rmcp::service=off";
+        let log = var("LOG_LEVEL").as_deref().map_or(Ok(quiet.into()), log_filter)?;
         let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
         let host = var("HOSTNAME").unwrap_or_else(|| "thumbwire".into());
         Ok(Self {

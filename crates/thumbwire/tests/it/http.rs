@@ -9,6 +9,9 @@ use tokio::time::Instant;
 
 use crate::http_support::{Answer, GOOD, Served, Wire, initialize, press};
 
+/// What is tried: its title, the method and path, headers, and the body.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
+
 /// What is the same in every answer of its kind: status, the headers that clients act by, and the words.
 fn told(title: &str, answer: &Answer) -> String {
     let shown = ["content-type", "www-authenticate", "allow"]
@@ -35,7 +38,7 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
     let unknown = ("mcp-session-id", "00000000000000000000000000000000");
     let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let large = format!("\"{}\"", "a".repeat(4 << 20));
-    let cases: [(&str, &str, &[(&str, &str)], &str); 28] = [
+    let cases: [Case<'_>; 28] = [
         ("another name for this computer", "POST", &[("host", "evil.example"), auth], ping),
         ("a port of another server", "POST", &[("host", "localhost:1"), auth], ping),
         (

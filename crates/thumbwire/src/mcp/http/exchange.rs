@@ -229,8 +229,8 @@ impl Exchange {
         parts.headers.insert(ACCEPT, both);
         let request = Request::from_parts(parts, Body::from(body));
         let response = self.messages.handle(request).await.map(Body::new);
-        let plain = response.status().is_client_error() && !is_json(response.headers());
-        if plain { in_json(response, id).await } else { response }
+        let refused = response.status().is_client_error() || response.status().is_server_error();
+        if refused && !is_json(response.headers()) { in_json(response, id).await } else { response }
     }
 }
 

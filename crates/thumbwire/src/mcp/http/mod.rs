@@ -118,9 +118,12 @@ pub async fn serve(
             // Such as too many open files: one of ours that closes makes room. Without any there is nothing to wait for.
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
-                match connections.join_next().await {
-                    Some(_) => continue,
-                    None => return Err(error),
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    ended = connections.join_next() => match ended {
+                        Some(_) => continue,
+                        None => return Err(error),
+                    },
                 }
             }
         };
