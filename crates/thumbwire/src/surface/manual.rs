@@ -54,9 +54,13 @@ fn section(tool: &Tool) -> String {
         let (kind, description) = (cell(&kind), cell(&description));
         section.push_str(&format!("| `{name}` | {kind} | {default} | {description} |\n"));
     }
-    let answers = tool.output.as_ref();
-    let answers =
-        answers.map(|schema| format!("; answers `{}`", of(schema, &schema.clone().into())));
+    let answers = tool.output.as_ref().map(|schema| {
+        let shape = of(schema, &schema.clone().into());
+        // Where the shape says nothing, the words may.
+        let words = schema.get("description").and_then(Value::as_str);
+        let words = words.filter(|_| shape == "object").map(|words| format!(": {words}"));
+        format!("; answers `{shape}`{}", words.unwrap_or_default())
+    });
     let (manner, time) = (verb(tool.manner), seconds(tool.budget));
     section.push_str(&format!("\n{manner}, {time}{}\n", answers.unwrap_or_default()));
     section
@@ -132,7 +136,7 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
     let needs = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
     let argument = |(name, property): (&String, &Value)| Argument {
         name: name.clone(),
-        kind: of(schema, property),
+        kind: without_null(&of(schema, property)),
         default: match property.get("default").filter(|default| !default.is_null()) {
             _ if needs(name) => "required".into(),
             Some(default) if *default == "" => "\"\"".into(),
@@ -145,8 +149,12 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
     properties.into_iter().flatten().map(argument).collect()
 }
 
-/// A schema in short: `{x: integer, name?: string | null, rows: [{…}]}`, with what bounds it. An argument's null is not
-/// told.
+/// An argument that may be null may be left away, which is told already.
+fn without_null(kind: &str) -> String {
+    kind.split(" | ").filter(|part| *part != "null").collect::<Vec<_>>().join(" | ")
+}
+
+/// A schema in short: `{x: integer, name?: string | null, rows: [{…}]}`, with what bounds it.
 fn of(root: &Map<String, Value>, schema: &Value) -> String {
     shape(root, schema, 0)
 }
@@ -180,6 +188,9 @@ fn shape(root: &Map<String, Value>, schema: &Value, depth: usize) -> String {
         "array" => {
             schema.get("items").map_or("array".into(), |items| format!("[{}]", inside(items)))
         }
+        // Of several types in an `anyOf` each has told its own.
+        "null" => "null".into(),
+        kind if schema.get("type").is_none() => kind.into(),
         kind => format!("{kind}{}", bounds(schema)),
     });
     told.collect::<Vec<_>>().join(" | ")
@@ -235,7 +246,11 @@ mod tests {
         };
         check(json!({ "type": "string" }), "string");
         check(json!({ "enum": ["a", 1] }), "\"a\" | 1");
-        check(json!({ "type": ["integer", "null"] }), "integer | null");
+        check(json!({ "type": ["integer", "null"], "minimum": 1 }), "integer, from 1 | null");
+        check(
+            json!({ "anyOf": [{ "type": "integer", "maximum": 9 }, { "type": "null" }] }),
+            "integer, up to 9 | null",
+        );
         check(json!({ "type": "integer", "minimum": 0, "maximum": 4000 }), "integer, 0 to 4000");
         check(
             json!({ "type": "string", "pattern": "^a$", "maxLength": 9 }),
