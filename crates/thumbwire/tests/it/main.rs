@@ -18,7 +18,7 @@ mod many;
 mod monitors;
 mod old_phone;
 mod pictures;
-mod python_mcp;
+mod python;
 mod recordings;
 mod releases;
 mod serials;

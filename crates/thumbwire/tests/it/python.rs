@@ -1,0 +1,241 @@
+//! Clients for Python drive the servers: the official `mcp` (in both of MCP's eras), `fastmcp`, and LangChain's adapters with
+//! seed 004's example. They check structured content against the published schemas by themselves.
+//!
+//! `.ci/run` brings them (docs/python.md): `THUMBWIRE_PYTHON` names a Python with `mcp` 2 and `fastmcp`,
+//! `THUMBWIRE_PYTHON_LANGCHAIN` one with `langchain-mcp-adapters`, which needs `mcp` 1, and `fastmcp` 2.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use thumbwire::surface::{android, mobile, ufo};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+
+use crate::support::thumbwire;
+
+const SURFACES: [&str; 4] = ["mobile", "android", "ufo-data", "ufo-action"];
+
+/// The Python that the variable names, if it has these modules.
+fn python(variable: &str, modules: &str) -> Option<String> {
+    let python = std::env::var(variable).unwrap_or_else(|_| "python3".into());
+    let probe = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
+    let there = probe.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(there || !required, "{python} ({variable}) cannot import {modules}");
+    if !there {
+        println!("skipped: no Python with {modules} ({variable})");
+    }
+    there.then_some(python)
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
+}
+
+/// A server on HTTP, ended with the test.
+struct HttpServer {
+    child: Child,
+    url: String,
+    token: String,
+}
+
+impl HttpServer {
+    fn start(surface: &str, token_file: &Path) -> Self {
+        let mut command = thumbwire();
+        command.args(["serve", "--http", "127.0.0.1:0", "--device", "virtual"]);
+        command.args(["--surface", surface]).arg("--token-file").arg(token_file);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        let url = said.find_map(|line| line.unwrap().split_once(" at ").map(|(_, url)| url.into()));
+        // What it says later is read, so that it never waits to say it.
+        std::thread::spawn(move || said.for_each(drop));
+        let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
+        Self { child, url: url.unwrap(), token }
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What is called on each surface: something with structured content, something refused, a picture.
+fn calls() -> Value {
+    json!({
+        "mobile": [
+            ["mobile_launch_app", { "bundle_id": "com.google.android.apps.maps" }],
+            ["mobile_get_accessibility_tree", {}],
+            ["mobile_take_screenshot", {}],
+            ["mobile_tap_element", { "text": "Search here" }],
+            ["mobile_type_keys", { "text": "museum" }],
+            ["mobile_get_device_info", {}],
+            ["mobile_launch_app", { "bundle_id": "com.example.nope" }],
+            // The next mode finds it as this one did.
+            ["mobile_close_app", { "bundle_id": "com.google.android.apps.maps" }],
+        ],
+        "android": [
+            ["get_devices", {}],
+            ["tap_screen", { "x": 5, "y": 5 }],
+            ["find_elements", { "text": "Maps" }],
+            ["press_key", { "keycode": "NOPE" }],
+        ],
+        "ufo-data": [
+            ["get_device_info", {}],
+            ["get_mobile_app_target_info", { "filter": "bank" }],
+            ["get_mobile_app_target_info", { "filter": "no such app" }],
+            ["get_app_window_controls_target_info", {}],
+            ["capture_screenshot", {}],
+        ],
+        "ufo-action": [
+            ["press_key", { "key_code": "KEYCODE_HOME" }],
+            ["click_control", { "control_id": "999", "control_name": "x" }],
+            ["wait", { "seconds": 0.01 }],
+            ["wait", { "seconds": -1 }],
+        ],
+    })
+}
+
+/// Runs a client's script over servers on stdio and on HTTP, in each of these modes, and checks what it saw.
+fn drive(python: &str, name: &str, modes: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let servers =
+        SURFACES.map(|surface| (surface, HttpServer::start(surface, &folder.path().join(surface))));
+    let mut targets = Vec::new();
+    for mode in modes {
+        for (surface, server) in &servers {
+            targets.push(json!({
+                "surface": surface, "mode": mode, "url": server.url, "token": server.token,
+            }));
+            let arguments = ["serve", "--device", "virtual", "--surface", surface];
+            targets.push(json!({
+                "surface": surface, "mode": mode,
+                "command": thumbwire().get_program().to_str(), "args": arguments,
+            }));
+        }
+    }
+    let job = json!({ "targets": targets, "calls": calls() });
+    let mut child = Command::new(python)
+        .arg(script(name))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        // They would ask the network for a newer one of themselves.
+        .env("FASTMCP_CHECK_FOR_UPDATES", "off")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    let seen: Vec<Value> = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    assert_eq!(seen.len(), targets.len());
+    for (target, seen) in targets.iter().zip(&seen) {
+        check(target["surface"].as_str().unwrap(), seen);
+    }
+}
+
+/// What each client must have seen of a surface, by whichever way it came.
+fn check(surface: &str, seen: &Value) {
+    let tools = match surface {
+        "mobile" => mobile::surface(),
+        "android" => android::surface(),
+        "ufo-data" => ufo::data(),
+        _ => ufo::action(),
+    };
+    let names: Vec<&str> = tools.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(seen["tools"], json!(names), "{surface}");
+    let call = |i: usize| &seen["calls"][i];
+    let text = |i: usize| call(i)["texts"][0].as_str().unwrap_or_default();
+    let structured = |i: usize| &call(i)["structured"];
+    let fails = |i: usize| assert_eq!(call(i)["error"], true, "{surface}: {seen}");
+    match surface {
+        "mobile" => {
+            assert_eq!(structured(0)["bundle_id"], "com.google.android.apps.maps", "{seen}");
+            assert!(text(1).contains("Search here") && structured(1).is_null(), "{seen}");
+            assert!(call(2)["images"].to_string().contains("image/png"), "{seen}");
+            assert_eq!(structured(3)["element"], "Search here", "{seen}");
+            assert_eq!(structured(4)["field"], "same", "{seen}");
+            assert_eq!(structured(5)["screen"]["height"], 2400, "{seen}");
+            fails(6);
+            assert!(text(6).contains("App not found: com.example.nope\n"), "{seen}");
+        }
+        "android" => {
+            assert_eq!(structured(0)["result"]["count"], 1, "{seen}");
+            assert_eq!(structured(1)["result"]["coordinates"]["x"], 5, "{seen}");
+            assert_eq!(structured(2)["result"]["elements"][0]["text"], "Maps", "{seen}");
+            assert!(text(3).contains("Validation failed for press_key"), "{seen}");
+        }
+        "ufo-data" => {
+            assert_eq!(structured(0)["device_info"]["android_version"], "14", "{seen}");
+            assert_eq!(structured(1)["result"][0]["id"], "1", "{seen}");
+            assert_eq!(structured(2)["result"], json!([]), "{seen}");
+            assert_eq!(structured(3)["result"][0]["kind"], "control", "{seen}");
+            assert!(text(4).starts_with("data:image/png;base64,iVBORw0KGgo"), "{seen}");
+        }
+        _ => {
+            assert_eq!(structured(0)["action"], "press_key(KEYCODE_HOME)", "{seen}");
+            assert_eq!(structured(1)["success"], false, "{seen}");
+            assert!(text(1).contains("Control with ID '999' not found"), "{seen}");
+            assert_eq!(structured(2)["message"], "Waited for 0.01 seconds", "{seen}");
+            assert!(text(3).contains("Wait time must be non-negative"), "{seen}");
+        }
+    }
+}
+
+#[test]
+fn the_official_client_lists_and_calls_in_both_eras() {
+    let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
+    // "auto" begins with 2026-07-28, "legacy" with initialize.
+    drive(&python, "mcp_client.py", &["auto", "legacy"]);
+}
+
+#[test]
+fn the_client_of_fastmcp_reads_structured_content_by_its_schema() {
+    let Some(python) = python("THUMBWIRE_PYTHON", "fastmcp") else { return };
+    drive(&python, "fastmcp_client.py", &["auto"]);
+}
+
+#[test]
+fn the_client_of_fastmcp_2_reads_it_too() {
+    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", "fastmcp") else { return };
+    drive(&python, "fastmcp_client.py", &["auto"]);
+}
+
+#[test]
+fn langchain_takes_the_tools_of_each_surface() {
+    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", "langchain_mcp_adapters") else {
+        return;
+    };
+    drive(&python, "langchain_client.py", &["auto"]);
+}
+
+/// The adapters start a server for each call, so that the phone is one that outlives it.
+#[tokio::test(flavor = "multi_thread")]
+async fn seed_004s_agent_of_langgraph_drives_a_phone() {
+    let modules = "langchain_mcp_adapters, langgraph.prebuilt";
+    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", modules) else { return };
+    let phone = VirtualPhone::new(Setup::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let served = phone.clone();
+    tokio::spawn(async move { served.listen(listener).await });
+    let output = Command::new(&python)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(script("langchain_agent.py"))
+        .arg(thumbwire().get_program())
+        .args(["serve", "--device", &address])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    assert_eq!(seen["tools"], mobile::surface().tools.len());
+    let told = |i: usize| seen["told"][i][2].as_str().unwrap_or_default();
+    assert_eq!(told(0), "Launched com.android.chrome", "{seen}");
+    assert!(told(1).ends_with("pressed Enter") || told(1).contains("pressed Enter\n"), "{seen}");
+    assert!(told(2).contains("yahoo.co.jp"), "{seen}");
+    assert!(told(3).starts_with("App not found: com.example.nope\n"), "{seen}");
+}

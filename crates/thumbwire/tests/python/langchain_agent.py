@@ -1,0 +1,64 @@
+"""Seed 004's example, as it stands there but for the command and the model: an agent by `langgraph` over the tools of a
+server on stdio. The model is a script: it asks for the tools in an order, then tells what it read last.
+"""
+
+import asyncio
+import json
+import sys
+
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from langgraph.prebuilt import create_react_agent
+
+
+class Scripted(GenericFakeChatModel):
+    """A model that says what it is told to, whatever tools there are."""
+
+    def bind_tools(self, tools, **_):
+        return self
+
+
+def asks(number, tool, **arguments):
+    call = {"type": "tool_call", "id": str(number), "name": tool, "args": arguments}
+    return AIMessage(content="", tool_calls=[call])
+
+
+async def main(command, *args):
+    client = MultiServerMCPClient(
+        {
+            "mobile": {
+                "command": command,
+                "args": list(args),
+                "transport": "stdio",
+                "env": {"APPIUM_SERVER": "http://localhost:4723", "LOG_LEVEL": "INFO"},
+            }
+        }
+    )
+
+    tools = await client.get_tools()
+    script = [
+        asks(1, "mobile_launch_app", bundle_id="com.android.chrome"),
+        asks(
+            2,
+            "mobile_type",
+            text="yahoo.co.jp",
+            element_id="com.android.chrome:id/url_bar",
+            clear=True,
+            submit=True,
+        ),
+        asks(3, "mobile_get_accessibility_tree"),
+        asks(4, "mobile_launch_app", bundle_id="com.example.nope"),
+        AIMessage(content="done"),
+    ]
+    agent = create_react_agent(Scripted(messages=iter(script)), tools)
+
+    response = await agent.ainvoke(
+        {"messages": ["AndroidデバイスでChromeを起動してyahoo.co.jpを開いてください"]}
+    )
+    said = [message for message in response["messages"] if message.type == "tool"]
+    told = [[one.name, one.status, one.content[0]["text"] if one.content else ""] for one in said]
+    print(json.dumps({"tools": len(tools), "told": told}))
+
+
+asyncio.run(main(*sys.argv[1:]))
