@@ -73,3 +73,22 @@ async fn a_picture_that_does_not_come_is_told_beside() {
     let saved = save(&bare, None, true).await.unwrap();
     assert!(saved.here.unwrap().unwrap_err().starts_with("this session keeps no files"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_leaves_no_half_file() {
+    let phone = Studio::new("fake");
+    let (session, root) = in_studios(&[&phone]);
+    let session = Arc::new(session);
+    *lock(&phone.fetching) = Duration::from_secs(50);
+    let saving = tokio::spawn({
+        let session = Arc::clone(&session);
+        async move { save(&session, Some("half"), true).await }
+    });
+    tokio::time::advance(Duration::from_secs(1)).await;
+    while kept(&root, "assets").is_empty() {
+        tokio::task::yield_now().await;
+    }
+    session.end().await;
+    assert!(kept(&root, "assets").is_empty());
+    saving.abort();
+}
