@@ -121,7 +121,7 @@ pub(super) fn listed(_: &Nothing, outcome: Outcome) -> Reply {
     let row = |monitor: &Monitor| {
         let told = json!({
             "monitor_id": monitor.id,
-            "duration_seconds": rounded(monitor.running.as_secs_f64(), 3),
+            "duration_seconds": rounded(monitor.running.as_secs_f64(), 6),
             "tag_filter": monitor.filter.tag,
             "priority": monitor.filter.priority.letter(),
             "entries_processed": monitor.entries,
@@ -156,7 +156,7 @@ fn ended(monitor: &Monitor) -> Value {
         "success": true,
         "action": "stop_monitoring",
         "monitor_id": monitor.id,
-        "duration_seconds": rounded(monitor.running.as_secs_f64(), 3),
+        "duration_seconds": rounded(monitor.running.as_secs_f64(), 6),
         "entries_processed": monitor.entries,
         "output_file": file(monitor),
     });

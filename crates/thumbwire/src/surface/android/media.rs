@@ -110,7 +110,7 @@ pub(super) fn listed(_: &Nothing, outcome: Outcome) -> Reply {
         let mut row = object(json!({
             "recording_id": recording.id,
             "filename": recording.name,
-            "duration_seconds": rounded(recording.running.as_secs_f64(), 3),
+            "duration_seconds": rounded(recording.running.as_secs_f64(), 6),
             "time_limit": recording.lasting.as_secs(),
             "device_path": recording.on_phone,
         }));
@@ -158,7 +158,7 @@ fn ended(recording: &Recorded) -> Value {
         "action": "stop_recording",
         "recording_id": recording.id,
         "filename": recording.name,
-        "duration_seconds": rounded(recording.running.as_secs_f64(), 3),
+        "duration_seconds": rounded(recording.running.as_secs_f64(), 6),
         "device_path": recording.on_phone,
     }));
     told.extend(fetched(recording.here.as_ref()));

@@ -45,7 +45,7 @@ fn recorded(id: &str) -> Recorded {
         id: id.into(),
         name: "r.mp4".into(),
         on_phone: "/sdcard/r.mp4".into(),
-        running: Duration::from_micros(42_200_400),
+        running: Duration::from_nanos(42_200_000_400),
         lasting: Duration::from_secs(180),
         bit_rate: None,
         size: None,
