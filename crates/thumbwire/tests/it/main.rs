@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod android;
+mod android_recorded;
 mod caller;
 mod controls;
 mod device_media;

@@ -1,0 +1,354 @@
+//! The calls that seed 003's own server was recorded with, made again: what it said of a phone, ours says of the same.
+//!
+//! The recordings are no part of this project. Beside them stands here what the session underneath answered, made from what
+//! was recorded. Compared is each reply as a whole, but for the shape of elements, where the document counts and the original
+//! is at fault, and for the words of what does not fit a schema, which are pydantic's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use thumbwire::action::{
+    Action, Call, Cause, Chosen, Failure, File, Hit, Listed, Monitor, Outcome, Perform, Readback,
+    Recorded, Saved, Typed, check_name,
+};
+use thumbwire::look::Look;
+use thumbwire::surface::android;
+use thumbwire_device::{
+    Check, Gesture, Health, Identity, LogFilter, Node, Platform, Point, Priority, Rect, Size, Tree,
+    TypedBy,
+};
+
+/// Where ours is meant to differ from what the original was recorded with.
+const FAULTS: [(&str, &str); 26] = [
+    ("010", "says more: `details`"),
+    ("011", "an id may be whatever adb lists"),
+    ("016", "a phone's properties are no part of the document"),
+    ("031", "what is looked for is no matter of the schema"),
+    ("033", "nothing is dangerous in a resource id"),
+    ("037", "as 031"),
+    ("042", "a place below 0"),
+    ("044", "as 031"),
+    ("074", "a key of Android"),
+    ("075", "a key of Android"),
+    ("077", "a key of Android"),
+    ("084", "any text is typed"),
+    ("085", "any text is typed"),
+    ("086", "any text is typed"),
+    ("087", "any text is typed"),
+    ("090", "what has no key is typed in other ways, or refused"),
+    ("093", "any text is typed"),
+    ("094", "a line end is the Enter key"),
+    ("102", "a file of that name is fetched"),
+    ("105", "the recording leaves the path out"),
+    ("107", "a file of that name is fetched"),
+    ("108", "a folder is refused"),
+    ("110", "no name is no name"),
+    ("117", "an id reaches no shell"),
+    ("118", "the recording was not fetched"),
+    ("145", "an id reaches no shell"),
+];
+
+/// Tools and words of one state of the server that ours has no like of: no phone, a phone that is gone, the log's bug.
+fn is_of_another_state(number: u32, name: &str) -> bool {
+    number < 5 || (130..141).contains(&number) || number >= 157 || name.contains("stopwatch")
+}
+
+#[test]
+fn every_tool_of_the_original_is_there_with_the_same_arguments() {
+    let Some(folder) = recordings() else { return };
+    let recorded = read(&folder.join("tools-list.json"));
+    let surface = android::surface();
+    let theirs = recorded["tools"].as_array().unwrap();
+    assert_eq!(theirs.len(), surface.tools.len());
+    for (theirs, ours) in theirs.iter().zip(&surface.tools) {
+        assert_eq!(theirs["name"], *ours.name);
+        let definitions = theirs["inputSchema"]["$defs"].as_object();
+        let Some(schema) = definitions.and_then(|all| all.values().next()) else { continue };
+        let mut published = Value::from(ours.schema.clone());
+        let ours = published["properties"].as_object_mut().unwrap();
+        ours.shift_remove("device");
+        let theirs = schema["properties"].as_object().unwrap();
+        assert!(theirs.keys().eq(ours.keys()), "{theirs:?} {ours:?}");
+        for (name, theirs) in theirs {
+            // A value or null: there `anyOf`, here a list of types.
+            let plain = theirs.get("anyOf").map_or(theirs, |any| &any[0]);
+            let ours = &ours[name];
+            for rule in ["enum", "minimum", "maximum"] {
+                // Places are counted from 0; the original takes -1 for the last.
+                let own = (name.as_str(), rule) == ("index", "minimum");
+                assert!(own || plain.get(rule) == ours.get(rule), "{name}: {rule}");
+            }
+            assert_eq!(theirs.get("default"), ours.get("default"), "{name}");
+            if name != "device_id" {
+                assert_eq!(plain.get("pattern"), ours.get("pattern"), "{name}");
+            }
+        }
+        assert_eq!(schema.get("required"), published.get("required"));
+    }
+}
+
+#[tokio::test]
+async fn the_originals_words_are_ours() {
+    let Some(folder) = recordings() else { return };
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let (mut compared, mut differing) = (0, String::new());
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(number) = name.get(..3).and_then(|number| number.parse().ok()) else { continue };
+        // The flat form of the document is refused there.
+        let flat = name.contains("-flat") || name.contains("-no-params");
+        let fault = FAULTS.iter().any(|(fault, _)| name.starts_with(fault));
+        if is_of_another_state(number, &name) || flat || fault {
+            continue;
+        }
+        let record = read(&file);
+        let theirs = &record["result"];
+        let said: Value = theirs["content"][0]["text"]
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        let phone = Phone(Mutex::new(said.clone()));
+        let surface = android::surface();
+        let tool = surface.tool(record["tool"].as_str().unwrap()).unwrap();
+        let arguments = record["arguments"].as_object().cloned().unwrap();
+        let reply = surface.answer(tool, arguments, Call::within(tool.budget), &phone).await;
+        let ours = reply.to_json();
+        let told = plain(ours["structuredContent"]["result"].clone());
+        let same = match ours["isError"] == theirs["isError"] {
+            true if ours["isError"] == false => told == plain(said.clone()),
+            same => same,
+        };
+        if !same {
+            differing.push_str(&format!("{name}\n{told}\n{}\n", plain(said)));
+        }
+        compared += 1;
+    }
+    assert!(differing.is_empty(), "{differing}");
+    assert_eq!(compared, 99);
+}
+
+/// A reply without what one of both has alone.
+fn plain(mut said: Value) -> Value {
+    let own = [
+        "next",
+        "validation_warnings",
+        "execution_time",
+        "search_criteria",
+        "process_id",
+        "elements",
+        "element",
+        "xml_dump",
+        "transport_id",
+        "total_elements_scanned",
+        "warnings",
+    ];
+    match &mut said {
+        Value::Object(said) => {
+            said.retain(|key, _| !own.contains(&key.as_str()));
+            said.values_mut().for_each(|value| *value = plain(value.take()));
+        }
+        Value::Array(said) => said.iter_mut().for_each(|value| *value = plain(value.take())),
+        _ => {}
+    }
+    said
+}
+
+/// The phone of the recordings as far as the surface sees it: it answers as was recorded.
+struct Phone(Mutex<Value>);
+
+impl Phone {
+    fn word(said: &Value, key: &str) -> String {
+        said[key].as_str().unwrap_or_default().into()
+    }
+
+    fn recorded(said: &Value) -> Recorded {
+        let size = said["size_limit"].as_str().map(|_| Size { width: 240, height: 400 });
+        Recorded {
+            id: Self::word(said, "recording_id"),
+            name: Self::word(said, "filename"),
+            on_phone: Self::word(said, "device_path"),
+            running: Duration::from_secs_f64(said["duration_seconds"].as_f64().unwrap_or_default()),
+            lasting: Duration::from_secs(said["time_limit"].as_u64().unwrap_or_default()),
+            bit_rate: None,
+            size,
+            process: 1,
+            warnings: Vec::new(),
+            here: None,
+        }
+    }
+
+    fn monitor(said: &Value) -> Monitor {
+        let priority = Self::word(said, "priority").chars().next();
+        Monitor {
+            id: Self::word(said, "monitor_id"),
+            filter: LogFilter {
+                tag: said["tag_filter"].as_str().map(str::to_owned),
+                priority: priority.and_then(Priority::from_letter).unwrap_or(Priority::Info),
+            },
+            file: said["output_file"].as_str().map(PathBuf::from),
+            running: Duration::from_secs_f64(said["duration_seconds"].as_f64().unwrap_or_default()),
+            entries: said["entries_processed"].as_u64().unwrap_or_default(),
+            ended: None,
+        }
+    }
+}
+
+#[async_trait]
+impl Perform for Phone {
+    async fn perform(&self, _: &Call, action: Action) -> Result<Outcome, Failure> {
+        let said = self.0.lock().unwrap().clone();
+        let listed = |row: &Value| Listed {
+            id: Phone::word(row, "id"),
+            platform: Platform::Android,
+            model: String::new(),
+            state: Phone::word(row, "status"),
+            properties: ["product", "model", "device"]
+                .map(|name| (name.into(), Phone::word(row, name)))
+                .into(),
+        };
+        let identity = || Identity {
+            id: "127.0.0.1:15565".into(),
+            platform: Platform::Android,
+            model: String::new(),
+        };
+        let point = |at: &Value| Point {
+            x: at["x"].as_i64().unwrap() as i32,
+            y: at["y"].as_i64().unwrap() as i32,
+        };
+        let rows = |key: &str| said[key].as_array().cloned().unwrap_or_default();
+        let strings = |key: &str| -> Vec<String> {
+            rows(key).iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+        };
+        Ok(match action {
+            Action::ListDevices { .. } => {
+                Outcome::Devices(rows("devices").iter().map(listed).collect())
+            }
+            Action::UseAnyDevice => Outcome::Chosen(listed(&said["selected"]), Chosen::Before),
+            Action::UseDevice { .. } => Outcome::Using(identity()),
+            Action::Health => {
+                let check = |name: &'static str| Check {
+                    name,
+                    passed: true,
+                    details: Phone::word(&said["health"]["checks"][name], "details"),
+                };
+                let checks = ["connectivity", "screen_state", "ui_service"].map(check).into();
+                Outcome::Health(identity(), Health { checks })
+            }
+            Action::Look(_) => Outcome::Look(Arc::new(look(&rows("elements")))),
+            Action::Find(_) => {
+                let found = rows("elements");
+                Outcome::Found(Arc::new(look(&found)), (0..found.len()).collect())
+            }
+            Action::TapElement(sought) => match &said["error"] {
+                Value::String(error) if error.starts_with("Index") => {
+                    return Err(Cause::NoSuchIndex { index: 50, found: 2 }.into());
+                }
+                Value::String(_) => {
+                    let sought = sought.to_string();
+                    return Err(Cause::ElementNotFound { sought, why: None }.into());
+                }
+                _ => Outcome::Tapped(Hit {
+                    at: point(&said["coordinates"]),
+                    look: Arc::new(look(&[said["element"].clone()])),
+                    node: 0,
+                    of: said["total_found"].as_u64().unwrap() as usize,
+                }),
+            },
+            Action::Swipe { .. } => Outcome::Swiped {
+                from: point(&said["start"]),
+                to: point(&said["end"]),
+                screen: Size { width: 480, height: 800 },
+            },
+            Action::Type(_) => {
+                Outcome::Typed(Typed { by: TypedBy::Keys, field: Readback::Same, into: None })
+            }
+            Action::SaveScreenshot { name, fetch } => {
+                if let Some(name) = name {
+                    check_name(&name).map_err(|why| Cause::BadFileName { name, why })?;
+                }
+                let bytes = said["file_size_bytes"].as_u64().unwrap_or_default();
+                let here = fetch.then(|| Ok(File { path: "<path>".into(), bytes }));
+                let name = Phone::word(&said, "filename");
+                Outcome::Saved(Saved { name, on_phone: Phone::word(&said, "device_path"), here })
+            }
+            Action::StartRecording { name, .. } => {
+                if let Some(name) = name {
+                    check_name(&name).map_err(|why| Cause::BadFileName { name, why })?;
+                }
+                Outcome::Recording(Phone::recorded(&said))
+            }
+            Action::StartMonitor { file, .. } => {
+                if let Some(name) = file {
+                    check_name(&name).map_err(|why| Cause::BadFileName { name, why })?;
+                }
+                Outcome::Monitor(Phone::monitor(&said))
+            }
+            Action::StopRecording { recording: Some(id), .. } => {
+                return Err(
+                    Cause::NoSuchRecording { id, there: strings("active_recordings") }.into()
+                );
+            }
+            Action::StopRecording { recording: None, .. } => {
+                Outcome::Recordings(rows("results").iter().map(Phone::recorded).collect())
+            }
+            Action::ListRecordings => {
+                Outcome::Recordings(rows("active_recordings").iter().map(Phone::recorded).collect())
+            }
+            Action::StopMonitor(Some(id)) if said["success"] == false => {
+                return Err(Cause::NoSuchMonitor { id, there: strings("active_monitors") }.into());
+            }
+            Action::StopMonitor(Some(_)) => Outcome::Monitor(Phone::monitor(&said)),
+            Action::StopMonitor(None) => {
+                Outcome::Monitors(rows("results").iter().map(Phone::monitor).collect())
+            }
+            Action::ListMonitors => {
+                Outcome::Monitors(rows("active_monitors").iter().map(Phone::monitor).collect())
+            }
+            Action::Touch(Gesture::Tap { .. } | Gesture::Swipe { .. }) | Action::Press(_) => {
+                Outcome::Done
+            }
+            other => panic!("nobody asks for {other}"),
+        })
+    }
+}
+
+/// A screen with as many elements as were recorded.
+fn look(elements: &[Value]) -> Look {
+    let nodes = elements.iter().map(|element| {
+        let clickable = element["clickable"] == "true" || element["clickable"] == true;
+        let mut node = Node {
+            class: "android.widget.Button".into(),
+            text: "x".into(),
+            bounds: Rect { left: 0, top: 0, right: 10, bottom: 10 },
+            displayed: Some(true),
+            ..Node::default()
+        };
+        node.flags.clickable = clickable;
+        node
+    });
+    let tree = Tree { nodes: nodes.collect(), ..Tree::default() };
+    Look::number(tree, None, &1.into())
+}
+
+fn read(file: &Path) -> Value {
+    serde_json::from_slice(&fs::read(file).unwrap()).unwrap_or_else(|_| json!(null))
+}
+
+/// The recordings lie beside this project, or not: then a test is skipped.
+fn recordings() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    let folder = data.join("originals/android-mcp-server");
+    assert!(folder.is_dir() || !required, "the recordings are required: {}", folder.display());
+    if !folder.is_dir() {
+        println!("skipped: no recordings of seed 003's server beside the project");
+    }
+    folder.is_dir().then_some(folder)
+}
