@@ -1,9 +1,11 @@
 //! UFO's two servers over one session, on the virtual phone: its story, the caches' lifetimes, and what is refused.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use thumbwire::action::Call;
+use thumbwire::mcp::Client;
 use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire::surface::dispatch::{Command, Dispatch as _, Dispatcher, Local};
 use thumbwire::surface::{Content, Reply, Surface, ufo};
@@ -370,39 +372,59 @@ async fn both_servers_may_be_asked_at_once() {
     }
 }
 
+/// Commands as UFO writes them.
+fn commands(commands: Value) -> Vec<Command> {
+    serde_json::from_value(commands).unwrap()
+}
+
+/// The document's example.
 #[tokio::test(start_paused = true)]
 async fn the_documents_command_gets_the_pictures_uri() {
-    let phone = VirtualPhone::new(Setup::default());
-    let session = std::sync::Arc::new(session(&phone));
+    let session = Arc::new(session(&VirtualPhone::new(Setup::default())));
     let data = Local::new(ufo::data(), session.clone());
     let dispatcher = Dispatcher::new(data, Local::new(ufo::action(), session));
-    let command = |name: &str, parameters: Value, kind: &str| -> Command {
-        let command = json!({ "tool_name": name, "parameters": parameters, "tool_type": kind });
-        serde_json::from_value(command).unwrap()
-    };
-    let results = dispatcher
-        .execute_commands(vec![command("capture_screenshot", json!({}), "data_collection")])
-        .await;
+    let example = json!([
+        { "tool_name": "capture_screenshot", "parameters": {}, "tool_type": "data_collection" }
+    ]);
+    let results = dispatcher.execute_commands(commands(example)).await;
     assert!(results[0].result.as_str().unwrap().starts_with("data:image/png;base64,iVBORw0KGgo"));
-    let results = dispatcher
-        .execute_commands(vec![
-            command("launch_app", json!({ "package_name": MAPS }), "action"),
-            command(CONTROLS, json!({}), "data_collection"),
-            command("tap", json!({ "x": 1, "y": 1 }), "data_collection"),
-            command("tap", json!({ "x": 1, "y": 1 }), "action"),
-        ])
-        .await;
-    let rows = results[1].result.as_array().unwrap();
+}
+
+#[tokio::test]
+async fn commands_come_to_the_same_here_and_over_mcp() {
+    let list = json!([
+        { "tool_name": "launch_app", "parameters": { "package_name": MAPS }, "tool_type": "action" },
+        { "tool_name": CONTROLS, "tool_type": "data_collection", "call_id": "7" },
+        { "tool_name": "tap", "parameters": { "x": 1, "y": 1 }, "tool_type": "data_collection" },
+        { "tool_name": "tap", "parameters": { "x": 1, "y": 1 }, "tool_type": "action" },
+    ]);
+    let session = || Arc::new(session(&VirtualPhone::new(Setup::default())));
+    let here = session();
+    let here = Dispatcher::new(
+        Local::new(ufo::data(), here.clone()),
+        Local::new(ufo::action(), here.clone()),
+    );
+    let here = here.execute_commands(commands(list.clone())).await;
+    let rows = here[1].result.as_array().unwrap();
     assert!(rows.iter().any(|row| row["name"] == "Search here"), "{rows:?}");
     let told: Vec<Value> =
-        results.iter().map(|one| json!([one.status, one.error, one.namespace])).collect();
+        here.iter().map(|one| json!([one.status, one.error, one.namespace, one.call_id])).collect();
     assert_eq!(
         json!(told),
         json!([
-            ["success", null, "MobileActionExecutor"],
-            ["success", null, "MobileDataCollector"],
-            ["failure", "Unknown tool: tap", "MobileDataCollector"],
-            ["skipped", "Early exit due to previous failure.", "MobileActionExecutor"],
+            ["success", null, "MobileActionExecutor", null],
+            ["success", null, "MobileDataCollector", "7"],
+            ["failure", "Unknown tool: tap", "MobileDataCollector", null],
+            ["skipped", "Early exit due to previous failure.", "MobileActionExecutor", null],
         ])
     );
+
+    let there = session();
+    let client = async |surface| Client::connect(Arc::new(surface), there.clone()).await.unwrap();
+    let dispatcher = Dispatcher::new(client(ufo::data()).await, client(ufo::action()).await);
+    let mut there = dispatcher.execute_commands(commands(list)).await;
+    // An MCP error has more to it.
+    assert!(there[2].error.as_ref().unwrap().contains("Unknown tool: tap"), "{:?}", there[2]);
+    there[2].error = here[2].error.clone();
+    assert_eq!(there, here);
 }
