@@ -179,6 +179,7 @@ impl Phone {
             size,
             process: 1,
             warnings: Vec::new(),
+            unstopped: None,
             here: None,
         }
     }
