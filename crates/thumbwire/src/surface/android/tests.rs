@@ -59,15 +59,17 @@ fn value(reply: &Reply) -> Value {
     read
 }
 
-/// What a call asks for.
+/// What a call asks for. Clients of the original put everything under `params`, some as text.
 async fn asks(tool: &str, arguments: Value, expected: Action) {
-    let (asked, _) = call(tool, arguments.clone(), vec![Ok(Outcome::Done)]).await;
-    assert_eq!(asked, [expected.clone()], "{tool} {arguments}");
-    // Clients of the original put everything under `params`, some as text.
     let nested = json!({ "params": arguments });
-    assert_eq!(call(tool, nested, vec![Ok(Outcome::Done)]).await.0, [expected.clone()]);
     let as_text = json!({ "params": arguments.to_string() });
-    assert_eq!(call(tool, as_text, vec![Ok(Outcome::Done)]).await.0, [expected]);
+    for form in [arguments, nested, as_text] {
+        let (asked, _) = call(tool, form.clone(), vec![Ok(Outcome::Done)]).await;
+        assert!(
+            matches!(asked.as_slice(), [only] if *only == expected),
+            "{tool} {form}: {asked:?}"
+        );
+    }
 }
 
 /// How an outcome is told.
