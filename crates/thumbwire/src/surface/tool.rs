@@ -137,3 +137,28 @@ impl Tool {
 
 /// The one addition to the seeds' schemas.
 const DEVICE: &str = "device";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::mobile;
+
+    #[test]
+    fn a_reply_that_is_not_as_promised_is_found() {
+        let surface = mobile::surface();
+        let broken = |tool: &str, structured: Option<Value>| {
+            let reply = Reply { structured, ..Reply::text("Tapped") };
+            surface.tool(tool).unwrap().broken_promise(&reply)
+        };
+        let whole = json!({ "done": "Tapped", "x": 1, "y": 2 });
+        assert_eq!(broken("mobile_tap", Some(whole)), None);
+        let told = broken("mobile_tap", Some(json!({ "done": "Tapped", "x": "1", "y": 2 })));
+        assert_eq!(told.unwrap(), "`x` must be an integer, not \"1\"");
+        assert_eq!(broken("mobile_tap", None).unwrap(), "no structured content");
+        assert!(broken("mobile_tap", Some(json!([]))).unwrap().contains("no object"));
+        assert_eq!(broken("mobile_take_screenshot", None), None);
+        assert!(broken("mobile_take_screenshot", Some(json!({}))).is_some());
+        let failed = Reply::error("Device not connected: x");
+        assert_eq!(surface.tool("mobile_tap").unwrap().broken_promise(&failed), None);
+    }
+}
