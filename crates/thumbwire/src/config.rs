@@ -15,8 +15,8 @@ use std::path::PathBuf;
 /// What the environment says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The log filter, in `tracing`'s syntax.
-    pub log: String,
+    /// The log filter, in `tracing`'s syntax; `None` where nobody asked for one.
+    pub log: Option<String>,
     /// `HOST:PORT` of the adb server.
     pub adb_server: String,
     /// The file of the private key by which phones know this computer; `None` without a home.
@@ -35,10 +35,7 @@ impl Config {
     }
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        // rmcp warns of each request that it answers with an error, which the client knows, and calls it an error when
-        // a client has left before its answer.
-        let quiet = "warn,rmcp=error,rmcp::service=off";
-        let log = var("LOG_LEVEL").as_deref().map_or(Ok(quiet.into()), log_filter)?;
+        let log = var("LOG_LEVEL").as_deref().map(log_filter).transpose()?;
         let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
         let host = var("HOSTNAME").unwrap_or_else(|| "thumbwire".into());
         Ok(Self {
@@ -131,7 +128,8 @@ mod tests {
     #[test]
     fn the_log_level_is_understood_in_either_case() {
         let log = |level: &str| {
-            Config::read(|name| (name == "LOG_LEVEL").then(|| level.into())).map(|it| it.log)
+            Config::read(|name| (name == "LOG_LEVEL").then(|| level.into()))
+                .map(|it| it.log.unwrap())
         };
         assert_eq!(log("INFO").unwrap(), "info");
         assert_eq!(log("WARNING").unwrap(), "warn");

@@ -24,6 +24,7 @@ use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use crate::action::{Cause, Failure};
 use crate::config::Config;
 use crate::key;
+use crate::mcp;
 use crate::session::{OurKey, Phones, Session, VIRTUAL};
 use crate::surface::{self, Surface, android, mobile};
 
@@ -171,8 +172,9 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
 
 /// Logs go to stderr: stdout belongs to the protocol, or to what was asked for.
 fn log_to_stderr(config: &Config) -> Result<(), Ended> {
-    let filter = tracing_subscriber::EnvFilter::try_new(&config.log)
-        .map_err(|error| Ended::usage(format!("LOG_LEVEL is {:?}: {error}", config.log)))?;
+    let log = config.log.as_deref().unwrap_or(mcp::LOGGED);
+    let filter = tracing_subscriber::EnvFilter::try_new(log)
+        .map_err(|error| Ended::usage(format!("LOG_LEVEL is {log:?}: {error}")))?;
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     Ok(())
 }
