@@ -244,7 +244,11 @@ impl Recordings {
         if inner.closed {
             return Err(Cause::Refused { why: "the session has ended".into() }.into());
         }
-        if inner.starting.contains(id) || inner.all.iter().any(|kept| kept.id == id) {
+        // A phone's storage takes `A.mp4` and `a.mp4` for one file (sdcardfs, and FUSE since Android 11, fold case).
+        let taken = |other: &str| other.to_lowercase() == id.to_lowercase();
+        if inner.starting.iter().any(|other| taken(other))
+            || inner.all.iter().any(|kept| taken(&kept.id))
+        {
             let why =
                 format!("there is a recording {id} already; stop it first, or choose another name");
             return Err(Cause::Refused { why }.into());

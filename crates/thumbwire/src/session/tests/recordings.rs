@@ -74,7 +74,10 @@ async fn phones_record_side_by_side_and_are_stopped_together() {
     session.perform(&on_two, second).await.unwrap();
     assert_eq!(listed(&session).await, ["one_a.mp4", "two_a.mp4"]);
     // The same file once more would be written by two.
-    assert!(matches!(start(&session, "a", 60).await.unwrap_err().cause, Cause::Refused { .. }));
+    for same in ["a", "A.MP4"] {
+        let failure = start(&session, same, 60).await.unwrap_err();
+        assert!(matches!(failure.cause, Cause::Refused { .. }), "{same}: {failure:?}");
+    }
     *lock(&one.stopping) = Duration::from_secs(3);
     *lock(&two.stopping) = Duration::from_secs(3);
     let asked = Instant::now();
