@@ -166,6 +166,8 @@ impl Session {
         let all = self.recordings.of(call.device.as_deref());
         let stopping = all.iter().map(async |kept| {
             let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
+                // Somebody else was faster, and is told of it.
+                Ok(Err(Failure { cause: Cause::NoSuchRecording { .. }, .. })) => return None,
                 Ok(stopped) => stopped,
                 Err(_) => {
                     let what = format!("stop recording {}", kept.id);
@@ -173,12 +175,13 @@ impl Session {
                 }
             };
             // What one phone does not do must not hide what the others did.
-            stopped.unwrap_or_else(|failure| {
+            Some(stopped.unwrap_or_else(|failure| {
                 let unstopped = Some(failure.cause.to_string());
                 Recorded { unstopped, ..kept.tell() }
-            })
+            }))
         });
-        Ok(Outcome::Recordings(together(stopping).await))
+        let stopped = together(stopping).await;
+        Ok(Outcome::Recordings(stopped.into_iter().flatten().collect()))
     }
 
     /// Those that are listed.

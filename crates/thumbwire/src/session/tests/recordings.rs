@@ -218,6 +218,10 @@ async fn two_who_stop_the_same_recording_fetch_it_once() {
     assert!(one.unwrap().here.unwrap().is_ok());
     assert!(matches!(two.unwrap_err().cause, Cause::NoSuchRecording { .. }));
     assert_eq!(kept(&root, "assets"), ["a.mp4"]);
+    start(&session, "b", 100).await.unwrap();
+    let all = || several(&session, Action::StopRecording { recording: None, fetch: true });
+    let (one, two) = tokio::join!(all(), all());
+    assert_eq!((one.len(), two.len()), (1, 0), "{two:?}");
 }
 
 #[tokio::test(start_paused = true)]
