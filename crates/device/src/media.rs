@@ -31,7 +31,8 @@ pub trait Recording: Send + Sync {
     /// Ends the recording and waits until the phone has written its file to the end; at once where it has ended by itself.
     ///
     /// # Errors
-    /// When the phone says that it did not record, or is lost.
+    /// [`Error::Failed`] when it has ended and did not record; anything else when it may go on: the phone is lost, or says
+    /// so.
     async fn stop(&mut self) -> Result<(), Error>;
 
     /// Waits until it ends: by its time, by [`Recording::stop`], or with the connection. Whether it did well is told by

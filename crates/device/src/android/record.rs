@@ -165,7 +165,11 @@ impl Recorder {
     /// Runs a line on a stream of its own, and gives what it said.
     async fn ask(&self, line: Line) -> Result<String, Error> {
         let output = shell::run(&*self.transport, line.as_str()).await;
-        let output = output.map_err(|error| unreached(error, Acted::Maybe))?;
+        let output = output.map_err(|error| match unreached(error, Acted::Maybe) {
+            // The line did not run: that tells nothing of the recording, which goes on.
+            Error::Failed { said, .. } => Error::NotReady { what: "end the recording", said },
+            error => error,
+        })?;
         let said = [output.stdout, output.stderr].concat();
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
@@ -228,7 +232,7 @@ impl Recording for Recorder {
         if matches!(self.end, Some(End::Lost)) {
             let said = self.ask(outlast_command(self.process)).await?;
             if said.ends_with(GOES_ON) {
-                return Err(Error::Failed { what: "end the recording", said: excerpt(&said) });
+                return Err(Error::NotReady { what: "end the recording", said: excerpt(&said) });
             }
         }
         self.outcome()

@@ -203,7 +203,10 @@ impl Session {
             Ok(()) => None,
             Err(Error::NotConnected { why, .. }) => Some(why),
             Err(error) => {
-                self.recordings.forget(kept);
+                // One that may go on stays: it is stopped again, or ended with the session.
+                if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
+                    self.recordings.forget(kept);
+                }
                 return Err(Failure::of_device(&kept.device, &error));
             }
         };

@@ -190,6 +190,31 @@ async fn a_stop_that_is_given_up_goes_on_and_can_be_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_recording_that_goes_on_though_it_was_stopped_stays_listed() {
+    let phone = Studio::new("fake");
+    let (session, _root) = in_studios(&[&phone]);
+    start(&session, "stuck", 100).await.unwrap();
+    *lock(&phone.unstoppable) =
+        Some(|| Error::NotReady { what: "end the recording", said: "process 4321 goes on".into() });
+    let failure = stop(&session, "fake_stuck.mp4").await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::NotReady { .. }), "{failure:?}");
+    let away = Action::StopRecording { recording: None, fetch: false };
+    let all = several(&session, away).await;
+    assert!(all[0].unstopped.as_ref().unwrap().contains("goes on"), "{all:?}");
+    assert_eq!((listed(&session).await.len(), running(&phone)), (1, 1));
+    *lock(&phone.unstoppable) = None;
+    assert!(stop(&session, "fake_stuck.mp4").await.unwrap().here.unwrap().is_ok());
+    assert_eq!((listed(&session).await.len(), running(&phone)), (0, 0));
+    // One that has ended, and failed, can be stopped by nobody any more.
+    start(&session, "bad", 100).await.unwrap();
+    *lock(&phone.unstoppable) =
+        Some(|| Error::Failed { what: "record the screen", said: "encoder failed".into() });
+    let failure = stop(&session, "fake_bad.mp4").await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::PhoneFailed { .. }), "{failure:?}");
+    assert!(listed(&session).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_recording_of_a_phone_that_is_gone_is_known_until_it_is_back() {
     let phone = Studio::new("fake");
     let (session, root) = in_studios(&[&phone]);

@@ -22,6 +22,8 @@ pub(super) struct Studio {
     pub(super) fetching: Mutex<Duration>,
     /// How long a recording takes to end.
     pub(super) stopping: Mutex<Duration>,
+    /// What stopping one says; where it is not ready to, the recording goes on.
+    pub(super) unstoppable: Mutex<Option<fn() -> Error>>,
     /// The longest that it records; 180 s, as Android.
     pub(super) longest: Mutex<Duration>,
     /// Nobody answers.
@@ -72,6 +74,7 @@ impl Studio {
             whole: AtomicBool::new(true),
             fetching: Mutex::default(),
             stopping: Mutex::default(),
+            unstoppable: Mutex::default(),
             longest: Mutex::new(Duration::from_secs(180)),
             gone: AtomicBool::new(false),
             running: Arc::default(),
@@ -131,8 +134,11 @@ impl Recording for Tape {
         self.studio.there()?;
         let stopping = *lock(&self.studio.stopping);
         sleep(stopping).await;
-        self.end();
-        Ok(())
+        let error = lock(&self.studio.unstoppable).map(|why| why());
+        if !matches!(error, Some(Error::NotReady { .. })) {
+            self.end();
+        }
+        error.map_or(Ok(()), Err)
     }
     async fn ended(&mut self) {
         if !self.over {
