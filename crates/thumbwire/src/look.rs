@@ -115,36 +115,76 @@ impl Look {
         }
     }
 
-    /// The node of this look that is the same element as `node` of an older one: by id, class and name, and by the
-    /// words inside where it has no name of its own, as a row of a list. Of several, it is the one in the same place
-    /// among the same neighbours; what nothing tells apart from its like must be in the same place too.
+    /// The node of this look that is the same element as `node` of an older one: by app, id, class and name, and by the
+    /// words inside where it has no name of its own, as a row of a list. Where either look shows its like, the words around
+    /// it tell it from them, as those of its row; where they do not, it is the one in the same place among the same
+    /// neighbours. So is what has neither id nor words.
     pub fn same_as(&self, old: &Look, node: usize) -> Found {
-        let elements: Vec<usize> = self.controls.iter().map(|control| control.node).collect();
-        self.same_among(&elements, old, node)
+        let elements = |look: &Look| look.controls.iter().map(|control| control.node).collect();
+        let (now, then): (Vec<usize>, Vec<usize>) = (elements(self), elements(old));
+        self.same_among(&now, (old, &then), node)
     }
 
-    /// The same, among these nodes of this look.
-    fn same_among(&self, candidates: &[usize], old: &Look, node: usize) -> Found {
+    /// The same, among these nodes of each look.
+    fn same_among(&self, here: &[usize], (old, there): (&Look, &[usize]), node: usize) -> Found {
         let was = &old.tree.nodes[node];
         let nameless = was.text.is_empty() && was.description.is_empty();
-        let alike = |here: &usize| {
-            identity(&self.tree.nodes[*here]) == identity(was)
-                && (!nameless || self.words(*here).eq(old.words(node)))
+        let alike = |look: &Look, nodes: &[usize]| -> Vec<usize> {
+            let is_alike = |at: &usize| {
+                identity(&look.tree.nodes[*at]) == identity(was)
+                    && (!nameless || look.words(*at).eq(old.words(node)))
+            };
+            nodes.iter().copied().filter(is_alike).collect()
         };
-        let same: Vec<usize> = candidates.iter().copied().filter(alike).collect();
-        let in_place = same.iter().copied().find(|&here| self.shown(here) == old.shown(node));
-        let in_place = in_place.filter(|&here| match (self.parent(here), old.parent(node)) {
-            (Some(now), Some(then)) => self.words(now).eq(old.words(then)),
-            (now, then) => now == then,
-        });
+        let (now, then) = (alike(self, here), alike(old, there));
         let anonymous = nameless && was.id.is_empty() && old.words(node).next().is_none();
-        match (same.as_slice(), in_place) {
-            ([], _) => Found::None,
-            (_, Some(here)) => Found::One(here),
-            ([one], None) if !anonymous => Found::One(*one),
-            ([_], None) => Found::None,
-            _ => Found::Several(same),
+        match now.as_slice() {
+            [] => return Found::None,
+            [one] if then == [node] && !anonymous => return Found::One(*one),
+            _ => {}
         }
+        let steps = |at: usize| match (self.lone(at, &now), old.lone(node, &then)) {
+            (Some(now), Some(then)) => now.min(then),
+            (now, then) => now.or(then).unwrap_or(0),
+        };
+        let says = |look: &Look, at: usize, (old, as_that): (&Look, usize), up: usize| match (
+            look.above(at, up),
+            old.above(as_that, up),
+        ) {
+            (Some(at), Some(as_that)) => look.words(at).eq(old.words(as_that)),
+            (at, as_that) => at == as_that,
+        };
+        let told = |&&at: &&usize| {
+            let up = steps(at);
+            let row = old.above(node, up);
+            let more = row.is_some_and(|row| !old.words(row).eq(old.words(node)));
+            let as_it = |&&other: &&usize| says(old, other, (old, node), up);
+            more && says(self, at, (old, node), up) && then.iter().filter(as_it).count() == 1
+        };
+        let in_place = |&&at: &&usize| {
+            self.shown(at) == old.shown(node) && says(self, at, (old, node), steps(at) + 1)
+        };
+        let told: Vec<usize> = now.iter().filter(told).copied().collect();
+        match (told.as_slice(), now.iter().find(in_place), now.as_slice()) {
+            ([here], ..) | (_, Some(here), _) => Found::One(*here),
+            (_, None, [_]) => Found::None,
+            _ => Found::Several(now),
+        }
+    }
+
+    /// How many steps up from a node lies the largest part of the tree that has none of the others in it; `None` where
+    /// there are no others.
+    fn lone(&self, node: usize, alike: &[usize]) -> Option<usize> {
+        let others = || alike.iter().filter(|&&other| other != node);
+        others().next()?;
+        let has_one = |&at: &usize| others().any(|&it| it == at || self.is_inside(it, at));
+        let up = (1..).map_while(|up| self.above(node, up));
+        Some(up.take_while(|at| !has_one(at)).count())
+    }
+
+    /// The node so many steps above.
+    fn above(&self, node: usize, steps: usize) -> Option<usize> {
+        std::iter::successors(Some(node), |&at| self.parent(at)).nth(steps)
     }
 
     fn parent(&self, node: usize) -> Option<usize> {
@@ -178,18 +218,17 @@ impl Look {
         format!("{} elements answer to it: {}{tail}", nodes.len(), named.join(", "))
     }
 
-    fn face(&self, node: usize) -> (&str, &str, &str, &str, [i32; 4]) {
-        let (id, class, text, description) = identity(&self.tree.nodes[node]);
+    fn face(&self, node: usize) -> ([&str; 5], [i32; 4]) {
         let Rect { left, top, right, bottom } = self.shown(node);
-        (id, class, text, description, [left, top, right, bottom])
+        (identity(&self.tree.nodes[node]), [left, top, right, bottom])
     }
 }
 
 /// How many characters of a name stand in a sentence.
 const LONGEST_NAME: usize = 100;
 
-fn identity(node: &Node) -> (&str, &str, &str, &str) {
-    (&node.id, &node.class, &node.text, &node.description)
+fn identity(node: &Node) -> [&str; 5] {
+    [&node.package, &node.id, &node.class, &node.text, &node.description]
 }
 
 #[cfg(test)]

@@ -38,9 +38,9 @@ impl Controls {
         self.nodes.get(counted.checked_sub(1)?).copied()
     }
 
-    /// The control here that is the same as `node` of an older look, as [`Look::same_as`] judges it.
-    pub fn same_as(&self, old: &Look, node: usize) -> Found {
-        self.look.same_among(&self.nodes, old, node)
+    /// The control here that is the same as `node` of an older list, as [`Look::same_as`] judges it.
+    pub fn same_as(&self, old: &Controls, node: usize) -> Found {
+        self.look.same_among(&self.nodes, (&old.look, &old.nodes), node)
     }
 }
 

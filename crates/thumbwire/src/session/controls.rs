@@ -48,9 +48,9 @@ impl Attached {
         if !last.is_of(&self.screen.generation) {
             return Err(refuse(Some(BEFORE_AN_ACT.into()), false));
         }
-        let listed = &last.value.look;
+        let listed = &*last.value;
         if last.age() <= LISTING_FRESH {
-            return hit(listed, node);
+            return hit(&listed.look, node);
         }
         let now = Controls::of(self.look_now().await?);
         match now.same_as(listed, node) {

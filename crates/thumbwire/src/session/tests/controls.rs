@@ -109,6 +109,62 @@ async fn a_control_without_words_is_hit_in_its_place_only() {
     assert_eq!(hit(&session, "2").await.1, Point { x: 45, y: 10 });
 }
 
+/// A list of messages: in each row a name and, in a frame of their own, two buttons that all rows have.
+fn messages(names: &[&str]) -> Vec<Node> {
+    let below = |parent, depth, node| Node { parent: Some(parent), depth, ..node };
+    let mut nodes = vec![label("", [0, 0, 100, 200])];
+    for (name, top) in names.iter().zip((0..).step_by(20)) {
+        let (row, bottom) = (nodes.len(), top + 20);
+        nodes.push(below(0, 1, label("", [0, top, 100, bottom])));
+        nodes.push(below(row, 2, label(name, [0, top, 40, bottom])));
+        nodes.push(below(row, 2, label("", [40, top, 100, bottom])));
+        nodes.push(below(row + 2, 3, button("Reply", [40, top, 70, bottom])));
+        nodes.push(below(row + 2, 3, button("Delete", [70, top, 100, bottom])));
+    }
+    nodes
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_button_that_every_row_has_is_hit_in_its_own_row_only() {
+    // The numbers of the buttons that delete: 3, 6, 9.
+    for (then, now, number, hit_at) in [
+        (["Anna", "Ben"].as_slice(), ["Ben"].as_slice(), "3", None),
+        (&["Anna", "Ben"], &["Ben"], "6", Some(10)),
+        (&["Anna", "Ben"], &["Carl", "Anna", "Ben"], "3", Some(30)),
+        (&["Anna", "Ben"], &["Carl", "Ben"], "3", None),
+        (&["Anna"], &["Carl", "Anna"], "3", Some(30)),
+        (&["Anna"], &["Carl", "Dora"], "3", None),
+        (&["Anna", "Anna"], &["Anna"], "3", None),
+        (&["Anna", "Anna"], &["Anna", "Anna"], "6", Some(30)),
+        (&["Anna", "Anna", "Ben"], &["Ben", "Anna", "Anna"], "6", None),
+        (&["Anna", "Ben"], &["Ben", "Anna", "Anna"], "3", None),
+    ] {
+        let phone = Fake::new(messages(then));
+        let session = over(&phone);
+        list(&session, Duration::ZERO).await;
+        tokio::time::advance(MINUTE).await;
+        lock(&phone.tree).nodes = messages(now);
+        match hit_at {
+            Some(y) => {
+                let expected = ("Delete".into(), Point { x: 85, y });
+                assert_eq!(hit(&session, number).await, expected, "{then:?} {now:?} {number}");
+            }
+            None => assert!(refused(&session, number).await.0.is_some(), "{then:?} {now:?}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_button_of_another_app_is_another() {
+    let of = |app: &str| Node { package: app.into(), ..button("OK", [0, 0, 30, 20]) };
+    let phone = Fake::new(vec![of("com.shop")]);
+    let session = over(&phone);
+    list(&session, Duration::ZERO).await;
+    tokio::time::advance(MINUTE).await;
+    lock(&phone.tree).nodes = vec![of("android")];
+    assert!(refused(&session, "1").await.0.is_some());
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_does_not_show_has_a_number_and_is_not_tapped() {
     let phone = Fake::new(vec![
