@@ -3,13 +3,13 @@
 //! Begin with [`Look`]. [`Controls`] are the same screen's controls by seed 000's rules, numbered in their own way.
 
 mod controls;
+mod same;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use thumbwire_device::find::{Found, Showing, is_element, showing};
-use thumbwire_device::{Node, Point, Rect, Tree};
+use thumbwire_device::{Point, Rect, Tree};
 
 pub use controls::{Controls, kind};
 
@@ -48,23 +48,19 @@ impl fmt::Display for Control {
 
 impl Look {
     /// Numbers the elements of a tree. No number is ever given twice in a session: an element that the last look
-    /// showed already, in the same place and looking the same, keeps its number; every other gets the next one.
+    /// showed already, in the same place, looking the same and among the same, keeps its number; every other gets the
+    /// next one.
     pub fn number(tree: Tree, last: Option<&Look>, next: &AtomicU32) -> Self {
-        let mut known = HashMap::new();
-        if let Some(last) = last {
-            known.extend(
-                last.controls.iter().map(|control| (last.face(control.node), control.number)),
-            );
-        }
         let mut look = Self { showing: showing(&tree), tree, controls: Vec::new() };
         let element =
             |node: &usize| !look.shown(*node).is_empty() && is_element(&look.tree.nodes[*node]);
-        let numbered = (0..look.tree.nodes.len()).filter(element).map(|node| {
-            // Taken out when found: of two that look the same in the same place, one is new.
-            let number = if known.is_empty() { None } else { known.remove(&look.face(node)) };
+        let nodes: Vec<usize> = (0..look.tree.nodes.len()).filter(element).collect();
+        let kept = last.map(|last| same::kept(&look, &nodes, last)).unwrap_or_default();
+        let number = |node: usize| {
+            let number = kept.get(&node).copied();
             Control { number: number.unwrap_or_else(|| next.fetch_add(1, Ordering::Relaxed)), node }
-        });
-        look.controls = numbered.collect();
+        };
+        look.controls = nodes.into_iter().map(number).collect();
         look
     }
 
@@ -122,69 +118,7 @@ impl Look {
     pub fn same_as(&self, old: &Look, node: usize) -> Found {
         let elements = |look: &Look| look.controls.iter().map(|control| control.node).collect();
         let (now, then): (Vec<usize>, Vec<usize>) = (elements(self), elements(old));
-        self.same_among(&now, (old, &then), node)
-    }
-
-    /// The same, among these nodes of each look.
-    fn same_among(&self, here: &[usize], (old, there): (&Look, &[usize]), node: usize) -> Found {
-        let was = &old.tree.nodes[node];
-        let nameless = was.text.is_empty() && was.description.is_empty();
-        let alike = |look: &Look, nodes: &[usize]| -> Vec<usize> {
-            let is_alike = |at: &usize| {
-                identity(&look.tree.nodes[*at]) == identity(was)
-                    && (!nameless || look.words(*at).eq(old.words(node)))
-            };
-            nodes.iter().copied().filter(is_alike).collect()
-        };
-        let (now, then) = (alike(self, here), alike(old, there));
-        let anonymous = nameless && was.id.is_empty() && old.words(node).next().is_none();
-        match now.as_slice() {
-            [] => return Found::None,
-            [one] if then == [node] && !anonymous => return Found::One(*one),
-            _ => {}
-        }
-        let steps = |at: usize| match (self.lone(at, &now), old.lone(node, &then)) {
-            (Some(now), Some(then)) => now.min(then),
-            (now, then) => now.or(then).unwrap_or(0),
-        };
-        let says = |look: &Look, at: usize, (old, as_that): (&Look, usize), up: usize| match (
-            look.above(at, up),
-            old.above(as_that, up),
-        ) {
-            (Some(at), Some(as_that)) => look.words(at).eq(old.words(as_that)),
-            (at, as_that) => at == as_that,
-        };
-        let told = |&&at: &&usize| {
-            let up = steps(at);
-            let row = old.above(node, up);
-            let more = row.is_some_and(|row| !old.words(row).eq(old.words(node)));
-            let as_it = |&&other: &&usize| says(old, other, (old, node), up);
-            more && says(self, at, (old, node), up) && then.iter().filter(as_it).count() == 1
-        };
-        let in_place = |&&at: &&usize| {
-            self.shown(at) == old.shown(node) && says(self, at, (old, node), steps(at) + 1)
-        };
-        let told: Vec<usize> = now.iter().filter(told).copied().collect();
-        match (told.as_slice(), now.iter().find(in_place), now.as_slice()) {
-            ([here], ..) | (_, Some(here), _) => Found::One(*here),
-            (_, None, [_]) => Found::None,
-            _ => Found::Several(now),
-        }
-    }
-
-    /// How many steps up from a node lies the largest part of the tree that has none of the others in it; `None` where
-    /// there are no others.
-    fn lone(&self, node: usize, alike: &[usize]) -> Option<usize> {
-        let others = || alike.iter().filter(|&&other| other != node);
-        others().next()?;
-        let has_one = |&at: &usize| others().any(|&it| it == at || self.is_inside(it, at));
-        let up = (1..).map_while(|up| self.above(node, up));
-        Some(up.take_while(|at| !has_one(at)).count())
-    }
-
-    /// The node so many steps above.
-    fn above(&self, node: usize, steps: usize) -> Option<usize> {
-        std::iter::successors(Some(node), |&at| self.parent(at)).nth(steps)
+        same::same((self, &now), (old, &then), node)
     }
 
     fn parent(&self, node: usize) -> Option<usize> {
@@ -217,23 +151,14 @@ impl Look {
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{} elements answer to it: {}{tail}", nodes.len(), named.join(", "))
     }
-
-    fn face(&self, node: usize) -> ([&str; 5], [i32; 4]) {
-        let Rect { left, top, right, bottom } = self.shown(node);
-        (identity(&self.tree.nodes[node]), [left, top, right, bottom])
-    }
 }
 
 /// How many characters of a name stand in a sentence.
 const LONGEST_NAME: usize = 100;
 
-fn identity(node: &Node) -> [&str; 5] {
-    [&node.package, &node.id, &node.class, &node.text, &node.description]
-}
-
 #[cfg(test)]
 mod tests {
-    use thumbwire_device::Flags;
+    use thumbwire_device::{Flags, Node};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thumbwire_device::find::Found;
 use thumbwire_device::{Node, Tree};
 
-use super::Look;
+use super::{Look, same};
 
 /// The controls of a screen by seed 000's rules; the number of each is its place here, counted from 1.
 ///
@@ -40,7 +40,7 @@ impl Controls {
 
     /// The control here that is the same as `node` of an older list, as [`Look::same_as`] judges it.
     pub fn same_as(&self, old: &Controls, node: usize) -> Found {
-        self.look.same_among(&self.nodes, (&old.look, &old.nodes), node)
+        same::same((&self.look, &self.nodes), (&old.look, &old.nodes), node)
     }
 }
 

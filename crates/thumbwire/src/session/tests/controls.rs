@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::action::Controls;
+use crate::action::{Controls, Looking};
+use crate::look::Look;
 
 const FIVE_SECONDS: Duration = Duration::from_secs(5);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -151,6 +152,36 @@ async fn a_button_that_every_row_has_is_hit_in_its_own_row_only() {
             }
             None => assert!(refused(&session, number).await.0.is_some(), "{then:?} {now:?}"),
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_elements_number_is_not_handed_on_to_its_like_in_another_row() {
+    for (then, now) in
+        [(["Anna", "Ben"].as_slice(), ["Ben"].as_slice()), (&["Anna", "Ben"], &["Carl", "Ben"])]
+    {
+        let phone = Fake::new(messages(then));
+        let session = over(&phone);
+        let look = look_now(&session).await;
+        let delete = look.controls.iter().find(|it| look.tree.nodes[it.node].name() == "Delete");
+        let id = delete.unwrap().to_string();
+        let stays =
+            look.controls.iter().filter(|it| now.contains(&look.tree.nodes[it.node].name()));
+        let stays: Vec<u32> = stays.map(|it| it.number).collect();
+        lock(&phone.tree).nodes = messages(now);
+        let look = look_now(&session).await;
+        let told = why(ask(&session, number(&id)).await);
+        assert_eq!(told, "it is not in the last listing", "{then:?} {now:?}");
+        let kept = look.controls.iter().any(|it| stays.contains(&it.number));
+        assert_eq!(kept, now.len() == 2, "what stayed in its place keeps its number");
+    }
+}
+
+async fn look_now(session: &Session) -> Arc<Look> {
+    let looking = Looking { detail: Detail::Full, no_older_than: Duration::ZERO };
+    match ask(session, Action::Look(looking)).await {
+        Ok(Outcome::Look(look)) => look,
+        other => panic!("{other:?}"),
     }
 }
 
