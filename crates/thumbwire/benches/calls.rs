@@ -15,21 +15,25 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use thumbwire::action::{Action, Call, Perform as _};
 use thumbwire::look::Look;
-use thumbwire::mcp::Client;
+use thumbwire::mcp::http::{self, Access, View};
+use thumbwire::mcp::{Client, Remote};
 use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire::surface::mobile;
+use thumbwire::token::Token;
 use thumbwire::trace::format::StoredLook;
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{AdbServer, Direct};
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 200;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(tools());
+    runtime.block_on(doors());
     dumps();
     starts();
 }
@@ -125,6 +129,55 @@ async fn tools() {
         bare.push(began.elapsed());
     }
     println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));
+}
+
+/// The same calls by each door in turn: pipes in memory, HTTP without a token, HTTP with one.
+async fn doors() {
+    let phones = Phones::new(AdbServer::new("127.0.0.1:9"));
+    let session = Arc::new(Session::new(
+        phones.with_virtual(VirtualPhone::new(Setup::default())),
+        Some(VIRTUAL.into()),
+    ));
+    let surface = Arc::new(mobile::surface());
+    let pipes = Client::connect(surface.clone(), session.clone()).await.expect("a server here");
+    let token = Token::generate().expect("randomness");
+    let mut remotes = Vec::new();
+    for (access, token) in [(Access::Everyone, None), (Access::Token(token.clone()), Some(token))] {
+        let listener = http::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let view = View { surface: surface.clone(), perform: session.clone() };
+        tokio::spawn(http::serve(listener, view, access, CancellationToken::new()));
+        let url = format!("http://{address}{}", http::PATH);
+        remotes.push(Remote::connect(&url, token).await.expect("a server there"));
+    }
+    println!(
+        "\n{:<32}{:>22}{:>22}{:>22}",
+        "tool, by door", "pipes p50 / p95", "HTTP p50 / p95", "with a token p50 / p95"
+    );
+    let rows = [
+        ("mobile_tap", json!({ "x": 540, "y": 300 }), ROUNDS),
+        ("mobile_get_accessibility_tree", json!({}), ROUNDS),
+        ("mobile_take_screenshot", json!({}), ROUNDS / 10),
+    ];
+    for (tool, arguments, rounds) in rows {
+        let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
+        let mut times: [Vec<Duration>; 3] = Default::default();
+        for _ in 0..rounds {
+            for (door, times) in times.iter_mut().enumerate() {
+                let key = json!({ "key": "menu" }).as_object().cloned().unwrap_or_default();
+                pipes.call("mobile_press_key", key).await.expect("an answer");
+                let began = Instant::now();
+                let reply = match door {
+                    0 => pipes.call(tool, arguments.clone()).await,
+                    door => remotes[door - 1].call(tool, arguments.clone()).await,
+                };
+                times.push(began.elapsed());
+                assert!(!reply.expect("an answer").is_error);
+            }
+        }
+        let [pipes, open, token] = times.each_mut().map(|times| both(times));
+        println!("{tool:<32}{pipes:>22}{open:>22}{token:>22}");
+    }
 }
 
 /// What the phone's shell ran since then, each as a line that runs the same. Each came over a stream of its own.
