@@ -1,7 +1,7 @@
 //! The checking itself: a value against a schema, by JSON Schema 2020-12 as far as [`CHECKED`] goes.
 
 use regex_lite::Regex;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{Misfit, Rule};
 
@@ -54,6 +54,9 @@ pub(super) fn kinds(schema: &Value) -> Vec<&str> {
     };
     named.into_iter().filter(|kind| *kind != "null").collect()
 }
+
+/// Up to here each whole number has its own `f64`.
+pub(super) const LARGEST_INTEGER: f64 = (1_u64 << 53) as f64;
 
 struct Check<'a> {
     definitions: Option<&'a Value>,
@@ -178,7 +181,9 @@ fn broken(schema: &Map<String, Value>, value: &Value) -> Option<Rule> {
         return Some(Rule::OneOf(allowed.clone()));
     }
     match value {
-        Value::Number(number) => out_of_bounds(schema, number.as_f64()?),
+        Value::Number(number) => {
+            out_of_bounds(schema, number.as_f64()?).or_else(|| too_large(&allowed, number))
+        }
         Value::String(text) => {
             // Counted in code points, as JSON Schema does.
             let characters = || text.chars().count() as u64;
@@ -215,6 +220,15 @@ fn out_of_bounds(schema: &Map<String, Value>, number: f64) -> Option<Rule> {
     let above = bound("exclusiveMinimum").filter(|bound| number <= *bound).map(Rule::Above);
     let below = bound("exclusiveMaximum").filter(|bound| number >= *bound).map(Rule::Below);
     least.or(most).or(above).or(below)
+}
+
+/// An integer that no argument can hold. Up to 2^53 all programs agree on one (RFC 7493, section 2.2).
+fn too_large(allowed: &[&str], number: &Number) -> Option<Rule> {
+    let float = number.as_f64().filter(|float| float.abs() > LARGEST_INTEGER)?;
+    let integer = allowed.contains(&"integer") && !allowed.contains(&"number");
+    let held = number.as_i64().is_some() || !integer;
+    let rule = if float > 0.0 { Rule::AtMost } else { Rule::AtLeast };
+    (!held).then_some(rule(LARGEST_INTEGER.copysign(float)))
 }
 
 fn wrong_length(

@@ -24,13 +24,13 @@ pub(super) fn drop_nulls(schema: &Map<String, Value>, arguments: &mut Map<String
 /// Writes 3.0 as 3 where the schema wants an integer: to JSON Schema both are one, and some clients know one kind of
 /// number alone.
 pub(super) fn make_whole(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
-    /// Up to here each whole number has its own `f64`.
-    const LARGEST: f64 = (1_u64 << 53) as f64;
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
         let Some(value) = arguments.get_mut(name).filter(|value| value.is_f64()) else { continue };
         let kinds = check::kinds(property);
-        let whole = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= LARGEST);
+        let whole = value
+            .as_f64()
+            .filter(|float| float.fract() == 0.0 && float.abs() <= check::LARGEST_INTEGER);
         if let Some(whole) = whole.filter(|_| kinds.contains(&"integer")) {
             *value = Value::from(whole as i64);
         }

@@ -62,6 +62,24 @@ fn types_are_held() {
 }
 
 #[test]
+fn an_integer_that_no_argument_can_hold_is_told_by_name() {
+    let integer = || json!({ "type": ["integer", "null"] });
+    assert_eq!(of(integer(), json!(i64::MAX)), Ok(()));
+    assert_eq!(of(json!({ "type": "number" }), json!(1e300)), Ok(()));
+    for large in [json!(u64::MAX), json!(2e16)] {
+        let words = format!("`v` is {large}; it must be at most 9007199254740992");
+        outside(integer(), large, &words);
+    }
+    let either = json!({ "anyOf": [integer(), { "type": "string" }] });
+    outside(either, json!(-2e16), "`v` is -2e+16; it must be at least -9007199254740992");
+    outside(
+        json!({ "type": "integer", "maximum": 9 }),
+        json!(1e300),
+        "`v` is 1e+300; it must be at most 9",
+    );
+}
+
+#[test]
 fn bounds_are_held() {
     let range = || json!({ "minimum": 0, "maximum": 10 });
     assert_eq!(of(range(), json!(0)), Ok(()));
