@@ -38,7 +38,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Serve a phone's tools to an MCP client, on standard input and output.
+    /// Serve a phone's tools to MCP clients, on standard input and output or over HTTP.
     Serve(serve::Arguments),
     /// Drive the built-in virtual phone through a whole story and keep its pictures.
     Demo(demo::Arguments),
