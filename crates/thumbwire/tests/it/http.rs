@@ -38,7 +38,7 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
     let unknown = ("mcp-session-id", "00000000000000000000000000000000");
     let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let large = format!("\"{}\"", "a".repeat(4 << 20));
-    let cases: [Case<'_>; 28] = [
+    let cases: [Case<'_>; 29] = [
         ("another name for this computer", "POST", &[("host", "evil.example"), auth], ping),
         ("a port of another server", "POST", &[("host", "localhost:1"), auth], ping),
         (
@@ -94,6 +94,12 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
         ("a batch", "POST", &good, &format!("[{ping}]")),
         ("no JSON-RPC", "POST", &good, r#"{"id":7,"method":"ping"}"#),
         ("a number that is none", "POST", &good, r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#),
+        (
+            "a number that is too large",
+            "POST",
+            &good,
+            r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#,
+        ),
         (
             "parameters that are none",
             "POST",

@@ -265,7 +265,7 @@ struct Head {
 
 impl Head {
     fn read(message: &Value) -> Result<Self, Refusal> {
-        let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64());
+        let id = message.get("id").filter(|id| id.is_string() || id.is_i64());
         let refuse = |words| Err(Refusal::bad_request(words).of(id));
         if message.is_array() {
             return refuse("Invalid Request: batches are not served; send one message a request");
