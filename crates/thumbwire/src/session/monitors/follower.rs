@@ -59,13 +59,9 @@ impl Follower {
     /// Follows until it is stopped, or ends for good.
     pub(super) async fn run(mut self, stream: Box<dyn LogStream>, stop: CancellationToken) {
         let ended = stop.run_until_cancelled(self.follow(stream)).await;
-        if let Some(why) = ended {
+        if let Some(why) = closed(self.page.as_mut(), ended).await {
             tracing::warn!("the log of {} is followed no more: {why}", self.way.device);
             *lock(&self.state.ended) = Some((why, Instant::now()));
-        }
-        if let Some(page) = &mut self.page {
-            // Whatever was written before a full disk is there.
-            let _ = page.flush().await;
         }
     }
 
@@ -180,6 +176,16 @@ impl Follower {
     }
 }
 
+/// Why it ended for good, if it did. What was counted and cannot be written any more is told also where it was stopped.
+async fn closed(page: Option<&mut Page>, ended: Option<String>) -> Option<String> {
+    // Whatever was written before a full disk is there.
+    let flushed = match page {
+        Some(page) => page.flush().await,
+        None => Ok(()),
+    };
+    ended.or(flushed.err())
+}
+
 /// Whether a phone that says so may be asked again.
 fn lost(error: &Error) -> Break {
     match error {
@@ -283,6 +289,18 @@ mod tests {
         page.write("entry\n").await.unwrap();
         let why = page.flush().await.unwrap_err();
         assert!(why.starts_with("its file cannot be written: No space left"), "{why}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_log_that_is_stopped_says_what_could_not_be_written() {
+        let full = File::options().write(true).open("/dev/full").await.unwrap();
+        let mut page = Page::new(full);
+        page.write("entry\n").await.unwrap();
+        let why = closed(Some(&mut page), None).await.unwrap();
+        assert!(why.contains("No space left"), "{why}");
+        assert_eq!(closed(Some(&mut page), Some("first".into())).await.unwrap(), "first");
+        assert_eq!(closed(None, None).await, None);
     }
 
     #[cfg(target_os = "linux")]
