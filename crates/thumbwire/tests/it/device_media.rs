@@ -122,6 +122,22 @@ async fn a_log_is_followed_from_now_on_and_from_an_entry_on_and_ends_on_the_phon
 }
 
 #[tokio::test]
+async fn a_log_whose_last_entry_is_later_than_the_phones_clock_is_followed_from_now_on() {
+    for release in RELEASES {
+        let (phone, device) = attached(release).await;
+        let write = |text: &str| phone.world(|world| world.write_log('I', "Tag", 77, text));
+        write("old");
+        let mut last = device.logs(&tagged("Tag"), 1).await.unwrap().pop().unwrap();
+        // As if its clock had been fast.
+        last.time.replace_range(11..13, "23");
+        let mut stream = device.follow_logs(&tagged("Tag"), Some(&last)).await.unwrap();
+        write("new");
+        let next = tokio::time::timeout(Duration::from_secs(10), stream.next()).await;
+        assert_eq!(next.unwrap().unwrap().unwrap().message, "new", "{release}");
+    }
+}
+
+#[tokio::test]
 async fn a_log_goes_on_after_the_wire_was_cut_with_nothing_twice_and_nothing_left_out() {
     for release in ["4.4", "14"] {
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());

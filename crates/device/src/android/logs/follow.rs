@@ -2,6 +2,9 @@
 //!
 //! A phone since Android 5 begins at a time (`-T`); one before gives everything that it has first. Either way the first
 //! entries may be known already: [`Known`] tells which.
+//!
+//! Times are the writers' own (`android_log_header_t`), and clocks are set back: an entry may be later than the phone's clock.
+//! None such is taken for the newest, since everything that comes until then would be taken for old.
 
 use async_trait::async_trait;
 
@@ -21,12 +24,16 @@ pub(super) async fn start(
     filter: &LogFilter,
     last: Option<&LogEntry>,
 ) -> Result<Box<dyn LogStream>, Error> {
-    let (known, day) = match last {
+    let last = match last {
+        Some(last) if is_ahead(last, &ask_time(phone).await?) => None,
+        last => last,
+    };
+    let (known, ahead, day) = match last {
         Some(last) => {
             let why = || format!("{:?} is no time of a log's entry", last.time);
             let day = read_date(&last.time)
                 .ok_or_else(|| Error::Refused { what: "log's time", why: why() })?;
-            (Known::Up { to: last.clone(), held: Vec::new() }, day)
+            (Known::Up { to: last.clone(), held: Vec::new() }, Vec::new(), day)
         }
         None => newest(phone).await?,
     };
@@ -47,32 +54,51 @@ pub(super) async fn start(
         filter: filter.clone(),
         reader: Reader::since(day),
         known,
+        ahead,
         ready: Vec::new(),
     }))
 }
 
-/// What lies newest in the log, whatever its tag: all that comes later is new.
-async fn newest(phone: &Android) -> Result<(Known, Date), Error> {
-    let line = Line::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -t").number(NEWEST);
+/// What lies newest in the log, whatever its tag: all that comes later is new. The time is asked for again at the end, when
+/// none of them can be later; those that are stand beside.
+async fn newest(phone: &Android) -> Result<(Known, Vec<LogEntry>, Date), Error> {
+    let line = Line::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -t")
+        .number(NEWEST)
+        .then("; s=$?; date +%Y-%m-%dT%H:%M:%S; exit $s");
     let mut log = Log::start(phone, line).await?;
     let today = log.date().await?;
     let reader = Reader::until(today);
-    let mut these: Vec<LogEntry> = Vec::new();
+    let (mut entries, mut now) = (Vec::new(), None);
     while let Some(line) = log.line().await? {
-        let Some(entry) = reader.read(&line) else {
+        if let Some(entry) = reader.read(&line) {
+            log.certain = true;
+            entries.push(entry);
+        } else if read_date(&line).is_some() {
+            now = Some(line);
+        } else {
             log.doubt(&line);
-            continue;
-        };
-        log.certain = true;
-        match these.first().map(|first| first.time.as_str().cmp(&entry.time)) {
-            // Entries of several processes do not come in the order of their times.
-            Some(std::cmp::Ordering::Greater) => {}
-            Some(std::cmp::Ordering::Equal) => these.push(entry),
-            _ => these = vec![entry],
         }
     }
     log.end()?;
-    Ok((if these.is_empty() { Known::Nothing } else { Known::These(these) }, today))
+    let now = now.unwrap_or_else(|| NEVER.into());
+    let (known, ahead) = Known::newest_of(entries, now.trim());
+    Ok((known, ahead, today))
+}
+
+/// The time where a phone tells none: no entry is later.
+const NEVER: &str = "9999-12-31T23:59:59";
+
+/// The phone's time, as `2024-09-01T12:13:14`.
+async fn ask_time(phone: &Android) -> Result<String, Error> {
+    let said = phone.ask(Line::new("date +%Y-%m-%dT%H:%M:%S")).await?.out;
+    let time = said.lines().rev().find(|line| read_date(line).is_some());
+    Ok(time.unwrap_or(NEVER).trim().to_owned())
+}
+
+/// Whether an entry is later than the phone's time, which is in whole seconds.
+fn is_ahead(entry: &LogEntry, now: &str) -> bool {
+    let second = entry.time.split_once('.').map_or(&*entry.time, |(second, _)| second);
+    second > now.trim()
 }
 
 /// What of the first entries was given before.
@@ -86,6 +112,26 @@ enum Known {
 }
 
 impl Known {
+    /// The last of these, and all that have its time; beside it those that are later than the phone's time.
+    fn newest_of(entries: Vec<LogEntry>, now: &str) -> (Self, Vec<LogEntry>) {
+        let (ahead, entries): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| is_ahead(entry, now));
+        let mut these: Vec<LogEntry> = Vec::new();
+        for entry in entries {
+            match these.first().map(|first| first.time.as_str().cmp(&entry.time)) {
+                // Entries of several processes do not come in the order of their times.
+                Some(std::cmp::Ordering::Greater) => {}
+                Some(std::cmp::Ordering::Equal) => these.push(entry),
+                _ => these = vec![entry],
+            }
+        }
+        if let (true, Some(one)) = (these.is_empty(), ahead.first()) {
+            // Like none that is there: whatever is written from now on is new.
+            these.push(LogEntry { time: format!("{now}.000000"), pid: 0, ..one.clone() });
+        }
+        (if these.is_empty() { Self::Nothing } else { Self::These(these) }, ahead)
+    }
+
     /// The time at which new entries begin.
     fn time(&self) -> Option<&str> {
         match self {
@@ -142,6 +188,8 @@ struct Following {
     filter: LogFilter,
     reader: Reader,
     known: Known,
+    /// Those that lay in the log when it began though they are later.
+    ahead: Vec<LogEntry>,
     /// Entries that were read and not given yet, the next at the end.
     ready: Vec<LogEntry>,
 }
@@ -164,7 +212,9 @@ impl LogStream for Following {
             if let Some(day) = read_date(&entry.time) {
                 self.reader = Reader::since(day);
             }
-            if self.filter.takes(&entry) {
+            if let Some(at) = self.ahead.iter().position(|one| *one == entry) {
+                let _ = self.ahead.swap_remove(at);
+            } else if self.filter.takes(&entry) {
                 self.ready = self.known.sort(entry);
                 self.ready.reverse();
             }
@@ -206,6 +256,28 @@ mod tests {
         // It is not there any more.
         check(&[(5, "b"), (5, "c"), (6, "d")], "b c d");
         check(&[(6, "d"), (5, "last")], "d last");
+    }
+
+    #[test]
+    fn an_entry_is_ahead_of_the_clock_in_a_later_second_only() {
+        let check = |now: &str| is_ahead(&entry(999, "last"), now);
+        assert!(!check("2024-09-01T12:13:14"));
+        assert!(!check("2024-09-01T12:13:15\r"));
+        assert!(check("2024-09-01T12:13:13"));
+        assert!(check("2024-08-31T23:59:59\r"));
+        assert!(!check(NEVER));
+    }
+
+    #[test]
+    fn an_entry_that_is_ahead_of_the_clock_is_not_taken_for_the_newest() {
+        let later = LogEntry { time: "2024-09-02T00:00:00.000000".into(), ..entry(0, "fast") };
+        let all = vec![entry(4, "a"), later.clone(), entry(5, "b")];
+        let (known, ahead) = Known::newest_of(all, "2024-09-01T12:13:14");
+        assert_eq!(ahead, [later.clone()]);
+        assert_eq!(given(known, &[(5, "b"), (5, "c"), (6, "d")]), "c d");
+        // None is there that is not: what comes from the clock's time on is new.
+        let (known, _) = Known::newest_of(vec![later], "2024-09-01T12:13:14");
+        assert_eq!(given(known, &[(0, "a"), (1, "b")]), "a b");
     }
 
     #[test]
