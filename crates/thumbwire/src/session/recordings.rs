@@ -36,6 +36,9 @@ const MOST_LISTED: usize = 25;
 /// How long a recording may take, in seconds (facts: seed 003's server).
 const SECONDS: std::ops::RangeInclusive<u64> = 1..=600;
 
+/// One that ends so long before its time did not end by that.
+const EARLY: Duration = Duration::from_secs(1);
+
 /// How long a phone may take to end a recording, before its task gives up waiting.
 const STOPPING: Duration = Duration::from_secs(30);
 
@@ -111,6 +114,8 @@ impl Session {
             bit_rate: wish.bit_rate,
             size: wish.size,
         };
+        // It records already while it is watched whether it does.
+        let began = Instant::now();
         let recording = attached.device.record(&asked).await;
         let recording = recording.map_err(|error| attached.failed(&error))?;
         let lasting = recording.lasting().min(wish.lasting);
@@ -135,7 +140,7 @@ impl Session {
             size: wish.size,
             process,
             warnings,
-            began: Instant::now(),
+            began,
             over,
             orders,
             stopping: tokio::sync::Mutex::default(),
@@ -347,7 +352,9 @@ impl Kept {
         let mut warnings = self.warnings.clone();
         if over.is_some_and(|over| over.by_itself) {
             let seconds = running.as_secs_f64();
-            warnings.push(format!("it ended by itself after {seconds:.1} s"));
+            let early =
+                if running + EARLY < self.lasting { ", or with its connection," } else { "" };
+            warnings.push(format!("it ended by itself{early} after {seconds:.1} s"));
         }
         Recorded {
             id: self.id.clone(),

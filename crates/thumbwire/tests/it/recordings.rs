@@ -152,7 +152,7 @@ async fn a_recording_whose_time_is_over_can_be_fetched_on_every_release() {
         pass(30).await;
         let listed = studio.listed().await;
         assert_eq!(listed[0].id, "virtual_it's short.mp4", "{release}");
-        assert!(listed[0].warnings[0].starts_with("it ended by itself"), "{release}: {listed:?}");
+        assert_eq!(listed[0].warnings, ["it ended by itself after 2.0 s"], "{release}");
         let stopped = studio.stop(&started.id).await.unwrap();
         let file = stopped.here.unwrap().unwrap();
         assert!(probed(&file.path).is_none_or(|said| said == "h264,240,432"), "{release}");
@@ -178,9 +178,14 @@ async fn a_recording_outlives_the_loss_of_its_cable() {
     let studio = Studio::of("14");
     let started = studio.start("lost", 100).await;
     studio.phone.unplug();
+    pass(1).await;
+    let why = &studio.listed().await[0].warnings[0];
+    assert!(why.starts_with("it ended by itself, or with its connection, after "), "{why}");
     let failure = studio.stop(&started.id).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
-    assert_eq!(studio.listed().await.len(), 1);
+    let listed = studio.listed().await;
+    assert_eq!(listed.len(), 1);
+    assert!(!listed[0].warnings.iter().any(|one| one.contains("by itself after")), "{listed:?}");
     studio.phone.plug();
     let stopped = studio.stop(&started.id).await.unwrap();
     let file = stopped.here.unwrap().unwrap();
