@@ -48,7 +48,7 @@ pub struct Surface {
 pub struct Refusal<'a> {
     /// The tool.
     pub tool: &'a Tool,
-    /// What it was called with; nothing is nested any more.
+    /// What it was called with; nothing is nested any more, and what fits is as the tool reads it.
     pub arguments: &'a Map<String, Value>,
     /// Why not.
     pub why: Why<'a>,
@@ -90,27 +90,21 @@ impl Surface {
         let ignored = schema::ignored(&tool.schema, &arguments).filter(|_| self.tells_ignored);
         let began = Instant::now();
         let given = call.deadline.saturating_duration_since(began);
-        let refuse = |why| {
-            (self.refuse)(&Refusal {
-                tool,
-                arguments: &arguments,
-                why,
-                given,
-                took: began.elapsed(),
-            })
+        let refuse = |arguments: &Map<String, Value>, why| {
+            (self.refuse)(&Refusal { tool, arguments, why, given, took: began.elapsed() })
         };
         let reply = match fit(tool, &arguments) {
-            Ok(fitting) => match carry_out(tool, fitting, call, perform).await {
+            Ok(fitting) => match carry_out(tool, fitting.clone(), call, perform).await {
                 Ok(reply) => reply.also_saying(ignored),
                 Err(failure) => {
-                    let reply = refuse(Why::Failure(&failure));
+                    let reply = refuse(&fitting, Why::Failure(&failure));
                     Reply { cause: Some(failure.cause), ..reply }
                 }
             },
             Err(misfits) => {
                 let why = misfits.first().map_or_else(String::new, ToString::to_string);
                 let cause = Some(Cause::InvalidArgument { why });
-                Reply { cause, ..refuse(Why::Misfits(&misfits)) }
+                Reply { cause, ..refuse(&arguments, Why::Misfits(&misfits)) }
             }
         };
         // Every test of every tool asks so; a user has more of a result than of a panic.

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_device::{Acted, App, AppId, Detail, Key, KeyCode, Node, Rect, Tree, TypedBy};
+use thumbwire_device::{
+    Acted, App, AppId, Detail, Gesture, Key, KeyCode, Node, Point, Rect, Tree, TypedBy,
+};
 
 use super::*;
 use crate::action::{
@@ -273,6 +275,14 @@ async fn what_the_original_does_silently_is_refused() {
     refused("tap", json!({ "x": i64::MAX, "y": 1 }), "(9223372036854775807, 1) lies").await;
     let told = said("press_key", json!({ "key_code": "4;id" }), Ok(Outcome::Done)).await;
     assert_eq!((&told["action"], &told["output"]), (&json!("press_key(4;id)"), &json!("")));
+}
+
+#[tokio::test]
+async fn a_whole_number_is_an_integer_also_where_it_is_refused() {
+    let tap = Action::Touch(Gesture::Tap { at: Point { x: 480, y: 2 } });
+    assert_eq!(asked("tap", json!({ "x": 480.0, "y": 2 })).await, Some(tap));
+    let told = said("tap", json!({ "x": 480.0, "y": 2e12 }), Ok(Outcome::Done)).await;
+    assert_eq!(told["action"], "tap(480, 2000000000000)");
 }
 
 #[tokio::test]
