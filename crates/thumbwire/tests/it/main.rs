@@ -7,7 +7,6 @@
 mod android;
 mod android_recorded;
 mod caller;
-mod controls;
 mod device_media;
 mod faults;
 mod guarded;

@@ -329,6 +329,20 @@ async fn a_control_listed_a_minute_ago_is_hit_where_it_is_now() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_control_that_moves_by_itself_is_hit_where_it_lies_by_then() {
+    let ufo = Ufo::new();
+    ufo.said("launch_app", json!({ "package_name": "com.android.settings" })).await;
+    ufo.phone.add_fault("target-moved:times=1".parse().unwrap());
+    let battery = ufo.control("Battery").await;
+    advance(Duration::from_secs(60)).await;
+    let clicked = ufo.click(&battery).await;
+    assert_eq!(clicked["success"], true, "{clicked}");
+    assert_eq!(ufo.phone.strikes().len(), 1, "it had moved");
+    assert_ne!(clicked["control_info"]["rect"], battery["rect"]);
+    ufo.control("Battery Saver").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn after_an_action_the_old_id_is_refused_and_nothing_is_tapped() {
     for (tool, arguments) in [
         ("press_key", json!({ "key_code": "KEYCODE_HOME" })),
@@ -380,6 +394,25 @@ async fn both_servers_may_be_asked_at_once() {
     assert!(!picture.is_error, "{}", shown(&picture));
     for said in [tree, waited, clicked, info] {
         assert_eq!(said["success"], true, "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_calls_of_both_servers_at_once_all_get_their_answers() {
+    let ufo = Ufo::new();
+    let calls = (0..4).flat_map(|_| {
+        [
+            ufo.said(CONTROLS, json!({})),
+            ufo.said("get_ui_tree", json!({})),
+            ufo.said("tap", json!({ "x": 1, "y": 1 })),
+            ufo.said(APPS, json!({ "include_system_apps": true })),
+            ufo.said("get_device_info", json!({})),
+            ufo.said("invalidate_cache", json!({})),
+            ufo.said("wait", json!({ "seconds": 1 })),
+        ]
+    });
+    for said in futures::future::join_all(calls).await {
+        assert!(said.is_array() || said["success"] == true, "{said}");
     }
 }
 

@@ -8,8 +8,9 @@ use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::data::edges;
 use super::python::{float, shortened};
-use super::{Document, Given, Reply, Tool, odd, short};
+use super::{Document, Given, Reply, Tool, odd};
 use crate::action::{Action, Cache, Choice, Hit, Outcome, Readback, Target, Typed, Typing};
+use crate::look::kind;
 use crate::surface::Manner;
 
 pub(super) fn tools(original: &Document) -> Vec<Tool> {
@@ -342,7 +343,7 @@ fn clicked_at(hit: &Hit) -> String {
 }
 
 fn type_of(hit: &Hit) -> Value {
-    short(&hit.look.tree.nodes[hit.node].class).into()
+    kind(&hit.look.tree.nodes[hit.node]).into()
 }
 
 /// A control that is named otherwise than the caller thinks: its number counts, and the caller is told.

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thumbwire_device::{App, Detail, Format, Info, Rect, Screenshot, Size};
 
-use super::{Document, Given, Nothing, Reply, Tool, list, odd, short};
+use super::{Document, Given, Nothing, Reply, Tool, list, odd};
 use crate::action::{Action, Apps, Controls, Looking, Outcome, Shape};
+use crate::look::kind;
 use crate::surface::{Content, Manner};
 
 /// Seed 000: how long the apps are served from the cache.
@@ -147,7 +148,7 @@ fn controls(_: &Given<ListControls>, outcome: Outcome) -> Reply {
             "kind": "control",
             "name": node.name(),
             "id": (at + 1).to_string(),
-            "type": short(&node.class),
+            "type": kind(node),
             "rect": edges(node.bounds),
         })
     };

@@ -92,11 +92,6 @@ fn list(values: Vec<Value>) -> Reply {
     Reply { structured: Some(json!({ "result": values })), ..Reply::parts(content) }
 }
 
-/// The last part of a class: `Button` of `android.widget.Button`.
-fn short(class: &str) -> &str {
-    class.rsplit('.').next().unwrap_or_default()
-}
-
 /// A row was given an outcome that its action never has.
 fn odd(outcome: &Outcome) -> Reply {
     Reply::error(format!("a fault in Thumbwire: an outcome nobody asked for: {outcome:?}"))
