@@ -76,6 +76,10 @@ async fn a_number_of_the_last_seconds_costs_no_look() {
     tokio::time::advance(FIVE_SECONDS).await;
     assert_eq!(hit(&session, "1").await, ("7".into(), Point { x: 15, y: 10 }));
     assert_eq!(lock(&phone.looked).len(), 1);
+    list(&session, Duration::ZERO).await;
+    tokio::time::advance(FIVE_SECONDS + Duration::from_millis(1)).await;
+    assert_eq!(hit(&session, "1").await, ("7".into(), Point { x: 15, y: 10 }));
+    assert_eq!(lock(&phone.looked).len(), 3, "an older one is looked for");
 }
 
 #[tokio::test(start_paused = true)]
