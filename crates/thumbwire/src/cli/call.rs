@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use clap::ValueEnum as _;
 use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
@@ -35,8 +36,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let surface = arguments.surface.surface();
     let Some(tool) = surface.tool(&arguments.tool) else {
-        let words = format!("no tool is called {:?}; `thumbwire tools` lists them", arguments.tool);
-        return Err(Ended::usage(words));
+        return Err(Ended::usage(not_there(&arguments.tool)));
     };
     let given: Map<String, Value> =
         serde_json::from_str(&arguments.arguments).map_err(|error| {
@@ -54,6 +54,17 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         tell(&reply, &tool.name, &arguments.out)?;
     }
     Ok(reply.cause.as_ref().map_or(u8::from(reply.is_error), exit_code))
+}
+
+/// What is wrong with a tool's name that the surface does not have: one of another surface needs to be asked for there.
+fn not_there(tool: &str) -> String {
+    let surfaces = SurfaceName::value_variants().iter().map(|name| name.surface());
+    let others = surfaces.filter(|surface| surface.tool(tool).is_some());
+    let others: Vec<_> = others.map(|surface| format!("`--surface {}`", surface.name)).collect();
+    match others.is_empty() {
+        true => format!("no tool is called {tool:?}; `thumbwire tools` lists them"),
+        false => format!("{tool:?} is a tool of another surface: add {}", others.join(" or ")),
+    }
 }
 
 fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), Ended> {

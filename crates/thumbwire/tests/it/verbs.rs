@@ -74,6 +74,16 @@ fn exit_codes_tell_failures_apart() {
 }
 
 #[test]
+fn a_tool_of_another_surface_is_called_there() {
+    let (_, words, code) = said(&run(&["call", "press_key", "{}"]));
+    let there = "add `--surface android` or `--surface ufo-action`";
+    assert_eq!(code, Some(2));
+    assert_eq!(words, format!("thumbwire: \"press_key\" is a tool of another surface: {there}\n"));
+    let (_, words, _) = said(&run(&["call", "nope"]));
+    assert!(words.contains("`thumbwire tools` lists them"), "{words}");
+}
+
+#[test]
 fn a_saved_dump_is_printed_as_a_look() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/uiautomator/");
     let dump = format!("{fixtures}free4g__window_dump.xml");
