@@ -229,7 +229,8 @@ impl Recording for Recorder {
             }
         }
         self.ended().await;
-        if matches!(self.end, Some(End::Lost)) {
+        // Without a status, an adb server that lost the phone ends the stream as the program would.
+        if matches!(self.end, Some(End::Lost | End::Told(None))) {
             let said = self.ask(outlast_command(self.process)).await?;
             if said.ends_with(GOES_ON) {
                 return Err(Error::NotReady { what: "end the recording", said: excerpt(&said) });

@@ -343,6 +343,22 @@ async fn a_process_that_is_no_recording_any_more_gets_no_signal() {
     }
 }
 
+/// Through an adb server, the loss of a phone that tells no status looks as the end of its program does.
+#[tokio::test]
+async fn a_recording_whose_end_tells_no_status_is_looked_for_on_the_phone() {
+    for (release, looks) in [("4.4", 1), ("14", 0)] {
+        let (phone, device) = attached(release).await;
+        let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        let interrupt = format!("kill -2 {}", recording.process());
+        thumbwire_adb::run(&wire(&phone), &interrupt).await.unwrap();
+        recording.ended().await;
+        recording.stop().await.unwrap();
+        let status = format!("/proc/{}/cmdline", recording.process());
+        let looked = phone.commands().into_iter().filter(|one| one.argv.contains(&status));
+        assert_eq!(looked.count(), looks, "{release}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_recording_ends_by_its_time() {
     for release in ["4.4", "14"] {
