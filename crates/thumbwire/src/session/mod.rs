@@ -5,7 +5,7 @@
 //! which there are and opens them. [`attached`] carries the action out on that phone: [`looks`] sees what is there,
 //! [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`typing`] looks after what is typed, [`apps`]
 //! knows which app is meant, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session
-//! ends; [`recordings`] and [`monitors`] go on from call to call, and [`saving`] fetches files.
+//! ends; [`recordings`] and [`monitors`] go on from call to call, each in a list ([`going`]), and [`saving`] fetches files.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;
@@ -13,6 +13,7 @@ mod apps;
 mod attached;
 mod choosing;
 mod controls;
+mod going;
 mod looks;
 mod monitors;
 mod phones;

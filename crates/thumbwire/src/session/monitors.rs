@@ -7,7 +7,6 @@
 
 mod follower;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,6 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::going::{GoesOn, Going, Place};
 use super::saving::with_extension;
 use super::{Course, Session, lock};
 use crate::action::{Call, Cause, Failure, Monitor, Outcome};
@@ -31,17 +31,7 @@ const MOST_ENTRIES: usize = 5000;
 
 /// The followed logs of a session. Dropped, they are followed no more.
 #[derive(Default)]
-pub(super) struct Monitors(Mutex<Inner>);
-
-#[derive(Default)]
-struct Inner {
-    /// In the order in which they were started.
-    all: Vec<Arc<Followed>>,
-    /// The ids of those that are being started.
-    starting: BTreeSet<String>,
-    /// Set when the session ends: none begins any more.
-    closed: bool,
-}
+pub(super) struct Monitors(Going<Followed>);
 
 /// One followed log.
 struct Followed {
@@ -97,7 +87,7 @@ impl Session {
         let files = name.map(|name| Ok::<_, Failure>((self.saving.files()?, name))).transpose()?;
         let attached = self.attached(call, course).await?;
         let stamp = self.saving.stamp("logmon");
-        let place = self.monitors.place(format!("logmon_{}_{stamp}", attached.id()))?;
+        let place = self.monitors.place(&format!("logmon_{}_{stamp}", attached.id()))?;
         let stream = attached.device.follow_logs(&filter, None).await;
         let stream = stream.map_err(|error| attached.failed(&error))?;
         let page = match files {
@@ -129,7 +119,7 @@ impl Session {
         let stopped = stop.clone();
         let task = tokio::spawn(async move { follower.run(stream, stopped).await });
         let followed = Arc::new(Followed {
-            id: place.id.clone(),
+            id: place.id().to_owned(),
             device: attached.id().to_owned(),
             filter,
             file: path,
@@ -139,7 +129,7 @@ impl Session {
             task: tokio::sync::Mutex::new(Some(task)),
         });
         let told = followed.tell();
-        self.monitors.add(followed)?;
+        self.monitors.0.add(Arc::clone(&followed)).inspect_err(|_| followed.stop.cancel())?;
         Ok(Outcome::Monitor(told))
     }
 
@@ -154,7 +144,7 @@ impl Session {
             return Ok(Outcome::Monitor(self.stop_following(&followed).await));
         }
         let mut told = Vec::new();
-        for followed in self.monitors.of(call.device.as_deref()) {
+        for followed in self.monitors.0.of(call.device.as_deref()) {
             told.push(self.stop_following(&followed).await);
         }
         Ok(Outcome::Monitors(told))
@@ -162,62 +152,34 @@ impl Session {
 
     /// Those that are listed.
     pub(super) fn list_monitors(&self, call: &Call) -> Outcome {
-        let all = self.monitors.of(call.device.as_deref());
+        let all = self.monitors.0.of(call.device.as_deref());
         Outcome::Monitors(all.iter().map(|followed| followed.tell()).collect())
     }
 
     async fn stop_following(&self, followed: &Arc<Followed>) -> Monitor {
         followed.stopped().await;
-        lock(&self.monitors.0).all.retain(|other| !Arc::ptr_eq(other, followed));
+        self.monitors.0.forget(followed);
         followed.tell()
     }
 }
 
 impl Monitors {
     /// Keeps a place for a log that is about to be followed.
-    fn place(&self, id: String) -> Result<Place<'_>, Failure> {
-        let mut inner = lock(&self.0);
-        if inner.closed {
-            return Err(Cause::Refused { why: "the session has ended".into() }.into());
-        }
-        if inner.all.len() + inner.starting.len() >= MOST {
-            return Err(Cause::TooMany { what: "monitors", most: MOST }.into());
-        }
-        inner.starting.insert(id.clone());
-        Ok(Place { monitors: self, id })
-    }
-
-    fn add(&self, followed: Arc<Followed>) -> Result<(), Failure> {
-        let mut inner = lock(&self.0);
-        if inner.closed {
-            followed.stop.cancel();
-            return Err(Cause::Refused { why: "the session has ended".into() }.into());
-        }
-        inner.all.push(followed);
-        Ok(())
-    }
-
-    fn find(&self, id: &str) -> Result<Arc<Followed>, Failure> {
-        let inner = lock(&self.0);
-        inner.all.iter().find(|followed| followed.id == id).cloned().ok_or_else(|| {
-            let there = inner.all.iter().map(|followed| followed.id.clone()).collect();
-            Cause::NoSuchMonitor { id: id.to_owned(), there }.into()
+    fn place(&self, id: &str) -> Result<Place<'_, Followed>, Failure> {
+        self.0.place(id, |all, starting| match all.len() + starting.len() < MOST {
+            true => Ok(()),
+            false => Err(Cause::TooMany { what: "monitors", most: MOST }.into()),
         })
     }
 
-    fn of(&self, device: Option<&str>) -> Vec<Arc<Followed>> {
-        let inner = lock(&self.0);
-        let wanted = |one: &&Arc<Followed>| device.is_none_or(|device| one.device == device);
-        inner.all.iter().filter(wanted).cloned().collect()
+    fn find(&self, id: &str) -> Result<Arc<Followed>, Failure> {
+        let missing = |there| Cause::NoSuchMonitor { id: id.to_owned(), there }.into();
+        self.0.find(id).map_err(missing)
     }
 
     /// Follows none of them any more.
     pub(super) async fn end(&self) {
-        let all = {
-            let mut inner = lock(&self.0);
-            inner.closed = true;
-            std::mem::take(&mut inner.all)
-        };
+        let all = self.0.close();
         for followed in &all {
             followed.stop.cancel();
         }
@@ -229,21 +191,19 @@ impl Monitors {
 
 impl Drop for Monitors {
     fn drop(&mut self) {
-        for followed in &lock(&self.0).all {
+        for followed in self.0.close() {
             followed.stop.cancel();
         }
     }
 }
 
-/// A place among those that are being started; dropped, it is free again.
-struct Place<'a> {
-    monitors: &'a Monitors,
-    id: String,
-}
+impl GoesOn for Followed {
+    fn id(&self) -> &str {
+        &self.id
+    }
 
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        lock(&self.monitors.0).starting.remove(&self.id);
+    fn device(&self) -> &str {
+        &self.device
     }
 }
 

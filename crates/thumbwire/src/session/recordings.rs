@@ -12,17 +12,16 @@
 //!                 └──────────► over ───────(stop)──────┘
 //! ```
 
-use std::collections::BTreeSet;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 use std::time::Duration;
 
+use futures::future::join_all;
 use thumbwire_device::{Error, Recording, RecordingWish, Size};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::going::{GoesOn, Going, Place};
 use super::saving::{Content, STORAGE, until};
 use super::{Course, Known, Session, lock};
 use crate::action::{Call, Cause, Failure, Fetched, Outcome, Recorded};
@@ -44,17 +43,7 @@ const STOPPING: Duration = Duration::from_secs(30);
 
 /// The recordings of a session.
 #[derive(Default)]
-pub(super) struct Recordings(Mutex<Inner>);
-
-#[derive(Default)]
-struct Inner {
-    /// In the order in which they were started.
-    all: Vec<Arc<Kept>>,
-    /// The ids of those that are being started.
-    starting: BTreeSet<String>,
-    /// Set when the session ends: none begins any more.
-    closed: bool,
-}
+pub(super) struct Recordings(Going<Kept>);
 
 /// One recording.
 struct Kept {
@@ -146,7 +135,8 @@ impl Session {
             stopping: tokio::sync::Mutex::default(),
         });
         let told = kept.tell();
-        self.recordings.add(kept)?;
+        // Where the session has ended it is dropped, and ended by its device as well as that can be done.
+        self.recordings.0.add(kept)?;
         Ok(Outcome::Recording(told))
     }
 
@@ -168,7 +158,7 @@ impl Session {
             }
             return self.stop_one(&kept, fetch, until).await.map(Outcome::Recording);
         }
-        let all = self.recordings.of(call.device.as_deref());
+        let all = self.recordings.0.of(call.device.as_deref());
         let stopping = all.iter().map(async |kept| {
             let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
                 // Somebody else was faster, and is told of it.
@@ -185,13 +175,13 @@ impl Session {
                 Recorded { unstopped, ..kept.tell() }
             }))
         });
-        let stopped = together(stopping).await;
+        let stopped = join_all(stopping).await;
         Ok(Outcome::Recordings(stopped.into_iter().flatten().collect()))
     }
 
     /// Those that are listed.
     pub(super) fn list_recordings(&self, call: &Call) -> Outcome {
-        let all = self.recordings.of(call.device.as_deref());
+        let all = self.recordings.0.of(call.device.as_deref());
         Outcome::Recordings(all.iter().map(|kept| kept.tell()).collect())
     }
 
@@ -210,7 +200,7 @@ impl Session {
             Err(error) => {
                 // One that may go on stays: it is stopped again, or ended with the session.
                 if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
-                    self.recordings.forget(kept);
+                    self.recordings.0.forget(kept);
                 }
                 return Err(Failure::of_device(&kept.device, &error));
             }
@@ -227,13 +217,13 @@ impl Session {
         if fetch {
             let fetched = self.fetch_recording(kept, until).await;
             if fetched.is_ok() {
-                self.recordings.forget(kept);
+                self.recordings.0.forget(kept);
             }
             told.here = Some(fetched.map_err(|why| {
                 format!("{why}; the recording stays listed: stop it again to fetch it, or without fetching to be rid of it")
             }));
         } else {
-            self.recordings.forget(kept);
+            self.recordings.0.forget(kept);
         }
         Ok(told)
     }
@@ -250,66 +240,34 @@ impl Session {
 
 impl Recordings {
     /// Keeps a place for a recording that is being started.
-    fn place(&self, id: &str) -> Result<Place<'_>, Failure> {
-        let mut inner = lock(&self.0);
-        if inner.closed {
-            return Err(Cause::Refused { why: "the session has ended".into() }.into());
-        }
-        // A phone's storage takes `A.mp4` and `a.mp4` for one file (sdcardfs, and FUSE since Android 11, fold case).
-        let taken = |other: &str| other.to_lowercase() == id.to_lowercase();
-        if inner.starting.iter().any(|other| taken(other))
-            || inner.all.iter().any(|kept| taken(&kept.id))
-        {
-            let why =
-                format!("there is a recording {id} already; stop it first, or choose another name");
-            return Err(Cause::Refused { why }.into());
-        }
-        let running = inner.all.iter().filter(|kept| lock(&kept.over).is_none()).count();
-        let starting = inner.starting.len();
-        if running + starting >= MOST || inner.all.len() + starting >= MOST_LISTED {
-            return Err(Cause::TooMany { what: "recordings", most: MOST }.into());
-        }
-        inner.starting.insert(id.to_owned());
-        Ok(Place { recordings: self, id: id.to_owned() })
-    }
-
-    fn add(&self, kept: Arc<Kept>) -> Result<(), Failure> {
-        let mut inner = lock(&self.0);
-        if inner.closed {
-            // Dropped, the recording is ended by its device as well as that can be done.
-            return Err(Cause::Refused { why: "the session has ended".into() }.into());
-        }
-        inner.all.push(kept);
-        Ok(())
-    }
-
-    fn find(&self, id: &str) -> Result<Arc<Kept>, Failure> {
-        let inner = lock(&self.0);
-        inner.all.iter().find(|kept| kept.id == id).cloned().ok_or_else(|| {
-            let there = inner.all.iter().map(|kept| kept.id.clone()).collect();
-            Cause::NoSuchRecording { id: id.to_owned(), there }.into()
+    fn place(&self, id: &str) -> Result<Place<'_, Kept>, Failure> {
+        self.0.place(id, |all, starting| {
+            // A phone's storage takes `A.mp4` and `a.mp4` for one file (sdcardfs, and FUSE since Android 11, fold case).
+            let taken = |other: &str| other.to_lowercase() == id.to_lowercase();
+            if starting.iter().any(|other| taken(other)) || all.iter().any(|kept| taken(&kept.id)) {
+                let why = format!(
+                    "there is a recording {id} already; stop it first, or choose another name"
+                );
+                return Err(Cause::Refused { why }.into());
+            }
+            let running = all.iter().filter(|kept| lock(&kept.over).is_none()).count();
+            let starting = starting.len();
+            match running + starting < MOST && all.len() + starting < MOST_LISTED {
+                true => Ok(()),
+                false => Err(Cause::TooMany { what: "recordings", most: MOST }.into()),
+            }
         })
     }
 
-    fn of(&self, device: Option<&str>) -> Vec<Arc<Kept>> {
-        let inner = lock(&self.0);
-        let wanted = |kept: &&Arc<Kept>| device.is_none_or(|device| kept.device == device);
-        inner.all.iter().filter(wanted).cloned().collect()
-    }
-
-    fn forget(&self, kept: &Arc<Kept>) {
-        lock(&self.0).all.retain(|other| !Arc::ptr_eq(other, kept));
+    fn find(&self, id: &str) -> Result<Arc<Kept>, Failure> {
+        let missing = |there| Cause::NoSuchRecording { id: id.to_owned(), there }.into();
+        self.0.find(id).map_err(missing)
     }
 
     /// Ends all that are under way. What they have recorded stays on the phones.
     pub(super) async fn end(&self) {
-        let all = {
-            let mut inner = lock(&self.0);
-            inner.closed = true;
-            std::mem::take(&mut inner.all)
-        };
         let mut ending = JoinSet::new();
-        for kept in all {
+        for kept in self.0.close() {
             ending.spawn(async move {
                 match kept.stop().await {
                     Ok(()) => tracing::info!("{} stays on {}", kept.on_phone, kept.device),
@@ -321,15 +279,13 @@ impl Recordings {
     }
 }
 
-/// A place among those that are being started; dropped, it is free again.
-struct Place<'a> {
-    recordings: &'a Recordings,
-    id: String,
-}
+impl GoesOn for Kept {
+    fn id(&self) -> &str {
+        &self.id
+    }
 
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        lock(&self.recordings.0).starting.remove(&self.id);
+    fn device(&self) -> &str {
+        &self.device
     }
 }
 
@@ -406,19 +362,4 @@ async fn attend(
         }
         let _ = reply.send(stopped);
     }
-}
-
-/// Waits for all of them, which go on side by side.
-async fn together<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut all: Vec<_> = all.map(|one| (Box::pin(one), None)).collect();
-    poll_fn(|context| {
-        for (one, done) in all.iter_mut().filter(|(_, done)| done.is_none()) {
-            if let Poll::Ready(outcome) = one.as_mut().poll(context) {
-                *done = Some(outcome);
-            }
-        }
-        if all.iter().all(|(_, done)| done.is_some()) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    all.into_iter().filter_map(|(_, done)| done).collect()
 }
