@@ -1,30 +1,59 @@
-//! An eye on what a client writes: lines that are no message are passed over by rmcp without a word, so that a person who
-//! types, or a client of another protocol, would wait forever. Here they are told on standard error.
+//! A look at each line that a client writes, before rmcp has it: rmcp passes over what it cannot read without a word, and
+//! whoever wrote it would wait until their own time is over.
+//!
+//! [`Lines`] passes on each line that is JSON, byte for byte. One that is none but can be told to be a request becomes a
+//! request for [`UNREADABLE`] under the same id, so that it is answered; whatever else is no message is told on standard
+//! error, once. What a message says is rmcp's matter.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
+
+/// The method of a request that could not be read. Its parameter `why` says why not.
+pub(super) const UNREADABLE: &str = "thumbwire/unreadable";
+
+/// The longest line that is read; rmcp's own bound.
+const LONGEST: usize = 16 << 20;
+
+/// How much of a line that is too long is looked at for its id.
+const HEAD: usize = 4096;
 
 /// How much of a line is told at most.
 const TOLD: usize = 40;
 
-/// A reader that passes everything on, and notes the first line that can be no JSON-RPC message.
-pub(super) struct Watched<R> {
+/// Bytes that are read at once.
+const PIECE: usize = 64 << 10;
+
+/// A reader of lines, each of which can be read.
+pub(super) struct Lines<R> {
     inner: R,
-    /// Whether only blanks have come since the last line end.
-    fresh: bool,
+    /// The line that has begun to come; of one that is too long, what its id may stand in.
+    line: Vec<u8>,
+    too_long: bool,
+    /// What is to be passed on, from `passed` on.
+    ready: Vec<u8>,
+    passed: usize,
     odd: Odd,
 }
 
 /// The beginning of the first line that is no message, once there is one.
 pub(super) type Odd = Arc<OnceLock<String>>;
 
-impl<R> Watched<R> {
-    /// Watches this reader.
+impl<R> Lines<R> {
+    /// The lines of this reader.
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, fresh: true, odd: Odd::default() }
+        Self {
+            inner,
+            line: Vec::new(),
+            too_long: false,
+            ready: Vec::new(),
+            passed: 0,
+            odd: Odd::default(),
+        }
     }
 
     /// Where the odd line will stand.
@@ -32,69 +61,218 @@ impl<R> Watched<R> {
         Arc::clone(&self.odd)
     }
 
-    fn watch(&mut self, bytes: &[u8]) {
-        for (at, byte) in bytes.iter().enumerate() {
-            match byte {
-                b'\n' => self.fresh = true,
-                // Blanks, and the mark that some editors put before a text.
-                b' ' | b'\t' | b'\r' | 0xef | 0xbb | 0xbf => {}
-                b'{' | b'[' => self.fresh = false,
-                _ if self.fresh => {
-                    self.fresh = false;
-                    self.note(&bytes[at..]);
-                }
-                _ => {}
-            }
+    fn take_in(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (rest, next) = bytes.split_at(end + 1);
+            self.extend(rest);
+            self.finish_line();
+            bytes = next;
+        }
+        self.extend(bytes);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if !self.too_long && self.line.len() + bytes.len() > LONGEST {
+            self.too_long = true;
+            let missing = HEAD.saturating_sub(self.line.len()).min(bytes.len());
+            self.line.extend_from_slice(&bytes[..missing]);
+            self.line.truncate(HEAD);
+            self.line.shrink_to_fit();
+        } else if !self.too_long {
+            self.line.extend_from_slice(bytes);
         }
     }
 
-    fn note(&self, from: &[u8]) {
-        let line = from.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let line = String::from_utf8_lossy(&line[..line.len().min(TOLD)]).trim_end().to_owned();
-        if self.odd.set(line.clone()).is_ok() {
+    fn finish_line(&mut self) {
+        let too_long = std::mem::take(&mut self.too_long);
+        let why = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
+            _ if too_long => format!("it is longer than {} MiB", LONGEST >> 20),
+            Err(error) if !self.line.trim_ascii().is_empty() => error.to_string(),
+            Ok(_) | Err(_) => return self.ready.append(&mut self.line),
+        };
+        let line = std::mem::take(&mut self.line);
+        match id(&line) {
+            Some(id) => {
+                let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": { "why": why } });
+                self.ready.extend_from_slice(format!("{request}\n").as_bytes());
+            }
+            None => self.note(&line, &why),
+        }
+    }
+
+    fn note(&self, line: &[u8], why: &str) {
+        let told = line.trim_ascii();
+        let told = String::from_utf8_lossy(&told[..told.len().min(TOLD)]).into_owned();
+        if self.odd.set(told.clone()).is_ok() {
             tracing::warn!(
-                "the client wrote {line:?}, which is no JSON-RPC message; such lines are passed over"
+                "the client wrote {told:?}, which is no JSON-RPC message ({why}); such lines are passed over"
             );
         }
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let before = into.filled().len();
-        ready!(Pin::new(&mut self.inner).poll_read(context, into))?;
-        self.watch(into.filled().get(before..).unwrap_or_default());
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.passed == this.ready.len() {
+            (this.passed, this.ready) = (0, Vec::new());
+            let mut piece = vec![0; PIECE];
+            let mut piece = ReadBuf::new(&mut piece);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut piece))?;
+            if !piece.filled().is_empty() {
+                this.take_in(piece.filled());
+            } else if this.line.is_empty() {
+                return Poll::Ready(Ok(()));
+            } else {
+                // The last line may lack its end.
+                this.finish_line();
+            }
+        }
+        let some = (this.ready.len() - this.passed).min(into.remaining());
+        into.put_slice(&this.ready[this.passed..this.passed + some]);
+        this.passed += some;
         Poll::Ready(Ok(()))
     }
 }
 
+/// Some editors put a mark before a text.
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+/// The id of a request that is no JSON, if it stands before what is wrong or can be told all the same: the value of the
+/// key `id` in the outermost object, a string or a whole number.
+fn id(line: &[u8]) -> Option<Value> {
+    let line = without_mark(line);
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(&byte) = line.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b'"' => {
+                let end = at + 1 + string_end(&line[at + 1..])?;
+                let key = depth == 1 && &line[at..end] == b"\"id\"";
+                let rest = line[end..].trim_ascii_start();
+                if let Some(value) = rest.strip_prefix(b":").filter(|_| key) {
+                    return scalar(value.trim_ascii_start());
+                }
+                at = end;
+                continue;
+            }
+            _ if depth == 0 && !byte.is_ascii_whitespace() => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where a string ends, past its closing quote, from behind its opening one.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    let end = text.iter().position(|&byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map(|end| end + 1)
+}
+
+fn scalar(text: &[u8]) -> Option<Value> {
+    let end = match text.strip_prefix(b"\"") {
+        Some(inner) => 1 + string_end(inner)?,
+        None => text.iter().position(|byte| !matches!(byte, b'-' | b'0'..=b'9'))?,
+    };
+    let value: Value = serde_json::from_slice(&text[..end]).ok()?;
+    (value.is_string() || value.is_i64()).then_some(value)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use tokio::io::AsyncReadExt as _;
 
     use super::*;
 
-    async fn odd(input: &str) -> Option<String> {
-        let mut watched = Watched::new(input.as_bytes());
+    /// What is passed on, and the odd line.
+    async fn read(input: &[u8]) -> (String, Option<String>) {
+        let mut lines = Lines::new(input);
         let mut passed = String::new();
-        watched.read_to_string(&mut passed).await.unwrap();
-        assert_eq!(passed, input, "everything is passed on");
-        watched.odd().get().cloned()
+        lines.read_to_string(&mut passed).await.unwrap();
+        (passed, lines.odd().get().cloned())
+    }
+
+    #[tokio::test]
+    async fn what_is_json_is_passed_on_byte_for_byte() {
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(3 * PIECE));
+        for good in ["", "\n\r\n", "{\"a\":1}\n  {}\n", "\u{feff}{}\n", "[1,\"\\n\"]\r\n{}", &long]
+        {
+            assert_eq!(read(good.as_bytes()).await, (good.to_owned(), None), "{good:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_no_json_is_answered_under_its_id() {
+        let cases = [
+            (r#"{"jsonrpc":"2.0","id":5,"params":{"text":"\ud800"}}"#, "5", "hex escape"),
+            (r#"{"params":{"id":1,"x":1e999},"id" : "a\"b"}"#, r#""a\"b""#, "number out of range"),
+            (r#"{"id":-7,"params":{"half":"#, "-7", "EOF"),
+            (r#"  {"a":"id","id":12 oops"#, "12", "expected"),
+        ];
+        for (line, id, why) in cases {
+            let (passed, odd) = read(format!("{line}\n{{}}\n").as_bytes()).await;
+            let (request, rest) = passed.split_once('\n').unwrap();
+            let request: Value = serde_json::from_str(request).unwrap();
+            assert_eq!(
+                (&request["id"].to_string()[..], &request["method"]),
+                (id, &json!(UNREADABLE))
+            );
+            let told = request["params"]["why"].as_str().unwrap();
+            assert!(told.contains(why) && rest == "{}\n" && odd.is_none(), "{told}, {rest:?}");
+        }
+        let mut odd = br#"{"id":3,"x":""#.to_vec();
+        odd.extend_from_slice(b"\xff\"}\n");
+        assert!(read(&odd).await.0.starts_with(r#"{"jsonrpc":"2.0","id":3,"#));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_answered_and_not_kept() {
+        let mut long = br#"{"id":9,"text":""#.to_vec();
+        long.resize(LONGEST + 10, b'x');
+        long.extend_from_slice(b"\"}\n{}\n");
+        let (passed, _) = read(&long).await;
+        assert!(passed.contains("\"id\":9") && passed.contains("longer than 16 MiB"), "{passed}");
+        assert!(passed.ends_with("\n{}\n") && passed.len() < 300);
     }
 
     #[tokio::test]
     async fn the_first_line_that_is_no_message_is_noted() {
-        for good in ["", "\n\r\n", "{\"a\":1}\n  {\n", "\u{feff}{}\n", "[1,\"\\n\"]\r\n{}"] {
-            assert_eq!(odd(good).await, None, "{good:?}");
+        let noted = async |input: &str| {
+            let (passed, odd) = read(input.as_bytes()).await;
+            assert!(!passed.contains("hello") && !passed.contains("GET"), "{passed}");
+            odd
+        };
+        assert_eq!(noted("{}\nhello\nworld\n").await.as_deref(), Some("hello"));
+        assert_eq!(noted("GET / HTTP/1.1\r\nhost: x\r\n").await.as_deref(), Some("GET / HTTP/1.1"));
+        assert_eq!(noted("{\"id\":null,\"x\":}\n").await.as_deref(), Some("{\"id\":null,\"x\":}"));
+        let long = noted(&"x".repeat(100)).await.unwrap();
+        assert!(long.len() == TOLD, "{long}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_line_of_no_json(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let mut lines = Lines::new(&input[..]);
+            let mut passed = Vec::new();
+            runtime.block_on(lines.read_to_end(&mut passed)).unwrap();
+            for line in passed.split(|byte| *byte == b'\n').filter(|it| !it.trim_ascii().is_empty()) {
+                prop_assert!(serde_json::from_slice::<Value>(without_mark(line)).is_ok());
+            }
         }
-        assert_eq!(odd("{}\nhello\nworld\n").await.as_deref(), Some("hello"));
-        assert_eq!(odd("GET / HTTP/1.1\r\nhost: x\r\n").await.as_deref(), Some("GET / HTTP/1.1"));
-        // As much as came in one piece.
-        let long = odd(&"x".repeat(100)).await.unwrap();
-        assert!(!long.is_empty() && long.len() <= TOLD, "{long}");
     }
 }

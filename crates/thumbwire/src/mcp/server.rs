@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::input::Watched;
+use super::input::{Lines, UNREADABLE};
 use crate::action::{Call, Perform, Progress};
 use crate::surface::{Content, Reply, Surface, Tool};
 
@@ -44,7 +44,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let server = Server::new(surface, perform);
-    let reader = Watched::new(reader);
+    let reader = Lines::new(reader);
     let odd = reader.odd();
     let running = match server.serve((reader, writer)).await {
         Ok(running) => running,
@@ -154,6 +154,11 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         Err(match request.method.as_str() {
+            UNREADABLE => {
+                let why = request.params.as_ref().and_then(|params| params["why"].as_str());
+                let words = format!("Parse error: {}", why.unwrap_or_default());
+                ErrorData::new(ErrorCode::PARSE_ERROR, words, None)
+            }
             "tools/call" => {
                 let words = "tools/call needs a `name`, and `arguments` that are an object";
                 ErrorData::new(ErrorCode::INVALID_PARAMS, words, None)

@@ -212,6 +212,21 @@ fn a_client_that_begins_with_something_else_is_told_on_standard_error() {
 }
 
 #[test]
+fn a_request_that_is_no_json_is_answered_under_its_id_and_the_next_one_too() {
+    let mut server = McpProcess::connected(VIRTUAL);
+    // Half an emoji, as JavaScript writes one that it has cut.
+    let half = r#"{"jsonrpc":"2.0","id":71,"method":"tools/call","params":{"name":"mobile_type_keys","arguments":{"text":"\ud83d"}}}"#;
+    for (id, broken) in [(71, half), (72, r#"{"jsonrpc":"2.0","id":72,"method":"tools/call","#)] {
+        server.send_line(broken);
+        let answer = server.receive();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(-32700)));
+        let words = answer["error"]["message"].as_str().unwrap();
+        assert!(words.starts_with("Parse error: "), "{words}");
+    }
+    assert_eq!(server.say("mobile_press_key", json!({ "key": "home" })), "Pressed home");
+}
+
+#[test]
 fn a_call_without_a_name_or_with_a_list_of_arguments_is_told_what_it_lacks() {
     let mut server = McpProcess::connected(VIRTUAL);
     for wrong in [json!({}), json!({ "name": "mobile_tap", "arguments": [1, 2] })] {
