@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::going::{GoesOn, Going, Place};
-use super::saving::{Content, STORAGE, until};
+use super::saving::{Content, STORAGE, Wanted, until};
 use super::{Course, Known, Session, lock};
 use crate::action::{Call, Cause, Failure, Fetched, Outcome, Recorded};
 
@@ -60,8 +60,8 @@ struct Kept {
     over: Arc<Mutex<Option<Over>>>,
     /// Orders to stop, with the port to answer on.
     orders: mpsc::Sender<oneshot::Sender<Result<(), Error>>>,
-    /// Whoever stops it has this turn.
-    stopping: tokio::sync::Mutex<()>,
+    /// Whoever stops it has this turn, and with it the task that fetches it, once there is one.
+    stopping: tokio::sync::Mutex<JoinSet<Fetched>>,
 }
 
 /// When a recording ended.
@@ -191,7 +191,7 @@ impl Session {
         fetch: bool,
         until: Instant,
     ) -> Result<Recorded, Failure> {
-        let _turn = kept.stopping.lock().await;
+        let mut fetching = kept.stopping.lock().await;
         // Somebody else may have stopped it while this waited.
         self.recordings.find(&kept.id)?;
         let lost = match kept.stop().await {
@@ -215,7 +215,7 @@ impl Session {
             told.warnings.push(format!("the phone was lost while it recorded: {why}"));
         }
         if fetch {
-            let fetched = self.fetch_recording(kept, until).await;
+            let fetched = self.fetch_recording(kept, &mut fetching, until).await;
             if fetched.is_ok() {
                 self.recordings.0.forget(kept);
             }
@@ -228,13 +228,34 @@ impl Session {
         Ok(told)
     }
 
-    async fn fetch_recording(&self, kept: &Kept, until: Instant) -> Fetched {
+    /// Has it fetched by a task of its own, since a long one takes longer than a call: what an earlier call began goes on.
+    async fn fetch_recording(
+        &self,
+        kept: &Kept,
+        fetching: &mut JoinSet<Fetched>,
+        until: Instant,
+    ) -> Fetched {
+        let coming = || Err(format!("it is still coming from the phone: {}", kept.on_phone));
+        if !fetching.is_empty() {
+            match timeout_at(until, fetching.join_next()).await {
+                Ok(Some(Ok(Ok(here)))) => return Ok(here),
+                // It may have been cut off with its connection.
+                Ok(_) => {}
+                Err(_) => return coming(),
+            }
+        }
         let device = match timeout_at(until, self.reach(&kept.device)).await {
             Ok(Ok(device)) => device,
             Ok(Err(failure)) => return Err(failure.cause.to_string()),
             Err(_) => return Err("the phone does not answer".into()),
         };
-        self.saving.fetch(&*device, &kept.on_phone, &kept.name, Content::Video, until).await
+        let (from, name) = (kept.on_phone.clone(), kept.name.clone());
+        *fetching = self.saving.fetching(device, Wanted { from, name, content: Content::Video });
+        match timeout_at(until, fetching.join_next()).await {
+            Ok(Some(Ok(fetched))) => fetched,
+            Ok(None | Some(Err(_))) => Err("fetching it was given up".into()),
+            Err(_) => coming(),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::civil::DateTime;
 use thumbwire_device::{Device, Error};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Course, Session, lock};
@@ -21,6 +22,9 @@ pub(super) const STORAGE: &str = "/sdcard";
 
 /// The part of a call's time that is kept for telling that a file did not come.
 const TELLING: Duration = Duration::from_millis(1500);
+
+/// How long a file may take to come, as long as somebody wants it.
+const FETCHING: Duration = Duration::from_secs(600);
 
 /// How long a phone may take to remove a file that has been fetched.
 const REMOVING: Duration = Duration::from_secs(1);
@@ -80,41 +84,24 @@ impl Saving {
         self.files.as_ref().ok_or_else(why)
     }
 
-    /// Fetches a file, and removes it from the phone once it is here. Where that fails nothing stays here, and the file on
-    /// the phone stays as it is.
-    pub(super) async fn fetch(
-        &self,
-        device: &dyn Device,
-        from: &str,
-        name: &str,
-        content: Content,
-        until: Instant,
-    ) -> Fetched {
-        let fetching = async {
-            let keep = self.files().map_err(|failure| failure.cause.to_string())?;
-            let failed = |error: crate::keep::Error| format!("failed to {error}");
-            let mut draft = keep.begin(Folder::Assets, name).await.map_err(failed)?;
-            let writer = draft.writer().map_err(failed)?;
-            let fetched = device.fetch_file(from, writer).await;
-            match fetched.map_err(|error| error.to_string())? {
-                0 => return Err(format!("{from} is empty")),
-                _ if content == Content::Video => draft.check_video().await.map_err(failed)?,
-                _ => {}
-            }
-            draft.keep().await.map_err(failed)
-        };
-        let told = match timeout_at(until, fetching).await {
-            Ok(done) => done.map_err(|why| format!("{why}; it stays on the phone: {from}")),
-            Err(_) => Err(format!("it did not come in time; it stays on the phone: {from}")),
-        };
-        if told.is_ok() {
-            match timeout(REMOVING, device.remove_file(from)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::info!("{from} was fetched and stays there: {error}"),
-                Err(_) => tracing::info!("{from} was fetched and stays there: no answer"),
-            }
-        }
-        told
+    /// Fetches a file until then, and removes it from the phone once it is here. Where that fails nothing stays here, and
+    /// the file on the phone stays as it is.
+    async fn fetch(&self, device: Arc<dyn Device>, wanted: Wanted, until: Instant) -> Fetched {
+        let from = wanted.from.clone();
+        let fetching = async { fetch(self.files().map_err(in_words)?, device, wanted).await };
+        timeout_at(until, fetching).await.unwrap_or_else(|_| Err(late(&from)))
+    }
+
+    /// The same by a task of its own, for what may take longer than a call. Dropped, it is given up.
+    pub(super) fn fetching(&self, device: Arc<dyn Device>, wanted: Wanted) -> JoinSet<Fetched> {
+        let keep = self.files().cloned().map_err(in_words);
+        let mut fetching = JoinSet::new();
+        fetching.spawn(async move {
+            let from = wanted.from.clone();
+            let fetching = async { fetch(&keep?, device, wanted).await };
+            timeout(FETCHING, fetching).await.unwrap_or_else(|_| Err(late(&from)))
+        });
+        fetching
     }
 
     /// Removes what is half written.
@@ -123,6 +110,44 @@ impl Saving {
             files.abandon();
         }
     }
+}
+
+/// A file on a phone that is wanted here.
+pub(super) struct Wanted {
+    /// Where it lies there.
+    pub(super) from: String,
+    /// What it is to be called here.
+    pub(super) name: String,
+    pub(super) content: Content,
+}
+
+async fn fetch(keep: &Keep, device: Arc<dyn Device>, wanted: Wanted) -> Fetched {
+    let Wanted { from, name, content } = wanted;
+    let stays = |why: String| format!("{why}; it stays on the phone: {from}");
+    let failed = |error: crate::keep::Error| stays(format!("failed to {error}"));
+    let mut draft = keep.begin(Folder::Assets, &name).await.map_err(failed)?;
+    let writer = draft.writer().map_err(failed)?;
+    let fetched = device.fetch_file(&from, writer).await;
+    match fetched.map_err(|error| stays(error.to_string()))? {
+        0 => return Err(stays(format!("{from} is empty"))),
+        _ if content == Content::Video => draft.check_video().await.map_err(failed)?,
+        _ => {}
+    }
+    let here = draft.keep().await.map_err(failed)?;
+    match timeout(REMOVING, device.remove_file(&from)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::info!("{from} was fetched and stays there: {error}"),
+        Err(_) => tracing::info!("{from} was fetched and stays there: no answer"),
+    }
+    Ok(here)
+}
+
+fn late(from: &str) -> String {
+    format!("it did not come in time; it stays on the phone: {from}")
+}
+
+fn in_words(failure: Failure) -> String {
+    failure.cause.to_string()
 }
 
 /// Checks a name, and adds the extension where it is missing.
@@ -169,8 +194,9 @@ impl Session {
         let taken = attached.device.screenshot_into(&on_phone).await;
         taken.map_err(|error| attached.failed(&error))?;
         let here = if fetch {
-            let device = &*attached.device;
-            Some(self.saving.fetch(device, &on_phone, &name, Content::Picture, until(call)).await)
+            let (from, name, content) = (on_phone.clone(), name.clone(), Content::Picture);
+            let device = Arc::clone(&attached.device);
+            Some(self.saving.fetch(device, Wanted { from, name, content }, until(call)).await)
         } else {
             None
         };
