@@ -113,7 +113,7 @@ pub enum Cause {
         most: usize,
     },
     /// The deadline passed.
-    #[error("{what} not done within {after:?}")]
+    #[error("{what} not done within {:.1} s", .after.as_secs_f64())]
     TimedOut {
         /// What was being done.
         what: String,
