@@ -59,20 +59,45 @@ fn a_tool_that_changes_nothing_says_so_and_no_other() {
     ];
     let settles =
         ["mobile_use_device", "mobile_set_orientation", "select_device", "invalidate_cache"];
-    let adds = ["take_screenshot", "start_screen_recording", "start_log_monitoring"];
     for surface in surfaces() {
         for tool in &surface.tools {
             let manner = match tool.name.as_str() {
                 name if looks.contains(&name) => Manner::Looks,
                 name if settles.contains(&name) => Manner::Settles,
-                name if adds.contains(&name) => Manner::Adds,
+                "start_log_monitoring" => Manner::Adds,
                 // Twice is the same as once: what is stopped stays so.
                 "stop_screen_recording" | "stop_log_monitoring" => Manner::Settles,
-                // `get_logcat` among them: it may empty the log.
+                // Among them: `get_logcat`, which may empty the log, and those whose file on the phone may write over another.
                 _ => Manner::Acts,
             };
             assert_eq!(tool.manner, manner, "{}: {}", surface.name, tool.name);
         }
+    }
+}
+
+/// The budgets of seed 003's server, in seconds (its sources; facts of the Android surface).
+#[test]
+fn seed_003s_tools_may_take_as_long_as_there() {
+    for tool in &android::surface().tools {
+        let seconds = match tool.name.as_str() {
+            "get_devices"
+            | "start_screen_recording"
+            | "stop_log_monitoring"
+            | "swipe_screen"
+            | "swipe_direction" => 15,
+            "get_device_info" | "stop_screen_recording" | "input_text" => 20,
+            "select_device"
+            | "get_ui_layout"
+            | "list_screen_elements"
+            | "tap_element"
+            | "press_key"
+            | "get_logcat"
+            | "start_log_monitoring" => 10,
+            "find_elements" | "take_screenshot" => 8,
+            "tap_screen" | "list_active_recordings" | "list_active_monitors" => 5,
+            other => panic!("{other} has no budget there"),
+        };
+        assert_eq!(tool.budget.as_secs(), seconds, "{}", tool.name);
     }
 }
 

@@ -41,8 +41,8 @@ pub fn surface() -> Surface {
         seed.row("swipe_direction", Acts, 15, touch::swipe_towards, touch::swiped_towards),
         seed.row("input_text", Acts, 20, keys::type_text, keys::typed),
         seed.row("press_key", Acts, 10, keys::press, keys::pressed),
-        seed.row("take_screenshot", Adds, 8, media::screenshot, media::saved),
-        seed.row("start_screen_recording", Adds, 15, media::start, media::started),
+        seed.row("take_screenshot", Acts, 8, media::screenshot, media::saved),
+        seed.row("start_screen_recording", Acts, 15, media::start, media::started),
         seed.row("stop_screen_recording", Settles, 20, media::stop, media::stopped),
         seed.row("list_active_recordings", Looks, 5, media::list, media::listed),
         // It may empty the log, which cannot be undone.
