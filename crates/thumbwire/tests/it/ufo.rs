@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use thumbwire::action::Call;
 use thumbwire::mcp::Client;
 use thumbwire::session::{Phones, Session, VIRTUAL};
@@ -154,6 +154,91 @@ async fn the_documents_story_is_told_call_by_call() {
     )
     .await;
     insta::assert_snapshot!(story);
+}
+
+/// The examples of seed 000, called as the document has them: its keys, and of its words those that do not hang on the
+/// phone. Keys beyond the document's may follow.
+#[tokio::test(start_paused = true)]
+async fn every_reply_has_the_documents_keys() {
+    let ufo = Ufo::new();
+    let picture = ufo.said("capture_screenshot", json!({})).await;
+    assert!(picture.as_str().unwrap().starts_with("data:image/png;base64,iVBORw0KGgo"));
+    let apps = ufo.said(APPS, json!({ "filter": "", "include_system_apps": true })).await;
+    let maps = apps.as_array().unwrap().iter().find(|app| app["package"] == MAPS).cloned();
+    let (maps, settings) = (maps.unwrap(), json!("com.android.settings"));
+    assert_eq!(maps["name"], MAPS);
+    let control = ufo.said(CONTROLS, json!({ "force_refresh": false })).await[0].clone();
+    let info = ["model", "android_version", "sdk_version", "screen_size", "screen_density"];
+    let info = info.into_iter().chain(["battery_level", "battery_status"]);
+    let info: Map<String, Value> = info.map(|key| (key.into(), "".into())).collect();
+    let done =
+        |action: &str| json!({ "success": true, "action": action, "output": "", "error": "" });
+    let app = json!({ "id": "", "name": "", "package": "" });
+    let launched =
+        json!({ "success": true, "message": "", "package_name": "", "output": "", "error": "" });
+    let mut from_list = launched.clone();
+    from_list["app_info"] = app.clone();
+    let waited =
+        json!({ "success": true, "action": "wait(1.0s)", "message": "Waited for 1.0 seconds" });
+    let swiped = "swipe(500,1500)->(500,500) in 300ms";
+    let field = json!({ "id": "", "name": "", "type": "" });
+    let clicked = json!({ "id": "", "name": "", "type": "", "rect": [] });
+    let cases = [
+        ("get_ui_tree", json!({}), json!({ "success": true, "ui_tree": "", "format": "xml" })),
+        (
+            "get_device_info",
+            json!({}),
+            json!({ "success": true, "device_info": info, "from_cache": false }),
+        ),
+        ("tap", json!({ "x": 480, "y": 240 }), done("tap(480, 240)")),
+        (
+            "swipe",
+            json!({ "start_x": 500, "start_y": 1500, "end_x": 500, "end_y": 500, "duration": 300 }),
+            done(swiped),
+        ),
+        ("press_key", json!({ "key_code": "KEYCODE_BACK" }), done("press_key(KEYCODE_BACK)")),
+        ("wait", json!({ "seconds": 1.0 }), waited),
+        ("launch_app", json!({ "package_name": settings }), launched.clone()),
+        ("launch_app", json!({ "package_name": MAPS, "id": maps["id"] }), from_list),
+        ("launch_app", json!({ "package_name": "Maps" }), launched),
+        (
+            "invalidate_cache",
+            json!({ "cache_type": "controls" }),
+            json!({ "success": true, "message": "Controls cache invalidated" }),
+        ),
+    ];
+    has_keys("an app", &app, &maps);
+    has_keys("a control", &clicked, &control);
+    for (tool, arguments, document) in cases {
+        has_keys(tool, &document, &ufo.said(tool, arguments).await);
+    }
+    let search = ufo.control("Search here").await;
+    let document = json!({ "success": true, "action": "", "message": "", "control_info": clicked });
+    has_keys("click_control", &document, &ufo.click(&search).await);
+    let search = ufo.control("Search here").await;
+    let document = json!({ "success": true, "action": "", "message": "", "control_info": field });
+    let typing = json!({ "text": "hello world", "control_id": search["id"], "control_name": search["name"], "clear_current_text": false });
+    let typed = ufo.said("type_text", typing).await;
+    has_keys("type_text", &document, &typed);
+    assert!(
+        typed["message"].as_str().unwrap().ends_with(" | Typed text: 'hello world'"),
+        "{typed}"
+    );
+}
+
+/// That a reply has what the document's example has; an empty value there stands for any of its kind.
+fn has_keys(what: &str, document: &Value, told: &Value) {
+    match (document, told) {
+        (Value::Object(document), Value::Object(_)) => {
+            for (key, value) in document {
+                let told = told.get(key).unwrap_or_else(|| panic!("{what}: no {key} in {told}"));
+                has_keys(&format!("{what}.{key}"), value, told);
+            }
+        }
+        (Value::String(any), Value::String(_)) if any.is_empty() => {}
+        (Value::Array(any), Value::Array(_)) if any.is_empty() => {}
+        _ => assert_eq!(document, told, "{what}"),
+    }
 }
 
 #[tokio::test(start_paused = true)]
