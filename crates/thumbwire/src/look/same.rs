@@ -4,21 +4,34 @@
 //! compare an element with its [`Likes`]: what tells a button that every row of a list has is its row.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use thumbwire_device::Rect;
 use thumbwire_device::find::Found;
 
 use super::Look;
 
-/// What a node is called: by its app, id, class, text and description; and by the words inside where it has no name of
-/// its own.
-type Face<'a> = ([&'a str; 5], Vec<(&'a str, &'a str)>);
+/// What a node is called: by its app, id, class, text and description; and by a sum of the words inside where it has no
+/// name of its own.
+type Face<'a> = ([&'a str; 5], Option<u64>);
+
+/// How many words inside a node tell it from others. Whoever nests nodes hundreds deep must not make them count hundredfold.
+const WORDS: usize = 64;
 
 fn face(look: &Look, node: usize) -> Face<'_> {
     let it = &look.tree.nodes[node];
     let nameless = it.text.is_empty() && it.description.is_empty();
-    let inside = if nameless { look.words(node).collect() } else { Vec::new() };
+    let inside = if nameless { sum(look.words(node).take(WORDS)) } else { None };
     ([&it.package, &it.id, &it.class, &it.text, &it.description], inside)
+}
+
+/// `None` of no words.
+fn sum<'a>(words: impl Iterator<Item = (&'a str, &'a str)>) -> Option<u64> {
+    let mut words = words.peekable();
+    words.peek()?;
+    let mut sum = DefaultHasher::new();
+    words.for_each(|one| one.hash(&mut sum));
+    Some(sum.finish())
 }
 
 /// The one of these nodes of a look that is the same element as `node` of an older look, where that was one of those. See
@@ -33,7 +46,7 @@ pub(super) fn same(
         nodes.iter().copied().filter(|&at| face(look, at) == was).collect()
     };
     let (now, then) = (Likes::new(look, alike(look, nodes)), Likes::new(old, alike(old, those)));
-    let anonymous = was.0[1].is_empty() && was.0[3..] == ["", ""] && was.1.is_empty();
+    let anonymous = was.0[1].is_empty() && was.0[3..] == ["", ""] && was.1.is_none();
     let told = |&here: &usize| {
         let pair = Pair { now: &now, here, then: &then, was: node };
         // Of rows that say the same, the row tells nothing.
