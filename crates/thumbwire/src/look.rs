@@ -99,11 +99,12 @@ impl Look {
     ///
     /// # Errors
     /// Why a tap would not reach it, in words: it is covered, and by what.
-    pub fn aim(&self, node: usize) -> Result<Point, String> {
+    pub fn aim(&self, node: usize, numbers: Numbers) -> Result<Point, String> {
         match self.showing[node] {
             Showing::Shown { at, .. } => Ok(at),
             Showing::Covered { by, .. } => {
-                let number = self.control_of(by).map_or(String::new(), |it| format!(" ({it})"));
+                let number = self.told(by, numbers);
+                let number = number.map_or(String::new(), |it| format!(" ({it})"));
                 let over: String = self.tree.nodes[by].name().chars().take(LONGEST_NAME).collect();
                 Err(format!("it is covered by {over:?}{number}; deal with that first"))
             }
@@ -136,13 +137,13 @@ impl Look {
     }
 
     /// A sentence that tells the numbers and places of several candidates.
-    pub fn describe_several(&self, nodes: &[usize]) -> String {
+    pub fn describe_several(&self, nodes: &[usize], numbers: Numbers) -> String {
         const MOST: usize = 5;
         let describe = |&node: &usize| {
             let Rect { left, top, right, bottom } = self.shown(node);
             let place = format!("[{left},{top}][{right},{bottom}]");
-            match self.control_of(node) {
-                Some(control) => format!("{control} at {place}"),
+            match self.told(node, numbers) {
+                Some(number) => format!("{number} at {place}"),
                 None => place,
             }
         };
@@ -151,6 +152,19 @@ impl Look {
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{} elements answer to it: {}{tail}", nodes.len(), named.join(", "))
     }
+
+    fn told(&self, node: usize, numbers: Numbers) -> Option<Control> {
+        self.control_of(node).filter(|_| numbers == Numbers::Known)
+    }
+}
+
+/// Whether whoever reads a sentence has seen the numbers of controls (`e12`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// They have.
+    Known,
+    /// Their lists have other numbers, or none.
+    Unknown,
 }
 
 /// How many characters of a name stand in a sentence.
@@ -175,8 +189,15 @@ mod tests {
         };
         let nodes = vec![node(None, "", 0), node(Some(0), "Save", 1), node(Some(0), "OK", 2)];
         let look = Look::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(7));
-        assert_eq!(look.aim(1).unwrap_err(), "it is covered by \"OK\" (e8); deal with that first",);
-        assert_eq!(look.aim(2).unwrap(), Point { x: 50, y: 20 });
+        assert_eq!(
+            look.aim(1, Numbers::Known).unwrap_err(),
+            "it is covered by \"OK\" (e8); deal with that first"
+        );
+        assert_eq!(
+            look.aim(1, Numbers::Unknown).unwrap_err(),
+            "it is covered by \"OK\"; deal with that first"
+        );
+        assert_eq!(look.aim(2, Numbers::Known).unwrap(), Point { x: 50, y: 20 });
         assert_eq!(look.control_of(2).map(|it| it.number), Some(8));
         assert_eq!(look.covered_by(1), Some(2));
     }

@@ -14,7 +14,7 @@ use thumbwire_device::find::{
 
 use super::attached::Attached;
 use crate::action::{Cause, Criteria, Failure, Hit, Outcome, Target};
-use crate::look::{Control, Look};
+use crate::look::{Control, Look, Numbers};
 
 /// How long a listing may be taken for the screen without looking again (seed 000's control cache).
 pub(super) const LISTING_FRESH: Duration = Duration::from_secs(5);
@@ -66,8 +66,10 @@ impl Attached {
         let words = [id.map(Sought::Id), text.map(Sought::Text)];
         for sought in words.into_iter().flatten() {
             match find(&look.tree, sought) {
-                Found::One(node) => return hit(&look, node),
-                Found::Several(nodes) => return Err(Miss::Why(look.describe_several(&nodes))),
+                Found::One(node) => return hit(&look, node, Numbers::Known),
+                Found::Several(nodes) => {
+                    return Err(Miss::Why(look.describe_several(&nodes, Numbers::Known)));
+                }
                 Found::None => {}
             }
         }
@@ -81,7 +83,7 @@ impl Attached {
         let found = search(&look.tree, &query);
         let of = found.len();
         match found.get(index) {
-            Some(&node) => Ok(Hit { of, ..hit(&look, node)? }),
+            Some(&node) => Ok(Hit { of, ..hit(&look, node, Numbers::Unknown)? }),
             None if found.is_empty() => Err(unseen(search_hidden(&look.tree, &query))),
             None => Err(Miss::Failed(Cause::NoSuchIndex { index, found: of }.into())),
         }
@@ -98,13 +100,13 @@ impl Attached {
             return Err(Miss::Why(BEFORE_AN_ACT.into()));
         }
         if last.age() <= LISTING_FRESH {
-            return hit(&last.value, node);
+            return hit(&last.value, node, Numbers::Known);
         }
         let now = self.look_now().await?;
         match now.same_as(&last.value, node) {
-            Found::One(node) => hit(&now, node),
+            Found::One(node) => hit(&now, node, Numbers::Known),
             Found::None => Err(Miss::Why(GONE.into())),
-            Found::Several(nodes) => Err(Miss::Why(now.describe_several(&nodes))),
+            Found::Several(nodes) => Err(Miss::Why(now.describe_several(&nodes, Numbers::Known))),
         }
     }
 }
@@ -142,8 +144,8 @@ fn unseen(hidden: Option<(usize, Hidden)>) -> Miss {
 ///
 /// # Errors
 /// Why it would not reach it.
-pub(super) fn hit(look: &Arc<Look>, node: usize) -> Result<Hit, Miss> {
-    let at = look.aim(node).map_err(Miss::Why)?;
+pub(super) fn hit(look: &Arc<Look>, node: usize, numbers: Numbers) -> Result<Hit, Miss> {
+    let at = look.aim(node, numbers).map_err(Miss::Why)?;
     Ok(Hit { at, look: Arc::clone(look), node, of: 1 })
 }
 

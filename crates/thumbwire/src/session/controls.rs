@@ -13,6 +13,7 @@ use thumbwire_device::find::Found;
 use super::aim::{BEFORE_AN_ACT, GONE, LISTING_FRESH, Miss, hit};
 use super::attached::{Attached, Screen};
 use crate::action::{Cause, Controls, Failure, Hit};
+use crate::look::Numbers;
 
 impl Attached {
     /// The controls on the screen; a list that is recent enough, with nothing done since, is served again.
@@ -50,13 +51,15 @@ impl Attached {
         }
         let listed = &*last.value;
         if last.age() <= LISTING_FRESH {
-            return hit(&listed.look, node);
+            return hit(&listed.look, node, Numbers::Unknown);
         }
         let now = Controls::of(self.look_now().await?);
         match now.same_as(listed, node) {
-            Found::One(node) => hit(&now.look, node),
+            Found::One(node) => hit(&now.look, node, Numbers::Unknown),
             Found::None => Err(refuse(Some(GONE.into()), false)),
-            Found::Several(nodes) => Err(refuse(Some(now.look.describe_several(&nodes)), false)),
+            Found::Several(nodes) => {
+                Err(refuse(Some(now.look.describe_several(&nodes, Numbers::Unknown)), false))
+            }
         }
     }
 }
