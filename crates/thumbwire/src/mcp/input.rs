@@ -31,6 +31,8 @@ const PIECE: usize = 64 << 10;
 /// A reader of lines, each of which can be read.
 pub(super) struct Lines<R> {
     inner: R,
+    /// Where it is read into.
+    piece: Box<[u8]>,
     /// The line that has begun to come; of one that is too long, what its id may stand in.
     line: Vec<u8>,
     too_long: bool,
@@ -48,6 +50,7 @@ impl<R> Lines<R> {
     pub(super) fn new(inner: R) -> Self {
         Self {
             inner,
+            piece: vec![0; PIECE].into(),
             line: Vec::new(),
             too_long: false,
             ready: Vec::new(),
@@ -119,12 +122,16 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         while this.passed == this.ready.len() {
-            (this.passed, this.ready) = (0, Vec::new());
-            let mut piece = vec![0; PIECE];
-            let mut piece = ReadBuf::new(&mut piece);
+            this.passed = 0;
+            this.ready.clear();
+            this.ready.shrink_to(PIECE);
+            let mut piece = ReadBuf::new(&mut this.piece);
             ready!(Pin::new(&mut this.inner).poll_read(context, &mut piece))?;
-            if !piece.filled().is_empty() {
-                this.take_in(piece.filled());
+            let read = piece.filled().len();
+            if read > 0 {
+                let piece = std::mem::take(&mut this.piece);
+                this.take_in(&piece[..read]);
+                this.piece = piece;
             } else if this.line.is_empty() {
                 return Poll::Ready(Ok(()));
             } else {
