@@ -88,6 +88,16 @@ pub trait Device: Send + Sync {
     /// Ends an app and everything it runs.
     async fn stop(&self, app: &AppId) -> Result<(), Error>;
 
+    /// Ends an app and has it forget all that it keeps, its permissions too, as if it had just been installed.
+    async fn clear_data(&self, _app: &AppId) -> Result<(), Error> {
+        Err(self.unsupported("clearing an app's data"))
+    }
+
+    /// Gives an app a permission that it asks for, or takes it away, by the platform's name of it.
+    async fn permit(&self, _app: &AppId, _permission: &str, _granted: bool) -> Result<(), Error> {
+        Err(self.unsupported("changing permissions"))
+    }
+
     /// The app whose window has the focus; `None` while no window has it.
     async fn foreground(&self) -> Result<Option<Foreground>, Error>;
 

@@ -229,6 +229,14 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
         self.inner.stop(app).await
     }
 
+    async fn clear_data(&self, app: &AppId) -> Result<(), Error> {
+        self.inner.clear_data(app).await
+    }
+
+    async fn permit(&self, app: &AppId, permission: &str, granted: bool) -> Result<(), Error> {
+        self.inner.permit(app, permission, granted).await
+    }
+
     async fn foreground(&self) -> Result<Option<Foreground>, Error> {
         self.inner.foreground().await
     }

@@ -47,6 +47,50 @@ pub(super) fn read_stop(app: &AppId, said: &Said) -> Result<(), Error> {
     }
 }
 
+/// Has an app forget all that it keeps.
+pub(super) fn clear_command(app: &AppId) -> Result<Line, Error> {
+    Line::new("pm clear").word(&app.0)
+}
+
+/// Reads what `pm clear` said: "Success", or "Failed", which old phones follow by status 0 (`Pm.java`, `runClear`). It fails for an app
+/// that is not there, and for one that may not be cleared.
+pub(super) fn read_clear(app: &AppId, said: &Said) -> Result<(), Error> {
+    if said.out.lines().any(|line| line.trim() == "Success") {
+        return Ok(());
+    }
+    let words = format!("{}{}", said.out, said.err);
+    if matches!(words.trim(), "Failed" | "Error: unknown package") {
+        return Err(Error::NoSuchApp { app: app.0.clone() });
+    }
+    Err(Error::Failed { what: "clear the app's data", said: excerpt(words) })
+}
+
+/// Gives an app a permission, or takes it away.
+pub(super) fn permit_command(app: &AppId, permission: &str, granted: bool) -> Result<Line, Error> {
+    Line::new(if granted { "pm grant" } else { "pm revoke" }).word(&app.0)?.word(permission)
+}
+
+/// Reads what `pm grant` or `pm revoke` said: nothing where it is done, else an exception's trace.
+pub(super) fn read_permit(app: &AppId, permission: &str, said: &Said) -> Result<(), Error> {
+    let Some(complaint) = said.complaint().or_else(|| said.unexpected()) else { return Ok(()) };
+    let words = format!("{}{}", said.out, said.err);
+    if words.contains("Unknown package") {
+        return Err(Error::NoSuchApp { app: app.0.clone() });
+    }
+    let reasons = [
+        ("Unknown permission", "the phone knows no such permission"),
+        ("has not requested permission", "the app does not ask for it"),
+        ("not a changeable permission type", "it is given when the app is installed"),
+    ];
+    match reasons.iter().find(|(mark, _)| words.contains(mark)) {
+        Some((_, why)) => {
+            let why = format!("{permission}: {why}");
+            Err(Error::Refused { what: "changing the permission", why })
+        }
+        None => Err(Error::Failed { what: "change the permission", said: complaint }),
+    }
+}
+
 impl Android {
     pub(super) async fn read_apps(&self) -> Result<Vec<App>, Error> {
         let (user, system) =
@@ -142,6 +186,44 @@ mod tests {
         assert!(read_stop(&app, &said("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
         let error = read_stop(&app, &said("", 0)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
+    }
+
+    #[test]
+    fn an_app_that_could_not_be_cleared_is_told() {
+        let app = AppId("com.x".into());
+        assert!(read_clear(&app, &said("Success\r\n", 0)).is_ok());
+        // Android 4.4 ends with status 0 all the same.
+        let error = read_clear(&app, &said("Failed\n", 0)).unwrap_err();
+        assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
+        let error = read_clear(&app, &said("java.lang.SecurityException: no", 255)).unwrap_err();
+        assert!(error.to_string().contains("SecurityException"), "{error}");
+    }
+
+    #[test]
+    fn a_permission_that_cannot_change_is_refused_with_its_reason() {
+        let app = AppId("com.x".into());
+        let read = |words: &str| read_permit(&app, "android.permission.CAMERA", &said(words, 255));
+        assert!(read_permit(&app, "p", &said("", 0)).is_ok());
+        let unknown = read("java.lang.IllegalArgumentException: Unknown package: com.x");
+        assert!(matches!(unknown, Err(Error::NoSuchApp { .. })));
+        for (words, why) in [
+            ("java.lang.IllegalArgumentException: Unknown permission: p", "no such permission"),
+            (
+                "java.lang.SecurityException: Package com.x has not requested permission p",
+                "does not ask",
+            ),
+            (
+                "java.lang.SecurityException: Permission p requested by com.x is not a changeable permission type",
+                "installed",
+            ),
+        ] {
+            let error = read(words).unwrap_err();
+            assert!(
+                matches!(&error, Error::Refused { why: told, .. } if told.contains(why)),
+                "{error}"
+            );
+        }
+        assert!(matches!(read("java.lang.RuntimeException: x"), Err(Error::Failed { .. })));
     }
 
     fn focus(said: &str) -> Option<(String, String)> {

@@ -281,6 +281,16 @@ impl Device for Android {
         apps::read_stop(app, &said)
     }
 
+    async fn clear_data(&self, app: &AppId) -> Result<(), Error> {
+        let said = self.ask(apps::clear_command(app)?).await?;
+        apps::read_clear(app, &said)
+    }
+
+    async fn permit(&self, app: &AppId, permission: &str, granted: bool) -> Result<(), Error> {
+        let said = self.ask(apps::permit_command(app, permission, granted)?).await?;
+        apps::read_permit(app, permission, &said)
+    }
+
     async fn foreground(&self) -> Result<Option<Foreground>, Error> {
         let said = self.ask(apps::focus_command()).await?;
         apps::read_focus(&said.out)
