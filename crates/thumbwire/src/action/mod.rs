@@ -125,6 +125,17 @@ pub enum Action {
     Launch(Choice),
     /// An app, ended with all that it runs.
     Stop(AppId),
+    /// All that an app keeps, forgotten, as if it had just been installed; it is ended first.
+    ClearData(AppId),
+    /// A permission, given to an app or taken from it.
+    Permit {
+        /// The app.
+        app: AppId,
+        /// The permission's name: `android.permission.CAMERA`.
+        permission: String,
+        /// Whether it is given.
+        granted: bool,
+    },
     /// The screen, turned. It is turned back when the session ends.
     SetOrientation(Orientation),
     /// Nothing, for so long.
@@ -358,6 +369,8 @@ impl Action {
             | Self::Swipe { .. }
             | Self::Scroll { .. }
             | Self::Stop(_)
+            | Self::ClearData(_)
+            | Self::Permit { .. }
             | Self::TapElement(_)
             | Self::Type(_)
             | Self::Press(_)

@@ -19,6 +19,13 @@ impl fmt::Display for Action {
             Self::CurrentApp => f.write_str("get current app"),
             Self::Scroll { direction, .. } => write!(f, "scroll {}", direction.name()),
             Self::Stop(app) => write!(f, "close {app}"),
+            Self::ClearData(app) => write!(f, "clear the data of {app}"),
+            Self::Permit { app, permission, granted: true } => {
+                write!(f, "grant {permission} to {app}")
+            }
+            Self::Permit { app, permission, granted: false } => {
+                write!(f, "revoke {permission} from {app}")
+            }
             Self::Screenshot(_) => f.write_str("take screenshot"),
             Self::SaveScreenshot { .. } => f.write_str("save screenshot"),
             Self::Look(_) => f.write_str("read accessibility tree"),

@@ -160,6 +160,23 @@ impl Attached {
         Ok(Outcome::Done)
     }
 
+    pub(super) async fn clear_data(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.clear_data(app)).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn permit(
+        &self,
+        app: &AppId,
+        permission: &str,
+        granted: bool,
+    ) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.permit(app, permission, granted)).await?;
+        Ok(Outcome::Done)
+    }
+
     /// Carries out an order that may change the screen. What was learnt before is stale from the moment on in which
     /// it begins, and so is what was learnt while it went on.
     pub(super) async fn act<T>(

@@ -196,6 +196,10 @@ impl Session {
                 self.attached(call, course).await?.scroll(direction, distance).await
             }
             Action::Stop(app) => self.attached(call, course).await?.stop(&app).await,
+            Action::ClearData(app) => self.attached(call, course).await?.clear_data(&app).await,
+            Action::Permit { app, permission, granted } => {
+                self.attached(call, course).await?.permit(&app, &permission, granted).await
+            }
             Action::Touch(gesture) => self.attached(call, course).await?.touch(gesture).await,
             Action::TapElement(target) => {
                 self.attached(call, course).await?.tap_element(&target).await

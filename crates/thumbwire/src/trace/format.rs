@@ -95,6 +95,8 @@ pub enum Act {
     Press { key: String },
     Launch { app: String },
     Stop { app: String },
+    ClearData { app: String },
+    Permit { app: String, permission: String, granted: bool },
     Wait { ms: u64 },
     Forget { what: String },
     ReadLog { tag: Option<String>, priority: char, most: usize, clear: bool },
@@ -214,6 +216,12 @@ impl From<&Action> for Act {
                 Self::Scroll { direction: direction.name().into(), distance: *distance }
             }
             Action::Stop(app) => Self::Stop { app: app.0.clone() },
+            Action::ClearData(app) => Self::ClearData { app: app.0.clone() },
+            Action::Permit { app, permission, granted } => Self::Permit {
+                app: app.0.clone(),
+                permission: permission.clone(),
+                granted: *granted,
+            },
             Action::Screenshot(_) => Self::Screenshot,
             Action::Snapshot(_) => Self::Snapshot,
             Action::Look(_) => Self::Look,
