@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::tool::Asked;
+use super::tool::{Asked, Way};
 use super::{Manner, Reply, Tool};
 use crate::action::{Action, Outcome};
 
@@ -76,16 +76,7 @@ impl Document {
         let described = self.0.iter().find(|tool| tool["name"] == name);
         let described =
             described.expect("every row names a tool of its document; a test reads them all");
-        Tool {
-            name: name.into(),
-            description: described["description"].as_str().unwrap_or_default().into(),
-            schema: described["inputSchema"].as_object().cloned().unwrap_or_default(),
-            output: described["outputSchema"].as_object().cloned(),
-            manner,
-            budget: Duration::from_secs(seconds),
-            lenient: false,
-            read: Box::new(read),
-        }
+        Tool::of(described, manner, Duration::from_secs(seconds), Way::Asks(Box::new(read)))
     }
 }
 

@@ -25,7 +25,8 @@ use crate::action::{Call, Cause, Failure, Perform};
 use document::{Document, read};
 pub use reply::{Content, Reply};
 pub use schema::{Misfit, Rule};
-pub use tool::{Manner, Tool};
+use tool::Way;
+pub use tool::{Handler, Manner, Tool};
 
 /// A family of tools in one dialect.
 pub struct Surface {
@@ -157,7 +158,11 @@ async fn carry_out(
 ) -> Result<Reply, Failure> {
     let device = tool.take_device(&mut arguments).or_else(|| call.device.clone());
     let call = call.on(device);
-    let asked = (tool.read)(arguments.into()).map_err(|why| Cause::InvalidArgument { why })?;
+    let read = match &tool.way {
+        Way::Asks(read) => read,
+        Way::Handled(handler) => return handler.handle(arguments, &call, perform).await,
+    };
+    let asked = read(arguments.into()).map_err(|why| Cause::InvalidArgument { why })?;
     let mut outcomes = Vec::with_capacity(asked.actions.len());
     for action in asked.actions {
         outcomes.push(perform.perform(&call, action).await?);

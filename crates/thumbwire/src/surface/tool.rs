@@ -1,11 +1,13 @@
 //! A tool: what a client is told of it, and the way from its arguments to what is asked.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::{Reply, schema};
-use crate::action::{Action, Outcome};
+use crate::action::{Action, Call, Failure, Outcome, Perform};
 
 /// One tool.
 pub struct Tool {
@@ -23,7 +25,30 @@ pub struct Tool {
     pub budget: Duration,
     /// Whether arguments in nearly the right shape are set right.
     pub(super) lenient: bool,
-    pub(super) read: Box<dyn Fn(Value) -> Result<Asked, String> + Send + Sync>,
+    pub(super) way: Way,
+}
+
+/// The way from a tool's arguments to its reply.
+pub(super) enum Way {
+    /// What they ask for, and how its outcome is told.
+    Asks(Box<dyn Fn(Value) -> Result<Asked, String> + Send + Sync>),
+    /// Whoever supplied the tool sees to it.
+    Handled(Arc<dyn Handler>),
+}
+
+/// Carries out a tool that a caller supplies: one that is more than a few actions, and that no surface knows.
+#[async_trait]
+pub trait Handler: Send + Sync {
+    /// Carries out one call. The arguments fit the tool's schema; the phone, where one was named, stands in the call.
+    ///
+    /// # Errors
+    /// What the surface tells in its own words.
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure>;
 }
 
 /// What a call asks for, and how its outcome is told.
@@ -64,6 +89,29 @@ impl Manner {
 }
 
 impl Tool {
+    /// A tool that `handler` carries out. `described` is its JSON as MCP writes it: `name`, `description`, `inputSchema`, `outputSchema`.
+    pub fn handled(
+        described: &Value,
+        manner: Manner,
+        budget: Duration,
+        handler: Arc<dyn Handler>,
+    ) -> Self {
+        Self::of(described, manner, budget, Way::Handled(handler))
+    }
+
+    pub(super) fn of(described: &Value, manner: Manner, budget: Duration, way: Way) -> Self {
+        Self {
+            name: described["name"].as_str().unwrap_or_default().into(),
+            description: described["description"].as_str().unwrap_or_default().into(),
+            schema: described["inputSchema"].as_object().cloned().unwrap_or_default(),
+            output: described["outputSchema"].as_object().cloned(),
+            manner,
+            budget,
+            lenient: false,
+            way,
+        }
+    }
+
     /// What a client is told of it, as `tools/list` has it.
     pub fn to_json(&self) -> Value {
         let mut told = json!({
@@ -110,7 +158,7 @@ impl Tool {
     }
 
     /// The same tool with the optional argument `device`, for callers that drive several phones.
-    pub(super) fn with_device(mut self) -> Self {
+    pub fn with_device(mut self) -> Self {
         let device = json!({
             "type": "string",
             "description": "Device ID; default: the device in use"
