@@ -1,4 +1,4 @@
-//! Trace version 3, as it stands on disk.
+//! Trace version 4, as it stands on disk.
 //!
 //! A run is a folder: `trace.jsonl`, one JSON object a line, the first telling of the run and each further one of a
 //! step; and the files that steps name, relative to the folder. The types mirror the live vocabulary and are
@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use thumbwire_device::find::Showing;
 use thumbwire_device::{Acted, Gesture, Point, TypedBy};
 
@@ -14,7 +15,7 @@ use crate::action::{Action, Choice, Criteria, Failure, Hit, Readback, Target, Ty
 use crate::look::Look;
 
 /// The version that this program writes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The file of lines in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -49,6 +50,121 @@ pub enum Line {
         #[serde(flatten)]
         end: End,
     },
+    /// A goal that is carried out from here on: the first time, or again after an interruption.
+    Goal(Goal),
+    /// What a mind saw, thought and wanted between two steps. The steps that it led to stand before this line.
+    Round(Box<Round>),
+    /// The goal's end.
+    Ended {
+        /// `FINISH`, `FAIL`, or `CONTINUE` where it can go on.
+        status: String,
+        /// Why, or what was found out.
+        why: String,
+    },
+}
+
+/// A goal.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// In the person's words.
+    pub request: String,
+    /// Who decides.
+    pub mind: String,
+    /// When, RFC 3339 in UTC.
+    pub started: String,
+}
+
+/// One round of seed 002's four phases. Files are relative to the run's folder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Counted from 1.
+    pub round: u32,
+    /// Milliseconds since the run began.
+    pub at_ms: u64,
+    /// Milliseconds that it took.
+    pub took_ms: u64,
+    /// The first step of the run that it led to, and the last; `None` where it led to none.
+    pub steps: Option<[u32; 2]>,
+    /// The picture of the screen, and the same with marks.
+    pub clean: Option<String>,
+    /// See `clean`.
+    pub annotated: Option<String>,
+    /// The file of the look that it decided by.
+    pub look: Option<String>,
+    /// The file of the prompt, in the document's shape; pictures in it are named by their files.
+    pub prompt: Option<String>,
+    /// The file of the answer, word for word.
+    pub response: Option<String>,
+    /// The app in front.
+    pub app: Option<String>,
+    /// What was observed of the round before, in sentences.
+    pub observations: Vec<String>,
+    /// What it thought.
+    pub thought: String,
+    /// What it said to the person.
+    pub comment: String,
+    /// What it wants to do afterwards.
+    pub plan: Vec<String>,
+    /// What it wants to remember.
+    pub remember: Vec<String>,
+    /// What it did.
+    pub actions: Vec<Carried>,
+    /// `CONTINUE`, `FINISH` or `FAIL`.
+    pub status: String,
+    /// What was found out, at the end.
+    pub result: String,
+    /// The judgement on a claim that all is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+    /// What the models cost.
+    pub spent: Cost,
+    /// Milliseconds of each phase, by its name.
+    pub timings: Map<String, Value>,
+    /// What failed in it, in sentences.
+    pub failures: Vec<String>,
+    /// The memory item of seed 002 ("Memory Structure").
+    pub memory: Value,
+}
+
+/// An action of a round.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Carried {
+    /// The function's name.
+    pub function: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// Whether it succeeded.
+    pub success: bool,
+    /// What came of it, in a sentence.
+    pub message: String,
+    /// The control that it was for: its place in the look's nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<usize>,
+    /// Where the finger came down, and where it left the screen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touch: Vec<[i32; 2]>,
+}
+
+/// A judgement.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Whether the goal is reached.
+    pub reached: bool,
+    /// Why.
+    pub why: String,
+}
+
+/// What models cost.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the live value's field of the same name")]
+pub struct Cost {
+    pub calls: u32,
+    pub retries: u32,
+    pub input_tokens: u64,
+    pub cached_tokens: u64,
+    pub cache_writes: u64,
+    pub output_tokens: u64,
+    pub dollars: Option<f64>,
 }
 
 /// How a step ended.

@@ -293,7 +293,7 @@ fn a_run_can_be_recorded_and_read_back() {
         .iter()
         .map(|line| match line {
             Line::Step { step, action, end, .. } => (*step, action.clone(), end.clone()),
-            Line::Run { .. } => panic!("a second run"),
+            other => panic!("not a step: {other:?}"),
         })
         .collect();
     assert_eq!(story[0], (1, Act::Press { key: "home".into() }, End::Outcome(Got::Done)));
