@@ -1,10 +1,11 @@
 //! Puts a program's thumb on any phone.
 //!
 //! This crate is the product: floor 3, what is done with phones ([`action`], [`session`], [`trace`], [`surface`]),
-//! and floor 4, who asks for it ([`mcp`], [`cli`]). Begin with [`action`]: everything that can be asked and
+//! and floor 4, who asks for it ([`agent`], [`mcp`], [`cli`]). Begin with [`action`]: everything that can be asked and
 //! answered stands there on one screen. ARCHITECTURE.md tells the whole house.
 
 pub mod action;
+pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod keep;

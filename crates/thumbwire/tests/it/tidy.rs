@@ -75,11 +75,15 @@ fn each_room_of_the_product_knows_only_what_stands_below_it() {
         ("trace", &["action", "look"][..]),
         ("surface", &["action", "look"][..]),
         ("mcp", &["action", "surface", "token"][..]),
+        ("mark", &[][..]),
+        ("agent", &["action", "look", "mark", "surface", "trace"][..]),
+        ("flow", &["action", "look", "trace"][..]),
+        ("eval", &["action", "agent", "look", "mark", "session", "surface", "trace"][..]),
         (
             "cli",
             &[
-                "action", "config", "keep", "key", "look", "mcp", "session", "surface", "token",
-                "trace",
+                "action", "agent", "config", "eval", "flow", "keep", "key", "look", "mark", "mcp",
+                "session", "surface", "token", "trace",
             ][..],
         ),
     ]);

@@ -1,0 +1,21 @@
+//! A caller that thinks: carries out a goal on a phone, round by round, as seed 002 describes it.
+//!
+//! Begin with [`Mind`], which decides, and [`Sight`], which is all that it decides by. What a mind wants is done by the tools of the
+//! surfaces, through [`Perform`](crate::action::Perform), so whatever the agent does an MCP client can do. Models stand behind
+//! [`model::Model`]; a provider's JSON is known nowhere else. No phone is reached from here, and no file written: the story is
+//! [`crate::trace`]'s.
+
+mod mind;
+pub mod model;
+mod options;
+mod prompt;
+mod reply;
+mod sight;
+mod watch;
+
+pub use mind::{Judgement, Mind, Thinking, Undecided};
+pub use options::{Budgets, Ended, Options, Pictures, Safeguards, Stopped};
+pub use prompt::{Part, Prompt, Role, Turn};
+pub use reply::{Decision, Doing, Status};
+pub use sight::{AppRow, ControlRow, Done, Function, Sight};
+pub use watch::{Event, Unwatched, Watch};
