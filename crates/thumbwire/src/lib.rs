@@ -11,6 +11,7 @@ pub mod config;
 pub mod keep;
 pub mod key;
 pub mod look;
+pub mod mark;
 pub mod mcp;
 pub mod session;
 pub mod surface;

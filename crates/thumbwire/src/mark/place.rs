@@ -1,0 +1,121 @@
+//! Where labels go: at the top left of their controls, clear of each other where there is room.
+
+use thumbwire_device::{Rect, Size};
+
+use super::Shown;
+
+/// A label that would hide more than one part in so many of its control stands on its top edge instead.
+const HIDES: i64 = 3;
+
+/// How many labels near a place are looked at; where there are more, nothing is free.
+const CROWD: usize = 64;
+
+/// The place of each label, in the order of the marks; `None` for what has no label. Earlier ones choose first: those of
+/// small controls have the fewest places to go.
+pub(super) fn labels(shown: &[Shown<'_>], sizes: &[(i32, i32)], within: Size) -> Vec<Option<Rect>> {
+    let tallest = sizes.iter().map(|size| size.1).max().unwrap_or_default();
+    let mut taken = Taken::new(within, tallest);
+    let one = |(mark, &size): (&Shown<'_>, &(i32, i32))| {
+        if size.0 == 0 {
+            return None;
+        }
+        let mut best: Option<(i64, Rect)> = None;
+        for corner in corners(mark.rect, size) {
+            let place = moved_inside(corner, size, within);
+            let hidden = taken.overlap(place);
+            if best.is_none_or(|(least, _)| hidden < least) {
+                best = Some((hidden, place));
+            }
+            if hidden == 0 {
+                break;
+            }
+        }
+        let (_, place) = best?;
+        taken.add(place);
+        Some(place)
+    };
+    shown.iter().zip(sizes).map(one).collect()
+}
+
+/// The top left corners that a label of a control may have, the best first.
+fn corners(rect: Rect, (width, height): (i32, i32)) -> impl Iterator<Item = (i32, i32)> {
+    let Rect { left, top, right, bottom } = rect;
+    let area = |across: i32, down: i32| i64::from(across) * i64::from(down);
+    let hides = area(width, height) * HIDES > area(right - left, bottom - top);
+    let inside = (left, top);
+    let above = (left, top - height);
+    let first = if hides { [above, inside] } else { [inside, above] };
+    let fits = move |(x, y): &(i32, i32)| x + width <= right && y + height <= bottom;
+    let aside = (1..=4).map(move |step| (left + step * width, top)).filter(fits);
+    let below = (1..=2).map(move |step| (left, top + step * height)).filter(fits);
+    let others = [(right - width, top), (left, bottom - height), (right - width, bottom - height)];
+    let outside = [(right, top), (left - width, top), (left, bottom)];
+    let [one, other] = first;
+    std::iter::once(one)
+        .chain(aside)
+        .chain(below)
+        .chain([other])
+        .chain(others.into_iter().filter(move |(x, y)| *x >= left && *y >= top))
+        .chain(outside)
+}
+
+/// The box at this corner, moved so that it lies on the picture; its left and top do where it is larger than that.
+fn moved_inside((x, y): (i32, i32), (width, height): (i32, i32), within: Size) -> Rect {
+    let left = x.min(within.width - width).max(0);
+    let top = y.min(within.height - height).max(0);
+    Rect { left, top, right: left + width, bottom: top + height }
+}
+
+/// The labels that have a place, by the squares of a grid that they touch.
+struct Taken {
+    square: i32,
+    across: i32,
+    squares: Vec<Vec<Rect>>,
+}
+
+impl Taken {
+    fn new(within: Size, tallest: i32) -> Self {
+        let square = (2 * tallest).max(16);
+        let across = within.width / square + 1;
+        let down = within.height / square + 1;
+        let count = usize::try_from(i64::from(across) * i64::from(down)).unwrap_or_default();
+        Self { square, across, squares: vec![Vec::new(); count] }
+    }
+
+    /// How many pixels of a place are taken; all of them where there is a crowd.
+    fn overlap(&self, place: Rect) -> i64 {
+        let pixels = |rect: Rect| {
+            let sides = (rect.right - rect.left, rect.bottom - rect.top);
+            if rect.is_empty() { 0 } else { i64::from(sides.0) * i64::from(sides.1) }
+        };
+        let mut hidden = 0;
+        for square in self.touched(place) {
+            let there = &self.squares[square];
+            if there.len() >= CROWD {
+                return pixels(place);
+            }
+            hidden += there.iter().map(|other| pixels(place.intersection(*other))).sum::<i64>();
+        }
+        hidden
+    }
+
+    fn add(&mut self, place: Rect) {
+        let touched: Vec<usize> = self.touched(place).collect();
+        for square in touched {
+            let there = &mut self.squares[square];
+            if there.len() < CROWD {
+                there.push(place);
+            }
+        }
+    }
+
+    /// The squares that a place touches.
+    fn touched(&self, place: Rect) -> impl Iterator<Item = usize> + use<> {
+        let (square, across, count) = (self.square, self.across, self.squares.len());
+        let columns = place.left / square..=((place.right - 1) / square).min(across - 1);
+        let rows = place.top / square..=(place.bottom - 1) / square;
+        let at = move |row: i32, column: i32| usize::try_from(row * across + column).ok();
+        let all = rows.flat_map(move |row| columns.clone().filter_map(move |it| at(row, it)));
+        all.filter(move |&at| at < count)
+    }
+}

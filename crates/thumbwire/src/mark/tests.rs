@@ -1,0 +1,177 @@
+//! Marks on pictures, pixel by pixel.
+
+use std::time::{Duration, Instant};
+
+use thumbwire_device::Size;
+use thumbwire_device::picture::{Format, Pixels};
+
+use super::*;
+
+const WHITE: [u8; 3] = [255; 3];
+
+fn white(width: u32, height: u32) -> Pixels {
+    Pixels::new(width, height, vec![255; (width * height * 3) as usize]).unwrap()
+}
+
+fn mark(rect: [i32; 4], label: &str, kind: &str) -> Mark {
+    Mark { rect, label: label.into(), kind: kind.into() }
+}
+
+fn marked(pixels: &Pixels, marks: &[Mark]) -> Pixels {
+    draw_on(pixels, marks).unwrap()
+}
+
+fn at(pixels: &Pixels, x: i32, y: i32) -> [u8; 3] {
+    let at = (y * pixels.size().width + x) as usize * 3;
+    pixels.rgb()[at..at + 3].try_into().unwrap()
+}
+
+#[test]
+fn a_control_is_outlined_two_pixels_thick_inside_its_rectangle() {
+    let picture = marked(&white(200, 200), &[mark([40, 50, 140, 150], "", "Button")]);
+    let line = Family::Button.colour();
+    for (x, y, colour) in [
+        (39, 100, WHITE),
+        (40, 100, line),
+        (41, 100, line),
+        (138, 100, line),
+        (139, 100, line),
+        (140, 100, WHITE),
+        (90, 49, WHITE),
+        (90, 50, line),
+        (90, 51, line),
+        (90, 149, line),
+        (90, 150, WHITE),
+    ] {
+        assert_eq!(at(&picture, x, y), colour, "{x},{y}");
+    }
+    let inside = at(&picture, 42, 100);
+    assert!(inside != WHITE && inside != line, "{inside:?} is a tint");
+    assert_eq!(inside, at(&picture, 90, 100));
+}
+
+#[test]
+fn a_pixel_is_tinted_once_by_the_smallest_control_that_holds_it() {
+    let page = mark([0, 0, 200, 200], "", "ScrollView");
+    let button = mark([40, 40, 100, 100], "", "Button");
+    let alone = marked(&white(200, 200), std::slice::from_ref(&button));
+    for marks in [[page.clone(), button.clone()], [button, page]] {
+        let both = marked(&white(200, 200), &marks);
+        assert_eq!(at(&both, 70, 70), at(&alone, 70, 70));
+        assert_ne!(at(&both, 150, 150), WHITE);
+    }
+}
+
+#[test]
+fn what_lies_outside_the_picture_is_left_away() {
+    let clean = white(120, 120);
+    for rect in [
+        [-50, -50, 0, 0],
+        [120, 0, 200, 50],
+        [30, 30, 30, 60],
+        [60, 60, 30, 30],
+        [i32::MIN, i32::MIN, i32::MIN, i32::MAX],
+        [i32::MAX; 4],
+    ] {
+        assert_eq!(marked(&clean, &[mark(rect, "1", "Button")]), clean, "{rect:?}");
+    }
+    let everywhere = [i32::MIN, i32::MIN, i32::MAX, i32::MAX];
+    let picture = marked(&clean, &[mark(everywhere, "1", "Button")]);
+    assert_eq!(picture, marked(&clean, &[mark([0, 0, 120, 120], "1", "Button")]));
+}
+
+/// Where labels lie, by the same means as in the picture.
+fn places(size: Size, marks: &[Mark]) -> Vec<(String, Rect)> {
+    let shown = shown(marks, size.width, size.height);
+    let mut letters = Letters::of_size(letter_size(size.width.min(size.height)));
+    let sizes: Vec<(i32, i32)> = shown
+        .iter()
+        .map(|mark| {
+            let label = letters.of(mark.label);
+            letters.size_of(&label)
+        })
+        .collect();
+    let places = place::labels(&shown, &sizes, size);
+    let each = shown.iter().zip(places);
+    each.filter_map(|(mark, place)| Some((mark.label.to_owned(), place?))).collect()
+}
+
+#[test]
+fn a_label_stands_at_the_top_left_and_grows_with_the_picture() {
+    let label = |size: Size| {
+        let marks = [mark([20, 20, size.width - 20, size.height - 20], "12", "Button")];
+        let found = places(size, &marks);
+        assert_eq!((found[0].1.left, found[0].1.top), (20, 20));
+        found[0].1.bottom - found[0].1.top
+    };
+    let small = label(Size { width: 320, height: 480 });
+    let large = label(Size { width: 1080, height: 2400 });
+    assert!(small >= 11 && large >= 28, "{small} and {large}");
+    assert_eq!(large, label(Size { width: 2400, height: 1080 }), "a turned screen");
+}
+
+#[test]
+fn labels_keep_clear_of_each_other_and_stay_on_the_picture() {
+    let size = Size { width: 1080, height: 2400 };
+    // A page, a list in it, rows in that, each with a picture, words and a switch; all begin at the same corner.
+    let mut marks = vec![mark([0, 0, 1080, 2400], "1", "ScrollView")];
+    marks.push(mark([0, 0, 1080, 2400], "2", "ListView"));
+    for row in 0..16 {
+        let top = row * 150;
+        let number = |part: i32| (3 + row * 4 + part).to_string();
+        marks.push(mark([0, top, 1080, top + 150], &number(0), "LinearLayout"));
+        marks.push(mark([0, top, 150, top + 150], &number(1), "ImageView"));
+        marks.push(mark([150, top, 900, top + 80], &number(2), "TextView"));
+        marks.push(mark([900, top, 1080, top + 150], &number(3), "Switch"));
+    }
+    let found = places(size, &marks);
+    assert_eq!(found.len(), marks.len());
+    for (one, (label, place)) in found.iter().enumerate() {
+        assert!(place.left >= 0 && place.top >= 0, "{label} {place:?}");
+        assert!(place.right <= size.width && place.bottom <= size.height, "{label} {place:?}");
+        for (other, beside) in &found[one + 1..] {
+            assert!(place.intersection(*beside).is_empty(), "{label} lies on {other}");
+        }
+    }
+}
+
+#[test]
+fn the_same_marks_on_the_same_picture_give_the_same_bytes() {
+    let image = white(320, 480).write(Format::Png).unwrap();
+    let marks = [mark([10, 10, 300, 60], "1", "EditText"), mark([10, 80, 60, 130], "2", "Switch")];
+    let once = draw(&image, &marks).unwrap();
+    assert_eq!(once, draw(&image, &marks).unwrap());
+    assert_eq!(once.format, Format::Png);
+    assert_eq!(Pixels::read(&once).unwrap().size(), Size { width: 320, height: 480 });
+}
+
+#[test]
+fn thousands_of_controls_and_endless_labels_take_a_bounded_time() {
+    let clean = white(1080, 2400);
+    let spread = |n: i32| [n % 1000 - 20, (n * 7) % 2300 - 20, 1080 - n % 7, 2400 - n % 2000];
+    let everywhere: Vec<Mark> =
+        (0..5000).map(|n| mark(spread(n), &"9".repeat(10_000), "View")).collect();
+    let on_one_place: Vec<Mark> =
+        (0..5000).map(|n| mark([500, 500, 520, 520], &n.to_string(), "\u{202e}\0")).collect();
+    for marks in [everywhere, on_one_place] {
+        let began = Instant::now();
+        let picture = marked(&clean, &marks);
+        assert_ne!(picture, clean);
+        // Seconds without optimisation, on a machine that does much else; quadratic work would be minutes.
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn a_picture_smaller_than_a_label_is_marked_all_the_same() {
+    for (width, height) in [(1, 1), (3, 200), (200, 3)] {
+        let picture = marked(&white(width, height), &[mark([0, 0, 500, 500], "123", "Button")]);
+        assert_ne!(picture, white(width, height));
+    }
+}
+
+#[test]
+fn a_broken_picture_is_refused() {
+    let image = Image { format: Format::Png, bytes: b"no picture".as_slice().into() };
+    assert!(matches!(draw(&image, &[]), Err(Error::Unreadable { .. })));
+}
