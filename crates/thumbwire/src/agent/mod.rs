@@ -5,17 +5,23 @@
 //! [`model::Model`]; a provider's JSON is known nowhere else. No phone is reached from here, and no file written: the story is
 //! [`crate::trace`]'s.
 
+mod budget;
+mod loops;
 mod mind;
 pub mod model;
 mod options;
 mod prompt;
 mod reply;
+mod scene;
 mod sight;
 mod watch;
 
+pub use budget::Used;
+pub use loops::{Circle, Loops};
 pub use mind::{Judgement, Mind, Thinking, Undecided};
 pub use options::{Budgets, Ended, Options, Pictures, Safeguards, Stopped};
 pub use prompt::{Part, Prompt, Role, Turn};
 pub use reply::{Decision, Doing, Status};
+pub use scene::Scene;
 pub use sight::{AppRow, ControlRow, Done, Function, Sight};
 pub use watch::{Event, Unwatched, Watch};
