@@ -14,6 +14,7 @@ mod prompt;
 mod reply;
 mod scene;
 mod sight;
+mod verify;
 mod watch;
 
 pub use budget::Used;
@@ -24,4 +25,5 @@ pub use prompt::{Part, Prompt, Role, Turn};
 pub use reply::{Decision, Doing, Status};
 pub use scene::Scene;
 pub use sight::{AppRow, ControlRow, Done, Function, Sight};
+pub use verify::{Deed, Finding, Kind, Repair, Step, doubt, verify};
 pub use watch::{Event, Unwatched, Watch};
