@@ -6,10 +6,14 @@
 mod call;
 mod demo;
 mod devices;
+#[expect(dead_code, reason = "until `run` is there")]
+mod live;
 mod manner;
 mod phone;
 mod screen;
 mod serve;
+#[expect(dead_code, reason = "until `run` is there")]
+mod terminal;
 mod tools;
 mod ufo;
 

@@ -1,0 +1,189 @@
+//! The lines of a run, from events made up.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::ink::Ink;
+use super::telling::Telling;
+use super::{bar, json};
+use crate::agent::model::Spent;
+use crate::agent::{Decision, Doing, Ended, Event, Status, Stopped};
+
+fn arguments(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+/// Hands each event of a run to `tell`: two rounds as they go, one in which much goes wrong, and the end.
+fn run(mut tell: impl FnMut(&Event<'_>)) -> Ended {
+    let ms = Duration::from_millis;
+    let spent = |calls, dollars| Spent {
+        calls,
+        input_tokens: 1200 * u64::from(calls),
+        output_tokens: 80,
+        dollars: Some(dollars),
+        ..Spent::default()
+    };
+    tell(&Event::Begun { request: "Search for restaurants on Maps", behind: 0 });
+    tell(&Event::Round { round: 1, most: 50 });
+    tell(&Event::Captured { path: "logs/run-1/action_step1.png", took: ms(310) });
+    tell(&Event::Apps { count: 14, took: ms(40) });
+    let ids = ["1".to_owned(), "2".to_owned()];
+    tell(&Event::Controls { ids: &ids, path: None, took: ms(900) });
+    tell(&Event::Thinking { mind: "scripted maps" });
+    tell(&Event::Heard("{\"thought\""));
+    let doing = Doing {
+        function: "launch_app".into(),
+        arguments: arguments(json!({ "package_name": "com.google.android.apps.maps", "id": "1" })),
+    };
+    let decision = Decision {
+        thought: "I need to launch Google Maps app first".into(),
+        comment: "Launching Maps to search for restaurants".into(),
+        actions: vec![doing.clone()],
+        ..Decision::default()
+    };
+    tell(&Event::Decided { decision: &decision, spent: &spent(1, 0.0041), took: ms(2130) });
+    let message = "Launched com.google.android.apps.maps";
+    tell(&Event::Did { doing: &doing, success: true, message, took: ms(420) });
+    let left = "49 rounds";
+    tell(&Event::State { status: Status::Continue, spent: &spent(1, 0.0041), left });
+
+    tell(&Event::Round { round: 2, most: 50 });
+    tell(&Event::Noticed("the app \x1b[31mcom.evil\x1b[0m came to the front instead of Maps"));
+    tell(&Event::Thinking { mind: "scripted maps" });
+    tell(&Event::AskedAgain {
+        why: "there is no function \"click\"; there are click_control, tap",
+    });
+    let decision = Decision { thought: "  ".into(), ..Decision::default() };
+    tell(&Event::Decided { decision: &decision, spent: &spent(2, 0.0), took: ms(90_400) });
+    let doing = Doing {
+        function: "type_text".into(),
+        arguments: arguments(json!({
+            "text": "restaurants and all that stands at a street, as far as one can walk there in the evening",
+            "control_id": "7", "clear_current_text": false,
+        })),
+    };
+    let message =
+        "Control with ID '7' not found. Please call get_app_window_controls_target_info first.";
+    tell(&Event::Did { doing: &doing, success: false, message, took: ms(3) });
+    tell(&Event::Asked { question: "Which\nstreet?" });
+    tell(&Event::State { status: Status::Continue, spent: &spent(3, 0.0041), left });
+    tell(&Event::Ended { status: Status::Fail, why: "no decision" });
+    Ended {
+        status: Status::Fail,
+        why: "the phone stays silent\u{7}".into(),
+        stopped: Some(Stopped::Failed),
+        rounds: 2,
+        spent: Spent { retries: 1, ..spent(3, 1.25) },
+        took: ms(95_000),
+    }
+}
+
+fn told(ink: Ink) -> String {
+    let mut telling = Telling::new(ink);
+    let about = ["Pixel 8".to_owned(), "scripted maps".to_owned(), "logs/run-1".to_owned()];
+    let mut lines = telling.head("Search for restaurants on Maps", &about);
+    let ended = run(|event| lines.extend(telling.lines(event)));
+    lines.extend(telling.end(&ended, &["the story: thumbwire trace report logs/run-1".into()]));
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[test]
+fn a_run_in_a_log_is_as_recorded() {
+    insta::assert_snapshot!("plain", told(Ink { width: None, colours: false }));
+}
+
+#[test]
+fn a_run_on_a_terminal_is_as_recorded() {
+    insta::assert_snapshot!("wide", told(Ink { width: Some(80), colours: false }));
+    insta::assert_snapshot!("narrow", told(Ink { width: Some(32), colours: false }));
+    let colourful = told(Ink { width: Some(80), colours: true });
+    insta::assert_snapshot!("colours", colourful.replace('\x1b', "␛"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in 20..120 {
+        for line in told(Ink { width: Some(width), colours: false }).lines() {
+            let story = line.starts_with("the story");
+            assert!(
+                story || unicode_width::UnicodeWidthStr::width(line) <= width,
+                "{width}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_line_below_says_what_goes_on_and_what_it_cost() {
+    let mut telling = Telling::new(Ink { width: None, colours: false });
+    let mut seen = Vec::new();
+    run(|event| {
+        telling.lines(event);
+        seen.push(format!("{} {}", telling.place(), telling.standing()));
+    });
+    seen.dedup();
+    insta::assert_snapshot!("standing", seen.join("\n"));
+}
+
+#[test]
+fn a_run_for_programs_is_as_recorded() {
+    let mut lines = Vec::new();
+    let ended = run(|event| lines.extend(json::line(event)));
+    lines.push(json::done(&ended, Some("logs/run-1")));
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!("json", lines.join("\n"));
+}
+
+/// A terminal of 40 columns that keeps what is written.
+#[derive(Debug, Default, Clone)]
+struct Sheet(Arc<Mutex<String>>);
+
+impl indicatif::TermLike for Sheet {
+    fn width(&self) -> u16 {
+        40
+    }
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(text)
+    }
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.0.lock().unwrap().push_str(text);
+        Ok(())
+    }
+    fn clear_line(&self) -> io::Result<()> {
+        self.0.lock().unwrap().clear();
+        Ok(())
+    }
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_line_below_fits_and_ends_with_the_time() {
+    for (limit, clock) in [(None, "0:00"), (Some(Duration::from_secs(75)), "1:1")] {
+        let bar = bar(false, limit);
+        let sheet = Sheet::default();
+        bar.set_prefix("3/50");
+        bar.set_message("thinking · 5,231 tokens · $0.0123 · and more than fits there");
+        bar.set_draw_target(indicatif::ProgressDrawTarget::term_like(Box::new(sheet.clone())));
+        bar.tick();
+        let shown = sheet.0.lock().unwrap().clone();
+        assert!(shown.contains("3/50 thinking") && shown.contains(clock), "{shown:?}");
+        assert!(shown.trim_end().chars().count() <= 40, "{shown:?}");
+    }
+}
