@@ -6,23 +6,36 @@
 //! [`crate::trace`]'s.
 
 mod budget;
+mod context;
+mod hands;
+mod log;
 mod loops;
+mod memory;
 mod mind;
 pub mod model;
 mod options;
+mod phases;
 mod prompt;
 mod reply;
+mod round;
+mod run;
 mod scene;
 mod sight;
+mod story;
 mod verify;
 mod watch;
 
 pub use budget::Used;
+pub use hands::Supplier;
+pub use log::Log;
 pub use loops::{Circle, Loops};
+pub use memory::Memory;
 pub use mind::{Judgement, Mind, Thinking, Undecided};
 pub use options::{Budgets, Ended, Options, Pictures, Safeguards, Stopped};
+pub use phases::explain;
 pub use prompt::{Part, Prompt, Role, Turn};
 pub use reply::{Decision, Doing, Status};
+pub use run::Agent;
 pub use scene::Scene;
 pub use sight::{AppRow, ControlRow, Done, Function, Sight};
 pub use verify::{Deed, Finding, Kind, Repair, Step, doubt, verify};

@@ -1,0 +1,276 @@
+//! A run: rounds, one after the other, until the goal is reached, cannot be, or the run is stopped.
+//!
+//! ```text
+//!            ┌────────────── CONTINUE ──────────────┐
+//!            ▼                                      │
+//!   collect → decide → act → remember → status? ────┤
+//!      │         │                                  ├─ FINISH   the mind says so, and a fresh look bears it out
+//!      └─ fails ─┴──────────────────────────────────┴─ FAIL     the mind says so, or what fails fast failed
+//! ```
+//!
+//! Begin with [`Agent::run`]. What happens in a round is [`super::phases`]' matter.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::hands::{Hands, Supplier};
+use super::log::Log;
+use super::memory::Memory;
+use super::mind::Mind;
+use super::model::Spent;
+use super::options::{Ended, Options, Stopped};
+use super::phases::{self, Broken, Pipeline};
+use super::reply::Status;
+use super::round::{Round, Screen};
+use super::story::Story;
+use super::watch::{Event, Watch};
+use crate::action::{Call, Perform};
+use crate::trace::Recorder;
+use crate::trace::format::{Goal, Line};
+
+/// Carries out goals on a phone.
+pub struct Agent {
+    mind: Arc<dyn Mind>,
+    perform: Arc<dyn Perform>,
+    options: Options,
+    story: Story,
+    watch: Watchers,
+    suppliers: Vec<Arc<dyn Supplier>>,
+    secrets: Vec<String>,
+}
+
+/// How often in a row a mind may claim that the goal is reached where a fresh look says that it is not.
+const MOST_REFUTED: u32 = 3;
+
+impl Agent {
+    /// An agent whose `mind` decides and whose orders `perform` carries out. Its log lines go to `tracing` ([`Log`]).
+    pub fn new(mind: Arc<dyn Mind>, perform: Arc<dyn Perform>, options: Options) -> Self {
+        let watch = Watchers(vec![Arc::new(Log::default())]);
+        let (suppliers, secrets) = (Vec::new(), Vec::new());
+        Self { mind, perform, options, story: Story::default(), watch, suppliers, secrets }
+    }
+
+    /// The same, telling its story to a recorder: the one of the [`Traced`](crate::trace::Traced) that it performs by.
+    pub fn with_story(mut self, recorder: Arc<Recorder>) -> Self {
+        self.story = Story(Some(recorder));
+        self
+    }
+
+    /// The same, watched by one more.
+    pub fn watched_by(mut self, watch: Arc<dyn Watch>) -> Self {
+        self.watch.0.push(watch);
+        self
+    }
+
+    /// The same, with functions beside its own.
+    pub fn able_to(mut self, supplier: Arc<dyn Supplier>) -> Self {
+        self.suppliers.push(supplier);
+        self
+    }
+
+    /// The same, telling the mind the names of secrets that can be typed.
+    pub fn knowing_secrets(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.secrets.extend(names);
+        self
+    }
+
+    /// Carries out a goal, or goes on with it where `memory` is that of an interrupted run ([`Memory::of`]). Ends at the latest when the
+    /// call's time is over or a budget used up; soon after the call is taken back, behind the action that is under way.
+    pub async fn run(&self, call: &Call, request: &str, memory: Memory) -> Ended {
+        let began = Instant::now();
+        let mut run = Run { agent: self, call: self.within_budget(call, &memory), request, memory };
+        run.begin();
+        let end = run.carry_out().await;
+        run.end(end, began)
+    }
+
+    /// The same call, ending when the time that is left of the budget is over.
+    fn within_budget(&self, call: &Call, memory: &Memory) -> Call {
+        let mut call = call.clone();
+        if let Some(time) = self.options.budgets.time {
+            call.deadline = call.deadline.min(Instant::now() + time.saturating_sub(memory.took()));
+        }
+        call
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    agent: &'a Agent,
+    call: Call,
+    request: &'a str,
+    memory: Memory,
+}
+
+/// How a run ends.
+struct End {
+    status: Status,
+    why: String,
+    stopped: Option<Stopped>,
+}
+
+impl End {
+    fn stopped(status: Status, stopped: Stopped, why: impl Into<String>) -> Self {
+        Self { status, why: why.into(), stopped: Some(stopped) }
+    }
+}
+
+impl Run<'_> {
+    fn begin(&self) {
+        let Agent { mind, options, story, watch, .. } = self.agent;
+        story.tell(&Line::Goal(Goal {
+            request: self.request.into(),
+            mind: mind.name(),
+            started: (options.clock)().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        }));
+        watch.tell(&Event::Begun { request: self.request, behind: self.memory.rounds() });
+    }
+
+    async fn carry_out(&mut self) -> End {
+        let pipeline = Pipeline::of_a_round();
+        if let Err(why) = pipeline.check() {
+            return End::stopped(Status::Fail, Stopped::Failed, why);
+        }
+        loop {
+            if let Some(end) = self.must_end() {
+                return end;
+            }
+            if let Some(end) = self.round(&pipeline).await {
+                return end;
+            }
+        }
+    }
+
+    /// Why no further round may begin.
+    fn must_end(&self) -> Option<End> {
+        let budgets = &self.agent.options.budgets;
+        let spent = self.memory.spent();
+        let end = |stopped, why: String| Some(End::stopped(Status::Continue, stopped, why));
+        if self.call.cancelled.is_cancelled() {
+            return end(Stopped::Cancelled, "the run was taken back".into());
+        }
+        if Instant::now() >= self.call.deadline {
+            return end(Stopped::Budget, "the time is used up".into());
+        }
+        if self.memory.rounds() >= budgets.rounds {
+            return end(Stopped::Budget, format!("all {} rounds are used up", budgets.rounds));
+        }
+        let tokens = spent.input_tokens + spent.output_tokens;
+        if let Some(most) = budgets.tokens.filter(|most| tokens >= *most) {
+            return end(Stopped::Budget, format!("{tokens} of {most} tokens are used up"));
+        }
+        match (budgets.dollars, spent.dollars) {
+            (Some(most), Some(dollars)) if dollars >= most => {
+                end(Stopped::Budget, format!("{dollars:.2} of {most:.2} dollars are used up"))
+            }
+            _ => None,
+        }
+    }
+
+    /// One round; how the run ends if it ends with it.
+    async fn round(&mut self, pipeline: &Pipeline) -> Option<End> {
+        let Agent { mind, perform, options, story, watch, suppliers, secrets } = self.agent;
+        let number = self.memory.rounds() + 1;
+        watch.tell(&Event::Round { round: number, most: options.budgets.rounds });
+        let hands = Hands::new(&**perform, &self.call, suppliers);
+        let context = Context {
+            request: Some(self.request.into()),
+            log_path: Some(options.log_path.clone()),
+            session_step: Some(number),
+            ..Context::default()
+        };
+        let mut round = Round {
+            mind: &**mind,
+            hands: &hands,
+            options,
+            story,
+            watch,
+            call: &self.call,
+            memory: &self.memory,
+            secrets,
+            left: self.left(number),
+            number,
+            began: Instant::now(),
+            steps_before: story.steps(),
+            context,
+            screen: Screen::default(),
+            observations: self.memory.observations().to_vec(),
+            thinking: None,
+            carried: Vec::new(),
+            judged: None,
+            status: Status::Continue,
+            failures: Vec::new(),
+            spent: Spent::default(),
+            timings: serde_json::Map::new(),
+        };
+        let done = pipeline.carry_out(&mut round).await;
+        if let Err(Broken(why)) = &done {
+            let over = round.is_over();
+            round.failures.push(why.clone());
+            if !over {
+                round.status = Status::Fail;
+            }
+        }
+        let line = phases::line(&mut round);
+        let status = round.status;
+        drop(round);
+        let decided = !line.memory.is_null();
+        self.memory.take_in(&line);
+        story.tell(&Line::Round(Box::new(line.clone())));
+        watch.tell(&Event::State {
+            status,
+            spent: self.memory.spent(),
+            left: &self.left(number + 1),
+        });
+        let said = || {
+            let words = [line.result, line.comment, line.thought];
+            words.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
+        };
+        match (done, status) {
+            (Err(Broken(why)), Status::Fail) => {
+                Some(End::stopped(Status::Fail, Stopped::Failed, why))
+            }
+            (_, Status::Finish | Status::Fail) if decided => {
+                Some(End { status, why: said(), stopped: None })
+            }
+            _ if self.memory.refuted() >= MOST_REFUTED => {
+                let times = self.memory.refuted();
+                let why = format!("the goal was said to be reached {times} times, and was not");
+                Some(End::stopped(Status::Fail, Stopped::Loop, why))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is left of the budgets when this round begins, in words.
+    fn left(&self, round: u32) -> String {
+        let most = self.agent.options.budgets.rounds;
+        format!("{} rounds", (most + 1).saturating_sub(round))
+    }
+
+    fn end(self, end: End, began: Instant) -> Ended {
+        let End { status, why, stopped } = end;
+        let name = match status {
+            Status::Continue => "CONTINUE",
+            Status::Finish => "FINISH",
+            Status::Fail => "FAIL",
+        };
+        self.agent.story.tell(&Line::Ended { status: name.into(), why: why.clone() });
+        self.agent.watch.tell(&Event::Ended { status, why: &why });
+        let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
+        let took: Duration = began.elapsed();
+        Ended { status, why, stopped, rounds, spent, took }
+    }
+}
+
+/// All who watch a run.
+struct Watchers(Vec<Arc<dyn Watch>>);
+
+impl Watch for Watchers {
+    fn tell(&self, event: &Event<'_>) {
+        self.0.iter().for_each(|watch| watch.tell(event));
+    }
+}
