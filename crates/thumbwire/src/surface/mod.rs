@@ -94,7 +94,7 @@ impl Surface {
         let refuse = |arguments: &Map<String, Value>, why| {
             (self.refuse)(&Refusal { tool, arguments, why, given, took: began.elapsed() })
         };
-        let reply = match fit(tool, &arguments) {
+        let reply = match fit(&tool.schema, &arguments) {
             Ok(fitting) => match carry_out(tool, fitting.clone(), call, perform).await {
                 Ok(reply) => reply.also_saying(ignored),
                 Err(failure) => {
@@ -141,12 +141,18 @@ impl Surface {
     }
 }
 
-/// The arguments without those that were left open, if they fit the tool's published schema.
-fn fit(tool: &Tool, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Vec<Misfit>> {
+/// The arguments without those that were left open, if they fit a tool's published schema.
+///
+/// # Errors
+/// Each way in which they do not.
+pub fn fit(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> Result<Map<String, Value>, Vec<Misfit>> {
     let mut arguments = arguments.clone();
-    schema::drop_nulls(&tool.schema, &mut arguments);
-    schema::make_whole(&tool.schema, &mut arguments);
-    let misfits = schema::check(&tool.schema, &arguments);
+    schema::drop_nulls(schema, &mut arguments);
+    schema::make_whole(schema, &mut arguments);
+    let misfits = schema::check(schema, &arguments);
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }
 
