@@ -9,6 +9,10 @@ use serde_json::Value;
 use super::prompt::Prompt;
 use crate::action::Call;
 
+/// Gets an answer's words as they come.
+// The lifetime has a name because async-trait would otherwise take the words' for the caller's.
+pub type Heard<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
+
 /// Answers prompts.
 #[async_trait]
 pub trait Model: Send + Sync {
@@ -26,7 +30,7 @@ pub trait Model: Send + Sync {
         prompt: &Prompt,
         shape: Option<&Value>,
         call: &Call,
-        heard: &(dyn Fn(&str) + Send + Sync),
+        heard: &Heard<'_>,
     ) -> Result<Answer, Unanswered>;
 }
 
