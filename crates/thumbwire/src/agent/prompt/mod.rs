@@ -1,10 +1,54 @@
 //! The prompt, as seed 002 has it ("Multimodal Content Structure").
+//!
+//! Begin with [`Prompt`], which is what a model is asked whoever wrote it, then [`round`]. What stands in it is decided in `system` (the part
+//! that stays the same) and `turn` (what a round shows); `judge` asks whether a goal is reached, `shape` is the schema of an answer. Words
+//! from outside go through `quote`. A provider's JSON is not here, and nothing is read from files.
 
-use serde_json::{Value, json};
-use thumbwire_device::Image;
+mod judge;
+mod quote;
+mod shape;
+mod system;
+mod turn;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use thumbwire_device::Image;
+
+use super::examples::Example;
+use super::options::Pictures;
+use super::sight::Sight;
+
+pub(super) use judge::judgement;
+pub(super) use quote::{quoted, shortened};
+pub(super) use shape::{of_decision, of_judgement};
+pub(super) use turn::Document;
+
+/// Writes the prompt of a round: the system part, and one turn of ours.
+pub(super) fn round(
+    sight: &Sight,
+    pictures: Pictures,
+    examples: &[&Example],
+    documents: &[Document<'_>],
+) -> Prompt {
+    let system = system::part(&sight.functions, examples);
+    Prompt { system, turns: vec![turn::round(sight, pictures, documents)] }
+}
+
+/// Goes on with a prompt whose answer could not be used: the answer, and what is wrong with it.
+pub(super) fn repair(prompt: &mut Prompt, answer: &str, wrong: &str) {
+    // A model that answered with nothing has said nothing; providers refuse an empty turn.
+    let answer = if answer.trim().is_empty() { "(nothing)" } else { answer };
+    let answer = shortened(answer, LONGEST_ANSWER);
+    let again = format!(
+        "Your answer could not be used: {wrong}. Answer again with one JSON object as described, and nothing else."
+    );
+    prompt.turns.push(Turn { role: Role::Assistant, parts: vec![Part::Text(answer)] });
+    prompt.turns.push(Turn { role: Role::User, parts: vec![Part::Text(again)] });
+}
+
+/// How much of an answer that could not be used is shown again, in characters.
+const LONGEST_ANSWER: usize = 4_000;
 
 /// What a model is asked: a system part, then turns, the last of them ours.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,3 +107,6 @@ impl Prompt {
         std::iter::once(system).chain(self.turns.iter().map(turn)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,16 @@
-//! What a mind decides, in seed 002's shape ("LLM Response Format").
+//! What a mind decides, in seed 002's shape ("LLM Response Format"), and how it is read from what a model says.
+//!
+//! Begin with [`Decision`], then `read::decision`: models say much besides, and leave much away. `loose` reads JSON as models write it,
+//! `arguments` holds a call against its function's schema. Whether an id exists, and what a call leads to, is not known here.
+
+mod arguments;
+mod loose;
+mod read;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub(super) use read::{Judged, calls, decision, judged};
 
 /// What a mind decides in one round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -14,7 +23,7 @@ pub struct Decision {
     pub actions: Vec<Doing>,
     /// How the task stands once that is done.
     pub status: Status,
-    /// What is to be done afterwards: sub-goals, the next first.
+    /// The sub-goals, in order; one that is reached begins with `done: `.
     pub plan: Vec<String>,
     /// For the person who watches.
     pub comment: String,

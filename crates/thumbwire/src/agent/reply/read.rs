@@ -1,0 +1,371 @@
+//! From what a model says to what it decides.
+//!
+//! Begin with [`decision`]. Small models think aloud, put fences and prose around, write a list where one object will do, or the function's
+//! name where its object should stand. All of that is read; what is missing or could mean two things is refused, in words that the
+//! model is asked again with.
+
+use serde_json::{Map, Value};
+
+use super::loose::{self, Found};
+use super::{Decision, Doing, Status, arguments};
+use crate::agent::sight::Function;
+
+/// How much of a reply is read, in bytes. A decision has a few hundred; what thinks aloud has thousands.
+const LONGEST_REPLY: usize = 256 * 1024;
+
+/// How many actions one decision may have.
+const MOST_ACTIONS: usize = 10;
+
+/// How long a text of a decision is kept, in characters, and how many lines a list of them may have.
+const LONGEST_TEXT: usize = 4_000;
+const MOST_LINES: usize = 30;
+
+/// Reads a decision. `cut_off` says that the model was stopped before its end.
+///
+/// # Errors
+/// In words for the model, as they go on after "your answer could not be used: ".
+pub(in crate::agent) fn decision(
+    reply: &str,
+    cut_off: bool,
+    functions: &[Function],
+) -> Result<Decision, String> {
+    let found = best(reply, cut_off, is_decision, acts)?;
+    let twice = |key: &&String| !SPOKEN.contains(&key.to_ascii_lowercase().as_str());
+    if let Some(key) = found.twice.iter().find(twice) {
+        return Err(format!("`{key}` stands there twice, with different values"));
+    }
+    let mut decision = read(&found.value)?;
+    for doing in &mut decision.actions {
+        let function = named(&doing.function, functions)?;
+        doing.function.clone_from(&function.name);
+        doing.arguments = arguments::fitting(function, std::mem::take(&mut doing.arguments))?;
+    }
+    Ok(decision)
+}
+
+/// The functions that an answer calls, whether they exist or not.
+///
+/// # Errors
+/// When it is no answer.
+pub(in crate::agent) fn calls(answer: &Value) -> Result<Vec<Doing>, String> {
+    if !is_decision(answer) {
+        return Err(NOTHING_SAID.into());
+    }
+    read(answer).map(|decision| decision.actions)
+}
+
+/// Whether a goal is reached, as a model judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::agent) struct Judged {
+    /// Whether it is.
+    pub reached: bool,
+    /// Why.
+    pub why: String,
+}
+
+/// Reads a judgement.
+///
+/// # Errors
+/// As [`decision`].
+pub(in crate::agent) fn judged(reply: &str, cut_off: bool) -> Result<Judged, String> {
+    let has =
+        |value: &Value| value.as_object().is_some_and(|object| get(object, &["reached"]).is_some());
+    let found = best(reply, cut_off, has, has)?;
+    if found.twice.iter().any(|key| key.eq_ignore_ascii_case("reached")) {
+        return Err("`reached` stands there twice, with different values".into());
+    }
+    let object = found.value.as_object().cloned().unwrap_or_default();
+    let reached = get(&object, &["reached"]).cloned().unwrap_or_default();
+    let reached = match &reached {
+        Value::Bool(reached) => *reached,
+        Value::String(word) if ["true", "yes"].contains(&&*word.trim().to_lowercase()) => true,
+        Value::String(word) if ["false", "no"].contains(&&*word.trim().to_lowercase()) => false,
+        other => return Err(format!("`reached` must be true or false, not {}", short(other))),
+    };
+    Ok(Judged { reached, why: text(&object, &["why", "reason"]) })
+}
+
+const NOTHING_SAID: &str = "it has neither `action` nor `status`";
+
+/// The words under which a model says what it thinks; to say them twice does no harm.
+const SPOKEN: [&str; 5] = ["observation", "thought", "comment", "plan", "remember"];
+
+const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
+const FUNCTION: [&str; 3] = ["function", "name", "tool"];
+const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
+
+/// The value of a reply that is meant: the first that does something, else the first that is of the kind at all.
+fn best(
+    reply: &str,
+    cut_off: bool,
+    is_kind: impl Fn(&Value) -> bool,
+    acts: impl Fn(&Value) -> bool,
+) -> Result<Found, String> {
+    let whole = reply.len() <= LONGEST_REPLY;
+    let reply = &reply[..reply.floor_char_boundary(LONGEST_REPLY)];
+    let said = said_aloud(reply);
+    let mut found = loose::values(said);
+    // A list of one answer is that answer.
+    for one in &mut found {
+        if let Value::Array(list) = &mut one.value
+            && let [only] = &mut list[..]
+            && is_kind(only)
+        {
+            one.value = only.take();
+        }
+    }
+    found.retain(|one| is_kind(&one.value));
+    let broken_off =
+        |why: &str| format!("it was cut off {why}; say less and give the object first");
+    let chosen = found.iter().position(|one| acts(&one.value)).unwrap_or(0);
+    match found.into_iter().nth(chosen) {
+        // What stands behind the last bracket may have been another argument.
+        Some(one) if !one.closed && (cut_off || !whole) => {
+            Err(broken_off("before its object was closed"))
+        }
+        Some(one) => Ok(one),
+        None if cut_off => Err(broken_off("before its object was whole")),
+        None if !whole => Err(format!("it has no JSON object in its first {LONGEST_REPLY} bytes")),
+        None if reply.trim().is_empty() => Err("it is empty".into()),
+        None if said.trim().is_empty() => Err("it ends before the thinking does".into()),
+        None if said.contains('{') => {
+            Err("it has no JSON object that can be read and has an `action`".into())
+        }
+        None => Err("it has no JSON object".into()),
+    }
+}
+
+/// What a model says when it has done thinking: what was drafted there is no decision. Some templates write the opening tag themselves, so
+/// that a reply has the closing one alone.
+fn said_aloud(reply: &str) -> &str {
+    let start = reply.trim_start();
+    if start.starts_with(['{', '[', '`']) {
+        return reply;
+    }
+    let closing = ["</think>", "</thinking>", "</thought>", "◁/think▷"];
+    let ends = closing.iter().filter_map(|tag| reply.rfind(tag).map(|at| at + tag.len()));
+    let opening = ["<think>", "<thinking>", "<thought>", "◁think▷"];
+    let thinks = opening.iter().any(|tag| start.starts_with(tag));
+    ends.max().map_or(if thinks { "" } else { reply }, |end| &reply[end..])
+}
+
+/// Whether the value is an answer, as far as its keys tell.
+fn is_decision(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            acts(value) || get(object, &ACTION).is_some() || get(object, &["status"]).is_some()
+        }
+        Value::Array(list) => !list.is_empty() && list.iter().all(acts),
+        _ => false,
+    }
+}
+
+/// Whether it does something: a call, or an answer that holds one.
+fn acts(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            let calls = get(object, &["function"]).is_some()
+                || (get(object, &FUNCTION).is_some() && get(object, &ARGUMENTS).is_some());
+            let holds = get(object, &ACTION).is_some_and(|action| match action {
+                Value::Null => false,
+                Value::String(text) => !text.trim().is_empty(),
+                Value::Array(list) => !list.is_empty(),
+                _ => true,
+            });
+            calls || holds
+        }
+        Value::Array(list) => !list.is_empty() && list.iter().all(acts),
+        _ => false,
+    }
+}
+
+/// Reads an answer without knowing what can be called.
+fn read(answer: &Value) -> Result<Decision, String> {
+    let nothing = Map::new();
+    let object = answer.as_object().unwrap_or(&nothing);
+    let mut actions = Vec::new();
+    let mut statuses = Vec::new();
+    match get(object, &ACTION) {
+        // A call that stands alone.
+        None if acts(answer) => gather(answer, object, &mut actions, &mut statuses)?,
+        None => {}
+        Some(action) => gather(action, object, &mut actions, &mut statuses)?,
+    }
+    if actions.len() > MOST_ACTIONS {
+        return Err(format!("it has {} actions; {MOST_ACTIONS} are the most", actions.len()));
+    }
+    // Of several actions the last tells how the task stands when all is done.
+    let inside = statuses.last().copied();
+    let beside = status(get(object, &["status"]))?;
+    let status = match (inside, beside) {
+        (Some(inside), Some(beside)) if inside != beside => {
+            let [inside, beside] = [inside, beside].map(word);
+            return Err(format!("`status` is {inside} in the action and {beside} beside it"));
+        }
+        (inside, beside) => inside.or(beside).unwrap_or_default(),
+    };
+    Ok(Decision {
+        observation: text(object, &["observation"]),
+        thought: text(object, &["thought"]),
+        actions,
+        status,
+        plan: lines(object, "plan"),
+        comment: text(object, &["comment"]),
+        result: text(object, &["result"]),
+        remember: lines(object, "remember"),
+    })
+}
+
+/// Gathers calls and what they say of the task. `beside` is the object in which the action stands: a function's name alone has its arguments there.
+fn gather(
+    action: &Value,
+    beside: &Map<String, Value>,
+    actions: &mut Vec<Doing>,
+    statuses: &mut Vec<Status>,
+) -> Result<(), String> {
+    match action {
+        Value::Null => Ok(()),
+        Value::Array(list) => list.iter().try_for_each(|one| match one {
+            Value::Array(_) => Err("`action` has a list in its list".into()),
+            one => gather(one, beside, actions, statuses),
+        }),
+        Value::Object(one) => {
+            statuses.extend(status(get(one, &["status"]))?);
+            actions.extend(call(one)?);
+            Ok(())
+        }
+        Value::String(name) if name.trim().is_empty() => Ok(()),
+        Value::String(name) => {
+            // An object that was written as a text, or a name whose arguments stand beside it.
+            if let Some(inside) = written(name) {
+                return gather(&inside, &Map::new(), actions, statuses);
+            }
+            let arguments = get(beside, &ARGUMENTS).cloned();
+            actions
+                .push(Doing { function: name.trim().into(), arguments: object(arguments, name)? });
+            Ok(())
+        }
+        other => Err(format!("`action` must be an object, not {}", short(other))),
+    }
+}
+
+/// One call; `None` where nothing is to be done.
+fn call(one: &Map<String, Value>) -> Result<Option<Doing>, String> {
+    let (name, arguments) = match get(one, &FUNCTION) {
+        None | Some(Value::Null) => (String::new(), None),
+        Some(Value::String(name)) => (name.trim().to_owned(), get(one, &ARGUMENTS).cloned()),
+        // As the chat protocols write a call of a tool.
+        Some(Value::Object(inner)) => {
+            (text(inner, &["name"]).trim().to_owned(), get(inner, &ARGUMENTS).cloned())
+        }
+        Some(other) => return Err(format!("`function` must be a name, not {}", short(other))),
+    };
+    if name.is_empty() || ["none", "null"].contains(&&*name.to_lowercase()) {
+        let wants =
+            arguments.as_ref().and_then(Value::as_object).is_some_and(|all| !all.is_empty());
+        return if wants {
+            Err("an action has arguments but no `function`".into())
+        } else {
+            Ok(None)
+        };
+    }
+    let arguments = object(arguments, &name)?;
+    Ok(Some(Doing { function: name, arguments }))
+}
+
+/// The arguments, which may have been written as a text.
+fn object(arguments: Option<Value>, function: &str) -> Result<Map<String, Value>, String> {
+    match arguments {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(object)) => Ok(object),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(Map::new()),
+        Some(Value::Array(list)) if list.is_empty() => Ok(Map::new()),
+        Some(Value::String(text)) => match written(&text) {
+            Some(Value::Object(object)) => Ok(object),
+            _ => Err(format!("the `arguments` of {function} are no object")),
+        },
+        Some(other) => {
+            Err(format!("the `arguments` of {function} must be an object, not {}", short(&other)))
+        }
+    }
+}
+
+/// The object or list that a text consists of.
+fn written(text: &str) -> Option<Value> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let found = loose::values(text).into_iter().next()?;
+    (found.closed && found.twice.is_empty()).then_some(found.value)
+}
+
+/// The function of this name: as it is, or as models disguise it.
+fn named<'a>(name: &str, functions: &'a [Function]) -> Result<&'a Function, String> {
+    let bare = name.trim().trim_end_matches("()");
+    let bare = bare.rsplit(['.', '/', ':']).next().unwrap_or(bare);
+    let is =
+        |function: &&Function| function.name == name || function.name.eq_ignore_ascii_case(bare);
+    functions.iter().find(is).ok_or_else(|| {
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        format!("there is no function {}; there are {}", short(&name.into()), names.join(", "))
+    })
+}
+
+fn status(value: Option<&Value>) -> Result<Option<Status>, String> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    match &*value.as_str().unwrap_or("?").trim().to_uppercase() {
+        "" => Ok(None),
+        "CONTINUE" => Ok(Some(Status::Continue)),
+        "FINISH" => Ok(Some(Status::Finish)),
+        "FAIL" => Ok(Some(Status::Fail)),
+        _ => Err(format!("`status` is {}; it must be CONTINUE, FINISH or FAIL", short(value))),
+    }
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Continue => "CONTINUE",
+        Status::Finish => "FINISH",
+        Status::Fail => "FAIL",
+    }
+}
+
+/// A member by one of its names, in any case.
+fn get<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
+    names
+        .iter()
+        .find_map(|name| object.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)))
+        .map(|(_, value)| value)
+}
+
+/// What is said under a name; what is no text is told as JSON.
+fn text(object: &Map<String, Value>, names: &[&str]) -> String {
+    get(object, names).map(line).unwrap_or_default()
+}
+
+/// Lines under a name: a list, or one text with a line for each.
+fn lines(object: &Map<String, Value>, name: &str) -> Vec<String> {
+    let lines = match get(object, &[name]) {
+        Some(Value::Array(list)) => list.iter().map(line).collect(),
+        Some(Value::String(text)) => text.lines().map(|text| line(&text.into())).collect(),
+        Some(other) => vec![line(other)],
+        None => Vec::new(),
+    };
+    lines.into_iter().filter(|line| !line.is_empty()).take(MOST_LINES).collect()
+}
+
+fn line(value: &Value) -> String {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    crate::agent::prompt::shortened(&text, LONGEST_TEXT)
+}
+
+fn short(value: &Value) -> String {
+    crate::agent::prompt::shortened(&value.to_string(), 80)
+}
+
+#[cfg(test)]
+mod tests;
