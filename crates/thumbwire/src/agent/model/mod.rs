@@ -1,6 +1,22 @@
 //! Models that answer prompts, wherever they run. Only here is a provider's JSON known.
 //!
-//! Begin with [`Model`].
+//! Begin with [`Model`]; [`open`] makes one of a [`Choice`] such as `openai:gpt-5`. `remote` asks, pauses and asks again, over the
+//! address and the key of `http`; `openai` and `anthropic` write bodies and read answers; `events` takes streams apart, `fault` tells
+//! why there is no answer; `picture` makes pictures as large as a model takes them; `scripted` answers out of a file. No file is read
+//! here, and no environment: both are handed in.
+
+mod anthropic;
+mod events;
+mod fault;
+mod http;
+mod open;
+mod openai;
+mod picture;
+mod price;
+mod remote;
+mod scripted;
+#[cfg(test)]
+mod tests;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -8,6 +24,15 @@ use serde_json::Value;
 
 use super::prompt::Prompt;
 use crate::action::Call;
+pub use http::{Key, Through};
+pub use open::{Choice, Settings, open};
+pub use price::Price;
+pub use remote::Patience;
+pub use scripted::Scripted;
+
+/// Gets an answer's words as they come.
+// The lifetime has a name because async-trait would otherwise take the words' for the caller's.
+pub type Heard<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
 
 /// Gets an answer's words as they come.
 // The lifetime has a name because async-trait would otherwise take the words' for the caller's.
@@ -20,7 +45,7 @@ pub trait Model: Send + Sync {
     fn name(&self) -> String;
 
     /// Answers a prompt. `shape` is the JSON schema that the answer should follow, for endpoints that can be held to one. `heard` gets the
-    /// answer's words as they come. Retries, and how long an answer may take, are the model's own matter; it gives up when the call is taken
+    /// answer's words as they come; after a failure in their midst, a new line and all of them anew. Retries, and how long an answer may take, are the model's own matter; it gives up when the call is taken
     /// back or its deadline passes.
     ///
     /// # Errors

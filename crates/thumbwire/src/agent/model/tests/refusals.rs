@@ -1,0 +1,258 @@
+//! What goes wrong: what is asked again, when it is given up, what is said then.
+
+use serde_json::json;
+
+use super::endpoint::{End, Given, Server};
+use super::*;
+
+fn fine(choice: &str) -> Given {
+    let body = if choice.starts_with("openai") {
+        json!({ "choices": [{ "message": { "content": "yes" }, "finish_reason": "stop" }] })
+    } else {
+        json!({ "content": [{ "type": "text", "text": "yes" }], "stop_reason": "end_turn" })
+    };
+    Given::json(200, &body)
+}
+
+fn refusal(status: u16) -> Given {
+    // Some servers say the key back.
+    Given::json(status, &json!({ "error": { "message": format!("no: {KEY} is not enough.") } }))
+}
+
+#[tokio::test]
+async fn what_may_pass_is_asked_again() {
+    for choice in BOTH {
+        for status in [408, 409, 429, 500, 502, 503, 504, 529] {
+            let server = Server::giving([refusal(status), refusal(status), fine(choice)]).await;
+            let answer = asked(choice, &server).await.0.unwrap();
+            assert_eq!((answer.text.as_str(), answer.spent.retries), ("yes", 2), "{status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_stays_is_said_at_once_with_what_to_do() {
+    let moves = [
+        (400, "is not enough."),
+        (401, "Check the key in OPENAI_API_KEY."),
+        (402, "no credit left"),
+        (403, "may use model-x"),
+        (404, "Check the name of the model, model-x, and the base URL"),
+        (413, "fewer pictures"),
+        (422, "is not enough."),
+    ];
+    for (status, words) in moves {
+        let server = Server::giving([refusal(status)]).await;
+        let failed = asked(BOTH[0], &server).await.0.unwrap_err();
+        assert!(failed.why.starts_with("openai model-x at http://127.0.0.1:"), "{}", failed.why);
+        assert!(failed.why.contains(words), "{}", failed.why);
+        assert_eq!((server.asked().len(), failed.spent.retries), (1, 0), "{status}");
+    }
+    let server = Server::giving([refusal(401)]).await;
+    let settings = Settings { key: None, ..settings(&server) };
+    let model = open(&BOTH[1].parse().unwrap(), settings).unwrap();
+    let why = ask(&*model, None).await.0.unwrap_err().why;
+    assert!(why.contains("It wants a key: set ANTHROPIC_API_KEY."), "{why}");
+}
+
+#[tokio::test]
+async fn a_servers_own_word_on_asking_again_is_heeded() {
+    let server = Server::giving([refusal(500).with("x-should-retry", "false")]).await;
+    asked(BOTH[0], &server).await.0.unwrap_err();
+    assert_eq!(server.asked().len(), 1);
+    let server = Server::giving([refusal(400).with("x-should-retry", "true"), fine(BOTH[0])]).await;
+    asked(BOTH[0], &server).await.0.unwrap();
+}
+
+#[tokio::test]
+async fn the_pause_that_a_server_wants_is_kept() {
+    let server = Server::giving([refusal(429).with("retry-after-ms", "400"), fine(BOTH[0])]).await;
+    let begun = std::time::Instant::now();
+    asked(BOTH[0], &server).await.0.unwrap();
+    assert!(begun.elapsed() >= Duration::from_millis(400));
+}
+
+#[tokio::test]
+async fn a_pause_that_is_too_long_ends_the_asking_at_once() {
+    let server = Server::giving([refusal(429).with("retry-after", "3600")]).await;
+    let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+    assert!(why.contains("wants a pause of 3600 s, which is too long"), "{why}");
+    // Shorter than an hour, longer than the caller waits.
+    let server = Server::giving([refusal(529).with("retry-after", "20")]).await;
+    let model = open(&BOTH[1].parse().unwrap(), settings(&server)).unwrap();
+    let call = Call::within(Duration::from_secs(5));
+    let begun = std::time::Instant::now();
+    let why = ask_within(&*model, None, &call).await.0.unwrap_err().why;
+    assert!(why.contains("wants a pause of 20 s"), "{why}");
+    assert!(begun.elapsed() < Duration::from_secs(4));
+}
+
+#[tokio::test]
+async fn who_never_answers_well_is_given_up() {
+    let server = Server::giving([refusal(503)]).await;
+    let failed = asked(BOTH[1], &server).await.0.unwrap_err();
+    assert!(failed.why.ends_with("It was asked 3 times."), "{}", failed.why);
+    assert_eq!((server.asked().len(), failed.spent.retries), (3, 2));
+}
+
+#[tokio::test]
+async fn odd_answers_of_proxies_are_asked_again_and_then_told() {
+    let page = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head></html>";
+    let cases = [
+        (Given::new(200, "text/html", page), "a page says Sign in to the network"),
+        (Given::new(200, "application/json", ""), "the answer is no JSON: nothing is said"),
+        (Given::new(200, "application/json", "{\"choices\":[{\"mess"), "the answer is no JSON"),
+        (Given::json(200, &json!({ "error": { "message": "worker died" } })), "worker died"),
+        (Given::json(200, &json!({ "error": "worker died" })), "worker died"),
+        (Given::json(200, &json!({})), "the answer has no"),
+        (Given::json(200, &json!([1, 2])), "the answer has no"),
+        (Given::new(502, "text/html", page), "status 502: a page says Sign in to the network"),
+        (Given::events(&["data: {\"broken\n\n".into()]), "an event is no JSON"),
+        (Given::events(&[": nothing\n\n".into()]), "the answer broke off: the connection ended"),
+        (fine(BOTH[0]).ending(End::Cut), "the answer broke off"),
+        (fine(BOTH[0]).ending(End::Never), "the answer broke off: nothing came for 0.3 s"),
+    ];
+    for choice in BOTH {
+        for (given, words) in &cases {
+            let server = Server::giving([given.clone()]).await;
+            let why = asked(choice, &server).await.0.unwrap_err().why;
+            assert!(why.contains(words), "{choice}: {why}");
+            assert_eq!(server.asked().len(), 3, "{choice}: {why}");
+            let server = Server::giving([given.clone(), fine(choice)]).await;
+            assert_eq!(asked(choice, &server).await.0.unwrap().text, "yes");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_not_carried_to_where_an_endpoint_points() {
+    let elsewhere = Server::giving([fine(BOTH[0])]).await;
+    for status in [301, 302, 307, 308] {
+        let to = format!("{}/chat?key=other", elsewhere.base);
+        let server = Server::giving([Given::new(status, "", "").with("location", &to)]).await;
+        let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+        assert!(why.contains("it points to \"http://127.0.0.1:"), "{why}");
+        assert!(!why.contains("other"), "{why}");
+    }
+    assert!(elsewhere.asked().is_empty());
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_not_read_to_its_end() {
+    let piece = "x".repeat(1 << 20);
+    for kind in ["application/json", "text/event-stream"] {
+        let mut given = Given::new(200, kind, "");
+        given.pieces = vec![bytes(piece.clone()); 40];
+        let server = Server::giving([given.ending(End::Never)]).await;
+        let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+        assert!(why.contains("longer than 32 MB"), "{why}");
+    }
+    let mut given = Given::new(500, "text/plain", "");
+    given.pieces = vec![bytes(piece); 40];
+    let server = Server::giving([given.ending(End::Never)]).await;
+    let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+    assert!(why.len() < 1000, "{} bytes", why.len());
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_with_its_address() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let server = Server::giving([fine(BOTH[0])]).await;
+    let mut settings = settings(&server);
+    settings.base_url = Some(format!("http://{address}/v1?key=other"));
+    let model = open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let failed = ask(&*model, None).await.0.unwrap_err();
+    assert!(
+        failed.why.contains(&format!("at http://{address}/v1/chat/completions: it is not reached")),
+        "{}",
+        failed.why
+    );
+    assert!(!failed.why.contains("other") && failed.spent.retries == 2, "{failed:?}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_or_late_ends_the_request() {
+    for choice in BOTH {
+        let silent = Given { pieces: Vec::new(), ..fine(choice) }.ending(End::Never);
+        let server = Server::giving([silent]).await;
+        let model = open(&choice.parse().unwrap(), settings(&server)).unwrap();
+        let call = Call::within(Duration::from_secs(30));
+        let (asked, ()) = tokio::join!(ask_within(&*model, None, &call), async {
+            while server.asked().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            call.cancelled.cancel();
+        });
+        let failed = asked.0.unwrap_err();
+        assert!(failed.cancelled && failed.why.ends_with("the call was taken back."), "{failed:?}");
+        let call = Call::within(Duration::from_millis(200));
+        let failed = ask_within(&*model, None, &call).await.0.unwrap_err();
+        assert!(!failed.cancelled && failed.why.contains("the call's time is over"), "{failed:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_takes_too_long_is_made_a_second_time_only() {
+    let silent = Given { pieces: Vec::new(), ..fine(BOTH[0]) }.ending(End::Never);
+    let server = Server::giving([silent]).await;
+    let mut settings = settings(&server);
+    settings.patience.whole = Duration::from_millis(150);
+    let model = open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let failed = ask(&*model, None).await.0.unwrap_err();
+    assert!(failed.why.contains("no whole answer came within 0.15 s"), "{}", failed.why);
+    assert_eq!(server.asked().len(), 2);
+}
+
+/// The words of OpenAI's and Azure's refusals, from openai-python #1724 and gollm #33.
+#[tokio::test]
+async fn what_a_server_does_not_take_is_left_out_from_then_on() {
+    let refuse = |message: &str| Given::json(400, &json!({ "error": { "message": message } }));
+    let cases = [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "max_tokens",
+            Some("max_completion_tokens"),
+        ),
+        ("Unrecognized request argument supplied: stream_options", "stream_options", None),
+        (
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+            "response_format",
+            None,
+        ),
+        ("Your organization must be verified to stream this model.", "stream_options", None),
+    ];
+    for (message, gone, instead) in cases {
+        let server = Server::giving([refuse(message), fine(BOTH[0])]).await;
+        let mut settings = settings(&server);
+        settings.most_tokens = Some(100);
+        settings.json_schema = true;
+        let model = open(&BOTH[0].parse().unwrap(), settings).unwrap();
+        let shape = json!({ "type": "object" });
+        for _ in 0..2 {
+            ask(&*model, Some(&shape)).await.0.unwrap();
+        }
+        let asked = server.asked();
+        assert_eq!(asked.len(), 3, "{message}");
+        assert!(asked[0].body.get(gone).is_some(), "{message}");
+        for later in &asked[1..] {
+            assert!(later.body.get(gone).is_none(), "{message}: {}", later.body);
+            assert!(instead.is_none_or(|instead| later.body[instead] == 100), "{}", later.body);
+        }
+    }
+    // The same words for ever: given up, not asked for ever.
+    let server = Server::giving([refuse(
+        "'max_tokens' and 'max_completion_tokens' are not supported; nor are stream_options",
+    )])
+    .await;
+    let mut settings = settings(&server);
+    settings.most_tokens = Some(100);
+    let model = open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    ask(&*model, None).await.0.unwrap_err();
+    assert!(server.asked().len() <= 4);
+    let refused = refuse("messages.0.content.0.cache_control: Extra inputs are not permitted");
+    let server = Server::giving([refused, fine(BOTH[1])]).await;
+    asked(BOTH[1], &server).await.0.unwrap();
+    assert!(!server.asked()[1].body.to_string().contains("cache_control"));
+}
