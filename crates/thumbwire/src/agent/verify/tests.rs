@@ -221,7 +221,11 @@ fn a_tap_that_hit_the_keyboard_is_taken_back() {
     assert_eq!(found(&before, &click_on("2"), &form("")), []);
     assert_eq!(found(&before, &click_on("2"), &form("Ada Lovelace")), []);
     // Where the field had the focus before, it is told and no more.
-    assert!(findings(&form("Ad"), &click_on("2"), json!({ "success": true }), &form("Adg"))[0].repairs.is_empty());
+    assert!(
+        findings(&form("Ad"), &click_on("2"), json!({ "success": true }), &form("Adg"))[0]
+            .repairs
+            .is_empty()
+    );
     let keys = |shows: &str| scene("app", vec![field(shows), node("Button", "7", 1)]);
     assert_eq!(found(&keys("1"), &click_on("2"), &keys("17")), [], "a calculator");
 }

@@ -1,0 +1,224 @@
+//! Finding values in words, however they are spelt.
+//!
+//! [`clean`] reads once from left to right and never reads what it wrote: a name that holds another's value would otherwise
+//! go on growing. Small and capital letters count as the same, and in XML a reference counts as what it stands for.
+
+use std::ops::Range;
+
+use super::{Cleaned, next_name};
+
+/// Words to be found, and what stands in their place.
+pub(super) struct Pattern {
+    folded: Vec<char>,
+    label: String,
+}
+
+/// What kind of text it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// As it stands.
+    Words,
+    /// With references: `&amp;`, `&#233;`.
+    Xml,
+}
+
+impl Pattern {
+    pub(super) fn new(words: &str, label: &str) -> Self {
+        Self { folded: words.chars().map(fold).collect(), label: label.to_owned() }
+    }
+
+    pub(super) fn wipe(&mut self) {
+        self.folded.fill('\0');
+        std::hint::black_box(&self.folded);
+    }
+}
+
+/// The value as it stands, and as programs write it that quote it: Rust's `{:?}` and JSON, a shell, `input text`, an address.
+pub(super) fn spellings(value: &str) -> Vec<String> {
+    let mut all = vec![
+        value.to_owned(),
+        value.escape_debug().to_string(),
+        value.replace('\'', r"'\''"),
+        value.replace(' ', "%s"),
+        in_an_address(value, "%20"),
+        in_an_address(value, "+"),
+    ];
+    all.sort();
+    all.dedup();
+    // Of two spellings, the one inside the other must not be found first.
+    all.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    all
+}
+
+fn in_an_address(value: &str, blank: &str) -> String {
+    let sign = |byte: u8| match byte {
+        b' ' => blank.to_owned(),
+        byte if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    };
+    value.bytes().map(sign).collect()
+}
+
+/// Takes out what the patterns find, and breaks up what looks like a secret's name. `None` where nothing is found.
+pub(super) fn clean(words: &str, source: Source, patterns: &[&Pattern]) -> Option<Cleaned> {
+    let signs = signs(words, source);
+    let mut cleaned = String::new();
+    let (mut showed, mut kept, mut at) = (false, 0, 0);
+    while at < signs.len() {
+        let (sign, place) = &signs[at];
+        let begins = |pattern: &&&Pattern| {
+            let folded = &pattern.folded;
+            folded.first() == Some(sign)
+                && signs.len() - at >= folded.len()
+                && signs[at..].iter().zip(folded).all(|((sign, _), sought)| sign == sought)
+        };
+        if let Some(pattern) = patterns.iter().find(begins) {
+            cleaned.push_str(&words[kept..place.start]);
+            cleaned.push_str(&pattern.label);
+            at += pattern.folded.len();
+            kept = signs[at - 1].1.end;
+            showed = true;
+        } else if *sign == '{'
+            && next_name(&words[place.start..]).is_some_and(|(before, ..)| before.is_empty())
+        {
+            cleaned.push_str(&words[kept..place.end]);
+            cleaned.push(' ');
+            kept = place.end;
+            at += 1;
+        } else {
+            at += 1;
+        }
+    }
+    if kept == 0 {
+        return None;
+    }
+    cleaned.push_str(&words[kept..]);
+    Some(Cleaned { words: cleaned, showed })
+}
+
+/// Each sign, small, with its place.
+fn signs(words: &str, source: Source) -> Vec<(char, Range<usize>)> {
+    /// As long as a reference is: `&#x10FFFF;`.
+    const REFERENCE: usize = 10;
+    let mut signs = Vec::with_capacity(words.len());
+    let mut at = 0;
+    while let Some(sign) = words[at..].chars().next() {
+        let mut end = at + sign.len_utf8();
+        let mut meant = sign;
+        if sign == '&' && source == Source::Xml {
+            let close =
+                words.as_bytes()[end..].iter().take(REFERENCE).position(|&byte| byte == b';');
+            if let Some((stands_for, close)) =
+                close.and_then(|close| Some((reference(&words[end..end + close])?, close)))
+            {
+                (meant, end) = (stands_for, end + close + 1);
+            }
+        }
+        signs.push((fold(meant), at..end));
+        at = end;
+    }
+    signs
+}
+
+fn reference(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)
+        }
+    }
+}
+
+fn fold(sign: char) -> char {
+    let mut small = sign.to_lowercase();
+    match (small.next(), small.next()) {
+        (Some(small), None) => small,
+        _ => sign,
+    }
+}
+
+/// Whether this is what is left of a value of which some characters were lost: at least four, and more than half.
+pub(super) fn is_rest_of(shows: &str, value: &str) -> bool {
+    let count = shows.chars().count();
+    let all = value.chars().count();
+    if count < 4 || count >= all || count * 2 <= all {
+        return false;
+    }
+    let mut value = value.chars().map(fold);
+    shows.chars().map(fold).all(|sought| value.any(|sign| sign == sought))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cleaned(words: &str, source: Source, values: &[&str]) -> String {
+        let spelt: Vec<Pattern> = values
+            .iter()
+            .flat_map(|value| spellings(value))
+            .map(|it| Pattern::new(&it, "{{S}}"))
+            .collect();
+        let all: Vec<&Pattern> = spelt.iter().collect();
+        clean(words, source, &all).map_or_else(|| words.to_owned(), |it| it.words)
+    }
+
+    #[test]
+    fn a_value_is_found_however_it_is_spelt() {
+        for (words, source, value, expected) in [
+            ("a hunter2 b", Source::Words, "hunter2", "a {{S}} b"),
+            ("HUNTER2", Source::Words, "hunter2", "{{S}}"),
+            ("hunter2hunter2", Source::Words, "hunter2", "{{S}}{{S}}"),
+            ("ÜBER-ü", Source::Words, "über", "{{S}}-ü"),
+            (r#"text="a&amp;b&lt;c&quot;""#, Source::Xml, "a&b<c", "text=\"{{S}}&quot;\""),
+            ("&#104;&#x75;nter2", Source::Xml, "hunter2", "{{S}}"),
+            ("a&amp;b", Source::Words, "a&b!", "a&amp;b"),
+            (r#"shows "say \"hi\"""#, Source::Words, r#"say "hi""#, r#"shows "{{S}}""#),
+            (r"input text 'it'\''s me'", Source::Words, "it's me", "input text '{{S}}'"),
+            ("input text open%ssesame", Source::Words, "open sesame", "input text {{S}}"),
+            ("?p=open+sesame%21&q", Source::Words, "open sesame!", "?p={{S}}&q"),
+            ("?p=caf%C3%A9%20au", Source::Words, "café au", "?p={{S}}"),
+        ] {
+            assert_eq!(cleaned(words, source, &[value]), expected, "{value} in {words}");
+        }
+    }
+
+    #[test]
+    fn broken_references_and_short_ends_are_left_as_they_are() {
+        for words in ["&", "&amp", "&#xFFFFFFFF;", "&#;", "hunte", "&é;", "{{", "{{}}", "{{a b}}"]
+        {
+            assert_eq!(cleaned(words, Source::Xml, &["hunter2"]), words);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_not_read_again() {
+        let (one, two) = (Pattern::new("abcd", "{{efgh}}"), Pattern::new("efgh", "{{abcd}}"));
+        let cleaned = clean("abcdefgh", Source::Words, &[&one, &two]).unwrap();
+        assert_eq!(cleaned.words, "{{efgh}}{{abcd}}");
+    }
+
+    #[test]
+    fn what_is_left_of_a_value_is_known_by_most_of_its_signs_in_order() {
+        for (shows, value, is) in [
+            ("huter2", "hunter2", true),
+            ("hnt2", "hunter2", true),
+            ("hut", "hunter2", false),
+            ("hunter2", "hunter2", false),
+            ("2retnuh", "hunter2", false),
+            ("core", "correct horse battery staple", false),
+        ] {
+            assert_eq!(is_rest_of(shows, value), is, "{shows}");
+        }
+    }
+}
