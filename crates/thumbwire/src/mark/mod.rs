@@ -13,7 +13,7 @@ mod place;
 mod tests;
 
 use thumbwire_device::picture::{Effort, Pixels};
-use thumbwire_device::{Image, Rect};
+use thumbwire_device::{Image, Rect, Size};
 
 pub use family::Family;
 pub use thumbwire_device::picture::Error;
@@ -36,7 +36,7 @@ pub struct Mark {
 ///
 /// Every control is outlined inside its rectangle, and each pixel tinted once, by the smallest control that holds it: a
 /// page that scrolls does not dull all that it shows. Labels are as large as the picture asks for, lie inside it, and
-/// keep clear of each other where there is room. Takes some 30 ms for a hundred marks on 1080x2400 pixels, most of it
+/// keep clear of each other, and of the words of their controls, where there is room. Takes some 30 ms for a hundred marks on 1080x2400 pixels, most of it
 /// for reading and writing the file: callers in async code give it a thread of its own.
 ///
 /// # Errors
@@ -52,58 +52,84 @@ pub fn draw(image: &Image, marks: &[Mark]) -> Result<Image, Error> {
 /// None that is known of.
 pub fn draw_on(pixels: &Pixels, marks: &[Mark]) -> Result<Pixels, Error> {
     let size = pixels.size();
-    let shown: Vec<Shown<'_>> = shown(marks, size.width, size.height);
-    let mut letters = Letters::of_size(letter_size(size.width.min(size.height)));
+    let shown = shown(marks, size);
+    let (letters, labels) = labelled(&shown, size);
     let mut canvas = Canvas::on(pixels);
-
     canvas.tint(&shown);
     for mark in shown.iter().rev() {
         canvas.outline(mark.rect, mark.family.colour());
     }
-    let labels: Vec<Vec<Glyph>> = shown.iter().map(|mark| letters.of(mark.label)).collect();
-    let sizes: Vec<(i32, i32)> = labels.iter().map(|label| letters.size_of(label)).collect();
-    let places = place::labels(&shown, &sizes, size);
     // Where there is no room, the label of the smaller control stays whole.
-    for ((mark, label), place) in shown.iter().zip(&labels).zip(places).rev() {
-        if let Some(place) = place {
-            canvas.label(place, label, mark.family, &letters);
+    for (mark, label) in shown.iter().zip(&labels).rev() {
+        if let Some((label, place)) = label {
+            canvas.label(*place, label, mark.family, &letters);
         }
     }
     canvas.finish()
 }
 
+/// Where the labels stand on a picture of this size, in the order of the marks; `None` for a mark that has none.
+pub fn places(size: Size, marks: &[Mark]) -> Vec<Option<Rect>> {
+    let shown = shown(marks, size);
+    let (_, labels) = labelled(&shown, size);
+    let mut places = vec![None; marks.len()];
+    for (mark, label) in shown.iter().zip(labels) {
+        places[mark.at] = label.map(|(_, place)| place);
+    }
+    places
+}
+
 /// A mark of which something lies on the picture.
 struct Shown<'a> {
+    /// Its place among the marks.
+    at: usize,
+    /// The part that does.
     rect: Rect,
     label: &'a str,
     family: Family,
 }
 
 /// What shows of the marks, the smallest first; the later one first where two are as large: it lies above.
-fn shown(marks: &[Mark], width: i32, height: i32) -> Vec<Shown<'_>> {
-    let one = |mark: &'_ Mark| -> Option<(i64, Rect)> {
+fn shown(marks: &[Mark], size: Size) -> Vec<Shown<'_>> {
+    let one = |(at, mark): (usize, &'_ Mark)| {
         let [left, top, right, bottom] = mark.rect;
         let rect = Rect {
-            left: left.clamp(0, width),
-            top: top.clamp(0, height),
-            right: right.clamp(0, width),
-            bottom: bottom.clamp(0, height),
+            left: left.clamp(0, size.width),
+            top: top.clamp(0, size.height),
+            right: right.clamp(0, size.width),
+            bottom: bottom.clamp(0, size.height),
         };
-        let across = i64::from(rect.right) - i64::from(rect.left);
-        let down = i64::from(rect.bottom) - i64::from(rect.top);
-        (across > 0 && down > 0).then_some((across * down, rect))
+        (!rect.is_empty()).then_some((at, rect))
     };
-    let mut found: Vec<(i64, Shown<'_>)> = Vec::new();
-    for mark in marks.iter().rev() {
-        if let Some((area, rect)) = one(mark) {
-            found.push((area, Shown { rect, label: &mark.label, family: Family::of(&mark.kind) }));
-        }
-    }
-    found.sort_by_key(|(area, _)| *area);
-    found.into_iter().map(|(_, shown)| shown).collect()
+    let found = marks.iter().enumerate().rev().filter_map(one);
+    let mut found: Vec<Shown<'_>> = found
+        .map(|(at, rect)| {
+            let Mark { label, kind, .. } = &marks[at];
+            Shown { at, rect, label, family: Family::of(kind) }
+        })
+        .collect();
+    found.sort_by_key(|shown| area(shown.rect));
+    found
+}
+
+/// How many pixels lie inside.
+fn area(rect: Rect) -> i64 {
+    let side = |from: i32, to: i32| (i64::from(to) - i64::from(from)).max(0);
+    side(rect.left, rect.right) * side(rect.top, rect.bottom)
+}
+
+/// The letters of each label, and where it stands; `None` for an empty one.
+fn labelled(shown: &[Shown<'_>], size: Size) -> (Letters, Vec<Option<(Vec<Glyph>, Rect)>>) {
+    let mut letters = Letters::of_size(letter_size(size.width.min(size.height)));
+    let labels: Vec<Vec<Glyph>> = shown.iter().map(|mark| letters.of(mark.label)).collect();
+    let sizes: Vec<(i32, i32)> = labels.iter().map(|label| letters.size_of(label)).collect();
+    let places = place::labels(shown, &sizes, size);
+    let both = labels.into_iter().zip(places).map(|(label, place)| Some((label, place?)));
+    let labels = both.collect();
+    (letters, labels)
 }
 
 /// How large letters are, in pixels to the em: 30 where the shorter side has 1080 pixels, and never too small to be read.
 fn letter_size(shorter_side: i32) -> i32 {
-    (shorter_side / 36).clamp(11, 64)
+    (shorter_side / 36).clamp(13, 64)
 }

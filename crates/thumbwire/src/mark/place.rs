@@ -2,10 +2,16 @@
 
 use thumbwire_device::{Rect, Size};
 
-use super::Shown;
+use super::{Family, Shown, area};
 
 /// A label that would hide more than one part in so many of its control stands on its top edge instead.
 const HIDES: i64 = 3;
+
+/// Pixels between two labels.
+const GAP: i32 = 2;
+
+/// With more controls than so many, a label's place does not depend on what it would hide of others.
+const MANY: usize = 500;
 
 /// How many labels near a place are looked at; where there are more, nothing is free.
 const CROWD: usize = 64;
@@ -20,7 +26,9 @@ pub(super) fn labels(shown: &[Shown<'_>], sizes: &[(i32, i32)], within: Size) ->
             return None;
         }
         let mut best: Option<(i64, Rect)> = None;
-        for corner in corners(mark.rect, size) {
+        let before = before_words(mark, size).filter(|place| hides_nothing(shown, mark, *place));
+        let before = before.map(|place| (place.left, place.top));
+        for corner in before.into_iter().chain(corners(mark.rect, size)) {
             let place = moved_inside(corner, size, within);
             let hidden = taken.overlap(place);
             if best.is_none_or(|(least, _)| hidden < least) {
@@ -37,17 +45,33 @@ pub(super) fn labels(shown: &[Shown<'_>], sizes: &[(i32, i32)], within: Size) ->
     shown.iter().zip(sizes).map(one).collect()
 }
 
+/// The place to the left of a control whose words begin at its edge; `None` where a picture ends there, or it has no words.
+fn before_words(mark: &Shown<'_>, (width, height): (i32, i32)) -> Option<Rect> {
+    let Rect { left, top, .. } = mark.rect;
+    let has_words = matches!(mark.family, Family::Text | Family::Edit | Family::Toggle);
+    let place = Rect { left: left - width, top, right: left, bottom: top + height };
+    (has_words && place.left >= 0).then_some(place)
+}
+
+/// Whether a place touches only controls around this one.
+fn hides_nothing(shown: &[Shown<'_>], mark: &Shown<'_>, place: Rect) -> bool {
+    let is_around = |other: Rect| other.intersection(mark.rect) == mark.rect;
+    shown.len() <= MANY
+        && shown
+            .iter()
+            .all(|other| place.intersection(other.rect).is_empty() || is_around(other.rect))
+}
+
 /// The top left corners that a label of a control may have, the best first.
 fn corners(rect: Rect, (width, height): (i32, i32)) -> impl Iterator<Item = (i32, i32)> {
     let Rect { left, top, right, bottom } = rect;
-    let area = |across: i32, down: i32| i64::from(across) * i64::from(down);
-    let hides = area(width, height) * HIDES > area(right - left, bottom - top);
+    let hides = i64::from(width) * i64::from(height) * HIDES > area(rect);
     let inside = (left, top);
     let above = (left, top - height);
     let first = if hides { [above, inside] } else { [inside, above] };
     let fits = move |(x, y): &(i32, i32)| x + width <= right && y + height <= bottom;
-    let aside = (1..=4).map(move |step| (left + step * width, top)).filter(fits);
-    let below = (1..=2).map(move |step| (left, top + step * height)).filter(fits);
+    let aside = (1..=4).map(move |step| (left + step * (width + GAP), top)).filter(fits);
+    let below = (1..=2).map(move |step| (left, top + step * (height + GAP))).filter(fits);
     let others = [(right - width, top), (left, bottom - height), (right - width, bottom - height)];
     let outside = [(right, top), (left - width, top), (left, bottom)];
     let [one, other] = first;
@@ -84,17 +108,13 @@ impl Taken {
 
     /// How many pixels of a place are taken; all of them where there is a crowd.
     fn overlap(&self, place: Rect) -> i64 {
-        let pixels = |rect: Rect| {
-            let sides = (rect.right - rect.left, rect.bottom - rect.top);
-            if rect.is_empty() { 0 } else { i64::from(sides.0) * i64::from(sides.1) }
-        };
         let mut hidden = 0;
         for square in self.touched(place) {
             let there = &self.squares[square];
             if there.len() >= CROWD {
-                return pixels(place);
+                return area(place);
             }
-            hidden += there.iter().map(|other| pixels(place.intersection(*other))).sum::<i64>();
+            hidden += there.iter().map(|other| area(place.intersection(*other))).sum::<i64>();
         }
         hidden
     }
@@ -104,7 +124,9 @@ impl Taken {
         for square in touched {
             let there = &mut self.squares[square];
             if there.len() < CROWD {
-                there.push(place);
+                let Rect { left, top, right, bottom } = place;
+                let [left, top] = [left - GAP, top - GAP];
+                there.push(Rect { left, top, right: right + GAP, bottom: bottom + GAP });
             }
         }
     }

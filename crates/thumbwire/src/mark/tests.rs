@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use thumbwire_device::Size;
 use thumbwire_device::picture::{Format, Pixels};
 
 use super::*;
@@ -80,29 +79,13 @@ fn what_lies_outside_the_picture_is_left_away() {
     assert_eq!(picture, marked(&clean, &[mark([0, 0, 120, 120], "1", "Button")]));
 }
 
-/// Where labels lie, by the same means as in the picture.
-fn places(size: Size, marks: &[Mark]) -> Vec<(String, Rect)> {
-    let shown = shown(marks, size.width, size.height);
-    let mut letters = Letters::of_size(letter_size(size.width.min(size.height)));
-    let sizes: Vec<(i32, i32)> = shown
-        .iter()
-        .map(|mark| {
-            let label = letters.of(mark.label);
-            letters.size_of(&label)
-        })
-        .collect();
-    let places = place::labels(&shown, &sizes, size);
-    let each = shown.iter().zip(places);
-    each.filter_map(|(mark, place)| Some((mark.label.to_owned(), place?))).collect()
-}
-
 #[test]
 fn a_label_stands_at_the_top_left_and_grows_with_the_picture() {
     let label = |size: Size| {
         let marks = [mark([20, 20, size.width - 20, size.height - 20], "12", "Button")];
-        let found = places(size, &marks);
-        assert_eq!((found[0].1.left, found[0].1.top), (20, 20));
-        found[0].1.bottom - found[0].1.top
+        let place = places(size, &marks)[0].unwrap();
+        assert_eq!((place.left, place.top), (20, 20));
+        place.bottom - place.top
     };
     let small = label(Size { width: 320, height: 480 });
     let large = label(Size { width: 1080, height: 2400 });
@@ -124,15 +107,38 @@ fn labels_keep_clear_of_each_other_and_stay_on_the_picture() {
         marks.push(mark([150, top, 900, top + 80], &number(2), "TextView"));
         marks.push(mark([900, top, 1080, top + 150], &number(3), "Switch"));
     }
-    let found = places(size, &marks);
+    let found: Vec<Rect> = places(size, &marks).into_iter().flatten().collect();
     assert_eq!(found.len(), marks.len());
-    for (one, (label, place)) in found.iter().enumerate() {
+    for (one, place) in found.iter().enumerate() {
+        let label = &marks[one].label;
         assert!(place.left >= 0 && place.top >= 0, "{label} {place:?}");
         assert!(place.right <= size.width && place.bottom <= size.height, "{label} {place:?}");
-        for (other, beside) in &found[one + 1..] {
-            assert!(place.intersection(*beside).is_empty(), "{label} lies on {other}");
+        for (beside, mark) in found.iter().zip(&marks).skip(one + 1) {
+            assert!(place.intersection(*beside).is_empty(), "{label} lies on {}", mark.label);
         }
     }
+}
+
+#[test]
+fn a_label_stands_before_words_where_that_hides_nothing_else() {
+    let size = Size { width: 1080, height: 2400 };
+    let row = mark([0, 300, 1080, 500], "1", "LinearLayout");
+    let words = mark([200, 320, 900, 380], "2", "TextView");
+    let before = |marks: &[Mark]| places(size, marks)[1].unwrap().right <= 200;
+    assert!(before(&[row.clone(), words.clone()]));
+    let icon = mark([50, 310, 190, 450], "3", "ImageView");
+    assert!(!before(&[row, words, icon]));
+}
+
+#[test]
+fn what_has_no_label_or_does_not_show_has_no_place_for_one() {
+    let marks = [
+        mark([0, 0, 50, 50], "", "Button"),
+        mark([500, 0, 550, 50], "2", "Button"),
+        mark([50, 50, 90, 90], "3", "Button"),
+    ];
+    let found = places(Size { width: 200, height: 200 }, &marks);
+    assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true]);
 }
 
 #[test]
