@@ -16,6 +16,7 @@ mod http_calls;
 mod http_remote;
 mod http_support;
 mod many;
+mod marks;
 mod monitors;
 mod old_phone;
 mod pictures;

@@ -18,7 +18,7 @@ use crate::support::thumbwire;
 const SURFACES: [&str; 4] = ["mobile", "android", "ufo-data", "ufo-action"];
 
 /// The Python that the variable names, if it has these modules.
-fn python(variable: &str, modules: &str) -> Option<String> {
+pub(crate) fn python(variable: &str, modules: &str) -> Option<String> {
     let python = std::env::var(variable).unwrap_or_else(|_| "python3".into());
     let probe = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
     let there = probe.is_ok_and(|output| output.status.success());
