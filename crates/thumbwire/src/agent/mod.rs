@@ -27,6 +27,7 @@ mod secrets;
 mod sight;
 mod story;
 mod verify;
+pub mod task;
 mod watch;
 
 pub use budget::Used;
