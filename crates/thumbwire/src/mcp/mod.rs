@@ -5,6 +5,7 @@
 //! everybody else; [`Remote`] is that of a server elsewhere. A call's arguments, its outcome and its words belong to
 //! [`crate::surface`]; nothing here knows a tool by name.
 
+mod asking;
 mod client;
 pub mod http;
 mod input;

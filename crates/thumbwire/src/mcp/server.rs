@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::asking;
 use super::input::{Lines, UNREADABLE};
 use crate::action::{Call, Perform, Progress};
 use crate::surface::{Content, Reply, Surface, Tool};
@@ -111,6 +112,7 @@ impl ServerHandler for Server {
         };
         let mut call = Call::within(tool.budget);
         call.cancelled = context.ct.clone();
+        call.ask = asking::person(&context);
         let arguments = request.arguments.unwrap_or_default();
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
