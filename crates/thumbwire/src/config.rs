@@ -8,8 +8,16 @@
 //! | `XDG_STATE_HOME` | where the token for HTTP lies, `thumbwire/token` (default: `HOME/.local/state`) |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | the name under which a phone shows that key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | the same in two parts; default `localhost` and 5037 |
+//! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or whichever `--key-env` names | the key of a model's endpoint |
+//! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | where it answers, unless `--base-url` says so; the vendors' own clients read the same |
+//! | `THUMBWIRE_SECRET_NAME` | the value of the secret NAME, which `--secret NAME` asks for |
+//! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in capitals or small | the proxy to a model's endpoint, and the hosts that it is not for |
+//! | `NO_COLOR`, `TERM` | no colours where the one is set, or the other is `dumb` |
+//!
+//! Keys and secrets are read when they are asked for ([`value`], [`secret`]) and kept nowhere here.
 
 use std::env;
+use std::fmt;
 use std::path::PathBuf;
 
 /// What the environment says.
@@ -25,6 +33,45 @@ pub struct Config {
     pub token: Option<PathBuf>,
     /// What a phone shows for that key.
     pub key_name: String,
+    /// The proxy to models' endpoints.
+    pub proxy: Option<Proxy>,
+    /// Whether colours are wanted, where there is a terminal.
+    pub colours: bool,
+}
+
+/// A proxy. Its address may hold a password, and is not written by `{:?}`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its address.
+    pub address: String,
+    /// The hosts that it is not for, with commas between them.
+    pub except: String,
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proxy(…)")
+    }
+}
+
+/// The value of a variable that an operator named, such as a key; `None` where it is not set or empty.
+pub fn value(variable: &str) -> Option<String> {
+    env::var(variable).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The value of a secret.
+pub fn secret(name: &str) -> Option<String> {
+    env::var(secret_variable(name)).ok().filter(|value| !value.is_empty())
+}
+
+/// The variable in which a secret is looked for.
+pub fn secret_variable(name: &str) -> String {
+    format!("THUMBWIRE_SECRET_{name}")
+}
+
+/// The words by which this process was started, without its own name. What is no text is left out.
+pub fn command_line() -> Vec<String> {
+    env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect()
 }
 
 impl Config {
@@ -44,8 +91,18 @@ impl Config {
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state(&var).map(|folder| folder.join("thumbwire/token")),
             key_name: format!("{user}@{host}"),
+            proxy: proxy(&var),
+            // https://no-color.org: any value that is not empty.
+            colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
     }
+}
+
+/// The proxy that curl would take for an address that begins with `https` (its manual, "ENVIRONMENT"): small letters first.
+fn proxy(var: &impl Fn(&str) -> Option<String>) -> Option<Proxy> {
+    let either = |name: &str| var(&name.to_lowercase()).or_else(|| var(name));
+    let address = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
+    Some(Proxy { address, except: either("NO_PROXY").unwrap_or_default() })
 }
 
 /// The filter that a level means. A single word that is none would be taken for a module's name, and all of ours
@@ -123,6 +180,37 @@ mod tests {
         let named = Some(PathBuf::from("/var/me/thumbwire/token"));
         assert_eq!(token(&[("HOME", "/home/me"), ("XDG_STATE_HOME", "/var/me")]), named);
         assert_eq!(token(&[]), None);
+    }
+
+    #[test]
+    fn a_proxy_is_the_one_that_curl_would_take_and_is_not_written_out() {
+        let proxy = |variables: &'static [(&str, &str)]| {
+            let var = |name: &str| {
+                variables.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned())
+            };
+            Config::read(var).unwrap().proxy
+        };
+        assert_eq!(proxy(&[("HTTP_PROXY", "http://a"), ("NO_PROXY", "b")]), None);
+        let found = proxy(&[
+            ("ALL_PROXY", "http://all"),
+            ("HTTPS_PROXY", "http://large"),
+            ("https_proxy", "http://me:pass@small"),
+            ("no_proxy", "inside"),
+        ]);
+        let expected = Proxy { address: "http://me:pass@small".into(), except: "inside".into() };
+        assert_eq!(found, Some(expected));
+        assert!(!format!("{found:?}").contains("pass"));
+        assert_eq!(proxy(&[("ALL_PROXY", "http://all")]).unwrap().address, "http://all");
+    }
+
+    #[test]
+    fn colours_are_wanted_unless_somebody_says_otherwise() {
+        let colours = |variable: &'static str, value: &'static str| {
+            Config::read(|name| (name == variable).then(|| value.into())).unwrap().colours
+        };
+        assert!(colours("TERM", "xterm"));
+        assert!(!colours("TERM", "dumb"));
+        assert!(!colours("NO_COLOR", "1"));
     }
 
     #[test]
