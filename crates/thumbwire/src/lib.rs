@@ -8,6 +8,7 @@ pub mod action;
 pub mod agent;
 pub mod cli;
 pub mod config;
+pub mod flow;
 pub mod keep;
 pub mod key;
 pub mod look;
