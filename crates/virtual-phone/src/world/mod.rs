@@ -14,6 +14,7 @@
 mod app;
 mod apps;
 pub(crate) mod chance;
+mod decided;
 mod events;
 mod failing;
 mod fling;
@@ -54,6 +55,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub use self::app::{Component, Intent, Manifest, StartError, Started};
+pub use self::decided::{Article, Place};
 pub use self::geometry::{Display, Phase, Point, Rect};
 pub use self::keys::Key;
 pub use self::log::{Buffer, Log, LogLine};

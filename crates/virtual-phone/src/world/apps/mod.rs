@@ -18,6 +18,7 @@ mod settings;
 mod shop;
 pub(crate) mod stranger;
 
+use super::decided::{Article, Place};
 use super::tasks::Installed;
 
 /// Every app, by package name.
@@ -49,4 +50,14 @@ pub(crate) fn installed(seed: u64) -> Vec<Installed> {
         app.manifest.uid = uid;
     }
     apps
+}
+
+/// What Shop sells, by number.
+pub(super) fn articles(seed: u64) -> Vec<Article> {
+    shop::articles(seed)
+}
+
+/// What Maps knows, in the order in which a search lists it.
+pub(super) fn places(seed: u64) -> Vec<Place> {
+    maps::places(seed)
 }

@@ -16,6 +16,7 @@ mod places;
 
 use self::places::{Category, Place};
 use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store, asks};
+use crate::world::decided;
 use crate::world::icons::Icon;
 use crate::world::permissions::FINE_LOCATION;
 use crate::world::theme::{self, Colour};
@@ -319,6 +320,18 @@ impl Maps {
         }
         rows
     }
+}
+
+/// The places of the city, in the order in which a search lists them.
+pub(super) fn places(seed: u64) -> Vec<decided::Place> {
+    let all = places::city(seed).into_iter();
+    let place = |place: Place| decided::Place {
+        number: place.id,
+        name: place.name.to_owned(),
+        address: place.address,
+        phone: place.phone,
+    };
+    all.map(place).collect()
 }
 
 /// Keeps the last five searches, the newest first.

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use super::records::Records;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
+use crate::world::decided;
 use crate::world::icons::Icon;
 use crate::world::permissions::POST_NOTIFICATIONS;
 use crate::world::theme::{self, Colour};
@@ -283,6 +284,14 @@ impl Form {
             _ => None,
         }
     }
+}
+
+/// What there is to buy, by number.
+pub(super) fn articles(seed: u64) -> Vec<decided::Article> {
+    let goods = goods::seeded(seed).into_iter().enumerate();
+    goods
+        .map(|(number, Article { name, cents, .. })| decided::Article { number, name, cents })
+        .collect()
 }
 
 /// Tells of the orders that are on their way by now.
