@@ -44,6 +44,14 @@ pub struct OurKey {
     pub consent: Duration,
 }
 
+impl OurKey {
+    /// The same way to a phone, with the key for one that asks.
+    fn shown_by(&self, direct: Direct) -> Result<Direct, Failure> {
+        let key = (self.source)().map_err(|said| Failure::from(Cause::PhoneFailed { said }))?;
+        Ok(direct.with_key(key, &self.name).with_consent_within(self.consent))
+    }
+}
+
 impl Phones {
     /// The phones that an adb server knows, those that are named by address, and the built-in one when it is named.
     pub fn new(server: AdbServer) -> Self {
@@ -114,17 +122,21 @@ impl Phones {
                     let io: Box<dyn Io> = Box::new(phone.in_memory());
                     std::future::ready(Ok(io))
                 };
-                attach(id, Direct::with("the virtual phone", connect)).await
+                let direct = || Direct::with("the virtual phone", connect.clone());
+                match (attach(id, direct()).await, &self.key) {
+                    // One that was told to forget its hosts asks like any other.
+                    (Err(Error::Unauthorized { .. }), Some(key)) => {
+                        attach(id, key.shown_by(direct())?).await
+                    }
+                    (opened, _) => opened,
+                }
             }
             Way::Server => attach(id, self.server.device(id)).await,
             Way::Numbered(number) => attach(id, self.server.device_numbered(id, number)).await,
             Way::Direct => match (attach(id, Direct::tcp(id)).await, &self.key) {
                 // Asked for only now: most phones that are reached directly want none.
-                (Err(Error::Unauthorized { .. }), Some(OurKey { source, name, consent })) => {
-                    let key =
-                        source().map_err(|said| Failure::from(Cause::PhoneFailed { said }))?;
-                    let direct = Direct::tcp(id).with_key(key, name).with_consent_within(*consent);
-                    attach(id, direct).await
+                (Err(Error::Unauthorized { .. }), Some(key)) => {
+                    attach(id, key.shown_by(Direct::tcp(id))?).await
                 }
                 (opened, _) => opened,
             },
