@@ -9,6 +9,7 @@ pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod flow;
+pub mod eval;
 pub mod keep;
 pub mod key;
 pub mod look;

@@ -1,0 +1,131 @@
+//! Tasks in which an app tells what is to be done in another.
+
+use super::super::script::{Step, like, says};
+use super::super::task::{Case, Draw, Given, Task};
+use super::across::read_note;
+use super::{
+    FIRST, MEMBERS, MESSAGES, clock, given, kept, members, new_note, note, notes, sent, shop,
+    thread,
+};
+
+pub(super) const TASKS: &[Task] = &[
+    Task { name: "errands-password", apps: &["Notes", "Members"], make: password },
+    Task { name: "errands-shopping", apps: &["Notes", "Shop"], make: shopping },
+    Task { name: "errands-alarm", apps: &["Messages", "Clock"], make: alarm },
+    Task { name: "errands-file-size", apps: &["Files", "Notes"], make: file_size },
+    Task { name: "errands-phone-name", apps: &["Settings", "Messages"], make: phone_name },
+    Task { name: "errands-code", apps: &["Messages", "Notes"], make: code },
+];
+
+fn then(mut first: Vec<Step>, second: Vec<Step>) -> Vec<Step> {
+    first.extend(second);
+    first
+}
+
+fn password(draw: &mut Draw<'_>) -> Case {
+    let email = format!("{}@example.org", draw.pick(&FIRST).to_lowercase());
+    let password = format!("marsh-{}", draw.number(1_000, 9_999));
+    let mut all = note(43, "Members login", &format!("Password: {password}"));
+    all.extend(given(MEMBERS, [("member/7/email", &email), ("member/7/password", &password)]));
+    Case {
+        goal: format!(
+            "Sign in to Members as {email}. The password stands in the note \"Members login\" in Notes."
+        ),
+        given: all,
+        script: then(read_note("Members login", r"Password: (\S+)"), members::enter(&email, "{0}")),
+        wants: vec![kept(MEMBERS, [("signed in", &email)])],
+    }
+}
+
+fn shopping(draw: &mut Draw<'_>) -> Case {
+    let (article, count) = (shop::article(draw), draw.number(3, 5));
+    let body = format!("{count} x {}", article.name);
+    Case {
+        goal: "Put into the cart of Shop what the note \"To order\" in Notes says, as many as it says."
+            .into(),
+        given: note(44, "To order", &body),
+        script: then(read_note("To order", r"\d x (.+)"), shop::fill("{0}", count)),
+        wants: vec![shop::in_cart(&article, count)],
+    }
+}
+
+fn alarm(draw: &mut Draw<'_>) -> Case {
+    let (name, hour) = (draw.pick(&FIRST), draw.pick(&[5, 6, 8, 9]));
+    let said = format!("Our boat leaves soon, get up at {hour}:20");
+    Case {
+        goal: format!(
+            "Set an alarm labelled \"Boat\" in Clock for when {name} says in Messages that you should get up."
+        ),
+        given: thread(27, name, &[&said]),
+        script: then(
+            vec![
+                Step::Launch(MESSAGES),
+                Step::Tap(says(name)),
+                Step::Read(like(r"get up at (\d+:\d\d)")),
+            ],
+            clock::set(hour, 20, "Boat"),
+        ),
+        wants: vec![clock::alarm(hour, 20, "Boat")],
+    }
+}
+
+fn file_size(draw: &mut Draw<'_>) -> Case {
+    let bytes = draw.number(100, 999);
+    Case {
+        goal: "Look up in Files how many bytes the file report.txt in the folder Download has, and add a note \"Report\" in Notes whose text is that number."
+            .into(),
+        given: vec![Given::File("/sdcard/Download/report.txt".into(), bytes as usize)],
+        script: then(
+            vec![
+                Step::Launch(super::FILES),
+                Step::Tap(says("Download")),
+                Step::Tap(says("report.txt")),
+                Step::Read(like(r"^(\d+) B$")),
+            ],
+            notes::write("Report", "{0}"),
+        ),
+        wants: vec![new_note("Report", &bytes.to_string())],
+    }
+}
+
+fn phone_name(draw: &mut Draw<'_>) -> Case {
+    let who = draw.pick(&FIRST);
+    let name = format!("Lab {}", draw.number(10, 99));
+    let mut all = thread(28, who, &["Which phone is it?"]);
+    all.push(Given::Setting("global", "device_name", name.clone()));
+    Case {
+        goal: format!(
+            "Look up this phone's device name in Settings, and send {who} just that name in Messages."
+        ),
+        given: all,
+        script: then(
+            vec![
+                Step::Launch(super::SETTINGS),
+                Step::Seek(says("About phone"), super::super::script::Way::Up),
+                Step::Tap(says("About phone")),
+                Step::Read(like(r"^\w+ \d\d$").beside(says("Device name"))),
+            ],
+            super::messages::send(who, "{0}"),
+        ),
+        wants: vec![sent(28, &name)],
+    }
+}
+
+fn code(draw: &mut Draw<'_>) -> Case {
+    let code = draw.number(100_000, 999_999).to_string();
+    let text = format!("Your locker opens with {code}.");
+    Case {
+        goal: "Add a note \"Locker\" in Notes whose text is the code that the locker service sent in Messages."
+            .into(),
+        given: thread(29, "Locker Service", &[&text]),
+        script: then(
+            vec![
+                Step::Launch(MESSAGES),
+                Step::Tap(says("Locker Service")),
+                Step::Read(like(r"opens with (\d+)")),
+            ],
+            notes::write("Locker", "{0}"),
+        ),
+        wants: vec![new_note("Locker", &code)],
+    }
+}
