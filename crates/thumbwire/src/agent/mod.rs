@@ -7,12 +7,12 @@
 
 mod budget;
 mod context;
+mod examples;
 mod hands;
+mod knowledge;
 mod log;
 mod loops;
 mod memory;
-mod examples;
-mod knowledge;
 mod mind;
 pub mod model;
 mod options;
@@ -26,17 +26,17 @@ mod scene;
 mod secrets;
 mod sight;
 mod story;
-mod verify;
 pub mod task;
+mod verify;
 mod watch;
 
 pub use budget::Used;
+pub use examples::Examples;
 pub use hands::Supplier;
+pub use knowledge::Knowledge;
 pub use log::Log;
 pub use loops::{Circle, Loops};
 pub use memory::Memory;
-pub use examples::Examples;
-pub use knowledge::Knowledge;
 pub use mind::{Judgement, Mind, Thinking, Undecided};
 pub use options::{Budgets, Ended, Options, Pictures, Safeguards, Stopped};
 pub use phases::explain;

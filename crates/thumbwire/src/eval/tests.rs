@@ -1,7 +1,5 @@
 //! Each task is tried: its oracle succeeds, and who does nothing does not.
 
-use std::collections::BTreeSet;
-
 use super::oracle::carry_out;
 use super::state::{State, judge};
 use super::tasks::all;

@@ -36,7 +36,6 @@ pub type Heard<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
 
 /// Gets an answer's words as they come.
 // The lifetime has a name because async-trait would otherwise take the words' for the caller's.
-pub type Heard<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
 
 /// Answers prompts.
 #[async_trait]
