@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::budget::Used;
 use super::model::Spent;
 use super::reply::Doing;
 use super::sight::Done;
@@ -31,6 +32,8 @@ pub struct Memory {
     /// How often in a row a claim that all is done was not borne out.
     refuted: u32,
     spent: Spent,
+    /// What the last round cost.
+    last: Option<Spent>,
     took: Duration,
 }
 
@@ -62,14 +65,18 @@ impl Memory {
     /// Remembers a round.
     pub(super) fn take_in(&mut self, round: &Round) {
         self.round = round.round;
-        self.spent.add(&Spent::from(&round.spent));
+        let spent = Spent::from(&round.spent);
+        self.spent.add(&spent);
+        self.last = Some(spent);
         self.took += Duration::from_millis(round.took_ms);
         if !round.memory.is_null() {
             keep(&mut self.items, round.memory.clone(), ITEMS);
             // A round that decided nothing has no plan: the last one stands.
             self.plan.clone_from(&round.plan);
         }
-        self.observations.clone_from(&round.failures);
+        // What was told at once need not be told again: the next round looks anew.
+        let told = |why: &&String| round.observations.contains(&unseen(why));
+        self.observations = round.failures.iter().filter(|why| !told(why)).cloned().collect();
         for action in &round.actions {
             let doing =
                 Doing { function: action.function.clone(), arguments: action.arguments.clone() };
@@ -129,9 +136,10 @@ impl Memory {
         &self.spent
     }
 
-    /// How long the rounds took.
-    pub fn took(&self) -> Duration {
-        self.took
+    /// What is used up of the budgets, `time` after the last round.
+    pub(super) fn used(&self, time: Duration) -> Used {
+        let (spent, last) = (self.spent.clone(), self.last.clone());
+        Used { rounds: self.round, time: self.took + time, spent, last }
     }
 
     pub(super) fn observations(&self) -> &[String] {
@@ -141,6 +149,11 @@ impl Memory {
     pub(super) fn refuted(&self) -> u32 {
         self.refuted
     }
+}
+
+/// How a mind is told in the same round that a look failed.
+pub(super) fn unseen(why: &str) -> String {
+    format!("Not seen this time: {why}")
 }
 
 /// Puts a value behind the others; the oldest goes where there are too many.

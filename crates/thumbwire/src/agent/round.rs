@@ -16,10 +16,11 @@ use super::memory::Memory;
 use super::mind::{Mind, Thinking};
 use super::options::Options;
 use super::reply::Status;
+use super::scene::Scene;
 use super::sight::ControlRow;
 use super::story::Story;
 use super::watch::Watch;
-use crate::action::{Call, Controls};
+use crate::action::Call;
 use crate::trace::format::{Carried, Judged};
 
 /// A round under way.
@@ -60,10 +61,9 @@ pub(super) struct Round<'a> {
 pub(super) struct Screen {
     pub(super) clean: Option<Image>,
     pub(super) marked: Option<Image>,
-    /// The listing behind the rows.
-    pub(super) controls: Option<Arc<Controls>>,
+    /// The app in front, and the listing behind the rows.
+    pub(super) scene: Scene,
     pub(super) rows: Vec<ControlRow>,
-    pub(super) app: Option<String>,
     /// Why the words alone may not do.
     pub(super) doubt: Option<String>,
 }

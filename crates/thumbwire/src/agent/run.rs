@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::context::Context;
 use super::hands::{Hands, Supplier};
 use super::log::Log;
+use super::loops::Loops;
 use super::memory::Memory;
 use super::mind::Mind;
 use super::model::Spent;
@@ -81,19 +82,15 @@ impl Agent {
     /// call's time is over or a budget used up; soon after the call is taken back, behind the action that is under way.
     pub async fn run(&self, call: &Call, request: &str, memory: Memory) -> Ended {
         let began = Instant::now();
-        let mut run = Run { agent: self, call: self.within_budget(call, &memory), request, memory };
+        let mut call = call.clone();
+        if let Some(left) = memory.used(Duration::ZERO).time_left(&self.options.budgets) {
+            call.deadline = call.deadline.min(began + left);
+        }
+        let loops = Loops::default();
+        let mut run = Run { agent: self, call, request, memory, loops, began };
         run.begin();
         let end = run.carry_out().await;
-        run.end(end, began)
-    }
-
-    /// The same call, ending when the time that is left of the budget is over.
-    fn within_budget(&self, call: &Call, memory: &Memory) -> Call {
-        let mut call = call.clone();
-        if let Some(time) = self.options.budgets.time {
-            call.deadline = call.deadline.min(Instant::now() + time.saturating_sub(memory.took()));
-        }
-        call
+        run.end(end)
     }
 }
 
@@ -103,6 +100,8 @@ struct Run<'a> {
     call: Call,
     request: &'a str,
     memory: Memory,
+    loops: Loops,
+    began: Instant,
 }
 
 /// How a run ends.
@@ -146,33 +145,24 @@ impl Run<'_> {
 
     /// Why no further round may begin.
     fn must_end(&self) -> Option<End> {
-        let budgets = &self.agent.options.budgets;
-        let spent = self.memory.spent();
         let end = |stopped, why: String| Some(End::stopped(Status::Continue, stopped, why));
         if self.call.cancelled.is_cancelled() {
             return end(Stopped::Cancelled, "the run was taken back".into());
         }
+        if let Some(why) = self.memory.used(Duration::ZERO).over(&self.agent.options.budgets) {
+            return end(Stopped::Budget, why);
+        }
         if Instant::now() >= self.call.deadline {
-            return end(Stopped::Budget, "the time is used up".into());
+            return end(Stopped::Budget, "the time that the call was given is over".into());
         }
-        if self.memory.rounds() >= budgets.rounds {
-            return end(Stopped::Budget, format!("all {} rounds are used up", budgets.rounds));
-        }
-        let tokens = spent.input_tokens + spent.output_tokens;
-        if let Some(most) = budgets.tokens.filter(|most| tokens >= *most) {
-            return end(Stopped::Budget, format!("{tokens} of {most} tokens are used up"));
-        }
-        match (budgets.dollars, spent.dollars) {
-            (Some(most), Some(dollars)) if dollars >= most => {
-                end(Stopped::Budget, format!("{dollars:.2} of {most:.2} dollars are used up"))
-            }
-            _ => None,
-        }
+        None
     }
 
     /// One round; how the run ends if it ends with it.
     async fn round(&mut self, pipeline: &Pipeline) -> Option<End> {
         let Agent { mind, perform, options, story, watch, suppliers, secrets } = self.agent;
+        let budgets = &options.budgets;
+        let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
         watch.tell(&Event::Round { round: number, most: options.budgets.rounds });
         let hands = Hands::new(&**perform, &self.call, suppliers);
@@ -191,13 +181,19 @@ impl Run<'_> {
             call: &self.call,
             memory: &self.memory,
             secrets,
-            left: self.left(number),
+            left: used.left(budgets),
             number,
             began: Instant::now(),
             steps_before: story.steps(),
             context,
             screen: Screen::default(),
-            observations: self.memory.observations().to_vec(),
+            observations: self
+                .memory
+                .observations()
+                .iter()
+                .cloned()
+                .chain(used.warning(budgets))
+                .collect(),
             thinking: None,
             carried: Vec::new(),
             judged: None,
@@ -214,6 +210,15 @@ impl Run<'_> {
                 round.status = Status::Fail;
             }
         }
+        let circle = options.safeguards.loops.then(|| {
+            let doings = round.thinking.as_ref().map(|it| &*it.decision.actions);
+            self.loops.did(&round.screen.scene, doings.unwrap_or_default(), self.began.elapsed())
+        });
+        let circle = circle.flatten();
+        if let Some(circle) = &circle {
+            watch.tell(&Event::Noticed(&circle.says));
+            round.failures.push(circle.says.clone());
+        }
         let line = phases::line(&mut round);
         let status = round.status;
         drop(round);
@@ -223,7 +228,7 @@ impl Run<'_> {
         watch.tell(&Event::State {
             status,
             spent: self.memory.spent(),
-            left: &self.left(number + 1),
+            left: &self.memory.used(Duration::ZERO).left(budgets),
         });
         let said = || {
             let words = [line.result, line.comment, line.thought];
@@ -236,6 +241,10 @@ impl Run<'_> {
             (_, Status::Finish | Status::Fail) if decided => {
                 Some(End { status, why: said(), stopped: None })
             }
+            _ if circle.as_ref().is_some_and(|circle| circle.hopeless) => {
+                let why = circle.map(|circle| circle.says).unwrap_or_default();
+                Some(End::stopped(Status::Fail, Stopped::Loop, why))
+            }
             _ if self.memory.refuted() >= MOST_REFUTED => {
                 let times = self.memory.refuted();
                 let why = format!("the goal was said to be reached {times} times, and was not");
@@ -245,13 +254,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is left of the budgets when this round begins, in words.
-    fn left(&self, round: u32) -> String {
-        let most = self.agent.options.budgets.rounds;
-        format!("{} rounds", (most + 1).saturating_sub(round))
-    }
-
-    fn end(self, end: End, began: Instant) -> Ended {
+    fn end(self, end: End) -> Ended {
         let End { status, why, stopped } = end;
         let name = match status {
             Status::Continue => "CONTINUE",
@@ -261,7 +264,7 @@ impl Run<'_> {
         self.agent.story.tell(&Line::Ended { status: name.into(), why: why.clone() });
         self.agent.watch.tell(&Event::Ended { status, why: &why });
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
-        let took: Duration = began.elapsed();
+        let took = self.began.elapsed();
         Ended { status, why, stopped, rounds, spent, took }
     }
 }

@@ -80,7 +80,7 @@ async fn carry_out(round: &Round<'_>, doing: &Doing) -> (Carried, Value) {
     result.insert("success".into(), success.into());
     result.insert("message".into(), message.clone().into());
     let control = doing.arguments.get("control_id").and_then(Value::as_str);
-    let listing = round.screen.controls.as_deref();
+    let listing = round.screen.scene.controls.as_deref();
     let carried = Carried {
         function: doing.function.clone(),
         arguments: doing.arguments.clone(),

@@ -2,21 +2,26 @@
 //!
 //! Only the screen's failure ends the run: without apps or controls a mind can still decide by the picture, and is told what is missing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thumbwire_device::{Flags, Image, Screenshot as Picture};
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::super::context::DataUri;
 use super::super::hands::Came;
+use super::super::options::Pictures;
 use super::super::round::{Round, Screen};
+use super::super::scene::Scene;
 use super::super::sight::{AppRow, ControlRow};
 use super::super::watch::Event;
 use super::{Broken, Strategy};
 use crate::action::{Action, Cause, Controls as Listing, Failure, Outcome};
+use crate::mark::{self, Mark};
 
 /// `MobileScreenshotCaptureStrategy`.
 pub(super) struct Screenshot;
@@ -123,8 +128,10 @@ impl Strategy for Controls {
 
     async fn carry_out(&self, round: &mut Round<'_>) -> Result<(), Broken> {
         let began = Instant::now();
-        let listed = list(round).await;
-        if let Err(Broken(why)) = &listed {
+        let mut listed = list(round).await;
+        if listed.is_ok() {
+            listed = mark(round).await;
+        } else if let Err(Broken(why)) = &listed {
             round.screen.doubt = Some(format!("the controls are not known: {why}"));
         }
         let name = format!("action_step{}_annotated.png", round.number);
@@ -150,7 +157,10 @@ pub(super) async fn afresh(round: &mut Round<'_>) -> Result<Screen, Broken> {
     let before = std::mem::take(&mut round.screen);
     let clean = take(round).await;
     round.screen.clean = clean.as_ref().ok().cloned();
-    let listed = list(round).await;
+    let mut listed = list(round).await;
+    if listed.is_ok() {
+        listed = mark(round).await;
+    }
     let fresh = std::mem::replace(&mut round.screen, before);
     match (clean, listed) {
         (Err(broken), Err(_)) => Err(broken),
@@ -167,7 +177,7 @@ async fn take(round: &mut Round<'_>) -> Result<Image, Broken> {
     picture.ok_or_else(|| Broken("the screenshot came without a picture".into()))
 }
 
-/// Lists the controls, says which app is in front, and marks the picture.
+/// Lists the controls, and says which app is in front.
 async fn list(round: &mut Round<'_>) -> Result<(), Broken> {
     // Each round decides by the screen as it is: nothing may have been done since the last listing, and time has passed.
     let anew = Map::from_iter([("force_refresh".to_owned(), true.into())]);
@@ -175,7 +185,7 @@ async fn list(round: &mut Round<'_>) -> Result<(), Broken> {
     let came = match came {
         Ok(came) => came,
         Err(broken) => {
-            round.screen.app = in_front(round, None).await;
+            round.screen.scene = scene(round, None).await;
             return Err(broken);
         }
     };
@@ -189,32 +199,41 @@ async fn list(round: &mut Round<'_>) -> Result<(), Broken> {
             row.state = listing.node_of(&row.id).map_or(Vec::new(), |node| state(listing, node));
         }
     }
-    round.screen.app = in_front(round, listing.as_deref()).await;
-    round.screen.marked = match &round.screen.clean {
-        Some(clean) => marked(clean, &rows),
-        None => None,
-    };
-    (round.screen.rows, round.screen.controls) = (rows, listing);
+    round.screen.scene = scene(round, listing).await;
+    round.screen.rows = rows;
     Ok(())
 }
 
-/// The app that has the focus; where the phone does not say, the one whose window the listing shows.
-async fn in_front(round: &Round<'_>, listing: Option<&Listing>) -> Option<String> {
+/// What is in front; where the phone does not say, the app whose window the listing shows.
+async fn scene(round: &Round<'_>, listing: Option<Arc<Listing>>) -> Scene {
     const BUDGET: Duration = Duration::from_secs(15);
     let said = round.hands.perform(Action::CurrentApp, BUDGET).await;
-    let shown = || {
-        let nodes = &listing?.look.tree.nodes;
-        nodes.iter().map(|node| &node.package).find(|package| !package.is_empty()).cloned()
+    let front = match &said {
+        Ok(Outcome::Current(front)) => front.as_ref(),
+        _ => None,
     };
-    match said {
-        Ok(Outcome::Current(Some(current))) => Some(current.app.0),
-        _ => shown(),
+    let mut scene = Scene::new(listing, front);
+    if scene.app.is_none() {
+        let packages = scene.nodes().map(|(_, node)| node.package.clone());
+        let shown = packages.into_iter().find(|package| !package.is_empty());
+        scene.app = shown;
     }
+    scene
 }
 
-/// The picture with the controls marked by their ids.
-fn marked(_clean: &Image, _rows: &[ControlRow]) -> Option<Image> {
-    None
+/// Marks the picture with the controls' ids. It takes a moment, so nobody waits for it where nobody would see it.
+async fn mark(round: &mut Round<'_>) -> Result<(), Broken> {
+    let unseen = round.story.0.is_none() && round.options.pictures == Pictures::Text;
+    let Some(clean) = round.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
+    let mark =
+        |row: &ControlRow| Mark { rect: row.rect, label: row.id.clone(), kind: row.kind.clone() };
+    let marks: Vec<Mark> = round.screen.rows.iter().map(mark).collect();
+    let drawn = spawn_blocking(move || mark::draw(&clean, &marks)).await;
+    let failed =
+        |why: String| Broken(format!("the controls were not marked on the picture: {why}"));
+    let drawn = drawn.map_err(|error| failed(error.to_string()))?;
+    round.screen.marked = Some(drawn.map_err(|error| failed(error.to_string()))?);
+    Ok(())
 }
 
 /// What a control is beyond its name, in words; only what a list of names would mislead about.

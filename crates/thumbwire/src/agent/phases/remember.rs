@@ -67,7 +67,7 @@ pub(in super::super) fn line(round: &mut Round<'_>) -> format::Round {
     let name = |path: &Option<String>| Some(path.as_deref()?.rsplit('/').next()?.to_owned());
     let clean = name(&round.context.clean_screenshot_path);
     let annotated = name(&round.context.annotated_screenshot_path);
-    let look = round.screen.controls.as_ref().and_then(|controls| {
+    let look = round.screen.scene.controls.as_ref().and_then(|controls| {
         let stored = serde_json::to_vec(&StoredLook::from(&*controls.look)).ok()?;
         round.story.keep(format!("look_step{number}.json"), &stored)
     });
@@ -102,7 +102,7 @@ pub(in super::super) fn line(round: &mut Round<'_>) -> format::Round {
         look,
         prompt: prompt.flatten(),
         response: response.flatten(),
-        app: round.screen.app.clone(),
+        app: round.screen.scene.app.clone(),
         observations: round.observations.clone(),
         thought: decision.thought,
         comment: decision.comment,

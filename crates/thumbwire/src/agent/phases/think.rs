@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::context::Action;
+use super::super::memory::unseen;
 use super::super::round::{Round, Screen};
 use super::super::sight::Sight;
 use super::super::watch::Event;
@@ -45,8 +46,7 @@ impl Strategy for Interaction {
             return Err(Broken("the run was ended before a decision".into()));
         }
         // What failed in the looks of this round is told at once.
-        let unseen = round.failures.iter().map(|why| format!("Not seen this time: {why}"));
-        round.observations.extend(unseen);
+        round.observations.extend(round.failures.iter().map(|why| unseen(why)));
         let sight = sight(round, &round.screen);
         let name = round.mind.name();
         round.watch.tell(&Event::Thinking { mind: &name });
@@ -87,7 +87,7 @@ pub(in super::super) fn sight(round: &Round<'_>, screen: &Screen) -> Sight {
         last_success_actions: round.memory.last_success_actions(),
         installed_apps: round.context.installed_apps.clone().unwrap_or_default(),
         current_controls: screen.rows.clone(),
-        app: screen.app.clone(),
+        app: screen.scene.app.clone(),
         observations: round.observations.clone(),
         blackboard: round.memory.blackboard(),
         secrets: round.secrets.to_vec(),
