@@ -1,7 +1,8 @@
 //! The schemas of answers, for endpoints that can be held to one.
 //!
 //! They are as small as they can be: a small model on a small machine is held to them token by token. Names and types alone are
-//! kept of the functions' schemas; what an argument means stands in the system part.
+//! kept of the functions' schemas; what an argument means stands in the system part. And they are closed: OpenAI's strict mode and
+//! Anthropic's structured outputs take only schemas whose objects require all that they name, so what may be left away may be null.
 
 use serde_json::{Map, Value, json};
 
@@ -18,8 +19,10 @@ pub(in crate::agent) fn of_decision(functions: &[Function]) -> Value {
             "additionalProperties": false,
         })
     };
-    let nothing =
-        call("", json!({ "type": "object", "properties": {}, "additionalProperties": false }));
+    let nothing = call(
+        "",
+        json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false }),
+    );
     let calls = functions.iter().map(|function| call(&function.name, bare(&function.schema)));
     let calls: Vec<Value> = calls.chain([nothing]).collect();
     let text = json!({ "type": "string" });
@@ -35,7 +38,7 @@ pub(in crate::agent) fn of_decision(functions: &[Function]) -> Value {
             "result": text,
             "remember": texts,
         },
-        "required": ["observation", "thought", "action", "plan"],
+        "required": ["observation", "thought", "action", "plan", "comment", "result", "remember"],
         "additionalProperties": false,
     })
 }
@@ -52,20 +55,19 @@ pub(in crate::agent) fn of_judgement() -> Value {
 
 /// The schema of a function's arguments, without what is for people.
 fn bare(schema: &Map<String, Value>) -> Value {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let properties: Map<String, Value> = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, property)| (name.clone(), bare_property(property)))
-        .collect();
-    let mut bare =
-        json!({ "type": "object", "properties": properties, "additionalProperties": false });
-    if let Some(required) =
-        schema.get("required").filter(|all| all.as_array().is_some_and(|all| !all.is_empty()))
-    {
-        bare["required"] = required.clone();
+    let needed = schema.get("required").and_then(Value::as_array);
+    let needed = |name: &str| needed.is_some_and(|all| all.iter().any(|one| one == name));
+    let named = schema.get("properties").and_then(Value::as_object);
+    let mut properties = Map::new();
+    for (name, property) in named.into_iter().flatten() {
+        let mut property = bare_property(property);
+        if !needed(name) {
+            or_null(&mut property);
+        }
+        properties.insert(name.clone(), property);
     }
-    bare
+    let required: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
 fn bare_property(property: &Value) -> Value {
@@ -79,5 +81,26 @@ fn bare_property(property: &Value) -> Value {
         }
         Value::Array(several) => several.iter().map(bare_property).collect(),
         other => other.clone(),
+    }
+}
+
+/// Lets what may be left away be null.
+fn or_null(property: &mut Value) {
+    let null = Value::from("null");
+    match property.get_mut("type") {
+        Some(Value::Array(kinds)) if !kinds.contains(&null) => kinds.push(null),
+        Some(kind @ Value::String(_)) => *kind = json!([kind, "null"]),
+        _ => {}
+    }
+    if let Some(allowed) = property.get_mut("enum").and_then(Value::as_array_mut)
+        && !allowed.contains(&Value::Null)
+    {
+        allowed.push(Value::Null);
+    }
+    if let Some(any) = property.get_mut("anyOf").and_then(Value::as_array_mut) {
+        let null = json!({ "type": "null" });
+        if !any.contains(&null) {
+            any.push(null);
+        }
     }
 }
