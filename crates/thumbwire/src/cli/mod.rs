@@ -6,6 +6,7 @@
 mod call;
 mod demo;
 mod devices;
+mod eval;
 #[expect(dead_code, reason = "until `run` is there")]
 mod live;
 mod manner;
@@ -46,6 +47,8 @@ enum Verb {
     Serve(serve::Arguments),
     /// Drive the built-in virtual phone through a whole story and keep its pictures.
     Demo(demo::Arguments),
+    /// Attempt the task suite on virtual phones, and tell how many tasks succeed.
+    Eval(eval::Arguments),
     /// Print a look at the screen, of a phone or of a saved dump.
     Screen(screen::Arguments),
     /// List the phones that are there.
@@ -166,6 +169,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
     match verb {
         Verb::Serve(arguments) => serve::run(arguments, config).await,
         Verb::Demo(arguments) => demo::run(arguments).await,
+        Verb::Eval(arguments) => eval::run(arguments).await,
         Verb::Screen(arguments) => screen::run(arguments, config).await,
         Verb::Devices(arguments) => devices::run(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,

@@ -3,13 +3,13 @@
 use super::oracle::carry_out;
 use super::state::{State, judge};
 use super::tasks::all;
-use super::{Bench, Case, Task};
+use super::{Bench, Case, Task, Time};
 
 const SEEDS: std::ops::Range<u64> = 0..5;
 
 /// Carries out the script of one case on a phone laid out for another, and judges by that other's wants.
 async fn tried(seed: u64, laid: &Case, done: &Case) -> Result<u32, String> {
-    let bench = Bench::new(seed, &[]);
+    let bench = Bench::new(seed, &[], Time::Held, false);
     bench.lay(laid);
     let before = State::of(&bench.phone);
     let went = carry_out(&*bench.perform(), &done.script).await?;
