@@ -68,9 +68,13 @@ pub(super) fn refused(refused: &Refused<'_>) -> Fault {
     let broke = status == 402 || body.contains("insufficient_quota");
     // 408 and 409 as OpenAI's own client; 529 is Anthropic's "overloaded".
     let passing = matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 529);
-    let passing = !broke && refused.should.unwrap_or(passing);
+    // llama.cpp says 500 where its model has no eyes: "image input is not supported".
+    let lower = said.to_lowercase();
+    let blind = lower.contains("image") && lower.contains("not support");
+    let passing = !broke && !blind && refused.should.unwrap_or(passing);
     let next = match status {
         _ if broke => " The account has no credit left: add some, or take another model.".into(),
+        _ if blind => " It takes no pictures: show it words alone.".into(),
         401 if refused.keyed => format!(" Check the key in {variable}."),
         401 => format!(" It wants a key: set {variable}."),
         403 => format!(" Check that the key in {variable} may use {model}."),
@@ -233,6 +237,8 @@ mod tests {
             fault(404, "{}").why.contains("Check the name of the model, gpt-x, and the base URL")
         );
         assert!(fault(413, "{}").why.ends_with("show it fewer pictures."));
+        let blind = fault(500, r#"{"error":{"message":"image input is not supported"}}"#);
+        assert!(blind.why.ends_with("show it words alone.") && blind.again == Again::No);
     }
 
     #[test]

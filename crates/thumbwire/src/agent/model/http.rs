@@ -35,7 +35,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A proxy between us and the endpoints.
+/// A proxy between us and endpoints on `https`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Through {
     /// Its address, `http://proxy:3128`; a name and a password may stand in it.
@@ -161,7 +161,7 @@ fn client(url: &Url, through: Option<&Through>) -> Result<Client, String> {
     if let Some(Through { proxy, except }) = through {
         let except = NoProxy::from_string(&format!("localhost,127.0.0.0/8,::1,{except}"));
         // Its error would tell the address, with the password in it.
-        let proxy = Proxy::all(proxy).map_err(|_| "the proxy's address is none")?;
+        let proxy = Proxy::https(proxy).map_err(|_| "the proxy's address is none")?;
         builder = builder.proxy(proxy.no_proxy(except));
     }
     if url.scheme() == "http" {

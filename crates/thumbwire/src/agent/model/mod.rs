@@ -11,6 +11,7 @@ mod fault;
 mod http;
 mod open;
 mod openai;
+mod pauses;
 mod picture;
 mod price;
 mod remote;

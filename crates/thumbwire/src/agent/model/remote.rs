@@ -2,7 +2,7 @@
 //!
 //! A [`Dialect`] writes bodies and reads answers; everything else is here. One attempt is a request with its answer. It has a time of its
 //! own; a stream that began may not pause long either. A pause that the server names is kept, as long as the call's deadline and
-//! [`LONGEST_PAUSE`] allow. When the call is taken back, the connection is dropped at once, and what was read so far is counted.
+//! [`pauses::LONGEST`] allow. When the call is taken back, the connection is dropped at once, and what was read so far is counted.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -11,15 +11,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use backon::{ExponentialBuilder, Retryable as _};
 use jiff::Timestamp;
-use jiff::fmt::rfc2822;
 use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::events::Events;
 use super::fault::{self, Again, Fault};
 use super::http::{Endpoint, because};
+use super::pauses;
 use super::picture::{self, Limits};
 use super::price::Price;
 use super::{Answer, Heard, Model, Prompt, Spent, Unanswered};
@@ -30,9 +30,6 @@ const MOST_BYTES: usize = 32 << 20;
 
 /// What is read of a refusal.
 const MOST_OF_REFUSAL: usize = 64 << 10;
-
-/// A server that wants a longer pause does not mean this run.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// How long is waited for an answer, and how often it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +203,7 @@ impl<D: Dialect> Remote<D> {
         let answered = attempt
             .retry(pauses)
             .when(|fault| fault.again != Again::No)
-            .adjust(|fault, pause| until_again(fault.again, pause, left()))
+            .adjust(|fault, pause| pauses::until_again(fault.again, pause, left()))
             .notify(|fault, pause| {
                 tracing::info!(
                     model = self.name,
@@ -220,7 +217,7 @@ impl<D: Dialect> Remote<D> {
             })
             .await;
         answered.map_err(|mut fault| {
-            let asked_too_much = |pause: &Duration| *pause > LONGEST_PAUSE.min(left());
+            let asked_too_much = |pause: &Duration| *pause > pauses::LONGEST.min(left());
             if let Again::After(pause) = fault.again
                 && asked_too_much(&pause)
             {
@@ -357,7 +354,7 @@ impl<D: Dialect> Remote<D> {
         }
         let headers = response.headers();
         let should = headers.get("x-should-retry").map(|word| word == "true");
-        let pause = pause_named(headers, Timestamp::now());
+        let pause = pauses::named(headers, Timestamp::now());
         // What it said before it broke off is better than nothing.
         let body = read_some(&mut response, MOST_OF_REFUSAL, self.patience.idle).await;
         fault::refused(&fault::Refused {
@@ -388,40 +385,6 @@ impl Drop for Tally<'_> {
             spent.add(&cost);
         }
     }
-}
-
-/// The pause before the next attempt; `None` where there is none.
-fn until_again(again: Again, pause: Option<Duration>, left: Duration) -> Option<Duration> {
-    match again {
-        Again::No => None,
-        // No failure: the number of ways to write a request is what ends this.
-        Again::Otherwise => Some(Duration::ZERO),
-        Again::Yes | Again::Once => pause.filter(|pause| *pause < left),
-        Again::After(named) => {
-            pause.map(|_| named).filter(|named| *named < left && *named <= LONGEST_PAUSE)
-        }
-    }
-}
-
-/// The pause that a server wants: `retry-after-ms` (OpenAI, Azure), or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), which
-/// counts from the server's own `Date`.
-fn pause_named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = |header: &HeaderMap, name: &str| {
-        header.get(name).and_then(|value| value.to_str().ok()).map(|text| text.trim().to_owned())
-    };
-    let number =
-        |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
-    if let Some(ms) = text(headers, "retry-after-ms").and_then(|ms| number(&ms)) {
-        return Duration::try_from_secs_f64(ms / 1000.0).ok();
-    }
-    let after = text(headers, RETRY_AFTER.as_str())?;
-    if let Some(seconds) = number(&after) {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = |text: &str| rfc2822::parse(text).ok().map(|date| date.timestamp());
-    let now = text(headers, DATE.as_str()).and_then(|text| date(&text)).unwrap_or(now);
-    let seconds = date(&after)?.duration_since(now).as_secs();
-    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
 fn content_type(headers: &HeaderMap) -> String {
@@ -478,48 +441,4 @@ fn too_long() -> Fault {
         "the answer is longer than {} MB; that is no answer of a model.",
         MOST_BYTES >> 20
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(headers: &[(&'static str, &str)]) -> Option<Duration> {
-        let mut all = HeaderMap::new();
-        for (name, value) in headers {
-            all.insert(*name, value.parse().unwrap());
-        }
-        pause_named(&all, "2026-11-21T12:00:00Z".parse().unwrap())
-    }
-
-    #[test]
-    fn a_pause_is_understood_in_each_way_of_naming_it() {
-        let seconds = |seconds| Some(Duration::from_secs_f64(seconds));
-        assert_eq!(named(&[("retry-after", "7")]), seconds(7.0));
-        assert_eq!(named(&[("retry-after", " 0.5 ")]), seconds(0.5));
-        assert_eq!(named(&[("retry-after-ms", "250"), ("retry-after", "9")]), seconds(0.25));
-        assert_eq!(named(&[("retry-after", "Sat, 21 Nov 2026 12:01:30 GMT")]), seconds(90.0));
-        let date = ("date", "Sat, 21 Nov 2026 12:01:00 GMT");
-        assert_eq!(named(&[("retry-after", "Sat, 21 Nov 2026 12:01:30 GMT"), date]), seconds(30.0));
-        assert_eq!(named(&[("retry-after", "Sat, 21 Nov 2026 11:00:00 GMT")]), seconds(0.0));
-        for odd in ["-3", "soon", "", "NaN", "1e300"] {
-            assert_eq!(named(&[("retry-after", odd)]), None, "{odd}");
-        }
-        assert_eq!(named(&[]), None);
-    }
-
-    #[test]
-    fn a_pause_longer_than_is_left_ends_the_asking() {
-        let second = Duration::from_secs(1);
-        assert_eq!(until_again(Again::Yes, Some(second), second * 9), Some(second));
-        assert_eq!(until_again(Again::Yes, Some(second), second / 2), None);
-        assert_eq!(until_again(Again::Yes, None, second * 9), None);
-        assert_eq!(
-            until_again(Again::After(second * 8), Some(second), second * 9),
-            Some(second * 8)
-        );
-        assert_eq!(until_again(Again::After(second * 9), Some(second), second * 9), None);
-        assert_eq!(until_again(Again::After(second * 301), Some(second), second * 9999), None);
-        assert_eq!(until_again(Again::Otherwise, None, second), Some(Duration::ZERO));
-    }
 }

@@ -1,6 +1,9 @@
 //! What goes wrong: what is asked again, when it is given up, what is said then.
 
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::super::Through;
 
 use super::endpoint::{End, Given, Server};
 use super::*;
@@ -170,6 +173,34 @@ async fn a_server_that_is_not_there_is_told_with_its_address() {
         failed.why
     );
     assert!(!failed.why.contains("other") && failed.spent.retries == 2, "{failed:?}");
+}
+
+/// The proxy learns where to, and nothing else: the key goes through the tunnel alone.
+#[tokio::test]
+async fn a_proxy_is_asked_for_a_tunnel_and_sees_no_key() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = format!("http://me:pass@{}", listener.local_addr().unwrap());
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = vec![0; 4096];
+        let read = stream.read(&mut head).await.unwrap();
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\n\r\n").await.unwrap();
+        String::from_utf8_lossy(&head[..read]).into_owned()
+    };
+    let through = Through { proxy, except: "elsewhere.example".into() };
+    let settings = Settings {
+        base_url: Some("https://model.example/v1".into()),
+        key: Some(Key::new(KEY)),
+        patience: Patience { retries: 0, ..Patience::default() },
+        through: Some(through),
+        ..Settings::default()
+    };
+    let model = open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let (asked, head) = tokio::join!(ask(&*model, None), serve);
+    assert!(head.starts_with("CONNECT model.example:443 HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("roxy-") && !head.contains(KEY), "{head}");
+    let why = asked.0.unwrap_err().why;
+    assert!(why.contains("it is not reached") && !why.contains("pass"), "{why}");
 }
 
 #[tokio::test]
