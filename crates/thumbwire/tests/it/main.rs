@@ -17,6 +17,7 @@ mod http_remote;
 mod http_support;
 mod many;
 mod marks;
+mod models;
 mod monitors;
 mod old_phone;
 mod pictures;

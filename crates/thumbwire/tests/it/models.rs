@@ -1,0 +1,427 @@
+//! Models behind programs that know nothing of us: `aimock` in both dialects with its failures, llama.cpp's server, and the types that the
+//! vendors publish with their own clients, by which each request is checked.
+//!
+//! `.ci/models` brings them, into target/real/models. The key is a word that must be seen in no error.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use serde_json::{Value, json};
+use thumbwire::action::Call;
+use thumbwire::agent::model::{
+    Answer, Choice, Key, Patience, Scripted, Settings, Unanswered, open,
+};
+use thumbwire::agent::{Part, Prompt, Role, Turn};
+use thumbwire_device::Format;
+use thumbwire_device::picture::Pixels;
+use tokio::net::TcpListener;
+
+const BOTH: [&str; 2] = ["openai", "anthropic"];
+const KEY: &str = "sk-sekret-0123456789";
+
+/// A file of what `.ci/models` brings; `None` where it was not run.
+fn real(file: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/models").join(file);
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    let there = path.exists();
+    assert!(there || !required, "{} is missing: run .ci/models", path.display());
+    if !there {
+        println!("skipped: no {file} below target/real/models (.ci/models brings it)");
+    }
+    there.then_some(path)
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
+}
+
+/// A server of somebody else, ended with the test.
+struct Served {
+    child: Child,
+    url: String,
+}
+
+impl Served {
+    /// Starts a program that says its address in a line of its own.
+    fn start(command: &mut Command) -> Self {
+        let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
+        let mut child = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = said.find_map(|line| {
+            let line = line.unwrap();
+            line.find("http://").map(|at| line[at..].trim().to_owned())
+        });
+        std::thread::spawn(move || said.for_each(drop));
+        Self { child, url: url.expect("it says its address") }
+    }
+
+    /// `aimock` with these answers and options.
+    fn aimock(answers: &Value, options: &[&str]) -> Option<Self> {
+        let program = real("node_modules/@copilotkit/aimock/dist/cli.js")?;
+        // `.ci/real-clients` names the one that this machine has, or brings one.
+        let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/node/node");
+        let node = if node.exists() { node } else { "node".into() };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("answers.json");
+        std::fs::write(&file, json!({ "fixtures": answers }).to_string()).unwrap();
+        let mut command = Command::new(node);
+        command.arg(program).args(["-p", "0", "--strict"]).arg("-f").arg(&file).args(options);
+        Some(Self::start(&mut command))
+    }
+
+    /// The base URL by which each dialect reaches it.
+    fn base(&self, provider: &str) -> String {
+        let url = &self.url;
+        if provider == "openai" { format!("{url}/v1") } else { url.clone() }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn settings(base_url: String) -> Settings {
+    let patience = Patience {
+        whole: Duration::from_secs(20),
+        idle: Duration::from_secs(5),
+        retries: 3,
+        pause: Duration::from_millis(5),
+    };
+    Settings { base_url: Some(base_url), key: Some(Key::new(KEY)), patience, ..Settings::default() }
+}
+
+/// A prompt as a round of the agent has it, with these last words.
+fn prompt(words: &str, picture: bool) -> Prompt {
+    let turn = |role, parts| Turn { role, parts };
+    let text = |text: &str| Part::Text(text.into());
+    let mut parts = vec![text("The screen:")];
+    if picture {
+        let pixels = Pixels::new(1080, 2400, vec![90; 1080 * 2400 * 3]).unwrap();
+        parts.push(Part::Picture(pixels.write(Format::Png).unwrap()));
+    }
+    parts.push(text(words));
+    let example = vec![text("An example.")];
+    Prompt {
+        system: "You operate a phone.".into(),
+        turns: vec![
+            turn(Role::User, example),
+            turn(Role::Assistant, vec![text("{\"status\":\"FINISH\"}")]),
+            turn(Role::User, parts),
+        ],
+    }
+}
+
+async fn ask(
+    provider: &str,
+    settings: Settings,
+    prompt: &Prompt,
+    shape: Option<&Value>,
+) -> (Result<Answer, Unanswered>, String) {
+    let choice: Choice = format!("{provider}:small").parse().unwrap();
+    let model = open(&choice, settings).unwrap();
+    let heard = Mutex::new(String::new());
+    let hear = |words: &str| heard.lock().unwrap().push_str(words);
+    let call = Call::within(Duration::from_secs(60));
+    let answered = model.answer(prompt, shape, &call, &hear).await;
+    let told = format!("{answered:?}");
+    assert!(!told.contains(KEY), "the key is told: {told}");
+    (answered, heard.into_inner().unwrap())
+}
+
+const WORDS: &str = "I see the screen of Maps, and I tap the field that says Search here.";
+
+#[tokio::test]
+async fn aimock_answers_in_both_dialects_streaming_or_not() {
+    let usage = json!({
+        "prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920, "input_tokens": 900, "output_tokens": 20,
+    });
+    let answers = json!([{ "match": { "userMessage": "What now?" }, "response": { "content": WORDS, "usage": usage } }]);
+    let Some(server) = Served::aimock(&answers, &[]) else { return };
+    for provider in BOTH {
+        for stream in [true, false] {
+            let settings = Settings { stream, ..settings(server.base(provider)) };
+            let (answer, heard) = ask(provider, settings, &prompt("What now?", true), None).await;
+            let answer = answer.unwrap();
+            assert_eq!((answer.text.as_str(), heard.as_str()), (WORDS, WORDS), "{provider}");
+            assert!(!answer.cut_off);
+            let spent = answer.spent;
+            assert_eq!((spent.calls, spent.retries), (1, 0), "{provider}");
+            assert_eq!((spent.input_tokens, spent.output_tokens), (900, 20), "{provider} {stream}");
+        }
+        let settings = settings(server.base(provider));
+        let refused = ask(provider, settings, &prompt("Something else.", false), None).await.0;
+        let why = refused.unwrap_err().why;
+        assert!(why.starts_with(&format!("{provider} small at {}", server.url)), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_that_aimock_wants_is_kept_and_a_stream_that_it_cuts_is_asked_for_again() {
+    let answers: Vec<Value> = BOTH
+        .iter()
+        .flat_map(|provider| {
+            let (limited, cut) = (format!("{provider} limited"), format!("{provider} cut"));
+            let error = json!({ "message": "slow down", "type": "rate_limit_error" });
+            let whole = json!({ "content": WORDS });
+            [
+                json!({ "match": { "userMessage": limited, "sequenceIndex": 0 }, "response": { "error": error, "status": 429 } }),
+                json!({ "match": { "userMessage": limited }, "response": whole }),
+                json!({ "match": { "userMessage": cut, "sequenceIndex": 0 }, "response": whole, "truncateAfterChunks": 3 }),
+                json!({ "match": { "userMessage": cut }, "response": whole }),
+            ]
+        })
+        .collect();
+    let Some(server) = Served::aimock(&json!(answers), &[]) else { return };
+    for provider in BOTH {
+        let begun = Instant::now();
+        let limited = prompt(&format!("{provider} limited"), false);
+        let answer =
+            ask(provider, settings(server.base(provider)), &limited, None).await.0.unwrap();
+        assert_eq!((answer.text.as_str(), answer.spent.retries), (WORDS, 1), "{provider}");
+        // It says `Retry-After: 1`.
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{provider}");
+
+        let cut = prompt(&format!("{provider} cut"), false);
+        let (answer, heard) = ask(provider, settings(server.base(provider)), &cut, None).await;
+        assert_eq!(answer.unwrap().spent.retries, 1, "{provider}");
+        // A connection that is reset may take with it what was not read yet.
+        let (before, after) = heard.split_once('\n').unwrap_or(("", &heard));
+        assert!(WORDS.starts_with(before) && after == WORDS, "{heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_at_aimock_is_told() {
+    let answers =
+        json!([{ "match": { "userMessage": "What now?" }, "response": { "content": WORDS } }]);
+    let cases = [
+        ("--chaos-drop", "1", "status 500"),
+        ("--chaos-malformed", "1", "no JSON"),
+        ("--chaos-disconnect", "1", ": "),
+        ("--chaos-ratelimit", "1", "status 429"),
+        ("--chaos-latency", "5000", "no whole answer came within 0.5 s"),
+    ];
+    for (option, value, words) in cases {
+        let Some(server) = Served::aimock(&answers, &[option, value]) else { return };
+        for provider in BOTH {
+            let mut settings = settings(server.base(provider));
+            settings.patience.retries = 1;
+            settings.patience.whole = Duration::from_millis(500);
+            let failed = ask(provider, settings, &prompt("What now?", false), None).await.0;
+            let failed = failed.unwrap_err();
+            assert!(failed.why.contains(words), "{option} {provider}: {}", failed.why);
+            assert_eq!(failed.spent.retries, 1, "{option} {provider}: {}", failed.why);
+        }
+    }
+    // Half of all requests fail; patience wins.
+    let Some(server) = Served::aimock(&answers, &["--chaos-drop", "0.5"]) else { return };
+    for provider in BOTH {
+        let mut settings = settings(server.base(provider));
+        settings.patience.retries = 30;
+        let answer = ask(provider, settings, &prompt("What now?", false), None).await.0;
+        assert_eq!(answer.unwrap().text, WORDS);
+    }
+}
+
+/// aimock's own journal holds Anthropic's requests turned into OpenAI's, without pictures: what is checked is what we sent.
+#[tokio::test]
+async fn each_piece_of_a_request_is_of_the_vendors_published_type() {
+    let Some(python) = real("bin/python") else { return };
+    let shape = json!({
+        "type": "object", "properties": { "status": { "enum": ["CONTINUE", "FINISH"] } },
+        "required": ["status"], "additionalProperties": false,
+    });
+    let mut bodies = json!({});
+    for provider in BOTH {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let base = endpoint(Arc::clone(&asked)).await;
+        for (stream, shape, picture) in [
+            (true, None, true),
+            (false, None, false),
+            (true, Some(&shape), true),
+            (false, Some(&shape), false),
+        ] {
+            let mut settings = settings(base.clone());
+            settings.stream = stream;
+            settings.json_schema = shape.is_some();
+            // A thing that llama.cpp, Ollama and OpenAI's older models take.
+            settings.most_tokens = picture.then_some(600);
+            let prompt = prompt("What now?", picture);
+            assert_eq!(ask(provider, settings, &prompt, shape).await.0.unwrap().text, "yes");
+        }
+        bodies[provider] = asked.lock().unwrap().clone().into();
+    }
+    let mut child = Command::new(python)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(script("request_types.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(bodies.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    assert_eq!(seen["missed"], json!([]), "each body that was spoilt was noticed");
+    assert!(seen["spoilt"].as_u64().unwrap() > 300, "{seen}");
+    for kind in [
+        "ChatCompletionContentPartImageParam",
+        "ImageBlockParam",
+        "OutputConfigParam",
+        "JSONSchema",
+    ] {
+        assert!(seen["checked"][kind].as_u64().unwrap_or(0) >= 2, "{kind}: {seen}");
+    }
+    assert_eq!(seen["checked"]["picture"], 4, "{seen}");
+}
+
+/// An endpoint that answers both dialects and keeps what it was asked.
+async fn endpoint(asked: Arc<Mutex<Vec<Value>>>) -> String {
+    let give = move |body: Bytes| {
+        asked.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+        let answer = json!({
+            "choices": [{ "message": { "content": "yes" }, "finish_reason": "stop" }],
+            "content": [{ "type": "text", "text": "yes" }], "stop_reason": "end_turn",
+        });
+        std::future::ready(answer.to_string())
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(give)).await });
+    base
+}
+
+/// The model is of random numbers: what it says is noise, how its server says it is not.
+#[tokio::test]
+async fn the_server_of_llama_cpp_answers_in_both_dialects() {
+    let (Some(python), Some(model)) = (real("bin/python"), real("small.gguf")) else { return };
+    let server = Served::start(Command::new(python).arg(script("llama_server.py")).arg(model));
+    for provider in BOTH {
+        for stream in [true, false] {
+            let base =
+                Settings { stream, most_tokens: Some(12), ..settings(server.base(provider)) };
+            let (answer, heard) =
+                ask(provider, base.clone(), &prompt("What now?", false), None).await;
+            let answer = answer.unwrap();
+            assert_eq!(answer.text, heard, "{provider} {stream}");
+            // Random numbers rarely end by themselves; the 12 tokens do it.
+            assert!(answer.cut_off || answer.spent.output_tokens < 12, "{provider} {answer:?}");
+            let spent = answer.spent;
+            assert!((60..300).contains(&spent.input_tokens), "{provider} {stream}: {spent:?}");
+            assert!(
+                spent.output_tokens > 0 && spent.cached_tokens <= spent.input_tokens,
+                "{spent:?}"
+            );
+
+            // It has no eyes, and says so.
+            let blind = ask(provider, base, &prompt("What now?", true), None).await.0.unwrap_err();
+            assert!(blind.why.contains("image input is not supported"), "{}", blind.why);
+            assert_eq!(blind.spent.retries, 0, "{}", blind.why);
+        }
+        let lost = settings(format!("{}/nowhere", server.url));
+        let why = ask(provider, lost, &prompt("What now?", false), None).await.0.unwrap_err().why;
+        assert!(why.contains("status 404") && why.contains("the base URL"), "{why}");
+    }
+    // Held to a shape, even noise has it.
+    let shape = json!({
+        "type": "object", "properties": { "status": { "enum": ["CONTINUE", "FINISH"] } },
+        "required": ["status"], "additionalProperties": false,
+    });
+    for stream in [true, false] {
+        let base = settings(server.base("openai"));
+        let held = Settings { stream, json_schema: true, most_tokens: Some(400), ..base };
+        let answer =
+            ask("openai", held, &prompt("What now?", false), Some(&shape)).await.0.unwrap();
+        let value: Value = serde_json::from_str(&answer.text).expect("it is held to JSON");
+        assert!(["CONTINUE", "FINISH"].contains(&value["status"].as_str().unwrap()), "{value}");
+    }
+}
+
+#[test]
+fn the_documents_file_of_replies_is_one() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let script = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let model = Scripted::read("docs/models.md", script, None).unwrap();
+    assert_eq!(model.left(), 3);
+}
+
+/// Makes an authority and a certificate of it for this computer, in a folder.
+fn certificate(folder: &Path) -> bool {
+    let rules = "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=localhost\n[ca]\nbasicConstraints=critical,CA:TRUE\n\
+                 [leaf]\nsubjectAltName=IP:127.0.0.1\nbasicConstraints=critical,CA:FALSE\n";
+    std::fs::write(folder.join("rules"), rules).unwrap();
+    let common =
+        "req -x509 -config rules -days 2 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1";
+    let ca = "-extensions ca -keyout ca.key -out ca.pem -subj /CN=tests";
+    let leaf = "-extensions leaf -CA ca.pem -CAkey ca.key -keyout key.pem -out cert.pem";
+    [ca, leaf].iter().all(|own| {
+        let arguments = common.split(' ').chain(own.split(' '));
+        let made = Command::new("openssl").args(arguments).current_dir(folder).output();
+        made.is_ok_and(|output| output.status.success())
+    })
+}
+
+#[test]
+fn a_model_is_reached_over_tls_by_the_authorities_that_are_named() {
+    let Some(python) = real("bin/python") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    if !certificate(folder.path()) {
+        assert!(!required, "openssl makes no certificate");
+        println!("skipped: no openssl");
+        return;
+    }
+    let file = |name: &str| folder.path().join(name);
+    std::fs::create_dir(file("none")).unwrap();
+    let mut command = Command::new(python);
+    command.arg(script("tls_model.py")).args([file("cert.pem"), file("key.pem")]);
+    let server = Served::start(&mut command);
+    // rustls reads the variable; only a process of its own can be given one.
+    let told = |authorities: PathBuf| {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["models::over_tls", "--exact", "--ignored", "--nocapture"])
+            .env("SSL_CERT_FILE", authorities)
+            .env("SSL_CERT_DIR", file("none"))
+            .env("THUMBWIRE_TEST_TLS", server.url.replace("http://", "https://"))
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&child.stdout).into_owned()
+    };
+    let answered = told(file("ca.pem"));
+    assert!(answered.contains(&format!("TLSv1.3 Bearer {KEY}")), "{answered}");
+    std::fs::create_dir(file("others")).unwrap();
+    assert!(certificate(&file("others")));
+    let refused = told(file("others/ca.pem"));
+    assert!(refused.contains("it is not reached: invalid peer certificate"), "{refused}");
+    assert!(!refused.contains(KEY), "{refused}");
+    let none = told(file("rules"));
+    assert!(none.contains("install `ca-certificates` or set SSL_CERT_FILE"), "{none}");
+}
+
+/// The other half of the test above, in a process of its own.
+#[tokio::test]
+#[ignore = "needs the server of another test"]
+async fn over_tls() {
+    let base = std::env::var("THUMBWIRE_TEST_TLS").unwrap();
+    let mut settings = settings(base);
+    settings.patience.retries = 0;
+    let model = match open(&"openai:x".parse().unwrap(), settings) {
+        Ok(model) => model,
+        Err(why) => return println!("{why}"),
+    };
+    let call = Call::within(Duration::from_secs(20));
+    match model.answer(&prompt("What now?", false), None, &call, &|_| ()).await {
+        Ok(answer) => println!("{}", answer.text),
+        Err(failed) => println!("{}", failed.why),
+    }
+}
