@@ -16,6 +16,7 @@ mod serve;
 #[expect(dead_code, reason = "until `run` is there")]
 mod terminal;
 mod tools;
+mod trace;
 mod ufo;
 
 use std::process::ExitCode;
@@ -62,6 +63,8 @@ enum Verb {
     Tools(tools::Arguments),
     /// Run the virtual phone for other programs: `adb connect` to it.
     Phone(phone::Arguments),
+    /// Show a recorded run, or make a page of it.
+    Trace(trace::Arguments),
 }
 
 /// Which phone a verb is for.
@@ -175,6 +178,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
         Verb::Call(arguments) => call::run(arguments, config).await,
         Verb::Tools(arguments) => tools::run(&arguments),
         Verb::Phone(arguments) => phone::run(arguments).await,
+        Verb::Trace(arguments) => trace::run(arguments),
     }
 }
 

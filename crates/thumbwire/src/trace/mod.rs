@@ -1,16 +1,23 @@
 //! The recorded story of a run: what was asked, what came of it, with the pictures.
 //!
 //! [`format`] is what stands on disk and carries a version; [`Traced`] records as a decorator around any
-//! [`Perform`](crate::action::Perform), which costs the code inside nothing; [`read`] gives a run back.
+//! [`Perform`](crate::action::Perform), which costs the code inside nothing; [`read`] gives a run back. For people, [`Story`] is a run
+//! moment by moment, [`show`] tells it on a terminal, and [`report`] makes a page of it.
 
 pub mod format;
 mod recorder;
+pub mod report;
+mod show;
+mod story;
+mod words;
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
 pub use recorder::{Recorder, Traced};
+pub use show::show;
+pub use story::{Moment, Step, Story};
 
 use format::{FILE, Line, VERSION};
 

@@ -72,7 +72,7 @@ fn each_room_of_the_product_knows_only_what_stands_below_it() {
         ("action", &["look"][..]),
         ("keep", &["action"][..]),
         ("session", &["action", "keep", "look"][..]),
-        ("trace", &["action", "look"][..]),
+        ("trace", &["action", "look", "mark"][..]),
         ("surface", &["action", "look"][..]),
         ("mcp", &["action", "surface", "token"][..]),
         ("mark", &[][..]),

@@ -1,0 +1,74 @@
+//! `thumbwire trace`: what a recorded run tells.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::{Ended, print};
+use crate::trace::{Story, report, show};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Print a run, a line a step
+    Show {
+        /// The run's folder
+        #[arg(value_name = "RUN")]
+        run: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make one HTML page of a run, with all its pictures
+    Report {
+        /// The run's folder
+        #[arg(value_name = "RUN")]
+        run: PathBuf,
+        /// The page's file [default: report.html in the run's folder]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8, Ended> {
+    match arguments.verb {
+        Verb::Show { run, json } => {
+            let story = open(&run)?;
+            if json {
+                let told = json!({ "notes": story.notes, "lines": story.lines });
+                print(&format!("{told:#}\n"))?;
+            } else {
+                print(&show(&story))?;
+            }
+        }
+        Verb::Report { run, out } => {
+            let story = open(&run)?;
+            let out = out.unwrap_or_else(|| run.join("report.html"));
+            let page = report::page(&story, &nonce()?);
+            std::fs::write(&out, &page).map_err(|error| {
+                Ended::failed(format!("cannot write {}: {error}", out.display()))
+            })?;
+            let size = page.len() as f64 / 1e6;
+            print(&format!("{} ({size:.1} MB)\n", out.display()))?;
+        }
+    }
+    Ok(0)
+}
+
+fn open(run: &Path) -> Result<Story, Ended> {
+    Story::open(run).map_err(|error| {
+        Ended::failed(format!("cannot read the run in {}: {error}", run.display()))
+    })
+}
+
+/// What a page's own script is known by.
+fn nonce() -> Result<String, Ended> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Ended::failed(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
