@@ -24,6 +24,7 @@ mod pictures;
 mod python;
 mod recordings;
 mod releases;
+mod report;
 mod serials;
 mod states;
 mod stdio;

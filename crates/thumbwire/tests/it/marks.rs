@@ -38,7 +38,7 @@ const SMALL: &[Page] =
     &[Page("small-settings", SETTINGS, &[]), Page("small-keypad", CLOCK, &["Timer"])];
 
 /// A session on a virtual phone with such a screen.
-fn session(android: u32, display: Display) -> Session {
+pub(crate) fn session(android: u32, display: Display) -> Session {
     let phone = VirtualPhone::new(Setup { android, display, ..Setup::default() });
     let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone);
     Session::new(phones, Some(VIRTUAL.into()))
@@ -95,7 +95,8 @@ async fn kept(session: &Session, page: &Page, folder: &Path) -> Value {
     json!({ "file": file, "labels": labels })
 }
 
-fn marks(controls: &Controls) -> Vec<Mark> {
+/// The marks of controls, as the agent numbers them.
+pub(crate) fn marks(controls: &Controls) -> Vec<Mark> {
     let mark = |(number, node): (usize, &thumbwire_device::Node)| Mark {
         rect: [node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom],
         label: number.to_string(),

@@ -1,0 +1,234 @@
+//! The page of a run, made by the program and opened in a browser from the file system: nothing goes over the network, keys move,
+//! both themes and a narrow screen are legible, and a stranger's words do nothing.
+//!
+//! `.ci/browser` brings Chromium and Selenium: `THUMBWIRE_PYTHON_BROWSER` names a Python with `selenium`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use thumbwire::action::{Action, Call, Choice, Outcome, Perform as _, Shape, Target, Typing};
+use thumbwire::mark;
+use thumbwire::session::Session;
+use thumbwire::trace::format::{Carried, Cost, Goal, Judged, Line, Round};
+use thumbwire::trace::{Recorder, Traced};
+use thumbwire_device::AppId;
+use thumbwire_virtual_phone::world::Display;
+use tokio::time::Instant;
+
+use crate::marks::{marks, session};
+use crate::python::python;
+use crate::support::thumbwire;
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// Words that would do something on a page that let them.
+const HOSTILE: &str = "</script><script>alert(1)</script><img src=http://127.0.0.1:9/x onerror=alert(1)>\u{202e}turned\u{7}";
+
+/// A run that is recorded while it happens on the virtual phone; what a mind would say is written here.
+struct Recording {
+    perform: Traced<Session>,
+    recorder: Arc<Recorder>,
+    rounds: u32,
+}
+
+impl Recording {
+    fn begin(folder: &Path) -> Self {
+        let started = "2024-03-05T10:00:00Z".to_owned();
+        let recorder = Arc::new(Recorder::begin(folder, started.clone()).unwrap());
+        let display = Display { width: 1080, height: 2400, density: 420, rotation: 0 };
+        let perform = Traced::new(session(14, display), recorder.clone());
+        let goal = Goal {
+            request: "Search for restaurants on Maps".into(),
+            mind: "scripted".into(),
+            started,
+        };
+        recorder.tell(&Line::Goal(goal)).unwrap();
+        Self { perform, recorder, rounds: 0 }
+    }
+
+    async fn done(&self, action: Action) -> Result<Outcome, thumbwire::action::Failure> {
+        self.perform.perform(&Call::within(Duration::from_secs(60)), action).await
+    }
+
+    /// A round as the agent tells it: the screen with and without marks, the look, then one action.
+    async fn round(&mut self, thought: &str, function: &str, arguments: Value, action: Action) {
+        self.rounds += 1;
+        let (began, first) = (Instant::now(), self.recorder.steps() + 1);
+        let asked = Action::Screenshot(Shape::default());
+        let Ok(Outcome::Picture(picture)) = self.done(asked).await else { panic!("no picture") };
+        let asked = Action::Controls { no_older_than: Duration::ZERO };
+        let Ok(Outcome::Controls(controls)) = self.done(asked).await else { panic!("no controls") };
+        let look = format!("{:04}.look.json", self.recorder.steps());
+        let marked = mark::draw(&picture.image, &marks(&controls)).unwrap();
+        let name = |rest: &str| format!("action_step{}{rest}", self.rounds);
+        self.recorder.keep(&name(".png"), &picture.image.bytes).unwrap();
+        self.recorder.keep(&name("_annotated.png"), &marked.bytes).unwrap();
+        let prompt = json!([
+            { "role": "system", "content": "You drive a phone." },
+            { "role": "user", "content": [
+                { "type": "image_url", "image_url": { "url": name("_annotated.png") } },
+                { "type": "text", "text": "[User Request]: Search for restaurants on Maps" },
+            ] },
+        ]);
+        self.recorder.keep(&name("_prompt.json"), prompt.to_string().as_bytes()).unwrap();
+        self.recorder.keep(&name("_response.txt"), thought.as_bytes()).unwrap();
+        let done = self.done(action).await;
+        let touch = match &done {
+            Ok(Outcome::Tapped(hit)) => vec![[hit.at.x, hit.at.y]],
+            _ => Vec::new(),
+        };
+        let message = done.as_ref().err().map(|failure| failure.cause.to_string());
+        let carried = Carried {
+            function: function.into(),
+            arguments: arguments.as_object().cloned().unwrap(),
+            success: done.is_ok(),
+            message: message.clone().unwrap_or_else(|| "done".into()),
+            touch,
+            ..Carried::default()
+        };
+        let timings = json!({
+            "DATA_COLLECTION": 420, "LLM_INTERACTION": 1900, "ACTION_EXECUTION": 130, "MEMORY_UPDATE": 4,
+        });
+        let round = Round {
+            round: self.rounds,
+            at_ms: self.recorder.at_ms(began),
+            took_ms: 2454,
+            steps: Some([first, self.recorder.steps()]),
+            clean: Some(name(".png")),
+            annotated: Some(name("_annotated.png")),
+            look: Some(look),
+            prompt: Some(name("_prompt.json")),
+            response: Some(name("_response.txt")),
+            app: Some(MAPS.into()),
+            observations: vec!["The screen changed: 12 controls are new.".into()],
+            thought: thought.into(),
+            comment: "On the way.".into(),
+            plan: vec!["type \"restaurants\"".into(), "read the results".into()],
+            actions: vec![carried],
+            status: "CONTINUE".into(),
+            spent: Cost {
+                calls: 1,
+                input_tokens: 2310,
+                cached_tokens: 1100,
+                output_tokens: 84,
+                dollars: Some(0.0041),
+                ..Cost::default()
+            },
+            timings: timings.as_object().cloned().unwrap(),
+            failures: message.into_iter().collect(),
+            judged: (self.rounds == 4)
+                .then(|| Judged { reached: true, why: "The results show.".into() }),
+            ..Round::default()
+        };
+        self.recorder.tell(&Line::Round(Box::new(round))).unwrap();
+    }
+}
+
+/// The seed's story, with something that fails and a mind that says something hostile.
+async fn recorded(folder: &Path) {
+    let mut run = Recording::begin(folder);
+    let tap = |text: &str| Action::TapElement(Target::Named { id: None, text: Some(text.into()) });
+    let launch = Action::Launch(Choice::Id(AppId(MAPS.into())));
+    let thought = "I need to launch Google Maps first.";
+    run.round(thought, "launch_app", json!({ "package_name": MAPS }), launch).await;
+    let thought = "The search bar is control 1; I tap it.";
+    run.round(thought, "click_control", json!({ "control_id": "1" }), tap("Search here")).await;
+    run.round(HOSTILE, "click_control", json!({ "control_name": HOSTILE }), tap("no such thing"))
+        .await;
+    let typing = Action::Type(Typing { submit: true, ..Typing::of("restaurants") });
+    let thought = "The field has the focus: I type what is sought.";
+    run.round(thought, "type_text", json!({ "text": "restaurants" }), typing).await;
+    let thought = "The results are there.";
+    run.round(thought, "click_control", json!({ "control_id": "8" }), tap("Open now")).await;
+    let ended = Line::Ended { status: "FINISH".into(), why: "18 places were found.".into() };
+    run.recorder.tell(&ended).unwrap();
+}
+
+/// The page of a run, made by the program.
+fn reported(run: &Path) -> std::path::PathBuf {
+    let output = thumbwire().args(["trace", "report"]).arg(run).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    run.join("report.html")
+}
+
+fn browse(python: &str, page: &Path, pictures: &Path, kind: &str) -> Value {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/report.py");
+    let output =
+        Command::new(python).arg(script).arg(page).arg(pictures).arg(kind).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_str(said.lines().last().unwrap()).unwrap()
+}
+
+/// Kept, for whoever wants to look at the pages.
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn the_page_of_a_run_is_read_in_a_browser_from_the_file_system() {
+    let folder = folder("rounds");
+    recorded(&folder).await;
+    let page = reported(&folder);
+    let size = fs::metadata(&page).unwrap().len();
+    assert!(size < 3_000_000, "{size} bytes");
+    let Some(python) = python("THUMBWIRE_PYTHON_BROWSER", "selenium") else { return };
+    let seen = browse(&python, &page, &folder, "rounds");
+    assert_eq!(seen["moments"], 5, "{seen}");
+    assert_eq!(seen["failed"], 1, "{seen}");
+}
+
+#[test]
+fn the_page_of_a_run_without_rounds_tells_its_steps() {
+    let folder = folder("steps");
+    let run = folder.join("demo");
+    let output = thumbwire().args(["demo", "--out"]).arg(&run).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = reported(&run);
+    let Some(python) = python("THUMBWIRE_PYTHON_BROWSER", "selenium") else { return };
+    let seen = browse(&python, &page, &folder, "steps");
+    assert_eq!(seen["moments"], 18, "{seen}");
+}
+
+#[tokio::test]
+async fn a_run_is_shown_a_line_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    recorded(folder.path()).await;
+    let output = thumbwire().args(["trace", "show"]).arg(folder.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    // Times differ from run to run.
+    let redacted: Vec<String> = text.lines().map(redact).collect();
+    insta::assert_snapshot!("trace_show", redacted.join("\n"));
+    let output = thumbwire().args(["trace", "show", "--json"]).arg(folder.path()).output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["notes"], json!([]));
+    assert_eq!(told["lines"].as_array().unwrap().len(), 1 + 1 + 15 + 5 + 1);
+    let output = thumbwire().args(["trace", "show", "/nowhere"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// A line with its times replaced by a sign.
+fn redact(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_time = |at: usize| {
+        matches!(words.get(at + 1), Some(&unit) if ["ms", "s", "ms,", "s:"].contains(&unit))
+            && words[at].starts_with(|c: char| c.is_ascii_digit())
+    };
+    let unit = |word: &str| ["ms", "s", "ms,", "s:"].contains(&word);
+    let mut told = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if is_time(at) {
+            told.push("#");
+        } else if !(unit(word) && at > 0 && is_time(at - 1)) {
+            told.push(word);
+        }
+    }
+    told.join(" ")
+}
