@@ -16,6 +16,9 @@ use super::{Ended, Event, Pictures, Status, Stopped, Watch};
 use crate::action::{Action, Call, Cause, Failure, Outcome, Perform, Progress};
 use crate::surface::{Handler, Manner, Reply, Tool};
 
+/// The tool's name.
+pub const NAME: &str = "mobile_run_task";
+
 /// Carries out goals.
 #[async_trait]
 pub trait Carry: Send + Sync {

@@ -9,6 +9,7 @@ use thumbwire_device::Image;
 
 use super::{Device, Ended, SurfaceName, exit_code, print, session};
 use crate::action::Call;
+use crate::agent::task;
 use crate::config::Config;
 use crate::keep::Keep;
 use crate::surface::{Content, Reply};
@@ -62,6 +63,9 @@ fn not_there(tool: &str) -> String {
     let others = surfaces.filter(|surface| surface.tool(tool).is_some());
     let others: Vec<_> = others.map(|surface| format!("`--surface {}`", surface.name)).collect();
     match others.is_empty() {
+        true if tool == task::NAME => {
+            format!("{tool:?} needs a model; `thumbwire run GOAL --model …` does what it does")
+        }
         true => format!("no tool is called {tool:?}; `thumbwire tools` lists them"),
         false => format!("{tool:?} is a tool of another surface: add {}", others.join(" or ")),
     }

@@ -7,13 +7,15 @@ mod call;
 mod demo;
 mod devices;
 mod eval;
-#[expect(dead_code, reason = "until `run` is there")]
 mod live;
 mod manner;
+mod mind;
 mod phone;
+mod run;
 mod screen;
 mod serve;
-#[expect(dead_code, reason = "until `run` is there")]
+mod signals;
+mod stage;
 mod terminal;
 mod tools;
 mod trace;
@@ -46,6 +48,8 @@ struct Arguments {
 enum Verb {
     /// Serve a phone's tools to MCP clients, on standard input and output or over HTTP.
     Serve(serve::Arguments),
+    /// Carry out a goal on a phone, with a model that looks and decides.
+    Run(run::Arguments),
     /// Drive the built-in virtual phone through a whole story and keep its pictures.
     Demo(demo::Arguments),
     /// Attempt the task suite on virtual phones, and tell how many tasks succeed.
@@ -171,6 +175,7 @@ pub fn main() -> ExitCode {
 async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
     match verb {
         Verb::Serve(arguments) => serve::run(arguments, config).await,
+        Verb::Run(arguments) => run::run(arguments, config).await,
         Verb::Demo(arguments) => demo::run(arguments).await,
         Verb::Eval(arguments) => eval::run(arguments).await,
         Verb::Screen(arguments) => screen::run(arguments, config).await,

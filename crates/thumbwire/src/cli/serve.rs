@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::try_join_all;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::mind::{Limits, MindFlags, Thinker};
+use super::signals::Asked;
+use super::stage::{self, Stage, Tasks};
 use super::ufo::Ufo;
 use super::{Device, Ended, SurfaceName, session};
 use crate::action::Perform;
+use crate::agent::{Secrets, task};
 use crate::config::Config;
 use crate::keep::Keep;
 use crate::mcp;
@@ -38,7 +43,21 @@ pub(super) struct Arguments {
     http: Http,
     #[command(flatten)]
     ufo: Ufo,
+    /// A secret that can be typed as `{{NAME}}` and is shown to nobody: the value of $THUMBWIRE_SECRET_NAME; may be given several
+    /// times
+    #[arg(long, value_name = "NAME")]
+    secret: Vec<String>,
+    #[command(flatten)]
+    mind: MindFlags,
+    #[command(flatten)]
+    limits: Limits,
 }
+
+/// How long a task of `mobile_run_task` may take, where nobody says otherwise.
+pub(super) const TASK: Duration = Duration::from_secs(600);
+
+/// What a task is given beyond its own time, to end its story.
+const AFTER_A_TASK: Duration = Duration::from_secs(30);
 
 /// How callers come in that are no child of ours.
 #[derive(clap::Args)]
@@ -58,28 +77,59 @@ struct Http {
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     // What cannot be served is told before a phone is looked for.
-    let doors = doors(&arguments, config).await?;
+    let mut doors = doors(&arguments, config).await?;
+    let thinker = thinker(&arguments, config)?;
+    let vault = stage::secrets(&arguments.secret)?;
     let session = session(config, arguments.device).with_files(Keep::new(&arguments.out));
     let session = Arc::new(session);
+    let hidden: Arc<dyn Perform> = match vault.is_empty() {
+        true => Arc::clone(&session) as Arc<dyn Perform>,
+        false => Arc::new(Secrets::new(Arc::clone(&session), Arc::clone(&vault))),
+    };
     let perform: Arc<dyn Perform> = match &arguments.trace {
-        None => Arc::clone(&session) as Arc<dyn Perform>,
+        None => hidden,
         Some(folder) => {
             let recorder = Recorder::begin(folder, jiff::Timestamp::now().to_string());
             let recorder = recorder.map_err(|error| {
                 Ended::failed(format!("cannot record into {}: {error}", folder.display()))
             })?;
-            Arc::new(Traced::new(Arc::clone(&session), recorder))
+            Arc::new(Traced::new(hidden, recorder))
         }
     };
+    let mut surface = arguments.surface.surface();
+    if let Some(thinker) = thinker {
+        let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
+        let budgets = arguments.limits.budgets(TASK);
+        let time = budgets.time.unwrap_or(TASK) + AFTER_A_TASK;
+        let tool = task::tool(Arc::new(Tasks { stage, thinker, budgets }), time);
+        // There is one door where a model was named, or none but standard input.
+        match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
+            Some((_, surface)) => surface.tools.push(tool),
+            None => surface.tools.push(tool),
+        }
+    }
+    let mut asked = Asked::new();
     let served = match doors {
-        Some((doors, access)) => over_http(doors, perform, access).await,
+        Some((doors, access)) => over_http(doors, perform, access, &mut asked).await,
         None => tokio::select! {
-            served = mcp::serve_stdio(Arc::new(arguments.surface.surface()), perform) => served,
-            () = asked_to_end() => Ok(()),
+            served = mcp::serve_stdio(Arc::new(surface), perform) => served,
+            () = asked.to_end() => Ok(()),
         },
     };
     session.end().await;
     served.map(|()| 0).map_err(Ended::failed)
+}
+
+/// The model that carries out tasks, where one was named.
+fn thinker(arguments: &Arguments, config: &Config) -> Result<Option<Thinker>, Ended> {
+    if !arguments.mind.is_there() {
+        return Ok(None);
+    }
+    if arguments.ufo.is_asked || !matches!(arguments.surface, SurfaceName::Mobile) {
+        let words = "--model goes with `--surface mobile`, which has the tool mobile_run_task then";
+        return Err(Ended::usage(words));
+    }
+    arguments.mind.open(config).map(Some)
 }
 
 /// Where HTTP is served, what, and to whom; `None` is standard input and output.
@@ -102,6 +152,7 @@ async fn over_http(
     doors: Vec<(TcpListener, Surface)>,
     perform: Arc<dyn Perform>,
     access: Access,
+    asked: &mut Asked,
 ) -> Result<(), String> {
     let stop = CancellationToken::new();
     let mut serving = Vec::new();
@@ -114,7 +165,7 @@ async fn over_http(
     let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {
         served = served.as_mut() => served,
-        () = asked_to_end() => {
+        () = asked.to_end() => {
             stop.cancel();
             served.await
         }
@@ -147,26 +198,4 @@ fn access(http: &Http, config: &Config) -> Result<Access, Ended> {
 fn without_token() -> Access {
     eprintln!("thumbwire: without a token: every program of this computer may use the phone");
     Access::Everyone
-}
-
-/// Until somebody asks the program to end: by Ctrl-C, or as a service manager or a closed terminal does.
-async fn asked_to_end() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        // Where a signal cannot be listened for, it ends the program as ever.
-        let asked = async |kind: SignalKind| match signal(kind) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        };
-        tokio::select! {
-            () = asked(SignalKind::interrupt()) => {}
-            () = asked(SignalKind::terminate()) => {}
-            () = asked(SignalKind::hangup()) => {}
-        }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
 }

@@ -4,6 +4,7 @@ use clap::ValueEnum as _;
 use serde_json::json;
 
 use super::{Ended, SurfaceName, print};
+use crate::agent::task;
 use crate::surface::{Surface, manual};
 
 #[derive(clap::Args)]
@@ -29,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Ended> {
     if let Some(name) = &arguments.name {
         return one(name, arguments);
     }
-    let surface = arguments.surface.unwrap_or(SurfaceName::Mobile).surface();
+    let surface = with_task(arguments.surface.unwrap_or(SurfaceName::Mobile));
     if arguments.json {
         let tools: Vec<_> = surface.tools.iter().map(|tool| tool.to_json()).collect();
         print(&format!("{}\n", json!({ "tools": tools })))?;
@@ -67,5 +68,14 @@ fn one(name: &str, arguments: &Arguments) -> Result<u8, Ended> {
 /// The surface of that name, or all.
 fn surfaces(named: Option<SurfaceName>) -> Vec<Surface> {
     let names = named.map_or_else(|| SurfaceName::value_variants().to_vec(), |name| vec![name]);
-    names.into_iter().map(SurfaceName::surface).collect()
+    names.into_iter().map(with_task).collect()
+}
+
+/// The surface, with the tool that `mobile` has where the operator named a model.
+fn with_task(name: SurfaceName) -> Surface {
+    let mut surface = name.surface();
+    if matches!(name, SurfaceName::Mobile) {
+        surface.tools.push(task::for_the_manual(super::serve::TASK));
+    }
+    surface
 }

@@ -1,0 +1,172 @@
+//! What a goal is carried out on: a session with its secrets, and for each run a folder with its story.
+//!
+//! Shared by `run`, by `serve` for the tool `mobile_run_task`, and by the demo. A run lies in `logs/run-TIME/` under `--out`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::mind::Thinker;
+use super::{Ended, terminal};
+use crate::action::{Call, Perform};
+use crate::agent::task::{Carried, Carry, Wanted};
+use crate::agent::{Agent, Budgets, Memory, Mind, Options, Safeguards, Secrets, Vault, Watch};
+use crate::config;
+use crate::session::Session;
+use crate::trace::format::Line;
+use crate::trace::{Recorder, Traced};
+
+/// A session, and where its runs are kept.
+pub(super) struct Stage {
+    /// The session.
+    pub(super) session: Arc<Session>,
+    /// The secrets that can be typed.
+    pub(super) vault: Arc<Vault>,
+    /// The folder in which `logs/` lies.
+    pub(super) out: PathBuf,
+}
+
+/// A run about to be carried out.
+pub(super) struct Run {
+    /// Where its story is told.
+    pub(super) recorder: Arc<Recorder>,
+    /// What it remembers already.
+    pub(super) memory: Memory,
+    perform: Arc<dyn Perform>,
+    vault: Arc<Vault>,
+}
+
+impl Stage {
+    /// A new run, in a folder of its own.
+    pub(super) fn begin(&self) -> Result<Run, String> {
+        let recorder = begin(&self.out)?;
+        Ok(self.run(recorder, Memory::default()))
+    }
+
+    /// The run in that folder, taken up again; with its goal.
+    pub(super) fn resume(&self, folder: &Path) -> Result<(Run, String), String> {
+        let wrong =
+            |why: &dyn std::fmt::Display| format!("cannot go on with {}: {why}", folder.display());
+        let (recorder, lines) = Recorder::resume(folder).map_err(|error| wrong(&error))?;
+        let goal = lines.iter().rev().find_map(|line| match line {
+            Line::Goal(goal) => Some(goal.request.clone()),
+            _ => None,
+        });
+        let goal = goal.ok_or_else(|| wrong(&"it carries out no goal"))?;
+        let ended = lines.iter().rev().find_map(|line| match line {
+            Line::Ended { status, .. } => Some(status.as_str()),
+            _ => None,
+        });
+        if ended == Some("FINISH") {
+            return Err(wrong(&"it is finished"));
+        }
+        Ok((self.run(recorder, Memory::of(&lines)), goal))
+    }
+
+    fn run(&self, recorder: Recorder, memory: Memory) -> Run {
+        let recorder = Arc::new(recorder);
+        let hidden = Secrets::new(Arc::clone(&self.session), Arc::clone(&self.vault));
+        let perform = Arc::new(Traced::new(hidden, Arc::clone(&recorder)));
+        Run { recorder, memory, perform, vault: Arc::clone(&self.vault) }
+    }
+}
+
+impl Run {
+    /// The folder of its story.
+    pub(super) fn folder(&self) -> String {
+        self.recorder.folder().display().to_string()
+    }
+
+    /// The agent that carries it out.
+    pub(super) fn agent(
+        &self,
+        mind: Arc<dyn Mind>,
+        options: Options,
+        watch: Arc<dyn Watch>,
+    ) -> Agent {
+        Agent::new(mind, Arc::clone(&self.perform), options)
+            .with_story(Arc::clone(&self.recorder))
+            .watched_by(watch)
+            .knowing_secrets(self.vault.names())
+    }
+}
+
+/// A new folder `logs/run-TIME` with an empty story. Of two runs of one second the later has a number behind its time.
+fn begin(out: &Path) -> Result<Recorder, String> {
+    let now = jiff::Zoned::now();
+    let name = now.strftime("run-%Y%m%d-%H%M%S").to_string();
+    let logs = match out.as_os_str() == "." {
+        // As a person would write it.
+        true => PathBuf::from("logs"),
+        false => out.join("logs"),
+    };
+    for number in 1..100 {
+        let name = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        let folder = logs.join(name);
+        match Recorder::begin(&folder, now.timestamp().to_string()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                return Err(format!("cannot keep the run in {}: {error}", folder.display()));
+            }
+            Ok(recorder) => return Ok(recorder),
+        }
+    }
+    Err(format!("cannot keep the run in {}: too many began this second", logs.display()))
+}
+
+/// How a run is carried out in that folder.
+pub(super) fn options(thinker: &Thinker, budgets: Budgets, folder: String) -> Options {
+    Options {
+        pictures: thinker.pictures(),
+        budgets,
+        safeguards: Safeguards::default(),
+        log_path: folder,
+        clock: || jiff::Zoned::now().datetime(),
+    }
+}
+
+/// The secrets of these names: from the environment, else from the person at the terminal.
+pub(super) fn secrets(names: &[String]) -> Result<Arc<Vault>, Ended> {
+    let mut given = Vec::new();
+    for name in names {
+        let variable = config::secret_variable(name);
+        let value = config::secret(name)
+            .or_else(|| terminal::unseen(&format!("Secret {name} (it does not show): ")));
+        let value = value.ok_or_else(|| {
+            Ended::usage(format!("--secret {name}: set the environment variable {variable}"))
+        })?;
+        given.push((name.clone(), value));
+    }
+    Vault::new(given).map(Arc::new).map_err(|why| Ended::usage(format!("--secret: {why}")))
+}
+
+/// Carries out the goals that MCP clients hand to `mobile_run_task`.
+pub(super) struct Tasks {
+    pub(super) stage: Stage,
+    pub(super) thinker: Thinker,
+    pub(super) budgets: Budgets,
+}
+
+#[async_trait]
+impl Carry for Tasks {
+    async fn carry_out(
+        &self,
+        goal: &str,
+        wanted: Wanted,
+        call: &Call,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Carried, String> {
+        let mut run = self.stage.begin()?;
+        let mut budgets = self.budgets.clone();
+        budgets.rounds = wanted.rounds.map_or(budgets.rounds, |rounds| rounds.min(budgets.rounds));
+        budgets.time = wanted.time.into_iter().chain(budgets.time).min();
+        let mut options = options(&self.thinker, budgets, run.folder());
+        options.pictures = wanted.pictures.unwrap_or(options.pictures);
+        let mind = self.thinker.mind(wanted.pictures);
+        let memory = std::mem::take(&mut run.memory);
+        let ended = run.agent(mind, options, watch).run(call, goal, memory).await;
+        Ok(Carried { ended, trace: Some(run.folder()) })
+    }
+}
