@@ -113,7 +113,7 @@ fn visible(sought: &Sought, look: &Look, nodes: &[usize]) -> Result<usize, Strin
         None if nodes.is_empty() => {
             Err(format!("{sought} is not on the screen, which says {}", said(look)))
         }
-        None => Err(format!("of {sought} there are {} on the screen, counted from 0", nodes.len())),
+        None => Err(format!("{sought}: {} are on the screen, counted from 0", nodes.len())),
     }
 }
 
@@ -263,11 +263,7 @@ mod tests {
         check(&Expected::Gone(word("Hidden")), &[5], "");
         check(&Expected::Gone(word("Sheet")), &[6], "\"Sheet\" is still on the screen");
         let second = Expected::Visible(part("Label", 2));
-        check(
-            &second,
-            &[2, 5],
-            "of class \"Label\", index 2 there are 2 on the screen, counted from 0",
-        );
+        check(&second, &[2, 5], "class \"Label\", index 2: 2 are on the screen, counted from 0");
         check(&Expected::Count(part("Label", 0), 1), &[2, 5], "");
         check(
             &Expected::Count(part("Label", 0), 2),

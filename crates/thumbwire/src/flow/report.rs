@@ -163,14 +163,15 @@ impl Report {
         self.tried.iter().filter(|tried| tried.verdict() == verdict).count()
     }
 
-    /// The exit code of a run: 0 where all passed, 1 where a case failed, 3 where phones were lost, 4 where the time was over.
+    /// The exit code of a run: 0 where all passed, 1 where a case failed or was not tried, 3 where phones were lost, 4 where the time
+    /// was over.
     pub fn exit_code(&self) -> u8 {
         if self.out_of_time {
             4
         } else if self.out_of_phones {
             3
         } else {
-            u8::from(self.count(Verdict::Failed) > 0)
+            u8::from(self.count(Verdict::Failed) + self.count(Verdict::Skipped) > 0)
         }
     }
 }

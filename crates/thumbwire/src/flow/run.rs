@@ -58,6 +58,22 @@ pub struct Options {
     pub clock: fn() -> jiff::Timestamp,
 }
 
+impl Default for Options {
+    /// All cases once, on whichever phone, with nothing kept.
+    fn default() -> Self {
+        Self {
+            devices: Vec::new(),
+            only: None,
+            shard: None,
+            fail_fast: false,
+            retries: 0,
+            allow_reset: false,
+            folder: None,
+            clock: jiff::Timestamp::now,
+        }
+    }
+}
+
 /// A part of all cases: the `nth` of `of`, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
@@ -153,9 +169,11 @@ impl Run<'_> {
         join_all(works).await;
         let left: Vec<Job> = lock(&shared.jobs).drain(..).collect();
         let (over, stopped) = (is_over(call), shared.stop.load(Ordering::SeqCst));
-        let out_of_phones = !left.is_empty() && !over && !stopped;
+        let (none_left, called_off) = (left.is_empty(), call.cancelled.is_cancelled());
+        let out_of_phones = !none_left && !over && !stopped;
         for job in left {
             let why = match (over, stopped) {
+                (true, _) if called_off => "the run was called off",
                 (true, _) => "the time of the whole run was over",
                 (_, true) => "another case had failed",
                 _ => "no phone was left",
@@ -173,7 +191,7 @@ impl Run<'_> {
             phones,
             started,
             took: began.elapsed(),
-            out_of_time: over && (stopped_short || all > 0 && Instant::now() >= call.deadline),
+            out_of_time: over && !called_off && (stopped_short || !none_left),
             out_of_phones,
             flows,
         };
@@ -376,8 +394,10 @@ impl Run<'_> {
     }
 }
 
-fn is_over(call: &Call) -> bool {
-    call.cancelled.is_cancelled() || Instant::now() >= call.deadline
+/// Whether a run was called off, or has no time left for one more action: a session keeps a second of it back.
+pub(super) fn is_over(call: &Call) -> bool {
+    const LAST: Duration = Duration::from_millis(1500);
+    call.cancelled.is_cancelled() || Instant::now() + LAST >= call.deadline
 }
 
 fn tell(story: &Recorder, line: &Line) {

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::plan::Sought;
 use super::report::Failing;
-use super::run::Pursue;
+use super::run::{Pursue, is_over};
 use super::watch::{Event, StepEnd, Watch};
 use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use crate::look::Look;
@@ -101,7 +101,7 @@ impl Stage<'_> {
 
     /// Whether the whole run is over.
     pub(super) fn is_over(&self) -> bool {
-        self.call.cancelled.is_cancelled() || Instant::now() >= self.call.deadline
+        is_over(&self.call)
     }
 
     fn over(&self) -> Stumble {

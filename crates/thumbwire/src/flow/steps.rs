@@ -117,7 +117,10 @@ impl Reader<'_> {
             unknown(&key.name, &key.at, reading);
             return None;
         }
-        let deed = self.deed(&key.name, inner, &scope, reading)?;
+        let (inner, patience) = impatient(&key.name, inner);
+        let patience = patience.and_then(|time| reading.time(time, "`timeout`", known));
+        let scope = Scope { patience: patience.unwrap_or(scope.patience), ..scope };
+        let deed = self.deed(&key.name, &inner, &scope, reading)?;
         let optional = optional.unwrap_or_default();
         let retry = retry.unwrap_or_default();
         Some(Step { at: value.at.clone(), name, deed, optional, retry, patience: scope.patience })
@@ -236,6 +239,20 @@ impl Reader<'_> {
             None => None,
         };
         Some(Deed::Repeat { times: times.unwrap_or(OFTEN), until, steps: steps? })
+    }
+}
+
+/// What waits for something takes its `timeout` among its own keys too: it is taken out of there.
+fn impatient<'a>(word: &str, value: &'a Value) -> (Value, Option<&'a Value>) {
+    let waits = ["tap", "long_press", "type", "wait_for", "expect"].contains(&word);
+    match &value.is {
+        Is::Map(entries) if waits => {
+            let (times, rest): (Vec<_>, Vec<_>) =
+                entries.iter().partition(|(key, _)| key.name == "timeout");
+            let rest = Is::Map(rest.into_iter().cloned().collect());
+            (Value { at: value.at.clone(), is: rest }, times.first().map(|(_, time)| time))
+        }
+        _ => (value.clone(), None),
     }
 }
 

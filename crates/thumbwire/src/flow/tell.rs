@@ -30,15 +30,23 @@ impl<W: Fn(&str) + Send + Sync> Terminal<W> {
     }
 
     fn say(&self, number: usize, text: &str, ends: bool) {
+        // An app may write what a terminal takes for an order.
+        let text: String = text.chars().map(|c| if is_order(c) { '\u{fffd}' } else { c }).collect();
         if self.live {
-            return (self.write)(text);
+            return (self.write)(&text);
         }
         let mut held = lock(&self.held);
-        held.entry(number).or_default().push_str(text);
+        held.entry(number).or_default().push_str(&text);
         if ends && let Some(all) = held.remove(&number) {
             (self.write)(&all);
         }
     }
+}
+
+/// Controls, and what turns the direction of writing round (Unicode's `Bidi_Control`).
+fn is_order(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (c.is_control() && c != '\n' && c != '\t')
 }
 
 impl<W: Fn(&str) + Send + Sync> Watch for Terminal<W> {
@@ -116,7 +124,9 @@ pub(super) fn details(failed: &Failed, indent: &str, most: usize) -> String {
         });
     };
     for crash in &failed.crashes {
-        block(&crash.to_string(), &crash.excerpt, false);
+        let words = crash.to_string();
+        let told = failed.what.starts_with(&words);
+        block(if told { "the log says of it" } else { &words }, &crash.excerpt, false);
     }
     // A trace says more than what else was written meanwhile.
     if failed.crashes.is_empty() {
