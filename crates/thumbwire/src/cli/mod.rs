@@ -8,6 +8,7 @@ mod demo;
 mod devices;
 mod eval;
 mod live;
+mod flow;
 mod manner;
 mod mind;
 mod phone;
