@@ -10,6 +10,8 @@ mod android_recorded;
 mod caller;
 mod device_media;
 mod faults;
+mod flows;
+mod flows_judged;
 mod guarded;
 mod http;
 mod http_calls;

@@ -1,0 +1,492 @@
+//! Flows on the virtual phone: what a person is told of mistakes in a file, of steps, expectations, crashes, and of phones that are
+//! lost. The clock is held.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use regex_lite::Regex;
+use thumbwire::action::{Call, Perform};
+use thumbwire::flow::{
+    Failing, Flow, Mistake, Options, Refusal, Report, Run, Shard, Terminal, Verdict, read,
+};
+use thumbwire::session::{Phones, Session, VIRTUAL};
+use thumbwire_adb::AdbServer;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::net::TcpListener;
+
+/// A phone with a session, and a folder for stories.
+pub(crate) struct Bench {
+    pub(crate) phone: VirtualPhone,
+    perform: Arc<dyn Perform>,
+    folder: tempfile::TempDir,
+    rounds: Mutex<u32>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let phone = VirtualPhone::new(Setup::default());
+        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+        let perform = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
+        let folder = tempfile::tempdir().unwrap();
+        Self { phone, perform, folder, rounds: Mutex::default() }
+    }
+
+    pub(crate) fn meeting(rules: &[&str]) -> Self {
+        let bench = Self::new();
+        rules.iter().for_each(|rule| bench.phone.add_fault(rule.parse().unwrap()));
+        bench
+    }
+
+    /// What came of flows, and the lines that a person saw.
+    pub(crate) async fn run(
+        &self,
+        flows: Vec<Flow>,
+        options: Options,
+        within: Duration,
+    ) -> (Result<Report, Refusal>, String) {
+        let said = Mutex::new(String::new());
+        let live = options.devices.len() < 2;
+        let terminal = Terminal::new(|text: &str| said.lock().unwrap().push_str(text), live);
+        *self.rounds.lock().unwrap() += 1;
+        let folder = self.folder.path().join(self.rounds.lock().unwrap().to_string());
+        let clock = || "2024-03-05T10:00:00Z".parse().unwrap();
+        let options = Options { folder: Some(folder.clone()), clock, ..options };
+        let run =
+            Run { perform: Arc::clone(&self.perform), options, watch: &terminal, pursue: None };
+        let report = run.run(&Call::within(within), flows).await;
+        drop(terminal);
+        (report, redacted(&said.into_inner().unwrap(), &folder))
+    }
+
+    /// The same for one flow, which stands here.
+    async fn tried(&self, text: &str) -> (Report, String) {
+        let flow = flow(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+        let (report, said) = self.run(vec![flow], Options::default(), HOUR).await;
+        (report.unwrap(), said)
+    }
+}
+
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+
+/// Reads a flow that stands here.
+pub(crate) fn flow(text: &str) -> Result<Flow, Vec<Mistake>> {
+    read("test.yaml", &Default::default(), &|path: &Path| match path == Path::new("test.yaml") {
+        true => Ok(text.to_owned()),
+        false => Err("there is no such file".into()),
+    })
+}
+
+/// Without what differs from run to run: times, the folder, what else stands in the log.
+pub(crate) fn redacted(said: &str, folder: &Path) -> String {
+    let mut said = said.replace(&folder.display().to_string(), "RUN");
+    for (pattern, instead) in [
+        (r"\(\d+\.\d s\)", "(0.0 s)"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z?", "TIME"),
+        (r"(the log(?:'|&apos;)s end:\n)([ ]*[ ]TIME .*\n)+", "$1      …\n"),
+        (r"PID: \d+", "PID: 0"),
+        (r#" (time|timestamp)="[^"]*""#, r#" $1="0""#),
+    ] {
+        said = Regex::new(pattern).unwrap().replace_all(&said, instead).into_owned();
+    }
+    said
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flows")
+}
+
+pub(crate) fn example(name: &str) -> Flow {
+    let file = examples().join(name);
+    let files = |path: &Path| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let read = read(&file.display().to_string(), &Default::default(), &files);
+    read.unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"))
+}
+
+#[test]
+fn all_that_is_wrong_with_a_file_is_told_at_once_with_its_place() {
+    let text = "\
+name: [Notes]
+ap: com.android.notes
+timeout: soon
+permissions: { grnat: [CAMERA] }
+cases:
+  - name: one
+    steps:
+      - tapp: Save
+      - tap: { txt: Save }
+      - tap: { text: Save, index: -1 }
+      - tap:
+      - launch
+      - expect: { id: total, equals: 5, count: 2 }
+      - expect: { id: total, matches: \"([\" }
+      - expect: { chekced: true, class: Switch }
+      - press: hmoe
+      - swipe: upwards
+      - wait: 3600
+      - type: ${WHO}
+      - run: nowhere.yaml
+      - optionally: true
+        tap: x
+      - tap: a
+        press: back
+      - assertVisible: Save
+  - name: one
+    steps: []
+  - steps: tap
+";
+    let mistakes = flow(text).unwrap_err();
+    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!("flow_mistakes", told.join("\n"));
+}
+
+#[test]
+fn a_file_that_is_no_flow_at_all_is_told() {
+    let told = |text: &str| {
+        let mistakes = flow(text).unwrap_err();
+        mistakes.iter().map(|one| format!("{one}\n")).collect::<String>()
+    };
+    let mut all = String::new();
+    for text in [
+        "",
+        "- tap: x",
+        "steps:\n  - type: {{PIN}}\n",
+        "steps: [\n",
+        "name: x\n",
+        "steps: [launch]\ncases: []\n",
+        "reset: true\nsteps: [screenshot]\n",
+        "steps:\n\t- tap: x\n",
+        "env: { 1x: y }\nsteps: [screenshot: \"${y}\"]\n",
+    ] {
+        all.push_str(&format!("{text:?}\n{}\n", told(text)));
+    }
+    insta::assert_snapshot!("flow_no_flow", all);
+}
+
+#[test]
+fn flows_that_run_one_another_in_a_circle_are_refused() {
+    let files = |path: &Path| {
+        let (one, other) = (Path::new("a/one.yaml"), Path::new("a/b/other.yaml"));
+        match () {
+            () if path == one => Ok("steps:\n  - run: b/other.yaml\n".to_owned()),
+            () if path == other => Ok("steps:\n  - run: ./../b/../one.yaml\n".to_owned()),
+            () => Err("no such file".to_owned()),
+        }
+    };
+    let mistakes = read("a/one.yaml", &Default::default(), &files).unwrap_err();
+    let told = mistakes[0].to_string();
+    assert!(told.starts_with("a/b/other.yaml:2:10: "), "{told}");
+    assert!(told.contains("a/one.yaml runs a/b/other.yaml runs a/one.yaml"), "{told}");
+    // What unfolds without a circle is bounded too.
+    let ten = |next: &str| format!("steps:\n{}", format!("  - run: {next}\n").repeat(10));
+    let files = |path: &Path| match path
+        .to_str()
+        .and_then(|name| name.strip_suffix(".yaml")?.parse::<u32>().ok())
+    {
+        Some(9) => Ok("steps: [screenshot]\n".to_owned()),
+        Some(n) => Ok(ten(&format!("{}.yaml", n + 1))),
+        None => Err("no such file".to_owned()),
+    };
+    let mistakes = read("1.yaml", &Default::default(), &files).unwrap_err();
+    assert!(mistakes[0].what.contains("more than 20000 steps"), "{mistakes:?}");
+}
+
+#[test]
+fn parameters_from_outside_win_over_those_of_the_file_and_a_step_s_own_over_both() {
+    let files = |path: &Path| {
+        match path.to_str() {
+        Some("a.yaml") => Ok("env: { A: file, B: file }\ncases:\n  - name: c\n    env: { B: case, C: case }\n    steps:\n      \
+            - type: ${A} ${B} ${C}\n      - run: { flow: b.yaml, with: { A: with } }\n"
+            .to_owned()),
+        Some("b.yaml") => Ok("env: { A: own, D: own }\nsteps:\n  - type: ${A} ${B} ${C} ${D}\n".to_owned()),
+        _ => Err("no such file".to_owned()),
+    }
+    };
+    let outside = [("B".to_owned(), "outside".to_owned())].into();
+    let flow = read("a.yaml", &outside, &files).unwrap();
+    let told = format!("{:?}", flow.cases[0].steps);
+    assert!(told.contains("text: \"file outside case\""), "{told}");
+    assert!(told.contains("text: \"with outside case own\""), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_examples_pass_and_are_told_step_by_step() {
+    let bench = Bench::new();
+    let flows = vec![example("maps.yaml"), example("notes.yaml"), example("settings.yaml")];
+    let options = Options { allow_reset: true, ..Options::default() };
+    let (report, said) = bench.run(flows, options, HOUR).await;
+    let said = said.replace(&examples().display().to_string(), "examples");
+    insta::assert_snapshot!("flow_examples", said);
+    let report = report.unwrap();
+    assert_eq!((report.count(Verdict::Passed), report.exit_code()), (7, 0));
+    let story = report.tried[0].attempts[0].story.as_ref().unwrap();
+    let lines = thumbwire::trace::read(story).unwrap();
+    assert!(lines.len() > 10, "the story holds what was asked");
+    assert!(format!("{:?}", lines.last()).contains("FINISH"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_expectation_that_fails_says_what_is_so_instead() {
+    let cases = [
+        "expect: Sve",
+        "expect: { gone: New note }",
+        "expect: { app: com.android.settings }",
+        "expect: { id: index_note_title, count: 2 }",
+        "expect: { id: index_note_title, index: 1, equals: Milk }",
+        "expect: { id: index_note_title, index: 40 }",
+        "expect: { id: new_note_button, enabled: false }",
+        "expect: { text: Shopping, matches: '^\\d+$', checked: true }",
+        "tap: Sve",
+        "tap: o",
+        "tap: { class: Text, index: 400 }",
+        "long_press: { id: nothing_here }",
+        "type: { text: x, into: Title }",
+        "scroll: { until: The end }",
+        "launch: com.example.nowhere",
+        "repeat: { times: 2, until: Sve, steps: [ press: home ] }",
+    ];
+    let mut text = "app: com.android.notes\ntimeout: 1\ncases:\n".to_owned();
+    for case in cases {
+        let name = case.replace('"', "'");
+        text.push_str(&format!(
+            "  - name: \"{}\"\n    steps:\n      - launch\n      - {case}\n",
+            name.replace('\\', "")
+        ));
+    }
+    let bench = Bench::new();
+    let (report, said) = bench.tried(&text).await;
+    insta::assert_snapshot!("flow_failures", said);
+    assert_eq!((report.count(Verdict::Failed), report.exit_code()), (cases.len(), 1));
+    for tried in &report.tried {
+        let failed = tried.attempts[0].failed.as_ref().unwrap();
+        let picture = failed.picture.as_ref().unwrap();
+        let bytes = std::fs::read(picture);
+        assert!(bytes.is_ok_and(|bytes| bytes.starts_with(b"\x89PNG")), "{}", picture.display());
+    }
+}
+
+const TWO_TAPS: &str = "\
+app: com.android.notes
+steps:
+  - launch
+  - tap: New note
+  - press: back
+";
+
+#[tokio::test(start_paused = true)]
+async fn an_app_that_crashed_or_hangs_fails_the_case_with_its_trace() {
+    let mut all = String::new();
+    for (rule, kind) in
+        [("app-crash:times=1", Failing::Crash), ("anr:times=1", Failing::NotResponding)]
+    {
+        let (report, said) = Bench::meeting(&[rule]).tried(TWO_TAPS).await;
+        all.push_str(&format!("{rule}\n{said}\n"));
+        assert_eq!(report.tried[0].attempts[0].failed.as_ref().unwrap().kind, kind, "{said}");
+    }
+    insta::assert_snapshot!("flow_crashes", all);
+}
+
+/// The last step is what the crash meets: all steps pass, and the app is gone.
+#[tokio::test(start_paused = true)]
+async fn a_crash_that_no_step_sees_fails_the_case_and_another_app_s_is_a_note() {
+    let steps =
+        "steps: [launch: com.android.notes, { launch: com.android.settings }, { press: back }]";
+    for (head, verdict) in [
+        ("app: com.android.settings\n", Verdict::Failed),
+        ("app: com.android.settings\ncrashes: none\n", Verdict::Passed),
+    ] {
+        let bench = Bench::meeting(&["app-crash:times=1,on=keyevent"]);
+        let (report, said) = bench.tried(&format!("{head}{steps}")).await;
+        assert_eq!(bench.phone.strikes().len(), 1, "{said}");
+        assert_eq!(report.tried[0].verdict(), verdict, "{head}: {said}");
+    }
+    let bench = Bench::new();
+    let crash = "app: com.android.settings\nsteps: [launch, { wait: 1 }]";
+    bench.phone.world(|world| {
+        world.start("com.android.notes", None).unwrap();
+        world.crash("com.android.notes", "java.lang.IllegalStateException: before");
+    });
+    let (report, said) = bench.tried(crash).await;
+    assert_eq!(report.tried[0].verdict(), Verdict::Passed, "what was before is not its: {said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_comes_between_fails_the_case_honestly_and_is_on_its_picture() {
+    let bench = Bench::meeting(&["popup:times=1"]);
+    let (report, said) = bench.tried(TWO_TAPS).await;
+    let failed = report.tried[0].attempts[0].failed.as_ref().unwrap();
+    assert!(failed.what.contains("New note"), "{said}");
+    let look = failed.picture.as_ref().unwrap().with_extension("look.json");
+    assert!(std::fs::read_to_string(look).unwrap().contains("Software update"));
+    // An optional step takes it away.
+    let bench = Bench::meeting(&["popup:times=1"]);
+    let text =
+        TWO_TAPS.replace("  - tap", "  - tap: Later\n    optional: true\n    timeout: 2\n  - tap");
+    let (report, said) = bench.tried(&text).await;
+    assert_eq!(report.exit_code(), 0, "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn data_is_cleared_only_where_that_is_allowed() {
+    let bench = Bench::new();
+    bench.phone.world(|world| world.keep("com.android.notes", "note/40/title", Some("Kept")));
+    let text = "app: com.android.notes\nreset: true\nsteps: [launch, expect: { gone: Kept }]";
+    let (refused, said) = bench.run(vec![flow(text).unwrap()], Options::default(), HOUR).await;
+    let Err(refusal @ Refusal::Reset { .. }) = refused else { panic!("{said}") };
+    let told = "the case \"test\" (test.yaml:1:1) clears what com.android.notes keeps: allow that by --allow-reset";
+    assert_eq!(refusal.to_string(), told);
+    let kept = bench.phone.world(|world| world.kept("com.android.notes").len());
+    assert_eq!(kept, 1, "nothing was done");
+    let options = Options { allow_reset: true, ..Options::default() };
+    let (report, said) = bench.run(vec![flow(text).unwrap()], options, HOUR).await;
+    assert_eq!(report.unwrap().exit_code(), 0, "{said}");
+    let goal = "app: com.android.notes\nsteps: [goal: keep a note]";
+    let (refused, _) = bench.run(vec![flow(goal).unwrap()], Options::default(), HOUR).await;
+    assert!(matches!(refused, Err(Refusal::Goal { .. })));
+}
+
+const THREE: &str = "\
+name: Three
+app: com.android.notes
+timeout: 1
+cases:
+  - { name: first, steps: [launch] }
+  - { name: second, steps: [launch, expect: Never there] }
+  - { name: third, steps: [launch] }
+";
+
+#[tokio::test(start_paused = true)]
+async fn cases_are_chosen_by_name_and_by_shard_and_the_first_failure_can_be_the_end() {
+    let bench = Bench::new();
+    let verdicts = async |options: Options| {
+        let (report, said) = bench.run(vec![flow(THREE).unwrap()], options, HOUR).await;
+        let report = report.unwrap_or_else(|refusal| panic!("{refusal}"));
+        let one = |verdict| match verdict {
+            Verdict::Passed => 'p',
+            Verdict::Flaky => '~',
+            Verdict::Failed => 'F',
+            Verdict::Skipped => '-',
+        };
+        let names = report.tried.iter().map(|tried| {
+            format!("{}{}", one(tried.verdict()), &report.flows[0].cases[tried.case].name)
+        });
+        (names.collect::<Vec<_>>().join(" "), said)
+    };
+    let all = Options::default;
+    assert_eq!(verdicts(all()).await.0, "pfirst Fsecond pthird");
+    assert_eq!(verdicts(Options { only: Some("THIR".into()), ..all() }).await.0, "pthird");
+    assert_eq!(verdicts(Options { only: Some("three: f".into()), ..all() }).await.0, "pfirst");
+    let shard = |nth| Options { shard: Some(Shard { nth, of: 2 }), ..all() };
+    assert_eq!(verdicts(shard(1)).await.0, "pfirst pthird");
+    assert_eq!(verdicts(shard(2)).await.0, "Fsecond");
+    let (names, said) = verdicts(Options { fail_fast: true, ..all() }).await;
+    assert_eq!(names, "pfirst Fsecond -third");
+    insta::assert_snapshot!("flow_fail_fast", said);
+    let only = Options { only: Some("fourth".into()), ..all() };
+    let (refused, _) = bench.run(vec![flow(THREE).unwrap()], only, HOUR).await;
+    let told = "no case is called \"fourth\"; there are \"Three: first\", \"Three: second\", \"Three: third\"";
+    assert_eq!(refused.unwrap_err().to_string(), told);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_case_that_passes_at_the_second_try_is_flaky() {
+    let bench = Bench::meeting(&["app-crash:times=1"]);
+    let options = Options { retries: 2, ..Options::default() };
+    let (report, said) = bench.run(vec![flow(TWO_TAPS).unwrap()], options, HOUR).await;
+    let report = report.unwrap();
+    assert_eq!((report.tried[0].verdict(), report.exit_code()), (Verdict::Flaky, 0), "{said}");
+    assert_eq!(report.tried[0].attempts.len(), 2);
+    assert!(said.contains("1 of 1 cases passed, 1 flaky"), "{said}");
+    // A step that is tried again is not the case that is.
+    let text =
+        TWO_TAPS.replace("  - tap: New note", "  - tap: New note\n    timeout: 1\n    retry: 2");
+    let bench = Bench::meeting(&["dump-not-idle:times=3"]);
+    let (report, said) = bench.tried(&text).await;
+    assert_eq!(report.tried[0].verdict(), Verdict::Passed, "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_the_time_of_the_run_is_over_the_rest_is_not_tried() {
+    let text = "app: com.android.notes\ncases:\n  - { name: long, steps: [launch, wait: 100] }\n  - { name: other, steps: [launch] }\n";
+    let bench = Bench::new();
+    let (report, said) =
+        bench.run(vec![flow(text).unwrap()], Options::default(), Duration::from_secs(30)).await;
+    let report = report.unwrap();
+    assert_eq!(report.exit_code(), 4, "{said}");
+    let failed = report.tried[0].attempts[0].failed.as_ref().unwrap();
+    assert_eq!(failed.kind, Failing::TimeOver);
+    assert!(failed.picture.is_some(), "what was on the screen is still told");
+    assert_eq!(report.tried[1].verdict(), Verdict::Skipped);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_is_not_there_is_refused_and_one_that_is_lost_leaves_the_rest_untried() {
+    let bench = Bench::new();
+    let options = Options { devices: vec!["127.0.0.1:1".into()], ..Options::default() };
+    let (refused, _) = bench.run(vec![flow(THREE).unwrap()], options, HOUR).await;
+    assert!(matches!(refused, Err(Refusal::Phone(_))), "{refused:?}");
+    let bench = Bench::meeting(&["offline:ms=3600000,on=monkey"]);
+    let (report, said) = bench.run(vec![flow(THREE).unwrap()], Options::default(), HOUR).await;
+    let report = report.unwrap();
+    assert_eq!(report.exit_code(), 3, "{said}");
+    assert_eq!(report.tried[0].attempts[0].failed.as_ref().unwrap().kind, Failing::Phone);
+    assert_eq!(report.count(Verdict::Skipped), 2, "{said}");
+}
+
+#[tokio::test]
+async fn several_phones_share_the_cases() {
+    let bench = Bench::new();
+    let mut devices = Vec::new();
+    for _ in 0..2 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        devices.push(listener.local_addr().unwrap().to_string());
+        let phone = VirtualPhone::new(Setup::default());
+        tokio::spawn(async move { phone.listen(listener).await });
+    }
+    let cases =
+        (0..6).map(|n| format!("  - {{ name: case {n}, steps: [launch, expect: New note] }}\n"));
+    let text = format!("app: com.android.notes\ncases:\n{}", cases.collect::<String>());
+    let options = Options { devices: devices.clone(), ..Options::default() };
+    let (report, said) = bench.run(vec![flow(&text).unwrap()], options, HOUR).await;
+    let report = report.unwrap();
+    assert_eq!(report.count(Verdict::Passed), 6, "{said}");
+    let on = |at| report.tried.iter().filter(|tried| tried.attempts[0].phone == at).count();
+    assert!(on(0) > 0 && on(1) > 0, "{said}");
+    // A case's lines stand together.
+    let blocks: Vec<&str> = said.split("\n\n").collect();
+    assert_eq!(blocks.len(), 7, "{said}");
+    assert!(blocks[..6].iter().all(|block| block.matches(", on ").count() == 1), "{said}");
+}
+
+/// Each flow in the documentation is tried, each fragment of one is read.
+#[tokio::test(start_paused = true)]
+async fn what_the_documentation_shows_is_so() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/flows.md")).unwrap();
+    let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let (mut tried, mut read_only) = (0, 0);
+    for (block, _) in blocks {
+        let whole = block.starts_with("name:");
+        let text = if whole {
+            block.to_owned()
+        } else {
+            format!("app: com.example.app\nenv: {{ NAME: x, TITLE: x }}\nsteps:\n{block}")
+        };
+        let folder = examples();
+        let files = |path: &Path| match path.ends_with("docs.yaml") {
+            true => Ok(text.clone()),
+            false => std::fs::read_to_string(path).map_err(|error| error.to_string()),
+        };
+        let name = folder.join("docs.yaml").display().to_string();
+        let flow = read(&name, &Default::default(), &files).unwrap_or_else(|all| panic!("{all:?}"));
+        if !whole {
+            read_only += 1;
+            continue;
+        }
+        tried += 1;
+        let options = Options { allow_reset: true, ..Options::default() };
+        let (report, said) = Bench::new().run(vec![flow], options, HOUR).await;
+        assert_eq!(report.unwrap().exit_code(), 0, "{said}");
+    }
+    assert!(tried >= 1 && read_only >= 4, "{tried} {read_only}");
+}

@@ -1,0 +1,88 @@
+//! The JUnit file of a run of flows, as a golden and before judges: `junitparser`, and the schema `junit-10.xsd` that comes with pytest's
+//! sources. `.ci/junit-judges` brings them; `THUMBWIRE_PYTHON_JUNIT` names their Python.
+
+use std::path::Path;
+use std::process::Command;
+
+use thumbwire::flow::{Options, Verdict, junit};
+
+use crate::flows::{Bench, HOUR, example, flow, redacted};
+
+const ALL_KINDS: &str = "\
+name: All <kinds>
+app: com.android.notes
+timeout: 1
+cases:
+  - { name: passes, steps: [launch] }
+  - name: fails
+    steps:
+      - launch
+      - tap: Nobody
+        optional: true
+      - expect: \"Never & nowhere \\u0007 ]]>\"
+  - { name: crashes and passes then, steps: [launch, tap: New note] }
+  - { name: crashes and fails then, steps: [launch, tap: New note, expect: Never] }
+  - { name: has no time, steps: [launch, wait: 500] }
+  - { name: is not tried, steps: [launch] }
+";
+
+/// A run in which everything happens that a JUnit file can tell.
+async fn of_all_kinds() -> (String, Vec<Verdict>) {
+    let bench = Bench::meeting(&[
+        "app-crash:on=input tap,after=0,times=1",
+        "app-crash:on=input tap,after=2,times=1",
+    ]);
+    let options = Options { retries: 1, ..Options::default() };
+    let within = std::time::Duration::from_secs(120);
+    let (report, said) = bench.run(vec![flow(ALL_KINDS).unwrap()], options, within).await;
+    let report = report.unwrap();
+    let verdicts: Vec<Verdict> = report.tried.iter().map(|tried| tried.verdict()).collect();
+    let story = report.tried[0].attempts[0].story.as_ref().unwrap().parent().unwrap().to_owned();
+    println!("{said}");
+    (redacted(&junit(&report).unwrap(), &story), verdicts)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_junit_file_tells_all_that_can_happen() {
+    let (text, verdicts) = of_all_kinds().await;
+    use Verdict::{Failed, Flaky, Passed, Skipped};
+    assert_eq!(verdicts, [Passed, Failed, Flaky, Failed, Failed, Skipped]);
+    // What else stands in the log is the phone's matter.
+    let out = regex_lite::Regex::new(r"\nTIME [^<]*").unwrap();
+    insta::assert_snapshot!("flow_junit", out.replace_all(&text, "\n…\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn judges_of_junit_files_take_ours() {
+    let python = std::env::var("THUMBWIRE_PYTHON_JUNIT").unwrap_or_else(|_| "python3".into());
+    let probe = Command::new(&python).args(["-c", "import junitparser, xmlschema"]).output();
+    let there = probe.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(
+        there || !required,
+        "{python} has no junitparser and xmlschema: .ci/junit-judges brings them"
+    );
+    if !there {
+        println!("skipped: no Python with junitparser and xmlschema (THUMBWIRE_PYTHON_JUNIT)");
+        return;
+    }
+    let (all_kinds, _) = of_all_kinds().await;
+    let bench = Bench::new();
+    let options = Options { allow_reset: true, ..Options::default() };
+    let (report, _) =
+        bench.run(vec![example("maps.yaml"), example("notes.yaml")], options, HOUR).await;
+    let passing = junit(&report.unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, counts) in
+        [("all.xml", all_kinds, "6 2 1 1"), ("passing.xml", passing, "5 0 0 0")]
+    {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/junit_judge.py");
+        let output = Command::new(&python).arg(script).arg(&file).output().unwrap();
+        let (out, err) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{name}: {out}{err}");
+        assert_eq!(out.trim(), counts, "{name}: tests, failures, errors, skipped");
+    }
+}
