@@ -1,7 +1,7 @@
 //! Going round in circles: the same steps on the same screens, again and again.
 //!
 //! Begin with [`Loops::did`], which is told of each round. A circle of one to three steps is found when it was gone round
-//! twice more; whoever decides is told then, and when it goes round twice again all the same, that is hopeless. Screens are
+//! twice more; whoever decides is told then, and when it goes round twice again all the same, that is hopeless; a single step has ten tries. Screens are
 //! compared by [`Words`], so that a clock makes no difference, and what changes with nothing done ([`Loops::idled`]) makes none
 //! either. Rounds that only wait, ask or look count for nothing; a form that fills and a list that moves are other screens each
 //! time.
@@ -21,6 +21,9 @@ const LONGEST: usize = 3;
 /// How often a circle is gone round when it is told, and when it is hopeless.
 const TOLD: usize = 3;
 const HOPELESS: usize = TOLD + 2;
+/// A single step is hopeless only then: some are meant to be repeated with nothing to be seen of it, such as the seven taps on the build
+/// number that make a developer (`DevelopmentSettingsEnabler.java`), told of in a toast that no dump shows.
+const HOPELESS_ALONE: usize = 10;
 
 /// How many controls are remembered as changing by themselves.
 const MOST_UNSTEADY: usize = 200;
@@ -91,9 +94,10 @@ impl Loops {
                 })
             })
         };
-        let times = 1 + (1..HOPELESS).take_while(|&round| same(round)).count();
+        let hopeless = if length == 1 { HOPELESS_ALONE } else { HOPELESS };
+        let times = 1 + (1..hopeless).take_while(|&round| same(round)).count();
         (times >= TOLD)
-            .then(|| Circle { says: self.say(length, times), hopeless: times >= HOPELESS })
+            .then(|| Circle { says: self.say(length, times), hopeless: times >= hopeless })
     }
 
     fn say(&self, length: usize, times: usize) -> String {
@@ -198,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn one_step_that_leads_nowhere_is_told_the_third_time_and_hopeless_the_fifth() {
-        let rounds: Vec<_> = (0..6).map(|_| round(&["Next", "Back"], "1")).collect();
-        assert_eq!(watch(&rounds), (vec![3, 4], vec![5, 6]));
+    fn one_step_that_leads_nowhere_is_told_the_third_time_and_hopeless_the_tenth() {
+        let rounds: Vec<_> = (0..11).map(|_| round(&["Next", "Back"], "1")).collect();
+        assert_eq!(watch(&rounds), ((3..10).collect(), vec![10, 11]));
     }
 
     #[test]

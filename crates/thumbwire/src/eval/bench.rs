@@ -131,7 +131,11 @@ impl Perform for Stand {
             }
             Action::Screenshot(_) if !self.pictures => {
                 let image = Image { format: Format::Png, bytes: BLANK.into() };
-                Ok(Outcome::Picture(Screenshot { image, size: Size { width: 1, height: 1 }, blank: None }))
+                Ok(Outcome::Picture(Screenshot {
+                    image,
+                    size: Size { width: 1, height: 1 },
+                    blank: None,
+                }))
             }
             _ => self.inner.perform(call, action).await,
         }
