@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::hands::{Hands, Supplier};
-use super::log::Log;
+use super::log::{Log, name};
 use super::loops::Loops;
 use super::memory::Memory;
 use super::mind::Mind;
@@ -203,6 +203,7 @@ impl Run<'_> {
             timings: serde_json::Map::new(),
         };
         let done = pipeline.carry_out(&mut round).await;
+        watch.finalized(&|| serde_json::to_value(&round.context).unwrap_or_default());
         if let Err(Broken(why)) = &done {
             let over = round.is_over();
             round.failures.push(why.clone());
@@ -256,12 +257,7 @@ impl Run<'_> {
 
     fn end(self, end: End) -> Ended {
         let End { status, why, stopped } = end;
-        let name = match status {
-            Status::Continue => "CONTINUE",
-            Status::Finish => "FINISH",
-            Status::Fail => "FAIL",
-        };
-        self.agent.story.tell(&Line::Ended { status: name.into(), why: why.clone() });
+        self.agent.story.tell(&Line::Ended { status: name(status).into(), why: why.clone() });
         self.agent.watch.tell(&Event::Ended { status, why: &why });
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();
@@ -275,5 +271,9 @@ struct Watchers(Vec<Arc<dyn Watch>>);
 impl Watch for Watchers {
     fn tell(&self, event: &Event<'_>) {
         self.0.iter().for_each(|watch| watch.tell(event));
+    }
+
+    fn finalized(&self, context: &dyn Fn() -> serde_json::Value) {
+        self.0.iter().for_each(|watch| watch.finalized(context));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::model::Spent;
 use super::reply::{Decision, Doing, Status};
 
@@ -9,6 +11,10 @@ use super::reply::{Decision, Doing, Status};
 pub trait Watch: Send + Sync {
     /// Something happened.
     fn tell(&self, event: &Event<'_>);
+
+    /// A round is over. `context` gives what it knew, under seed 002's names ("Context Finalization"); pictures stand in it as data URIs, so
+    /// it is made only for who asks.
+    fn finalized(&self, _context: &dyn Fn() -> Value) {}
 }
 
 /// What happened. The words of the log are those of seed 002 ("MobileLoggingMiddleware").

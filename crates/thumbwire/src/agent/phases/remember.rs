@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::super::context::one_or_list;
-use super::super::reply::Status;
+use super::super::log::name;
 use super::super::round::Round;
 use super::{Broken, Strategy};
 use crate::trace::format::{self, Carried, StoredLook};
@@ -64,9 +64,9 @@ impl Strategy for Update {
 /// The round as the story has it, its files kept.
 pub(in super::super) fn line(round: &mut Round<'_>) -> format::Round {
     let number = round.number;
-    let name = |path: &Option<String>| Some(path.as_deref()?.rsplit('/').next()?.to_owned());
-    let clean = name(&round.context.clean_screenshot_path);
-    let annotated = name(&round.context.annotated_screenshot_path);
+    let file = |path: &Option<String>| Some(path.as_deref()?.rsplit('/').next()?.to_owned());
+    let clean = file(&round.context.clean_screenshot_path);
+    let annotated = file(&round.context.annotated_screenshot_path);
     let look = round.screen.scene.controls.as_ref().and_then(|controls| {
         let stored = serde_json::to_vec(&StoredLook::from(&*controls.look)).ok()?;
         round.story.keep(format!("look_step{number}.json"), &stored)
@@ -85,11 +85,6 @@ pub(in super::super) fn line(round: &mut Round<'_>) -> format::Round {
         round.story.keep(format!("response_step{number}.txt"), thinking.response.as_bytes())
     });
     let steps = (round.steps_before + 1, round.story.steps());
-    let status = match round.status {
-        Status::Continue => "CONTINUE",
-        Status::Finish => "FINISH",
-        Status::Fail => "FAIL",
-    };
     let at_ms = round.story.0.as_ref().map_or(0, |recorder| recorder.at_ms(round.began));
     let decision = thinking.decision;
     format::Round {
@@ -109,7 +104,7 @@ pub(in super::super) fn line(round: &mut Round<'_>) -> format::Round {
         plan: decision.plan,
         remember: decision.remember,
         actions: round.carried.clone(),
-        status: status.into(),
+        status: name(round.status).into(),
         result: decision.result,
         judged: round.judged.clone(),
         spent: format::Cost::from(&round.spent),
