@@ -27,6 +27,8 @@ mod secrets;
 mod sight;
 mod story;
 pub mod task;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod watch;
 

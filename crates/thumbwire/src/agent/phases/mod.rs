@@ -203,3 +203,34 @@ fn describe(strategy: &dyn Strategy, depth: usize, told: &mut String) {
         describe(&**part, depth + 1, told);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_graph_of_a_round() {
+        insta::assert_snapshot!(explain());
+    }
+
+    #[test]
+    fn an_order_in_which_something_is_missing_is_refused() {
+        assert_eq!(Pipeline::of_a_round().check(), Ok(()));
+        let mut wrong = Pipeline::of_a_round();
+        wrong.0.swap(0, 1);
+        assert_eq!(
+            wrong.check().unwrap_err(),
+            "MobileLLMInteractionStrategy needs installed_apps, which nothing before it gives"
+        );
+        let mut wrong = Pipeline::of_a_round();
+        wrong.0.swap(2, 3);
+        let why = wrong.check().unwrap_err();
+        assert!(why.contains("needs execution_result"), "{why}");
+        // Inside of what is composed, too.
+        let parts: Vec<Box<dyn Strategy>> =
+            vec![Box::new(collect::Controls), Box::new(collect::Screenshot)];
+        let composed = Composed { name: "Wrong", parts, fails_fast: true };
+        let why = Pipeline(vec![("DATA_COLLECTION", Box::new(composed))]).check().unwrap_err();
+        assert!(why.contains("needs clean_screenshot_url"), "{why}");
+    }
+}
