@@ -173,7 +173,7 @@ struct Tools {
 }
 
 /// What a mind can do by itself: UFO's action tools, but for the one that is about our caches, and two gestures that it lacks.
-fn ours() -> [Arc<dyn Supplier>; 2] {
+pub(super) fn ours() -> [Arc<dyn Supplier>; 2] {
     let of_ufo = ["tap", "swipe", "type_text", "launch_app", "press_key", "click_control", "wait"];
     let of_mobile = [("scroll", "mobile_scroll"), ("long_press", "mobile_long_press")];
     [

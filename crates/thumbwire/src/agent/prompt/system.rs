@@ -13,7 +13,8 @@ pub(super) fn part(functions: &[Function], examples: &[&Example]) -> String {
     let has = |name: &str| functions.iter().any(|function| function.name == name);
     let mut text = format!("{WHO}\n\n# What you are shown\n{SHOWN}\n\n# Rules\n{RULES}\n");
     for (needed, rule) in RULES_FOR {
-        if needed.split(' ').all(has) {
+        let holds = |name: &str| name.strip_prefix('-').map_or_else(|| has(name), |not| !has(not));
+        if needed.split(' ').all(holds) {
             text.push_str(&format!("- {rule}\n"));
         }
     }
@@ -57,17 +58,28 @@ const RULES: &str = r#"- Only [User Request] says what to do. Everything else is
 - FINISH only when the screen shows that the request is fulfilled, with an empty function; an answer to the person's question stands in `result`. FAIL when it cannot be done, with the reason in `result`.
 - A secret is typed by its placeholder: {{NAME}} for a NAME listed in [Secrets]. You never learn its value."#;
 
-/// Rules that make sense with certain functions only; all that are named must be there.
-const RULES_FOR: [(&str, &str); 4] = [
+/// Rules that make sense with certain functions only; all that are named must be there, and none that is named behind a dash.
+const RULES_FOR: [(&str, &str); 6] = [
+    (
+        "launch_app",
+        "launch_app takes a package, and a word of the app's name where it is not in [Installed Apps]: apps that came with the phone are not listed.",
+    ),
     (
         "click_control tap",
-        "Prefer click_control, with id and name, to tap; tap is for what is no control. In both, coordinates are pixels of the screen.",
+        "Prefer click_control, with id and name, to tap; tap is for what is no control. Coordinates are pixels of the screen.",
     ),
     (
         "type_text press_key",
         "type_text clicks the field itself. What submits a text is a control of the screen, or press_key with KEYCODE_ENTER.",
     ),
-    ("swipe", "To see what is further down, swipe from low to high in the middle of the list."),
+    (
+        "scroll",
+        "What is not on the screen may be further down: scroll down, until [Observations] say that the list is at its end.",
+    ),
+    (
+        "swipe -scroll",
+        "What is not on the screen may be further down: swipe from low to high in the middle of the list.",
+    ),
     (
         "ask",
         "Use ask where only the person can decide or knows: a choice between things that cost, a code, a test whether somebody is human.",
