@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use thumbwire_device::{Acted, Detail, Node, TypedBy, field};
+use thumbwire_device::{Acted, Detail, Error, Node, Tree, TypedBy, field};
 
 use super::attached::Attached;
 use crate::action::{Cause, Failure, Hit, Outcome, Readback, Target, Typed, Typing};
@@ -79,8 +79,13 @@ impl Attached {
     /// while it comes up loses its beginning (reported of phones with Android 14).
     async fn focus(&self, target: &Target) -> Result<(Hit, Node), Failure> {
         let hit = self.tap_on(target).await?;
-        let why = match self.field().await? {
-            Some(node) if node.bounds.contains(hit.at) || !was_focused(&hit, &node) => {
+        let mut tree = self.tree_for_typing().await?;
+        let missed = has_missed(&hit, &tree);
+        let focused = field::focused(&tree).map(|at| tree.nodes.swap_remove(at));
+        let why = match focused {
+            Some(node)
+                if !missed && (node.bounds.contains(hit.at) || !was_focused(&hit, &node)) =>
+            {
                 return Ok((hit, node));
             }
             Some(_) => "a tap on it left the focus in another field",
@@ -98,11 +103,23 @@ impl Attached {
         (unacted && !node.flags.password).then(|| Before::of(node))
     }
 
-    /// The field that has the focus now. The caller's listing stays as it is.
+    /// The field that has the focus now.
     async fn field(&self) -> Result<Option<Node>, Failure> {
-        let _turn = self.screen.looking.lock().await;
-        let mut tree = self.device.tree(Detail::Full).await.map_err(|error| self.failed(&error))?;
+        let mut tree = self.tree_for_typing().await?;
         Ok(field::focused(&tree).map(|at| tree.nodes.swap_remove(at)))
+    }
+
+    /// The screen now. The caller's listing stays as it is. What cannot be read just now is asked for once more: a text given up
+    /// half-way costs whoever asked more than that.
+    async fn tree_for_typing(&self) -> Result<Tree, Failure> {
+        let _turn = self.screen.looking.lock().await;
+        let tree = match self.device.tree(Detail::Full).await {
+            Err(Error::NotReady { .. } | Error::Failed { .. }) => {
+                self.device.tree(Detail::Full).await
+            }
+            told => told,
+        };
+        tree.map_err(|error| self.failed(&error))
     }
 
     /// Erases until the field reads empty. [`Readback::Differs`] where something goes on showing that is most likely its
@@ -185,6 +202,18 @@ impl Attached {
             told => told,
         }
     }
+}
+
+/// Whether the focus went to another field than the one that was meant, which is still there: a screen that moves between look and tap
+/// puts its neighbour under the finger. A search bar that makes way for its page's field is gone by then.
+fn has_missed(hit: &Hit, now: &Tree) -> bool {
+    let meant = &hit.look.tree.nodes[hit.node];
+    let is_meant = |node: &Node| (&node.id, &node.class) == (&meant.id, &meant.class);
+    let focused = field::focused(now).map(|at| &now.nodes[at]);
+    field::takes_text(meant)
+        && !meant.id.is_empty()
+        && focused.is_some_and(|node| !is_meant(node))
+        && now.nodes.iter().any(is_meant)
 }
 
 /// Whether the field had the focus already in the look by which the tap was aimed.
