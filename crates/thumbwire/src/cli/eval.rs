@@ -33,6 +33,9 @@ pub(super) struct Arguments {
     /// How likely a kind of `--faults` strikes in a step
     #[arg(long, value_name = "PROBABILITY", default_value = "0.2")]
     p: f64,
+    /// Rounds that the agent has for each act of the oracle, and five more [default: 3; 12 with `--faults`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: Option<u32>,
     /// With `--faults`: switch each safeguard off in turn as well
     #[arg(long, requires = "faults")]
     ablate: bool,
@@ -109,6 +112,7 @@ fn attempt(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, Ended> {
     let manner = Manner {
         faults: arguments.fault.clone(),
         pictures: arguments.look.then_some(Pictures::Marked),
+        rounds: arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 }),
         out: arguments.out.clone(),
         ..Manner::of(who)
     };

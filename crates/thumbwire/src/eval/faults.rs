@@ -37,7 +37,8 @@ const NONE: &str = "none";
 /// All kinds of faults that a virtual phone has.
 pub fn kinds() -> Vec<String> {
     let list = list_of_faults();
-    list.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    let names = list.lines().filter_map(|line| line.split([':', ' ']).next());
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// Commands that the agent sends to a phone in a step, about: the list of apps, the controls, the app in front, and one that acts. Of a fault
@@ -57,6 +58,8 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
         "unauthorized" | "cut" | "garbage-packets" => {
             vec![format!("{kind}:p={probability}"), format!("adb-restart:p={each}")]
         }
+        // Each tap, and each text, brings the finger down once.
+        "app-crash" | "anr" => vec![format!("{kind}:p={probability},on=input tap")],
         _ => vec![format!("{kind}:p={probability}")],
     }
 }

@@ -68,7 +68,7 @@ impl Oracle<'_> {
             }
             Step::Write(aim, text) => self.write(aim, text).await?,
             Step::Seek(aim, way) => self.seek(aim, *way).await?,
-            Step::Until { tap, shows, most } => self.until(tap, shows, *most).await?,
+            Step::Until { tap, shows, most, .. } => self.until(tap, shows, *most).await?,
             Step::Switch(aim, on) => {
                 let (shown, _) = self.look().await?;
                 let at = switch_of(aim, &shown).ok_or("there is no such switch")?;

@@ -75,12 +75,19 @@ struct Progress {
     lost: u32,
     /// How often this step was done, for those that are done several times.
     times: u32,
+    /// How far the number that is being set was from where it should be, and whether that grew: then it is set back.
+    off: Option<u64>,
+    turned: bool,
+    /// The steps that were gone back to since the last one that led on, each time it was.
+    tried: Vec<usize>,
 }
 
 /// How often a text is typed, a list moved on, a thing tapped.
 const MOST: u32 = 24;
 /// How often a text that does not show is typed.
-const MOST_TEXTS: u32 = 3;
+const MOST_TEXTS: u32 = 6;
+/// How often a step is gone back to before another is tried.
+const MOST_TRIES: usize = 2;
 
 impl Scripted {
     /// A mind that follows this script.
@@ -298,10 +305,14 @@ impl Follower<'_> {
                 }
                 self.go_on();
             }
-            Step::Until { tap, shows, .. } => {
-                if !self.seen.shows(&self.filled(shows)) {
+            Step::Until { tap, back, shows, .. } => {
+                let (tap, shows) = (self.filled(tap), self.filled(shows));
+                if !self.seen.shows(&shows) {
                     self.state.times += 1;
-                    let tap = self.filled(tap);
+                    let tap = match back {
+                        Some(back) if self.has_gone_too_far(&tap, &shows) => self.filled(back),
+                        _ => tap,
+                    };
                     return Some(match self.seen.find(&tap) {
                         Some(row) if self.state.times <= MOST => {
                             self.state.lost = 0;
@@ -343,6 +354,30 @@ impl Follower<'_> {
         None
     }
 
+    /// Whether the number beside `tap` moves away from the one that is to show. It is told by what has the form of `shows`: `10:45`
+    /// where that is `10:15`.
+    fn has_gone_too_far(&mut self, tap: &Aim, shows: &Aim) -> bool {
+        let Aim::Says(wanted) = shows else { return false };
+        let Some(tap) = self.seen.find(tap) else { return self.state.turned };
+        let (x, y) = self.seen.rows[tap].middle();
+        let form = |text: &str| text.chars().filter(|c| !c.is_alphanumeric()).collect::<String>();
+        let alike = self.seen.rows.iter().filter(|row| {
+            row.name.chars().any(|c| c.is_ascii_digit()) && form(&row.name) == form(wanted)
+        });
+        let near = |row: &&Shown| {
+            let (other_x, other_y) = row.middle();
+            (x - other_x).pow(2) + (y - other_y).pow(2)
+        };
+        let off = alike.min_by_key(near).map(|row| number(&row.name).abs_diff(number(wanted)));
+        if let (Some(before), Some(now)) = (self.state.off, off)
+            && now > before
+        {
+            self.state.turned = !self.state.turned;
+        }
+        self.state.off = off;
+        self.state.turned
+    }
+
     /// Types a text unless it is there.
     fn write(&mut self, aim: &Aim, text: &str) -> Option<Decision> {
         let (at, text) = (self.state.at, fill(text, &self.read()));
@@ -380,6 +415,7 @@ impl Follower<'_> {
             };
         }
         if let Some(step) = self.known_step() {
+            self.state.tried.push(step);
             self.state.at = step;
             self.state.times = 0;
             if let Some(decision) = self.step(&self.script[step]) {
@@ -420,7 +456,11 @@ impl Follower<'_> {
     fn known_step(&self) -> Option<usize> {
         let (begin, _) = self.part();
         let end = (self.state.furthest.max(self.state.at) + 1).min(self.script.len() - 1);
-        let steps = || (begin..=end).rev().filter(|&step| step != self.state.at);
+        let tries = |step| self.state.tried.iter().filter(|&&tried| tried == step).count();
+        let steps = || {
+            let others = (begin..=end).rev().filter(|&step| step != self.state.at);
+            others.filter(|&step| tries(step) < MOST_TRIES)
+        };
         let shows = |step: &usize| self.target_of(*step).is_some_and(|aim| self.seen.shows(&aim));
         let writes = |step: &usize| matches!(self.script[*step], Step::Write(..));
         let named = steps().filter(|step| !writes(step)).find(shows);
@@ -452,6 +492,10 @@ impl Follower<'_> {
         self.state.at += 1;
         self.state.times = 0;
         self.state.lost = 0;
+        (self.state.off, self.state.turned) = (None, false);
+        if self.state.at > self.state.furthest {
+            self.state.tried.clear();
+        }
     }
 
     /// What follows up to the next launch has been done.
@@ -495,6 +539,12 @@ impl Follower<'_> {
         self.state.last = Some((step, doing.clone()));
         act(why, doing)
     }
+}
+
+/// The digits of a text, as one number.
+fn number(text: &str) -> u64 {
+    let digits = text.chars().filter_map(|c| c.to_digit(10)).take(12);
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit))
 }
 
 fn act(why: &str, doing: Doing) -> Decision {

@@ -22,6 +22,8 @@ pub enum Step {
     Until {
         /// What is tapped.
         tap: Aim,
+        /// What undoes that, where something does.
+        back: Option<Aim>,
         /// What shows once it is enough.
         shows: Aim,
         /// Taps at most.

@@ -40,12 +40,14 @@ pub enum Who {
 pub struct Manner {
     /// By whom.
     pub who: Who,
-    /// What goes wrong. Each rule's seed is mixed with the attempt's.
+    /// What goes wrong, as `thumbwire phone --fault` has it. A rule without a seed draws by the attempt's and the task's.
     pub faults: Vec<String>,
     /// What looks after the run.
     pub safeguards: Safeguards,
     /// What a mind is shown beside words; `None` takes no pictures at all.
     pub pictures: Option<Pictures>,
+    /// Rounds that are allowed for each act of the oracle; five more are in any case.
+    pub rounds: u32,
     /// Where each attempt's story is kept.
     pub out: Option<PathBuf>,
 }
@@ -54,7 +56,7 @@ impl Manner {
     /// As this one attempts them, with nothing that goes wrong, all safeguards and no pictures.
     pub fn of(who: Who) -> Self {
         let (faults, safeguards) = (Vec::new(), Safeguards::default());
-        Self { who, faults, safeguards, pictures: None, out: None }
+        Self { who, faults, safeguards, pictures: None, rounds: 3, out: None }
     }
 
     /// Whether time can be held while nothing is to be done: where nobody waits for another computer.
@@ -104,8 +106,8 @@ pub struct Trial<'a> {
     pub oracle: u32,
 }
 
-/// Rounds that are allowed for each act of the oracle, and beside them.
-const ROUNDS: (u32, u32) = (3, 5);
+/// Rounds that are allowed beside those for the oracle's acts.
+const BESIDE: u32 = 5;
 /// How long a run may take; a real model's answers take most of it.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
@@ -158,23 +160,34 @@ impl Trial<'_> {
 
     /// The rules, each drawing anew for each attempt.
     fn rules(&self) -> Result<Vec<Rule>, String> {
-        let rule = |text: &String| text.parse::<Rule>().map_err(|error| error.to_string());
-        // The phone's own seed is the attempt's, and a rule draws by both.
+        // Phones of one seed would meet the same faults at the same places, whatever the task.
+        let mixed = self
+            .task
+            .name
+            .bytes()
+            .fold(7_u64, |mixed, byte| mixed * 31 % 999_983 + u64::from(byte));
+        let rule = |text: &String| {
+            let seeded = match text.contains("seed=") {
+                true => text.clone(),
+                false if text.contains(':') => format!("{text},seed={mixed}"),
+                false => format!("{text}:seed={mixed}"),
+            };
+            seeded.parse::<Rule>().map_err(|error| error.to_string())
+        };
         self.manner.faults.iter().map(rule).collect()
     }
 
     async fn by_agent(&self, bench: &Bench, case: &Case) -> Result<Went, String> {
-        let Manner { who, safeguards, pictures, out, .. } = self.manner;
+        let Manner { who, safeguards, pictures, rounds, out, .. } = self.manner;
         let mind: Arc<dyn Mind> = match who {
             Who::Idle => Arc::new(Idle),
             Who::Claims => Arc::new(Claims),
             Who::Other(make) => make(),
             Who::Scripted | Who::Oracle => Arc::new(Scripted::new(case.script.clone())),
         };
-        let (each, beside) = ROUNDS;
         let options = Options {
             pictures: pictures.unwrap_or(Pictures::Text),
-            budgets: Budgets { rounds: each * self.oracle + beside, ..Budgets::default() },
+            budgets: Budgets { rounds: rounds * self.oracle + BESIDE, ..Budgets::default() },
             safeguards: *safeguards,
             log_path: format!("logs/{}-{}", self.task.name, self.seed),
             clock: || jiff::civil::date(2024, 3, 5).at(10, 0, 0, 0),

@@ -26,13 +26,26 @@ fn add(draw: &mut Draw<'_>) -> Case {
 /// Sets an alarm, its minute a multiple of five that is no hour.
 pub(super) fn set(hour: u32, minute: u32, label: &str) -> Vec<Step> {
     // A new alarm stands at 7:00.
-    let turn = if hour < 7 { "Decrease hour" } else { "Increase hour" };
+    let (turn, back) = match hour {
+        ..7 => ("Decrease hour", "Increase hour"),
+        _ => ("Increase hour", "Decrease hour"),
+    };
     vec![
         Step::Launch(CLOCK),
         Step::Enough(says(label)),
         Step::Tap(says("Add alarm")),
-        Step::Until { tap: says(turn), shows: says(format!("{hour:02}")), most: 12 },
-        Step::Until { tap: says("Increase minute"), shows: says(format!("{minute:02}")), most: 12 },
+        Step::Until {
+            tap: says(turn),
+            back: Some(says(back)),
+            shows: says(format!("{hour:02}")),
+            most: 12,
+        },
+        Step::Until {
+            tap: says("Increase minute"),
+            back: Some(says("Decrease minute")),
+            shows: says(format!("{minute:02}")),
+            most: 12,
+        },
         Step::Write(field(0), label.into()),
         Step::Tap(says("Save")),
         Step::Read(says(label)),
@@ -110,6 +123,7 @@ fn timer(draw: &mut Draw<'_>) -> Case {
     let mut script = vec![Step::Launch(CLOCK), Step::Tap(says("Timer"))];
     script.extend(digits.map(|(key, shows)| Step::Until {
         tap: says(key),
+        back: None,
         shows: says(shows),
         most: 1,
     }));

@@ -38,6 +38,7 @@ pub(super) fn fill(name: &str, count: u64) -> Vec<Step> {
         Step::Tap(like("^Cart, \\d")),
         Step::Until {
             tap: says("More").beside(like(r"^\d+$")),
+            back: Some(says("Fewer").beside(like(r"^\d+$"))),
             shows: says(count.to_string()),
             most: 9,
         },
