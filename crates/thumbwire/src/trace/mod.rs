@@ -10,6 +10,7 @@ pub mod report;
 mod show;
 mod story;
 mod words;
+mod stored;
 
 use std::fs;
 use std::io;
