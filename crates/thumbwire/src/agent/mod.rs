@@ -5,8 +5,11 @@
 //! [`model::Model`]; a provider's JSON is known nowhere else. No phone is reached from here, and no file written: the story is
 //! [`crate::trace`]'s.
 
+mod aim;
+mod ask;
 mod budget;
 mod context;
+mod doubt;
 mod examples;
 mod hands;
 mod knowledge;
@@ -24,6 +27,7 @@ mod round;
 mod run;
 mod scene;
 mod secrets;
+mod settle;
 mod sight;
 mod story;
 pub mod task;
@@ -32,7 +36,9 @@ mod tests;
 mod verify;
 mod watch;
 
+pub use ask::{Confirm, Questions, Risk, risk};
 pub use budget::Used;
+pub use doubt::doubt;
 pub use examples::Examples;
 pub use hands::Supplier;
 pub use knowledge::Knowledge;
@@ -49,5 +55,5 @@ pub use run::Agent;
 pub use scene::Scene;
 pub use secrets::{Secrets, Vault};
 pub use sight::{AppRow, ControlRow, Done, Function, Sight};
-pub use verify::{Deed, Finding, Kind, Repair, Step, doubt, verify};
+pub use verify::{Deed, Finding, Kind, Repair, Step, standing, verify};
 pub use watch::{Event, Unwatched, Watch};

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use thumbwire_device::Image;
 use tokio::time::Instant;
 
+use super::ask::Confirm;
 use super::context::Context;
 use super::hands::Hands;
 use super::memory::Memory;
@@ -19,6 +20,7 @@ use super::reply::Status;
 use super::scene::Scene;
 use super::sight::ControlRow;
 use super::story::Story;
+use super::verify::Kind;
 use super::watch::Watch;
 use crate::action::Call;
 use crate::trace::format::{Carried, Judged};
@@ -34,6 +36,10 @@ pub(super) struct Round<'a> {
     pub(super) memory: &'a Memory,
     /// The names of the secrets that can be typed.
     pub(super) secrets: &'a [String],
+    /// Which acts a person is asked about.
+    pub(super) confirm: Confirm,
+    /// What the last round left.
+    pub(super) before: &'a Left,
     /// What is left of the budgets, in words.
     pub(super) left: String,
     pub(super) number: u32,
@@ -47,6 +53,8 @@ pub(super) struct Round<'a> {
     pub(super) thinking: Option<Thinking>,
     pub(super) carried: Vec<Carried>,
     pub(super) judged: Option<Judged>,
+    /// What this one leaves to the next.
+    pub(super) leaves: Left,
     /// How the task stands.
     pub(super) status: Status,
     /// What failed and did not end the run.
@@ -54,6 +62,17 @@ pub(super) struct Round<'a> {
     /// What models cost in this round.
     pub(super) spent: super::model::Spent,
     pub(super) timings: Map<String, Value>,
+}
+
+/// What a round leaves to the next one beside its line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Left {
+    /// The screen after its last action; `None` where that was not looked at.
+    pub(super) scene: Option<Scene>,
+    /// What stayed wrong.
+    pub(super) kinds: Vec<Kind>,
+    /// Whether an action failed.
+    pub(super) failed: bool,
 }
 
 /// The phone's screen as a round saw it.
@@ -64,6 +83,8 @@ pub(super) struct Screen {
     /// The app in front, and the listing behind the rows.
     pub(super) scene: Scene,
     pub(super) rows: Vec<ControlRow>,
+    /// Whether the picture shows nothing: the app is secure, or the screen is off.
+    pub(super) black: bool,
     /// Why the words alone may not do.
     pub(super) doubt: Option<String>,
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::ask::Confirm;
 use super::context::Context;
 use super::hands::{Hands, Supplier};
 use super::log::{Log, name};
@@ -25,7 +26,8 @@ use super::model::Spent;
 use super::options::{Ended, Options, Stopped};
 use super::phases::{self, Broken, Pipeline};
 use super::reply::Status;
-use super::round::{Round, Screen};
+use super::round::{Left, Round, Screen};
+use super::secrets::Vault;
 use super::story::Story;
 use super::watch::{Event, Watch};
 use crate::action::{Call, Perform};
@@ -41,6 +43,8 @@ pub struct Agent {
     watch: Watchers,
     suppliers: Vec<Arc<dyn Supplier>>,
     secrets: Vec<String>,
+    vault: Option<Arc<Vault>>,
+    confirm: Confirm,
 }
 
 /// How often in a row a mind may claim that the goal is reached where a fresh look says that it is not.
@@ -51,7 +55,8 @@ impl Agent {
     pub fn new(mind: Arc<dyn Mind>, perform: Arc<dyn Perform>, options: Options) -> Self {
         let watch = Watchers(vec![Arc::new(Log::default())]);
         let (suppliers, secrets) = (Vec::new(), Vec::new());
-        Self { mind, perform, options, story: Story::default(), watch, suppliers, secrets }
+        let (story, vault, confirm) = (Story::default(), None, Confirm::default());
+        Self { mind, perform, options, story, watch, suppliers, secrets, vault, confirm }
     }
 
     /// The same, telling its story to a recorder: the one of the [`Traced`](crate::trace::Traced) that it performs by.
@@ -78,6 +83,27 @@ impl Agent {
         self
     }
 
+    /// The same, telling the mind what is in this vault by then: the one of the [`Secrets`](super::Secrets) that it performs by.
+    pub fn with_vault(mut self, vault: Arc<Vault>) -> Self {
+        self.vault = Some(vault);
+        self
+    }
+
+    /// The same, asking a person before such acts.
+    pub fn confirming(mut self, confirm: Confirm) -> Self {
+        self.confirm = confirm;
+        self
+    }
+
+    /// The names of the secrets that can be typed by now.
+    fn secrets(&self) -> Vec<String> {
+        let mut names = self.secrets.clone();
+        names.extend(self.vault.iter().flat_map(|vault| vault.names()));
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// Carries out a goal, or goes on with it where `memory` is that of an interrupted run ([`Memory::of`]). Ends at the latest when the
     /// call's time is over or a budget used up; soon after the call is taken back, behind the action that is under way.
     pub async fn run(&self, call: &Call, request: &str, memory: Memory) -> Ended {
@@ -86,8 +112,8 @@ impl Agent {
         if let Some(left) = memory.used(Duration::ZERO).time_left(&self.options.budgets) {
             call.deadline = call.deadline.min(began + left);
         }
-        let loops = Loops::default();
-        let mut run = Run { agent: self, call, request, memory, loops, began };
+        let (left, loops) = (Left::default(), Loops::default());
+        let mut run = Run { agent: self, call, request, memory, left, loops, began };
         run.begin();
         let end = run.carry_out().await;
         run.end(end)
@@ -100,6 +126,8 @@ struct Run<'a> {
     call: Call,
     request: &'a str,
     memory: Memory,
+    /// What the last round left.
+    left: Left,
     loops: Loops,
     began: Instant,
 }
@@ -160,7 +188,8 @@ impl Run<'_> {
 
     /// One round; how the run ends if it ends with it.
     async fn round(&mut self, pipeline: &Pipeline) -> Option<End> {
-        let Agent { mind, perform, options, story, watch, suppliers, secrets } = self.agent;
+        let Agent { mind, perform, options, story, watch, suppliers, confirm, .. } = self.agent;
+        let secrets = self.agent.secrets();
         let budgets = &options.budgets;
         let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
@@ -180,7 +209,9 @@ impl Run<'_> {
             watch,
             call: &self.call,
             memory: &self.memory,
-            secrets,
+            secrets: &secrets,
+            confirm: *confirm,
+            before: &self.left,
             left: used.left(budgets),
             number,
             began: Instant::now(),
@@ -197,6 +228,7 @@ impl Run<'_> {
             thinking: None,
             carried: Vec::new(),
             judged: None,
+            leaves: Left::default(),
             status: Status::Continue,
             failures: Vec::new(),
             spent: Spent::default(),
@@ -212,6 +244,10 @@ impl Run<'_> {
             }
         }
         let circle = options.safeguards.loops.then(|| {
+            // Nothing was done from the last round's end to this one's beginning.
+            if let Some(earlier) = &self.left.scene {
+                self.loops.idled(earlier, &round.screen.scene);
+            }
             let doings = round.thinking.as_ref().map(|it| &*it.decision.actions);
             self.loops.did(&round.screen.scene, doings.unwrap_or_default(), self.began.elapsed())
         });
@@ -222,7 +258,9 @@ impl Run<'_> {
         }
         let line = phases::line(&mut round);
         let status = round.status;
+        let left = std::mem::take(&mut round.leaves);
         drop(round);
+        self.left = left;
         let decided = !line.memory.is_null();
         self.memory.take_in(&line);
         story.tell(&Line::Round(Box::new(line.clone())));

@@ -2,8 +2,7 @@
 //!
 //! Begin with [`verify`]: from the screen before, the deed with its reply, and the screen after come [`Finding`]s, each a
 //! sentence for whoever decides, and where something can be set right without thinking the [`Repair`]s to try in turn.
-//! [`doubt`] says when words alone may not do, so that a picture pays. Pure: who looks, waits and repairs is
-//! [`super::settle`].
+//! Pure: who looks, waits and repairs is [`super::settle`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,38 +99,16 @@ pub fn verify(before: &Scene, deed: &Deed<'_>, after: &Scene) -> Vec<Finding> {
             .or_else(|| check.left())
             .or_else(|| check.toggle())
             .or_else(|| check.nothing()),
-        "swipe" | "press_key" => check.left().or_else(|| check.nothing()),
+        "swipe" | "scroll" | "press_key" => check.left().or_else(|| check.nothing()),
         _ => None,
     };
     found.into_iter().collect()
 }
 
-/// Why a picture may tell what the words do not; `None` where the words will do. `black` is why the picture shows nothing, if
-/// so: then it tells nothing either.
-pub fn doubt(found: &[Kind], failed: bool, now: &Scene, black: bool) -> Option<String> {
-    const FEW: usize = 3;
-    if black {
-        return None;
-    }
-    let Some(controls) = &now.controls else {
-        return Some("the controls of the screen could not be read".into());
-    };
-    let is_named = |node: &Node| !node.text.is_empty() || !node.description.is_empty();
-    let named = controls.iter().filter(|(_, node)| is_named(node)).count();
-    let all = controls.nodes.len();
-    if found.iter().any(|kind| matches!(kind, Kind::Nothing | Kind::End | Kind::Toggle)) {
-        Some("the last action changed nothing that words tell".into())
-    } else if !found.is_empty() {
-        Some("the last action did not lead where it should".into())
-    } else if failed {
-        Some("the last action failed".into())
-    } else if named < FEW {
-        Some(format!("only {named} controls have a name"))
-    } else if named * 2 < all {
-        Some(format!("only {named} of {all} controls have a name"))
-    } else {
-        None
-    }
+/// What stands before the app now, and did not before, with nothing done between.
+pub fn standing(before: &Scene, now: &Scene) -> Option<Finding> {
+    let deed = Deed { doing: &Doing::default(), success: true, reply: &Value::Null };
+    Check { before, deed: &deed, after: now }.dialog()
 }
 
 struct Check<'a> {
@@ -310,21 +287,31 @@ impl Check<'_> {
         let (was, is) = (held(was), held(field));
         // The keys of a calculator write what they are called.
         let is_named = aimed_at.name().chars().count() > 2;
-        if !is_a_key_apart(&was, &is) || !is_named {
+        // Some keys write nothing: then the field alone has changed, by coming to have the focus.
+        let alone = || {
+            came_up
+                && self
+                    .before
+                    .words()
+                    .changed(&self.after.words())
+                    .is_some_and(|keys| keys.len() == 1)
+        };
+        let wrote = is_a_key_apart(&was, &is);
+        if !(wrote || (was == is && alone())) || !is_named {
             return None;
         }
         let says = format!(
-            "The keyboard lies over {}: the tap wrote into the field with the focus. Hide the keyboard by KEYCODE_BACK, set the \
-             field right, and tap again.",
+            "The keyboard lies over {}: the tap went to a key of it, and not there. Hide the keyboard by KEYCODE_BACK, see that the field \
+             with the focus is as it was, and tap again.",
             quoted([aimed_at.name()])
         );
         let field = Some((Arc::clone(now), place));
         let arguments = json!({ "text": was, "clear_current_text": true });
-        let steps = vec![
-            Step { doing: doing("type_text", arguments), target: field },
-            Step { doing: doing("press_key", json!({ "key_code": "KEYCODE_BACK" })), target: None },
-            Step { doing: click(), target: Some((Arc::clone(controls), target)) },
-        ];
+        let back =
+            Step { doing: doing("press_key", json!({ "key_code": "KEYCODE_BACK" })), target: None };
+        let again = Step { doing: click(), target: Some((Arc::clone(controls), target)) };
+        let undo = wrote.then(|| Step { doing: doing("type_text", arguments), target: field });
+        let steps = undo.into_iter().chain([back, again]).collect();
         // Where it was up before, the field may be one that its app's own keys write into.
         let repairs = if came_up { vec![Repair::Do(steps)] } else { Vec::new() };
         Some(Finding { kind: Kind::Keyboard, says, repairs })
@@ -368,7 +355,7 @@ impl Check<'_> {
             return None;
         }
         let (kind, says) = match &*self.deed.doing.function {
-            "swipe" => (
+            "swipe" | "scroll" => (
                 Kind::End,
                 "Nothing moved: the list is at its end, or nothing there can be scrolled. Swipe the other way, or elsewhere.",
             ),

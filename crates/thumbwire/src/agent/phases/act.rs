@@ -6,10 +6,15 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use thumbwire_device::Gesture;
 
+use super::super::aim;
+use super::super::ask::{Confirm, confirmed, risk};
 use super::super::context::one_or_list;
 use super::super::hands::Came;
+use super::super::options::Safeguards;
 use super::super::reply::{Doing, Status};
 use super::super::round::Round;
+use super::super::settle::{self, Settling};
+use super::super::verify::Deed;
 use super::super::watch::Event;
 use super::{Broken, Strategy, collect, sight, think};
 use crate::action::{Action, Outcome, Typed};
@@ -45,9 +50,16 @@ impl Strategy for Execution {
                 stopped = Some("the run was ended before it");
             }
             let (carried, result) = match stopped {
-                None => carry_out(round, &doing).await,
+                None => match ready(round, &doing).await {
+                    Ok(aimed) => carry_out(round, &doing, &aimed).await,
+                    Err(why) => not_done(round, &doing, &why),
+                },
                 Some(why) => left_out(&doing, why),
             };
+            if stopped.is_none() {
+                look_after(round, &doing, carried.success, &result).await;
+            }
+            round.leaves.failed |= !carried.success;
             if !carried.success {
                 stopped = stopped.or(Some("an earlier action of the same reply failed"));
                 // What was to follow from it did not.
@@ -66,9 +78,73 @@ impl Strategy for Execution {
     }
 }
 
-/// Calls one function. Gives what is remembered of it, and the tool's own result.
-async fn carry_out(round: &Round<'_>, doing: &Doing) -> (Carried, Value) {
-    let came = round.hands.act(doing).await;
+/// What is to be called for a doing: the same, where its control still has its number.
+///
+/// # Errors
+/// Why nothing may be called: the person declined, or the control is gone.
+async fn ready(round: &Round<'_>, doing: &Doing) -> Result<Doing, String> {
+    if let Some(question) = question(round, doing) {
+        round.watch.tell(&Event::Asked { question: &question });
+        confirmed(round.call, &question).await?;
+    }
+    let Some(listed) = round.screen.scene.controls.as_deref() else { return Ok(doing.clone()) };
+    if !round.options.safeguards.aim {
+        return Ok(aim::blind(doing, listed).unwrap_or_else(|| doing.clone()));
+    }
+    // The numbers of the listing mean something until the first action; then those of a newer one do.
+    if !round.carried.iter().any(|it| settle::is_act(&it.function))
+        || !doing.arguments.contains_key("control_id")
+    {
+        return Ok(doing.clone());
+    }
+    let now = match round.leaves.scene.as_ref().and_then(|scene| scene.controls.clone()) {
+        Some(now) => Some(now),
+        None => settle::controls(round.hands).await,
+    };
+    match now {
+        Some(now) => aim::found_again(doing, listed, &now),
+        None => Err("the screen could not be read after the action before".into()),
+    }
+}
+
+/// What the person is asked before it, where the operator wants that.
+fn question(round: &Round<'_>, doing: &Doing) -> Option<String> {
+    let app = round.leaves.scene.as_ref().unwrap_or(&round.screen.scene).app.as_deref();
+    let risk = match round.confirm {
+        Confirm::Never => return None,
+        _ => risk(doing, &round.screen.scene),
+    };
+    match (risk, round.confirm) {
+        (Some(risk), _) => Some(risk.question(app)),
+        (None, Confirm::Always) if settle::is_act(&doing.function) => {
+            let arguments = Value::from(doing.arguments.clone());
+            Some(format!("About to do {} {arguments}. Go ahead? (yes / no)", doing.function))
+        }
+        _ => None,
+    }
+}
+
+/// Looks at what came of an action, where that is wanted, and keeps it for the next round.
+async fn look_after(round: &mut Round<'_>, doing: &Doing, success: bool, reply: &Value) {
+    let Safeguards { verification, repair, .. } = round.options.safeguards;
+    if !settle::is_act(&doing.function) {
+        return;
+    }
+    if !verification {
+        round.leaves.scene = None;
+        return;
+    }
+    let before = round.leaves.scene.take().unwrap_or_else(|| round.screen.scene.clone());
+    let settling = Settling { hands: round.hands, watch: round.watch, repair };
+    let settled = settling.settle(&before, &Deed { doing, success, reply }).await;
+    round.failures.extend(settled.says);
+    round.leaves.kinds = settled.kinds;
+    round.leaves.scene = Some(settled.after);
+}
+
+/// Calls one function, aimed anew. Gives what is remembered of it, and the tool's own result.
+async fn carry_out(round: &Round<'_>, doing: &Doing, aimed: &Doing) -> (Carried, Value) {
+    let came = round.hands.act(aimed).await;
     let success = came.succeeded();
     let message = told(doing, &came);
     let event = Event::Did { doing, success, message: &message, took: came.took };
@@ -95,6 +171,14 @@ async fn carry_out(round: &Round<'_>, doing: &Doing) -> (Carried, Value) {
             .unwrap_or_default(),
     };
     (carried, result.into())
+}
+
+/// Something that was not even tried, for a reason that whoever watches is told.
+fn not_done(round: &Round<'_>, doing: &Doing, why: &str) -> (Carried, Value) {
+    let (carried, result) = left_out(doing, why);
+    let took = Duration::ZERO;
+    round.watch.tell(&Event::Did { doing, success: false, message: &carried.message, took });
+    (carried, result)
 }
 
 fn left_out(doing: &Doing, why: &str) -> (Carried, Value) {

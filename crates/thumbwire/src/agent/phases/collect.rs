@@ -8,16 +8,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use thumbwire_device::{Flags, Image, Screenshot as Picture};
+use thumbwire_device::{Blank, Flags, Screenshot as Picture};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::super::context::DataUri;
+use super::super::doubt::doubt;
 use super::super::hands::Came;
 use super::super::options::Pictures;
-use super::super::round::{Round, Screen};
+use super::super::round::{Left, Round, Screen};
 use super::super::scene::Scene;
 use super::super::sight::{AppRow, ControlRow};
+use super::super::verify::standing;
 use super::super::watch::Event;
 use super::{Broken, Strategy};
 use crate::action::{Action, Cause, Controls as Listing, Failure, Outcome};
@@ -57,7 +59,11 @@ impl Strategy for Screenshot {
 
     async fn carry_out(&self, round: &mut Round<'_>) -> Result<(), Broken> {
         let began = Instant::now();
-        let image = take(round).await?;
+        let Picture { image, blank, .. } = take(round).await?;
+        if let Some(blank) = blank {
+            round.screen.black = true;
+            round.observations.push(why_black(&blank));
+        }
         let name = format!("action_step{}.{}", round.number, image.format.name());
         let kept = round.story.keep(name, &image.bytes);
         let took = began.elapsed();
@@ -131,9 +137,8 @@ impl Strategy for Controls {
         let mut listed = list(round).await;
         if listed.is_ok() {
             listed = mark(round).await;
-        } else if let Err(Broken(why)) = &listed {
-            round.screen.doubt = Some(format!("the controls are not known: {why}"));
         }
+        judge(round);
         let name = format!("action_step{}_annotated.png", round.number);
         let marked = round.screen.marked.clone();
         let kept = marked.as_ref().and_then(|image| round.story.keep(name, &image.bytes));
@@ -152,11 +157,33 @@ impl Strategy for Controls {
     }
 }
 
+/// What stands before the app, and whether the words of the screen will do.
+fn judge(round: &mut Round<'_>) {
+    let now = &round.screen.scene;
+    let Left { scene: before, kinds, failed } = round.before;
+    round.screen.doubt = doubt(kinds, *failed, now, round.screen.black);
+    if round.options.safeguards.verification
+        && let Some(finding) = before.as_ref().and_then(|before| standing(before, now))
+    {
+        round.watch.tell(&Event::Noticed(&finding.says));
+        round.observations.push(finding.says);
+    }
+}
+
+fn why_black(blank: &Blank) -> String {
+    let why = match blank {
+        Blank::Secure { window } => format!("a window keeps itself out of pictures ({window})"),
+        Blank::ScreenOff => "the screen is off; KEYCODE_WAKEUP turns it on".into(),
+        Blank::Unexplained => "the phone does not say why".into(),
+    };
+    format!("The picture is black: {why}. Go by the controls.")
+}
+
 /// Looks anew, for a claim to be judged by: nothing of the round is touched, and no file kept but by who is told of it.
 pub(super) async fn afresh(round: &mut Round<'_>) -> Result<Screen, Broken> {
     let before = std::mem::take(&mut round.screen);
     let clean = take(round).await;
-    round.screen.clean = clean.as_ref().ok().cloned();
+    round.screen.clean = clean.as_ref().ok().map(|picture| picture.image.clone());
     let mut listed = list(round).await;
     if listed.is_ok() {
         listed = mark(round).await;
@@ -168,10 +195,10 @@ pub(super) async fn afresh(round: &mut Round<'_>) -> Result<Screen, Broken> {
     }
 }
 
-async fn take(round: &mut Round<'_>) -> Result<Image, Broken> {
+async fn take(round: &mut Round<'_>) -> Result<Picture, Broken> {
     let came = patiently(round, "capture_screenshot", Map::new()).await?;
     let picture = came.heard.into_iter().rev().find_map(|(_, done)| match done {
-        Ok(Outcome::Picture(Picture { image, .. })) => Some(image),
+        Ok(Outcome::Picture(picture)) => Some(picture),
         _ => None,
     });
     picture.ok_or_else(|| Broken("the screenshot came without a picture".into()))

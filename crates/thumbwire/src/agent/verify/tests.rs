@@ -217,6 +217,10 @@ fn a_tap_that_hit_the_keyboard_is_taken_back() {
     let functions: Vec<&str> = steps.iter().map(|step| &*step.doing.function).collect();
     assert_eq!(functions, ["type_text", "press_key", "click_control"]);
     assert_eq!(steps[0].doing.arguments["text"], "Ad");
+    // A key that writes nothing.
+    let told = findings(&before, &click_on("2"), json!({ "success": true }), &form("Ad"));
+    let [Repair::Do(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
+    assert_eq!((told[0].kind, steps.len()), (Kind::Keyboard, 2));
     // A button may well write more than a key does, or clear the field.
     assert_eq!(found(&before, &click_on("2"), &form("")), []);
     assert_eq!(found(&before, &click_on("2"), &form("Ada Lovelace")), []);
@@ -243,27 +247,4 @@ fn one_key_adds_or_takes_one_sign() {
     ] {
         assert_eq!(is_a_key_apart(was, is), apart, "{was:?} {is:?}");
     }
-}
-
-#[test]
-fn a_picture_pays_where_words_may_not_do() {
-    let plenty = buttons(&["One", "Two", "Three"]);
-    assert_eq!(doubt(&[], false, &plenty, false), None);
-    assert!(doubt(&[Kind::Nothing], false, &plenty, false).unwrap().contains("changed nothing"));
-    assert!(doubt(&[Kind::WrongApp], false, &plenty, false).is_some());
-    assert!(doubt(&[], true, &plenty, false).unwrap().contains("failed"));
-    assert!(
-        doubt(&[], false, &buttons(&["One", "", ""]), false).unwrap().contains("only 1 controls")
-    );
-    assert!(
-        doubt(&[], false, &buttons(&["1", "2", "3", "", "", "", ""]), false)
-            .unwrap()
-            .contains("3 of 7")
-    );
-    assert!(doubt(&[], false, &Scene::default(), false).unwrap().contains("could not be read"));
-    assert_eq!(
-        doubt(&[Kind::Nothing], false, &plenty, true),
-        None,
-        "a black picture tells nothing"
-    );
 }

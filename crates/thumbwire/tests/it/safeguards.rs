@@ -1,0 +1,323 @@
+//! What looks after a run, each safeguard on and off, on a virtual phone on which things go wrong.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use serde_json::json;
+use thumbwire::action::{Ask, Call};
+use thumbwire::agent::{
+    Agent, Budgets, Confirm, ControlRow, Decision, Doing, Ended, Memory, Options, Questions,
+    Safeguards, Secrets, Sight, Status, Stopped, Vault,
+};
+use thumbwire::trace::{Recorder, Traced};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+
+use crate::agent::{Script, Step, an_hour, clicks, does, id_of, options, says, session, step};
+
+/// Carries out a script on a phone with these faults, and gives what the mind was shown.
+async fn run(
+    faults: &[&str],
+    steps: Vec<Step>,
+    with: Options,
+) -> (Ended, Vec<Sight>, VirtualPhone) {
+    let phone = VirtualPhone::new(Setup::default());
+    faults.iter().for_each(|rule| phone.add_fault(rule.parse().unwrap()));
+    let mind = Script::of(steps);
+    let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), with);
+    let ended = agent.run(&an_hour(), "a test", Memory::default()).await;
+    (ended, mind.seen(), phone)
+}
+
+fn without(change: fn(&mut Safeguards)) -> Options {
+    let mut options = options();
+    change(&mut options.safeguards);
+    options
+}
+
+fn launch(app: &'static str) -> Step {
+    step("launch_app", json!({ "package_name": app }))
+}
+
+fn done() -> Step {
+    says(Status::Finish, "done")
+}
+
+fn shows(sight: &Sight, name: &str) -> bool {
+    sight.current_controls.iter().any(|row| row.name == name)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tap_that_changes_nothing_is_told_and_a_picture_offered() {
+    let steps = || vec![launch("Members"), clicks("Sign in"), done()];
+    let (_, seen, _) = run(&[], steps(), options()).await;
+    assert!(
+        seen[2].observations[0].starts_with("Nothing on the screen changed after the tap"),
+        "{:?}",
+        seen[2].observations
+    );
+    assert!(seen[2].doubt.as_deref().unwrap().contains("changed nothing"));
+    let (_, seen, _) = run(&[], steps(), without(|it| it.verification = false)).await;
+    assert_eq!((seen[2].observations.len(), &seen[2].doubt), (0, &None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_app_that_does_not_answer_is_waited_for() {
+    let steps = || vec![launch("Members"), clicks("Email"), done()];
+    let fault = ["anr:times=1"];
+    let (_, seen, _) = run(&fault, steps(), options()).await;
+    assert!(shows(&seen[2], "Sign in"), "{:?}", seen[2].current_controls);
+    assert!(seen[2].observations[0].contains("it was waited for"), "{:?}", seen[2].observations);
+    let (_, seen, _) = run(&fault, steps(), without(|it| it.repair = false)).await;
+    assert!(!shows(&seen[2], "Sign in"));
+    assert!(
+        seen[2].observations[0].starts_with("An app does not answer"),
+        "{:?}",
+        seen[2].observations
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_app_that_crashed_is_told() {
+    let steps = || vec![launch("Members"), clicks("Email"), done()];
+    let (_, seen, _) = run(&["app-crash:times=1"], steps(), options()).await;
+    let told = seen[2].observations.join(" ");
+    assert!(told.contains("crashed"), "{told} {:?}", seen[2].current_controls);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_alert_of_the_system_is_told_with_its_buttons() {
+    let steps = || vec![launch("Members"), step("wait", json!({ "seconds": 1 })), done()];
+    let (_, seen, _) = run(&["popup:times=1,after=1"], steps(), options()).await;
+    let told: Vec<&String> = seen.iter().flat_map(|sight| &sight.observations).collect();
+    assert!(told.iter().any(|it| it.starts_with("A window of the system")), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_keyboard_that_comes_over_the_target_is_hidden() {
+    // Far enough down for a key to lie there.
+    let low: fn() -> Step = || {
+        Box::new(|sight| {
+            let far = |row: &ControlRow| (row.rect[1].midpoint(row.rect[3]) - 1800).abs();
+            let words = sight
+                .current_controls
+                .iter()
+                .filter(|row| row.kind == "TextView" && row.name.len() > 2);
+            let row = words.min_by_key(|row| far(row)).unwrap();
+            assert!(far(row) < 200, "{row:?}");
+            Ok(does("click_control", json!({ "control_id": row.id, "control_name": row.name })))
+        })
+    };
+    let steps = || vec![launch("Shop"), low(), done()];
+    let is_list = |sight: &Sight| sight.current_controls.iter().any(|row| row.kind == "EditText");
+    // The first dump is of the home screen, the second is looked at after the launch; behind the third the mind decides.
+    let fault = ["keyboard:times=1,after=1"];
+    let (_, seen, phone) = run(&fault, steps(), options()).await;
+    assert_eq!(phone.strikes().len(), 1, "{:?}", phone.strikes());
+    assert!(!is_list(&seen[2]), "{:?} {:?}", seen[2].observations, seen[2].current_controls);
+    assert!(
+        seen[2].observations[0].starts_with("The keyboard lay over"),
+        "{:?}",
+        seen[2].observations
+    );
+    let (_, seen, _) = run(&fault, steps(), without(|it| it.repair = false)).await;
+    assert!(is_list(&seen[2]), "{:?}", seen[2].current_controls);
+    assert!(
+        seen[2].observations[0].starts_with("The keyboard lies over"),
+        "{:?}",
+        seen[2].observations
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn going_round_in_circles_ends_the_run_and_without_the_safeguard_the_budget_does() {
+    let steps = || {
+        let mut steps = vec![launch("Members")];
+        steps.extend((0..7).map(|_| clicks("Sign in")));
+        steps
+    };
+    let budgets = Budgets { rounds: 7, ..Budgets::default() };
+    let (ended, seen, _) =
+        run(&[], steps(), Options { budgets: budgets.clone(), ..options() }).await;
+    assert_eq!((ended.status, ended.stopped, ended.rounds), (Status::Fail, Some(Stopped::Loop), 6));
+    assert!(
+        seen[4].observations.iter().any(|it| it.contains("round in circles")),
+        "{:?}",
+        seen[4].observations
+    );
+    assert!(seen[3].observations.iter().all(|it| !it.contains("round in circles")));
+    let (ended, ..) =
+        run(&[], steps(), Options { budgets, ..without(|it| it.loops = false) }).await;
+    assert_eq!(
+        (ended.status, ended.stopped, ended.rounds),
+        (Status::Continue, Some(Stopped::Budget), 7)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_before_the_round_that_would_go_beyond_its_tokens() {
+    let budgets = Budgets { tokens: Some(250), ..Budgets::default() };
+    let steps = (0..9).map(|_| step("wait", json!({ "seconds": 1 }))).collect();
+    let (ended, seen, _) = run(&[], steps, Options { budgets, ..options() }).await;
+    assert_eq!((ended.stopped, ended.rounds), (Some(Stopped::Budget), 2), "{ended:?}");
+    assert!(seen[1].left.contains("140 of 250 tokens"), "{}", seen[1].left);
+}
+
+/// A click on the button of this name, which a headline has too.
+fn presses(name: &'static str) -> Step {
+    Box::new(move |sight| {
+        let id = id_of(sight, |row| row.name == name && row.kind == "Button");
+        Ok(does("click_control", json!({ "control_id": id, "control_name": name })))
+    })
+}
+
+/// Types into both fields of the form in one reply, by the numbers of one listing.
+fn both_fields(first: &'static str, second: &'static str) -> Step {
+    Box::new(move |sight| {
+        let fields = sight.current_controls.iter().filter(|row| row.kind == "EditText");
+        let typing = |(row, text): (&ControlRow, &str)| {
+            let arguments = json!({ "text": text, "control_id": row.id, "control_name": row.name });
+            Doing {
+                function: "type_text".into(),
+                arguments: arguments.as_object().cloned().unwrap(),
+            }
+        };
+        Ok(Decision {
+            actions: fields.zip([first, second]).map(typing).collect(),
+            ..Decision::default()
+        })
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_second_action_of_a_reply_finds_its_control_again() {
+    let steps = || {
+        vec![
+            launch("Members"),
+            both_fields("ada@example.com", "correct horse"),
+            presses("Sign in"),
+            done(),
+        ]
+    };
+    let (_, seen, _) = run(&[], steps(), options()).await;
+    assert!(shows(&seen[3], "Sign out"), "{:?} {:?}", seen[3].observations, seen[2].observations);
+    let (_, seen, _) =
+        run(&[], steps(), without(|it| (it.verification, it.repair) = (false, false))).await;
+    assert!(shows(&seen[3], "Sign out"), "{:?}", seen[2].observations);
+}
+
+/// Answers each question so, and keeps it.
+struct Person(&'static str, Mutex<Vec<String>>);
+
+#[async_trait]
+impl Ask for Person {
+    async fn ask(&self, question: &str) -> Option<String> {
+        self.1.lock().unwrap().push(question.into());
+        Some(self.0.into())
+    }
+}
+
+fn with_person(answer: &'static str) -> (Call, Arc<Person>) {
+    let person = Arc::new(Person(answer, Mutex::default()));
+    (Call { ask: person.clone(), ..an_hour() }, person)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_risky_act_is_asked_about_and_not_done_where_the_person_says_no() {
+    for (confirm, answer, asked, sent) in [
+        (Confirm::Risky, "no", 1, false),
+        (Confirm::Risky, "yes", 1, true),
+        (Confirm::Never, "no", 0, true),
+        (Confirm::Always, "yes", 3, true),
+    ] {
+        let phone = VirtualPhone::new(Setup::default());
+        let mind = Script::of(vec![
+            launch("Members"),
+            clicks("Forgot password?"),
+            clicks("Send link"),
+            done(),
+        ]);
+        let agent =
+            Agent::new(mind.clone(), Arc::new(session(&phone)), options()).confirming(confirm);
+        let (call, person) = with_person(answer);
+        agent.run(&call, "a test", Memory::default()).await;
+        let questions = person.1.lock().unwrap().clone();
+        assert_eq!(questions.len(), asked, "{questions:?}");
+        if let Some(last) = questions.last() {
+            assert_eq!(
+                last,
+                "About to tap \"Send link\" in com.example.members, which may send something. Go ahead? (yes / no)"
+            );
+        }
+        let last = mind.seen().pop().unwrap();
+        assert_eq!(!shows(&last, "Send link"), sent, "{confirm:?} {answer}");
+        assert_eq!(last.observations.iter().any(|it| it.contains("the person said no")), !sent);
+    }
+}
+
+/// Every file of a run's folder that holds the words, by name.
+fn holding(folder: &Path, words: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let holds = |file: &std::path::PathBuf| {
+        let text = String::from_utf8_lossy(&fs::read(file).unwrap()).to_lowercase();
+        text.contains(words)
+    };
+    files.filter(holds).map(|file| file.display().to_string()).collect()
+}
+
+/// The value stands on the screen of the phone, in a note's title and in the list of notes, and nowhere in the run's folder.
+#[tokio::test(start_paused = true)]
+async fn a_secret_is_typed_and_told_to_nobody() {
+    const VALUE: &str = "Tr0ub4dor & <three>";
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Arc::new(Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap());
+    let phone = VirtualPhone::new(Setup::default());
+    let vault = Arc::new(Vault::default());
+    let perform = Traced::new(Secrets::new(session(&phone), vault.clone()), recorder.clone());
+    let mind = Script::of(vec![
+        step("ask", json!({ "question": "The password?", "secret": "PASSWORD" })),
+        launch("Notes"),
+        clicks("New note"),
+        Box::new(|sight| {
+            assert_eq!(sight.secrets, ["PASSWORD"]);
+            let id = id_of(sight, |row| row.kind == "EditText");
+            Ok(does(
+                "type_text",
+                json!({ "text": "{{PASSWORD}}", "control_id": id, "control_name": "Title" }),
+            ))
+        }),
+        clicks("Navigate up"),
+        step("wait", json!({ "seconds": 1 })),
+        done(),
+    ]);
+    let agent = Agent::new(mind.clone(), Arc::new(perform), options())
+        .with_story(recorder)
+        .with_vault(vault.clone())
+        .able_to(Arc::new(Questions::new(vault)));
+    let (call, _) = with_person(VALUE);
+    let ended = agent.run(&call, "keep my password", Memory::default()).await;
+    assert_eq!(ended.status, Status::Finish, "{ended:?}");
+
+    let seen = mind.seen();
+    assert!(seen.iter().any(|sight| shows(sight, "{{PASSWORD}}")), "{:?}", seen.last());
+    assert!(!format!("{seen:?}").contains("Tr0ub4dor"));
+    assert_eq!(holding(folder.path(), "tr0ub4dor"), [""; 0]);
+    assert!(!holding(folder.path(), "{{password}}").is_empty(), "the story tells its name");
+    let notes = phone.world(|world| {
+        world
+            .kept("com.android.notes")
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect::<Vec<_>>()
+    });
+    assert!(notes.iter().any(|(_, value)| value == VALUE), "{notes:?}");
+    // Where the list of notes shows the title, the picture does not.
+    let last = seen.last().unwrap();
+    let row = last.current_controls.iter().find(|row| row.name == "{{PASSWORD}}").unwrap();
+    let pixels = thumbwire_device::picture::Pixels::read(last.clean.as_ref().unwrap()).unwrap();
+    let [left, top, right, bottom] = row.rect.map(|edge| usize::try_from(edge).unwrap());
+    let width = usize::try_from(pixels.size().width).unwrap();
+    let grey = |x: usize, y: usize| pixels.rgb()[(y * width + x) * 3..][..3] == [64, 64, 64];
+    assert!((top..bottom).all(|y| (left..right).all(|x| grey(x, y))));
+}
