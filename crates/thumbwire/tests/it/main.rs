@@ -27,6 +27,7 @@ mod python;
 mod recordings;
 mod releases;
 mod report;
+mod replays;
 mod safeguards;
 mod serials;
 mod states;
