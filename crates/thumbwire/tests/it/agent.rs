@@ -162,3 +162,62 @@ async fn the_seeds_story_is_carried_out_on_the_virtual_phone() {
     let shown = |name: &str| last.current_controls.iter().any(|row| row.name == name);
     assert!(shown("The Copper Ladle") && shown("Harbor Grill"), "{:?}", last.current_controls);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_that_is_unplugged_in_the_midst_is_waited_for_and_the_run_goes_on() {
+    let phone = VirtualPhone::new(Setup::default());
+    let cable = phone.clone();
+    let mind = Script::of(vec![
+        step("launch_app", json!({ "package_name": "Maps" })),
+        Box::new(move |sight| {
+            cable.unplug();
+            tokio::spawn(async move {
+                let waits = std::future::pending::<()>();
+                let _ = tokio::time::timeout(Duration::from_secs(20), waits).await;
+                cable.plug();
+            });
+            let id = id_of(sight, |row| row.name == "Search here");
+            Ok(does("click_control", json!({ "control_id": id, "control_name": "Search here" })))
+        }),
+        clicks("Search here"),
+        says(Status::Finish, "The search is open"),
+    ]);
+    let mut options = options();
+    options.pictures = Pictures::Text;
+    let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options);
+    let ended = agent.run(&an_hour(), "Open the search of Maps", Memory::default()).await;
+    assert_eq!((ended.status, ended.rounds), (Status::Finish, 4), "{ended:?}");
+    let seen = mind.seen();
+    let told = seen[2].observations.iter().any(|it| it.contains("not connected"));
+    assert!(told, "{:?}", seen[2].observations);
+    assert_eq!(seen[3].last_success_actions.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mind_has_gestures_beside_the_documents_tools() {
+    let phone = VirtualPhone::new(Setup::default());
+    let mind = Script::of(vec![
+        step("launch_app", json!({ "package_name": "com.android.settings" })),
+        step("scroll", json!({ "direction": "down", "distance": 0.5 })),
+        step("long_press", json!({ "x": 300, "y": 1200, "duration": 0.8 })),
+        step("scroll", json!({ "direction": "sideways" })),
+        says(Status::Fail, "enough"),
+    ]);
+    let mut options = options();
+    options.pictures = Pictures::Text;
+    let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options);
+    let ended = agent.run(&an_hour(), "Look around", Memory::default()).await;
+    assert_eq!((ended.status, &*ended.why, ended.stopped), (Status::Fail, "enough", None));
+    let seen = mind.seen().pop().unwrap();
+    let done: Vec<&str> = seen.last_success_actions.iter().map(|it| &*it.message).collect();
+    assert_eq!(
+        done,
+        [
+            "Launched com.android.settings",
+            "Scrolled down by 0.5 of the screen",
+            "Pressed (300, 1200) for 0.8 s",
+        ]
+    );
+    let refused = seen.observations.iter().find(|it| it.starts_with("scroll failed"));
+    assert!(refused.is_some_and(|it| it.contains("direction")), "{:?}", seen.observations);
+}
