@@ -23,6 +23,7 @@ mod models;
 mod monitors;
 mod old_phone;
 mod pictures;
+mod prompting;
 mod python;
 mod recordings;
 mod releases;

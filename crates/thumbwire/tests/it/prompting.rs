@@ -1,0 +1,75 @@
+//! What a model is asked on the virtual phone, and what is made of its answers: the prompter over a script of replies.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use thumbwire::agent::model::Scripted;
+use thumbwire::agent::{
+    Agent, Ended, Knowledge, Memory, Mind, Part, Pictures, Prompter, Sight, Status, Unwatched,
+};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+
+use crate::agent::{Script, an_hour, options, says, session, step};
+
+/// A run of the prompter with these replies.
+async fn run(prompter: impl FnOnce(Prompter) -> Prompter, replies: Value, request: &str) -> Ended {
+    let model = Scripted::read("replies", &replies.to_string(), None).unwrap();
+    let mind = prompter(Prompter::new(Arc::new(model)));
+    let phone = VirtualPhone::new(Setup::default());
+    let agent = Agent::new(Arc::new(mind), Arc::new(session(&phone)), options());
+    agent.run(&an_hour(), request, Memory::default()).await
+}
+
+/// What the model is asked when it is shown this.
+async fn asked(sight: &Sight, pictures: Pictures) -> (String, String) {
+    let replies = json!([{ "reply": { "action": null } }]).to_string();
+    let model = Arc::new(Scripted::read("replies", &replies, None).unwrap());
+    let mind = Prompter::new(model).with_pictures(pictures);
+    let thinking = mind.decide(sight, &an_hour(), &Unwatched).await.unwrap();
+    let text = |part: &Part| match part {
+        Part::Text(text) => text.clone(),
+        Part::Picture(image) => format!("(a picture of type {})\n", image.format.mime()),
+    };
+    (thinking.prompt.system, thinking.prompt.turns[0].parts.iter().map(text).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_documents_say_of_a_request_is_shown_in_each_round() {
+    let knowledge =
+        [("maps.md".to_owned(), "Restaurants are found by the search field.".to_owned())];
+    let shown = r#"{"source": "maps.md", "text": "Restaurants are found by the search field."}"#;
+    let replies = json!([
+        { "reply": { "action": null, "status": "CONTINUE" }, "expect": shown },
+        { "reply": { "action": null, "status": "FAIL" }, "expect": shown },
+    ]);
+    let knowing = |prompter: Prompter| prompter.with_knowledge(Knowledge::new(&knowledge));
+    let ended = run(knowing, replies, "Search for restaurants on Maps").await;
+    assert_eq!((ended.status, ended.rounds), (Status::Fail, 2), "{ended:?}");
+}
+
+/// The screens of the virtual phone's apps, as a mind sees them.
+async fn screens() -> Vec<Sight> {
+    const APPS: [&str; 6] = ["Settings", "Maps", "Contacts", "Clock", "Shop", "Notes"];
+    let launches = APPS.map(|app| step("launch_app", json!({ "package_name": app })));
+    let mind = Script::of(launches.into_iter().chain([says(Status::Fail, "seen")]).collect());
+    let phone = VirtualPhone::new(Setup::default());
+    let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options());
+    agent.run(&an_hour(), "Look around", Memory::default()).await;
+    let seen = mind.seen();
+    assert_eq!(seen.len(), APPS.len() + 1, "{:?}", seen.last().map(|sight| &sight.observations));
+    seen
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_prompt_of_a_screen_is_small() {
+    let screens = screens().await;
+    for sight in &screens {
+        let (system, text) = asked(sight, Pictures::Text).await;
+        assert!(system.len() < 10_000, "{} bytes of system part", system.len());
+        assert!(text.len() < 6_000, "{} bytes for {:?}:\n{text}", text.len(), sight.app);
+    }
+    let settings = &screens[1];
+    assert_eq!(settings.app.as_deref(), Some("com.android.settings"));
+    let (_, text) = asked(settings, Pictures::Both).await;
+    insta::assert_snapshot!(text);
+}
