@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use thumbwire::action::{Action, Call, Perform as _};
 use thumbwire::look::Look;
+use thumbwire::mark::{self, Mark};
 use thumbwire::mcp::http::{self, Access, View};
 use thumbwire::mcp::{Client, Remote};
 use thumbwire::session::{Phones, Session, VIRTUAL};
@@ -24,7 +25,9 @@ use thumbwire::trace::format::StoredLook;
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_device::Format;
 use thumbwire_device::android::ui::read_dump;
+use thumbwire_device::picture::Pixels;
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +38,7 @@ fn main() {
     runtime.block_on(tools());
     runtime.block_on(doors());
     dumps();
+    marked();
     starts();
 }
 
@@ -225,6 +229,36 @@ fn dumps() {
         let size = format!("{} KB, {} nodes", dump.len() / 1000, cells + 1);
         let [read, found, json, all, text] = times.each_mut().map(|times| both(times));
         println!("{size:<32}{read:>22}{found:>22}{json:>22}{all:>22}{text:>22}");
+    }
+}
+
+/// A picture of a phone's screen, marked, as the agent has it done in each round.
+fn marked() {
+    let grey: Vec<u8> = (0..1080 * 2400 * 3).map(|at| (at / 9_000) as u8).collect();
+    let pixels = Pixels::new(1080, 2400, grey).expect("a picture");
+    let image = pixels.write(Format::Png).expect("a file");
+    println!("\n{:<32}{:>22}{:>22}", "marks on 1080x2400", "of it drawing", "all, PNG to PNG");
+    for count in [20, 100] {
+        let mark = |n: i32| {
+            let (left, top) = (n % 4 * 270, n / 4 * 96);
+            let kind = if n % 2 == 0 { "TextView" } else { "Button" };
+            Mark {
+                rect: [left, top, left + 260, top + 90],
+                label: n.to_string(),
+                kind: kind.into(),
+            }
+        };
+        let marks: Vec<Mark> = (0..count).map(mark).collect();
+        let (mut drawing, mut all) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS / 10 {
+            let began = Instant::now();
+            mark::draw_on(&pixels, &marks).expect("pixels");
+            drawing.push(began.elapsed());
+            let began = Instant::now();
+            mark::draw(&image, &marks).expect("a file");
+            all.push(began.elapsed());
+        }
+        println!("{count:<32}{:>22}{:>22}", both(&mut drawing), both(&mut all));
     }
 }
 

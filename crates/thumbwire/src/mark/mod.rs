@@ -36,8 +36,8 @@ pub struct Mark {
 ///
 /// Every control is outlined inside its rectangle, and each pixel tinted once, by the smallest control that holds it: a
 /// page that scrolls does not dull all that it shows. Labels are as large as the picture asks for, lie inside it, and
-/// keep clear of each other, and of the words of their controls, where there is room. Takes some 30 ms for a hundred marks on 1080x2400 pixels, most of it
-/// for reading and writing the file: callers in async code give it a thread of its own.
+/// keep clear of each other, and of the words of their controls, where there is room. Most of the time goes into reading and
+/// writing the file (`just bench`): callers in async code give it a thread of its own.
 ///
 /// # Errors
 /// When the picture cannot be read.
@@ -61,8 +61,8 @@ pub fn draw_on(pixels: &Pixels, marks: &[Mark]) -> Result<Pixels, Error> {
     }
     // Where there is no room, the label of the smaller control stays whole.
     for (mark, label) in shown.iter().zip(&labels).rev() {
-        if let Some((label, place)) = label {
-            canvas.label(*place, label, mark.family, &letters);
+        if let Some(Label { glyphs, place }) = label {
+            canvas.label(*place, glyphs, mark.family, &letters);
         }
     }
     canvas.finish()
@@ -74,7 +74,7 @@ pub fn places(size: Size, marks: &[Mark]) -> Vec<Option<Rect>> {
     let (_, labels) = labelled(&shown, size);
     let mut places = vec![None; marks.len()];
     for (mark, label) in shown.iter().zip(labels) {
-        places[mark.at] = label.map(|(_, place)| place);
+        places[mark.at] = label.map(|label| label.place);
     }
     places
 }
@@ -118,14 +118,20 @@ fn area(rect: Rect) -> i64 {
     side(rect.left, rect.right) * side(rect.top, rect.bottom)
 }
 
-/// The letters of each label, and where it stands; `None` for an empty one.
-fn labelled(shown: &[Shown<'_>], size: Size) -> (Letters, Vec<Option<(Vec<Glyph>, Rect)>>) {
+/// What is written, and where.
+struct Label {
+    glyphs: Vec<Glyph>,
+    place: Rect,
+}
+
+/// The label of each mark; `None` where that is empty.
+fn labelled(shown: &[Shown<'_>], size: Size) -> (Letters, Vec<Option<Label>>) {
     let mut letters = Letters::of_size(letter_size(size.width.min(size.height)));
     let labels: Vec<Vec<Glyph>> = shown.iter().map(|mark| letters.of(mark.label)).collect();
     let sizes: Vec<(i32, i32)> = labels.iter().map(|label| letters.size_of(label)).collect();
     let places = place::labels(shown, &sizes, size);
-    let both = labels.into_iter().zip(places).map(|(label, place)| Some((label, place?)));
-    let labels = both.collect();
+    let label = |(glyphs, place): (_, Option<Rect>)| Some(Label { glyphs, place: place? });
+    let labels = labels.into_iter().zip(places).map(label).collect();
     (letters, labels)
 }
 
