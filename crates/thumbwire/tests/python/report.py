@@ -116,6 +116,7 @@ try:
         press("p")
         assert count(".moment.on .changes li") > 0
         press(Keys.END)
+        driver.execute_script("scrollTo(0, 0)")
         keep("last")
         press("k")
         press("k")

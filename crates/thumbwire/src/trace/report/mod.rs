@@ -138,7 +138,7 @@ fn header(story: &Story, title: &str, notes: &[String]) -> Markup {
                 }
             }
             @if let Some((status, why)) = &story.ended {
-                p.result class={ "result " (class_of(status)) } {
+                p class={ "result " (class_of(status)) } {
                     b { (harmless_line(status, 20)) } " " bdi dir="auto" { (harmless(why, 2000)) }
                 }
             }

@@ -166,7 +166,7 @@ fn thought(round: &Round) -> Markup {
         (list("What failed", "failures", &round.failures))
         (list("Plan", "plan", &round.plan))
         (list("To be remembered", "remember", &round.remember))
-        p.status class={ "status " (class_of(&round.status)) } {
+        p class={ "status " (class_of(&round.status)) } {
             b { (harmless_line(&round.status, 20)) }
             @if !round.result.is_empty() { " " bdi dir="auto" { (harmless(&round.result, LONGEST)) } }
         }

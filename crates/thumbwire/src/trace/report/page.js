@@ -18,6 +18,8 @@
     if (move) {
       history.replaceState(null, "", "#m" + (at + 1));
       moments[at].focus({ preventScroll: true });
+      // Whoever has read on below begins the next one at its top.
+      if (moments[at].getBoundingClientRect().top < 0) moments[at].scrollIntoView({ block: "start" });
     }
   }
 

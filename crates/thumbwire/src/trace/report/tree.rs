@@ -12,7 +12,7 @@ use crate::trace::words::harmless_line;
 const MOST_ROWS: usize = 1000;
 
 /// The most lines of changes of one kind.
-const MOST_CHANGES: usize = 12;
+const MOST_CHANGES: usize = 8;
 
 /// How many characters of a node's words are shown.
 const LONGEST: usize = 200;
