@@ -21,6 +21,14 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
+# The task suite: each mind without a model, then each kind of fault and each safeguard; figures are in docs/eval.md
+eval seeds='0..20':
+    cargo build --release -p thumbwire
+    target/release/thumbwire eval --mind oracle --seeds {{seeds}} --least 1
+    target/release/thumbwire eval --mind scripted --seeds {{seeds}} --least 0.95
+    target/release/thumbwire eval --faults all --seeds {{seeds}} --least 0.95
+    target/release/thumbwire eval --faults all --seeds 0..3 --ablate
+
 # One story through all apps of the virtual phone, in so many processes at other times and places: the same bytes
 same count='50':
     THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-phone --test same

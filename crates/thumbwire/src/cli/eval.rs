@@ -2,19 +2,23 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::mind::{MindFlags, Thinker};
 use super::{Ended, print};
-use crate::agent::Pictures;
+use crate::config::Config;
 use crate::eval::{Manner, Plan, Score, Study, Task, Who, faults, table, tasks};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Who attempts the tasks
-    #[arg(long, value_enum, default_value = "scripted")]
+    /// Who attempts the tasks, where no model is named
+    #[arg(long, value_enum, default_value = "scripted", conflicts_with = "model")]
     mind: MindName,
+    #[command(flatten)]
+    model: MindFlags,
     /// Which tasks, with * for anything; comma separated
     #[arg(long, value_name = "GLOB", default_value = "*", value_delimiter = ',')]
     tasks: Vec<String>,
@@ -39,9 +43,6 @@ pub(super) struct Arguments {
     /// With `--faults`: switch each safeguard off in turn as well
     #[arg(long, requires = "faults")]
     ablate: bool,
-    /// Take true pictures; the minds that are built in read words alone
-    #[arg(long)]
-    look: bool,
     /// Write the scores into a file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -86,7 +87,7 @@ fn seeds(text: &str) -> Result<Seeds, String> {
     }
 }
 
-pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let chosen: Vec<Task> = tasks::all()
         .into_iter()
         .filter(|task| arguments.tasks.iter().any(|glob| fits(glob, task.name)))
@@ -97,21 +98,31 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
     if arguments.list {
         return list(&chosen, arguments.seeds.0[0]);
     }
+    let thinker = match arguments.model.is_there() {
+        true => Some(arguments.model.open(config)?),
+        false => None,
+    };
     // Its own threads attempt the tasks, each with a runtime of its own.
-    let done = tokio::task::spawn_blocking(move || attempt(&arguments, chosen)).await;
+    let done = tokio::task::spawn_blocking(move || attempt(&arguments, thinker, chosen)).await;
     done.map_err(|error| Ended::failed(error.to_string()))?
 }
 
-fn attempt(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, Ended> {
-    let who = match arguments.mind {
-        MindName::Oracle => Who::Oracle,
-        MindName::Scripted => Who::Scripted,
-        MindName::Idle => Who::Idle,
-        MindName::Claims => Who::Claims,
+fn attempt(
+    arguments: &Arguments,
+    thinker: Option<Thinker>,
+    chosen: Vec<Task>,
+) -> Result<u8, Ended> {
+    let pictures = thinker.as_ref().map(Thinker::pictures);
+    let who = match (thinker, arguments.mind) {
+        (Some(thinker), _) => Who::Other(Arc::new(move || thinker.mind(None))),
+        (None, MindName::Oracle) => Who::Oracle,
+        (None, MindName::Scripted) => Who::Scripted,
+        (None, MindName::Idle) => Who::Idle,
+        (None, MindName::Claims) => Who::Claims,
     };
     let manner = Manner {
         faults: arguments.fault.clone(),
-        pictures: arguments.look.then_some(Pictures::Marked),
+        pictures,
         rounds: arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 }),
         out: arguments.out.clone(),
         ..Manner::of(who)

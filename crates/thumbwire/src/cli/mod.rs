@@ -178,7 +178,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
         Verb::Serve(arguments) => serve::run(arguments, config).await,
         Verb::Run(arguments) => run::run(arguments, config).await,
         Verb::Demo(arguments) => demo::run(arguments).await,
-        Verb::Eval(arguments) => eval::run(arguments).await,
+        Verb::Eval(arguments) => eval::run(arguments, config).await,
         Verb::Screen(arguments) => screen::run(arguments, config).await,
         Verb::Devices(arguments) => devices::run(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,
