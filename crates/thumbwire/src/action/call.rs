@@ -60,6 +60,12 @@ impl Progress for Unwatched {
 pub trait Ask: Send + Sync {
     /// Asks and waits for the answer; `None` when there is nobody to ask or they declined.
     async fn ask(&self, question: &str) -> Option<String>;
+
+    /// Asks for a secret, which nobody sees as it is typed. `None` as well where there is no such way: MCP's forms must not ask for
+    /// secrets (revision 2025-11-25, "Elicitation").
+    async fn ask_unseen(&self, _question: &str) -> Option<String> {
+        None
+    }
 }
 
 /// There is nobody to ask.

@@ -40,6 +40,14 @@ impl Ask for Terminal {
         drop(paused);
         answer.ok().flatten().filter(|answer| !answer.is_empty())
     }
+
+    async fn ask_unseen(&self, question: &str) -> Option<String> {
+        let paused = Paused::begin(self.live.clone());
+        let prompt = format!("? {}\n> (it does not show) ", harmless(question));
+        let answer = tokio::task::spawn_blocking(move || unseen(&prompt)).await;
+        drop(paused);
+        answer.ok().flatten()
+    }
 }
 
 /// The live view steps aside until this is dropped, whether the question was answered or is no longer asked.
