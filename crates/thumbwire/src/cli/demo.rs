@@ -1,6 +1,7 @@
-//! `thumbwire demo`: one story on the virtual phone, by the same way as any MCP client.
+//! `thumbwire demo`: one story on the virtual phone, by the same way as any MCP client; then a goal, carried out by the agent.
 //!
-//! The story knows tools and what a person reads on the screen; it never reaches into the phone.
+//! The story knows tools and what a person reads on the screen; it never reaches into the phone. In the place of a model stand the
+//! replies of `demo/maps.jsonl`, each of which says what it expects to be shown.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use thumbwire_adb::AdbServer;
 
-use super::{Ended, print};
+use super::live::Lines;
+use super::stage::Stage;
+use super::{Ended, print, trace};
+use crate::action::Call;
+use crate::agent::model::{self, Choice, Settings};
+use crate::agent::{Budgets, Options, Pictures, Prompter, Safeguards, Status, Vault, Watch};
 use crate::mcp::Client;
 use crate::session::{Phones, Session, VIRTUAL};
 use crate::surface::{Content, Reply, mobile};
@@ -38,12 +44,54 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
     let mut story = Story { client, out: out.clone(), steps: 0, calls: 0, began: Instant::now() };
     story.tell().await?;
     print(&format!(
-        "\nDone: {} tool calls in {:.1} s. Screenshots, looks and the trace are in\n  {}\n",
+        "\n{} tool calls in {:.1} s. Now the agent, with a script in a model's place:\n\n",
         story.calls,
         story.began.elapsed().as_secs_f64(),
-        out.display()
+    ))?;
+    let folder = pursue_a_goal(&out).await?;
+    let page = Path::new(&folder).join(trace::PAGE);
+    trace::report(Path::new(&folder), &page)?;
+    print(&format!(
+        "\nScreenshots, looks and the trace are in\n  {}\nWhat the agent saw, thought and did is told by the page\n  {}\n",
+        out.display(),
+        page.display()
     ))?;
     Ok(0)
+}
+
+const GOAL: &str = "Search for restaurants on Maps";
+
+/// Has the agent carry out a goal on a phone of its own; gives the folder of its story.
+async fn pursue_a_goal(out: &Path) -> Result<String, Ended> {
+    let choice = Choice::Scripted("maps".into());
+    let script = Some(include_str!("demo/maps.jsonl").to_owned());
+    let settings = Settings { script, ..Settings::default() };
+    let model = model::open(&choice, settings).map_err(Ended::failed)?;
+    let session = Session::new(Phones::new(AdbServer::default()), Some(VIRTUAL.into()));
+    let session = Arc::new(session);
+    let vault = Arc::new(Vault::default());
+    let stage = Stage { session: Arc::clone(&session), vault, out: out.to_owned() };
+    let mut run = stage.begin().map_err(Ended::failed)?;
+    let folder = run.folder();
+    let options = Options {
+        pictures: Pictures::Both,
+        budgets: Budgets::default(),
+        safeguards: Safeguards::default(),
+        log_path: folder.clone(),
+        clock: || jiff::Zoned::now().datetime(),
+    };
+    let lines = Arc::new(Lines::new(|text: &str| drop(print(text))));
+    lines.begin(GOAL, &[model.name()]);
+    let memory = std::mem::take(&mut run.memory);
+    let mind = Arc::new(Prompter::new(model).with_pictures(Pictures::Both));
+    let agent = run.agent(mind, options, Arc::clone(&lines) as Arc<dyn Watch>);
+    let ended = agent.run(&Call::within(Duration::from_secs(120)), GOAL, memory).await;
+    session.end().await;
+    lines.end(&ended);
+    match ended.status {
+        Status::Finish => print(&format!("        {}\n", ended.why)).map(|()| folder),
+        _ => Err(Ended::failed(format!("the agent did not get there: {}", ended.why))),
+    }
 }
 
 const MAPS: &str = "com.google.android.apps.maps";

@@ -49,7 +49,7 @@ struct Arguments {
 enum Verb {
     /// Serve a phone's tools to MCP clients, on standard input and output or over HTTP.
     Serve(serve::Arguments),
-    /// Carry out a goal on a phone, with a model that looks and decides.
+    /// Carry out a goal on a phone, with a model that looks and decides; or try flows, without one.
     Run(run::Arguments),
     /// Drive the built-in virtual phone through a whole story and keep its pictures.
     Demo(demo::Arguments),

@@ -1,4 +1,4 @@
-//! `thumbwire run`: a goal in words, carried out on a phone by a model.
+//! `thumbwire run`: a goal in words, carried out on a phone by a model; or flows ([`super::flow`]).
 //!
 //! Standard output has the answer alone, or with `--json` the events; what a person watches goes to standard error ([`super::live`]).
 //! Exit codes are those of all verbs, and 130 where it was interrupted, as shells have it for Ctrl-C.
@@ -12,20 +12,27 @@ use tokio_util::sync::CancellationToken;
 use super::live::{JsonLines, Live};
 use super::mind::{Limits, MindFlags, Thinker};
 use super::signals::Asked;
-use super::stage::{self, Stage};
-use super::{Device, Ended, print, session, terminal};
+use super::stage::{self, Pursuer, Stage};
+use super::{Device, Ended, flow, print, terminal};
 use crate::action::{Action, Call, NobodyThere, Outcome, Perform};
-use crate::agent::{self, Status, Stopped, Unwatched, Watch};
+use crate::agent::{self, Budgets, Secrets, Status, Stopped, Unwatched, Watch};
 use crate::config::{self, Config};
+use crate::flow::Pursue;
 use crate::keep::Keep;
+use crate::session::{Session, VIRTUAL};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// What is to be reached, in words
-    #[arg(value_name = "GOAL", required_unless_present_any = ["resume", "explain"])]
-    goal: Option<String>,
-    #[command(flatten)]
-    device: Device,
+    /// What is to be reached, in words; or files of flows, and folders of them (docs/flows.md)
+    #[arg(value_name = "GOAL|FLOW.yaml", required_unless_present_any = ["resume", "explain"])]
+    goal: Vec<String>,
+    /// The phone: an adb serial, HOST:PORT of an adbd, or `virtual` for the built-in one; flows are shared out to several [default:
+    /// the only one attached]
+    #[arg(long, value_name = "ID")]
+    device: Vec<String>,
+    /// Serve pictures of at most so many pixels on the longer side; all coordinates are pixels of those
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
+    max_side: Option<u32>,
     #[command(flatten)]
     mind: MindFlags,
     #[command(flatten)]
@@ -52,6 +59,8 @@ pub(super) struct Arguments {
     /// Show nothing but the answer
     #[arg(long, conflicts_with = "json")]
     quiet: bool,
+    #[command(flatten)]
+    flows: flow::Flags,
 }
 
 /// How long a run goes on where no limit was given: until its rounds are used up.
@@ -65,15 +74,20 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         print(&agent::explain())?;
         return Ok(0);
     }
+    let flows = !arguments.goal.is_empty() && arguments.goal.iter().all(|it| flow::is_flow(it));
+    if flows {
+        return try_flows(arguments, config).await;
+    }
+    let (goal, device) = alone(&arguments)?;
     let thinker = arguments.mind.open(config)?;
     let vault = stage::secrets(&arguments.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = Keep::new(out.unwrap_or(&arguments.out));
-    let device = arguments.device.device.clone();
-    let session = Arc::new(session(config, arguments.device).with_files(keep));
+    let session = self::session(config, device.clone(), arguments.max_side).with_files(keep);
+    let session = Arc::new(session);
     let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
     let flags = Flags {
-        goal: arguments.goal,
+        goal,
         resume: arguments.resume,
         limits: arguments.limits,
         no_ask: arguments.no_ask,
@@ -81,6 +95,56 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         quiet: arguments.quiet,
     };
     let ended = carry_out(&flags, device, config, &thinker, &stage).await;
+    // A question that is no longer waited for may have left it so.
+    terminal::show_again();
+    session.end().await;
+    ended
+}
+
+/// The one goal, and the one phone that it is for.
+fn alone(arguments: &Arguments) -> Result<(Option<String>, Option<String>), Ended> {
+    match (arguments.goal.as_slice(), arguments.device.as_slice()) {
+        ([_, _, ..], _) => Err(Ended::usage(
+            "the goal is one argument: put it in quotes (files of flows end in .yaml or .yml)",
+        )),
+        (_, [_, _, ..]) => {
+            Err(Ended::usage("a goal is carried out on one phone: give one --device"))
+        }
+        (goal, device) => Ok((goal.first().cloned(), device.first().cloned())),
+    }
+}
+
+fn session(config: &Config, device: Option<String>, max_side: Option<u32>) -> Session {
+    super::session(config, Device { device, max_side })
+}
+
+/// Tries flows; a step with a goal is pursued by the model, where one was named.
+async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+    let thinker = match arguments.mind.is_there() {
+        true => Some(arguments.mind.open(config)?),
+        false => None,
+    };
+    let vault = stage::secrets(&arguments.secret)?;
+    // The built-in phone is there where one of the names is its own.
+    let named = arguments.device.iter().find(|id| *id == VIRTUAL).or(arguments.device.first());
+    let session = self::session(config, named.cloned(), arguments.max_side);
+    let session = Arc::new(session.with_files(Keep::new(&arguments.out)));
+    let perform = Arc::new(Secrets::new(Arc::clone(&session), Arc::clone(&vault)));
+    let folder = stage::new_folder(&arguments.out);
+    let pursuer = thinker.map(|thinker| Pursuer {
+        thinker,
+        budgets: Budgets { time: None, ..arguments.limits.budgets(FOREVER) },
+        vault,
+        folder: folder.display().to_string(),
+    });
+    let errand = flow::Errand {
+        files: arguments.goal.iter().map(PathBuf::from).collect(),
+        devices: arguments.device,
+        out: Some(folder),
+        within: Some(arguments.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
+        pursue: pursuer.as_ref().map(|it| it as &dyn Pursue),
+    };
+    let ended = flow::run(arguments.flows, errand, perform).await;
     session.end().await;
     ended
 }
@@ -113,16 +177,17 @@ async fn carry_out(
     };
     let folder = run.folder();
     let limit = flags.limits.budgets(FOREVER).time.filter(|time| *time < FOREVER);
+    let asks = !flags.no_ask && terminal::is_there();
     let view = match (flags.json, flags.quiet) {
         (true, _) => View::Json(Arc::new(JsonLines)),
         (_, true) => View::Quiet,
-        _ => View::Live(Arc::new(Live::new(config.colours, limit))),
+        _ => View::Live(Arc::new(Live::new(config.colours, limit, asks))),
     };
     if let View::Live(live) = &view {
         live.begin(&goal, &[phone, thinker.name(), folder.clone()]);
     }
     let mut call = Call::within(FOREVER).on(device);
-    call.ask = if flags.no_ask { Arc::new(NobodyThere) } else { terminal::person(view.live()) };
+    call.ask = if asks { terminal::person(view.live()) } else { Arc::new(NobodyThere) };
     let options = stage::options(thinker, flags.limits.budgets(FOREVER), folder.clone());
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), view.live()));
     let memory = std::mem::take(&mut run.memory);

@@ -12,8 +12,11 @@ use super::mind::Thinker;
 use super::{Ended, terminal};
 use crate::action::{Call, Perform};
 use crate::agent::task::{Carried, Carry, Wanted};
-use crate::agent::{Agent, Budgets, Memory, Mind, Options, Safeguards, Secrets, Vault, Watch};
+use crate::agent::{
+    Agent, Budgets, Memory, Mind, Options, Safeguards, Secrets, Status, Vault, Watch,
+};
 use crate::config;
+use crate::flow::Pursue;
 use crate::session::Session;
 use crate::trace::format::Line;
 use crate::trace::{Recorder, Traced};
@@ -93,18 +96,66 @@ impl Run {
     }
 }
 
-/// A new folder `logs/run-TIME` with an empty story. Of two runs of one second the later has a number behind its time.
-fn begin(out: &Path) -> Result<Recorder, String> {
+/// Pursues the goals that stand in flows.
+pub(super) struct Pursuer {
+    pub(super) thinker: Thinker,
+    pub(super) budgets: Budgets,
+    pub(super) vault: Arc<Vault>,
+    /// Where the flows' stories lie, as it is told.
+    pub(super) folder: String,
+}
+
+#[async_trait]
+impl Pursue for Pursuer {
+    async fn pursue(
+        &self,
+        perform: Arc<dyn Perform>,
+        story: Option<Arc<Recorder>>,
+        call: &Call,
+        goal: &str,
+    ) -> Result<(), String> {
+        let folder = story.as_ref().map(|story| story.folder().display().to_string());
+        let folder = folder.unwrap_or_else(|| self.folder.clone());
+        let options = options(&self.thinker, self.budgets.clone(), folder);
+        let agent = Agent::new(self.thinker.mind(None), perform, options)
+            .knowing_secrets(self.vault.names());
+        let agent = match story {
+            Some(story) => agent.with_story(story),
+            None => agent,
+        };
+        let ended = agent.run(call, goal, Memory::default()).await;
+        match ended.status {
+            Status::Finish => Ok(()),
+            _ => Err(ended.why),
+        }
+    }
+}
+
+/// A folder for the stories of flows, `logs/run-TIME`, which is not there yet.
+pub(super) fn new_folder(out: &Path) -> PathBuf {
     let now = jiff::Zoned::now();
-    let name = now.strftime("run-%Y%m%d-%H%M%S").to_string();
+    let mut names = (1..100).map(|number| folder(out, &now, number));
+    names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, &now, 100))
+}
+
+fn folder(out: &Path, now: &jiff::Zoned, number: u32) -> PathBuf {
+    let name = now.strftime("run-%Y%m%d-%H%M%S");
     let logs = match out.as_os_str() == "." {
         // As a person would write it.
         true => PathBuf::from("logs"),
         false => out.join("logs"),
     };
+    match number {
+        1 => logs.join(name.to_string()),
+        number => logs.join(format!("{name}-{number}")),
+    }
+}
+
+/// A new folder `logs/run-TIME` with an empty story. Of two runs of one second the later has a number behind its time.
+fn begin(out: &Path) -> Result<Recorder, String> {
+    let now = jiff::Zoned::now();
     for number in 1..100 {
-        let name = if number == 1 { name.clone() } else { format!("{name}-{number}") };
-        let folder = logs.join(name);
+        let folder = folder(out, &now, number);
         match Recorder::begin(&folder, now.timestamp().to_string()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
@@ -113,7 +164,7 @@ fn begin(out: &Path) -> Result<Recorder, String> {
             Ok(recorder) => return Ok(recorder),
         }
     }
-    Err(format!("cannot keep the run in {}: too many began this second", logs.display()))
+    Err(format!("cannot keep the run in {}: too many began this second", out.display()))
 }
 
 /// How a run is carried out in that folder.

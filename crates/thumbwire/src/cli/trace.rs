@@ -47,17 +47,23 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, Ended> {
             }
         }
         Verb::Report { run, out } => {
-            let story = open(&run)?;
-            let out = out.unwrap_or_else(|| run.join("report.html"));
-            let page = report::page(&story, &nonce()?);
-            std::fs::write(&out, &page).map_err(|error| {
-                Ended::failed(format!("cannot write {}: {error}", out.display()))
-            })?;
-            let size = page.len() as f64 / 1e6;
+            let out = out.unwrap_or_else(|| run.join(PAGE));
+            let size = report(&run, &out)? as f64 / 1e6;
             print(&format!("{} ({size:.1} MB)\n", out.display()))?;
         }
     }
     Ok(0)
+}
+
+/// The page's name, where nobody says otherwise.
+pub(super) const PAGE: &str = "report.html";
+
+/// Makes the page of a run; gives its size in bytes.
+pub(super) fn report(run: &Path, out: &Path) -> Result<usize, Ended> {
+    let page = report::page(&open(run)?, &nonce()?);
+    std::fs::write(out, &page)
+        .map_err(|error| Ended::failed(format!("cannot write {}: {error}", out.display())))?;
+    Ok(page.len())
 }
 
 fn open(run: &Path) -> Result<Story, Ended> {

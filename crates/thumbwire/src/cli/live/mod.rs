@@ -31,17 +31,19 @@ pub(super) struct Live {
     telling: Mutex<Telling>,
     /// The line below; `None` where standard error is no terminal.
     bar: Option<ProgressBar>,
+    /// Whether whoever looks is asked, and so sees each question anyway.
+    asks: bool,
 }
 
 impl Live {
     /// A view for whoever looks at standard error, with colours if they are wanted and it is a terminal. `limit` is the time that the run
-    /// has.
-    pub(super) fn new(colours: bool, limit: Option<Duration>) -> Self {
+    /// has; `asks`, whether questions are asked there too.
+    pub(super) fn new(colours: bool, limit: Option<Duration>, asks: bool) -> Self {
         let there = std::io::stderr().is_terminal();
         let colours = colours && there;
         let width = there.then(terminal::width).flatten();
         let bar = there.then(|| bar(colours, limit));
-        Self { telling: Mutex::new(Telling::new(Ink { width, colours })), bar }
+        Self { telling: Mutex::new(Telling::new(Ink { width, colours })), bar, asks }
     }
 
     /// Tells whose goal is carried out, by what and where.
@@ -115,7 +117,44 @@ impl Watch for Live {
             bar.set_prefix(place);
             bar.set_message(standing);
         }
-        self.say(&lines);
+        if !(self.asks && matches!(event, Event::Asked { .. })) {
+            self.say(&lines);
+        }
+    }
+}
+
+/// Shows a run in plain lines, wherever they are written to.
+pub(super) struct Lines<W> {
+    telling: Mutex<Telling>,
+    write: W,
+}
+
+impl<W: Fn(&str) + Send + Sync> Lines<W> {
+    /// Lines that are written so, each text ending with its line.
+    pub(super) fn new(write: W) -> Self {
+        let ink = Ink { width: Some(100), colours: false };
+        Self { telling: Mutex::new(Telling::new(ink)), write }
+    }
+
+    /// Tells whose goal is carried out, and by what.
+    pub(super) fn begin(&self, goal: &str, about: &[String]) {
+        self.say(|telling| telling.head(goal, about));
+    }
+
+    /// Tells how it ended.
+    pub(super) fn end(&self, ended: &Ended) {
+        self.say(|telling| telling.end(ended, &[]));
+    }
+
+    fn say(&self, lines: impl FnOnce(&mut Telling) -> Vec<String>) {
+        let lines = lines(&mut self.telling.lock().unwrap_or_else(PoisonError::into_inner));
+        lines.iter().for_each(|line| (self.write)(&format!("{}\n", line.trim_end())));
+    }
+}
+
+impl<W: Fn(&str) + Send + Sync> Watch for Lines<W> {
+    fn tell(&self, event: &Event<'_>) {
+        self.say(|telling| telling.lines(event));
     }
 }
 

@@ -63,8 +63,11 @@ impl Telling {
         match event {
             Event::Begun { behind: 0, .. } => Vec::new(),
             Event::Begun { behind, .. } => {
-                let words = format!("goes on behind round {behind}");
-                self.ink.set(&(Tone::Plain, String::new()), &vec![(Tone::Dim, words)])
+                let words = format!("Goes on after round {behind}.");
+                let mut lines =
+                    self.ink.set(&(Tone::Plain, String::new()), &vec![(Tone::Dim, words)]);
+                lines.push(String::new());
+                lines
             }
             Event::Round { round, most } => {
                 (self.round, self.most, self.numbered) = (*round, *most, false);
