@@ -13,7 +13,7 @@ use super::{Ended, terminal};
 use crate::action::{Call, Perform};
 use crate::agent::task::{Carried, Carry, Wanted};
 use crate::agent::{
-    Agent, Budgets, Memory, Mind, Options, Safeguards, Secrets, Status, Vault, Watch,
+    Agent, Budgets, Memory, Mind, Options, Questions, Safeguards, Secrets, Status, Vault, Watch,
 };
 use crate::config;
 use crate::flow::Pursue;
@@ -92,7 +92,8 @@ impl Run {
         Agent::new(mind, Arc::clone(&self.perform), options)
             .with_story(Arc::clone(&self.recorder))
             .watched_by(watch)
-            .knowing_secrets(self.vault.names())
+            .with_vault(Arc::clone(&self.vault))
+            .able_to(Arc::new(Questions::new(Arc::clone(&self.vault))))
     }
 }
 
