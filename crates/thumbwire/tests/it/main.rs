@@ -20,6 +20,7 @@ mod http_support;
 mod many;
 mod marks;
 mod models;
+mod models_story;
 mod monitors;
 mod old_phone;
 mod pictures;

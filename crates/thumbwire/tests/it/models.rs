@@ -21,8 +21,8 @@ use thumbwire_device::Format;
 use thumbwire_device::picture::Pixels;
 use tokio::net::TcpListener;
 
-const BOTH: [&str; 2] = ["openai", "anthropic"];
-const KEY: &str = "sk-sekret-0123456789";
+pub(crate) const BOTH: [&str; 2] = ["openai", "anthropic"];
+pub(crate) const KEY: &str = "sk-sekret-0123456789";
 
 /// A file of what `.ci/models` brings; `None` where it was not run.
 fn real(file: &str) -> Option<PathBuf> {
@@ -41,7 +41,7 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// A server of somebody else, ended with the test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
     url: String,
 }
@@ -61,7 +61,7 @@ impl Served {
     }
 
     /// `aimock` with these answers and options.
-    fn aimock(answers: &Value, options: &[&str]) -> Option<Self> {
+    pub(crate) fn aimock(answers: &Value, options: &[&str]) -> Option<Self> {
         let program = real("node_modules/@copilotkit/aimock/dist/cli.js")?;
         // `.ci/real-clients` names the one that this machine has, or brings one.
         let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/node/node");
@@ -75,7 +75,7 @@ impl Served {
     }
 
     /// The base URL by which each dialect reaches it.
-    fn base(&self, provider: &str) -> String {
+    pub(crate) fn base(&self, provider: &str) -> String {
         let url = &self.url;
         if provider == "openai" { format!("{url}/v1") } else { url.clone() }
     }

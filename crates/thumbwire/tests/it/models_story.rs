@@ -1,0 +1,89 @@
+//! Seed 002's story, told by a model behind HTTP: the whole program against `aimock`, in both dialects, with a failure on the way.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use thumbwire::agent::{Agent, Memory};
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+
+use crate::agent::{Script, an_hour, id_of, options, restaurants, session};
+use crate::models::{BOTH, KEY, Served};
+use crate::support::thumbwire;
+
+const GOAL: &str = "Search for restaurants on Maps";
+
+/// What the model answers, round by round. The numbers of controls are those that a script found on the same virtual phone.
+async fn replies() -> Vec<Value> {
+    let script = Script::of(restaurants());
+    let phone = VirtualPhone::new(Setup::default());
+    let agent = Agent::new(script.clone(), Arc::new(session(&phone)), options());
+    agent.run(&an_hour(), GOAL, Memory::default()).await;
+    let seen = script.seen();
+    let button = id_of(&seen[1], |row| row.name == "Search here");
+    let field = id_of(&seen[2], |row| row.kind == "EditText");
+    let calls = [
+        ("launch_app", json!({ "package_name": "Maps" })),
+        ("click_control", json!({ "control_id": button, "control_name": "Search here" })),
+        (
+            "type_text",
+            json!({ "text": "restaurants", "control_id": field, "control_name": "Search here" }),
+        ),
+        ("press_key", json!({ "key_code": "KEYCODE_ENTER" })),
+    ];
+    let act = |(function, arguments): (&str, Value)| {
+        let action = json!({ "function": function, "arguments": arguments });
+        json!({ "observation": "", "thought": function, "action": action, "status": "CONTINUE" })
+    };
+    let mut replies: Vec<Value> = calls.into_iter().map(act).collect();
+    let done = "The Copper Ladle and Harbor Grill are near.";
+    replies.push(json!({ "thought": "They are listed.", "action": null, "status": "FINISH", "result": done }));
+    // The claim is judged by a fresh look.
+    replies.push(json!({ "reached": true, "why": "Restaurants are listed." }));
+    replies
+}
+
+/// Whether the key stands in any file below a folder.
+fn tells_the_key(folder: &Path) -> bool {
+    let key = KEY.as_bytes();
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            return tells_the_key(&path);
+        }
+        std::fs::read(&path).unwrap().windows(key.len()).any(|part| part == key)
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_seeds_story_is_told_by_a_model_over_http_in_both_dialects() {
+    let mut fixtures = Vec::new();
+    let limited =
+        json!({ "error": { "message": "slow down", "type": "rate_limit_error" }, "status": 429 });
+    let told = replies().await.into_iter().map(|reply| json!({ "content": reply.to_string() }));
+    for (at, response) in std::iter::once(limited).chain(told).enumerate() {
+        let matches = json!({ "userMessage": "restaurants", "sequenceIndex": at });
+        fixtures.push(json!({ "match": matches, "response": response }));
+    }
+    for provider in BOTH {
+        let Some(server) = Served::aimock(&json!(fixtures), &[]) else { return };
+        let out = tempfile::tempdir().unwrap();
+        let output = thumbwire()
+            .args([
+                "run", GOAL, "--device", "virtual", "--look", "both", "--price", "1,10", "--json",
+            ])
+            .args(["--model", &format!("{provider}:small"), "--base-url", &server.base(provider)])
+            .arg("--out")
+            .arg(out.path())
+            .env(format!("{}_API_KEY", provider.to_uppercase()), KEY)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complained = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{provider}: {said}\n{complained}");
+        let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+        assert!(last.to_string().contains("Copper Ladle"), "{last}");
+        assert!(!said.contains(KEY) && !complained.contains(KEY), "the key is told");
+        assert!(!tells_the_key(out.path()), "the key is kept");
+    }
+}
