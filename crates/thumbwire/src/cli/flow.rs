@@ -15,27 +15,29 @@ use crate::flow::{self, Flow, Options, Pursue, Refusal, Run, Shard, Terminal, ju
 #[derive(clap::Args)]
 pub(super) struct Flags {
     /// Write the results of flows into a JUnit file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = FLOWS)]
     junit: Option<PathBuf>,
     /// Set a parameter of flows, which `${NAME}` in them stands for; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter, help_heading = FLOWS)]
     param: Vec<(String, String)>,
     /// Try only the cases whose name, or FLOW: CASE, holds this
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = FLOWS)]
     only: Option<String>,
     /// Try only every so many-th case: 2/3 is the second of three parts
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    #[arg(long, value_name = "I/N", value_parser = shard, help_heading = FLOWS)]
     shard: Option<Shard>,
     /// End with the first case that fails
-    #[arg(long)]
+    #[arg(long, help_heading = FLOWS)]
     fail_fast: bool,
     /// Try a case that failed again, so often
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20), help_heading = FLOWS)]
     retries: u32,
     /// Let flows clear what apps keep (`reset: true`)
-    #[arg(long)]
+    #[arg(long, help_heading = FLOWS)]
     allow_reset: bool,
 }
+
+const FLOWS: &str = "Flows";
 
 /// What `run` hands over beside.
 pub(super) struct Errand<'a> {
