@@ -151,7 +151,7 @@ impl Run<'_> {
         story.tell(&Line::Goal(Goal {
             request: self.request.into(),
             mind: mind.name(),
-            started: (options.clock)().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started: in_utc((options.clock)()),
         }));
         watch.tell(&Event::Begun { request: self.request, behind: self.memory.rounds() });
     }
@@ -301,6 +301,13 @@ impl Run<'_> {
         let took = self.began.elapsed();
         Ended { status, why, stopped, rounds, spent, took }
     }
+}
+
+/// A time of this computer's day as the story has it: RFC 3339 in UTC; empty where the day has no such time.
+fn in_utc(time: jiff::civil::DateTime) -> String {
+    let zoned = time.to_zoned(jiff::tz::TimeZone::system());
+    let told = zoned.map(|it| it.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    told.unwrap_or_default()
 }
 
 /// All who watch a run.
