@@ -30,13 +30,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Ended> {
     if let Some(name) = &arguments.name {
         return one(name, arguments);
     }
-    let surface = with_task(arguments.surface.unwrap_or(SurfaceName::Mobile));
+    let name = arguments.surface.unwrap_or(SurfaceName::Mobile);
     if arguments.json {
+        // What a client is told of a server without a model.
+        let surface = name.surface();
         let tools: Vec<_> = surface.tools.iter().map(|tool| tool.to_json()).collect();
         print(&format!("{}\n", json!({ "tools": tools })))?;
         return Ok(0);
     }
-    for tool in &surface.tools {
+    for tool in &with_task(name).tools {
         let line = tool.description.lines().next().unwrap_or_default();
         print(&format!("{}\n    {line}\n", manual::call_form(tool)))?;
     }
