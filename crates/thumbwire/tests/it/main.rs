@@ -7,6 +7,7 @@
 mod agent;
 mod android;
 mod android_recorded;
+mod asking;
 mod caller;
 mod device_media;
 mod faults;
@@ -31,6 +32,7 @@ mod releases;
 mod report;
 mod replays;
 mod safeguards;
+mod run;
 mod serials;
 mod states;
 mod stdio;

@@ -118,6 +118,16 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
         }
     }
     let job = json!({ "targets": targets, "calls": calls() });
+    let seen = converse(python, name, &job);
+    let seen = seen.as_array().expect("the script prints a list");
+    assert_eq!(seen.len(), targets.len());
+    for (target, seen) in targets.iter().zip(seen) {
+        check(target["surface"].as_str().unwrap(), seen);
+    }
+}
+
+/// Hands a job to a client's script; gives what it printed.
+fn converse(python: &str, name: &str, job: &Value) -> Value {
     let mut child = Command::new(python)
         .arg(script(name))
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -131,11 +141,7 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
     child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    let seen: Vec<Value> = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
-    assert_eq!(seen.len(), targets.len());
-    for (target, seen) in targets.iter().zip(&seen) {
-        check(target["surface"].as_str().unwrap(), seen);
-    }
+    serde_json::from_slice(&output.stdout).expect("the script prints JSON")
 }
 
 /// What each client must have seen of a surface, by whichever way it came.
@@ -238,4 +244,44 @@ async fn seed_004s_agent_of_langgraph_drives_a_phone() {
     assert!(told(1).ends_with("pressed Enter") || told(1).contains("pressed Enter\n"), "{seen}");
     assert!(told(2).contains("yahoo.co.jp"), "{seen}");
     assert!(told(3).starts_with("App not found: com.example.nope\n"), "{seen}");
+}
+
+#[test]
+fn a_goal_is_handed_to_the_server_and_can_be_taken_back() {
+    let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("long.jsonl");
+    let wait = json!({ "function": "wait", "arguments": { "seconds": 0.01 } });
+    let reply = json!({ "reply": { "thought": "wait", "action": wait, "status": "CONTINUE" } });
+    std::fs::write(&long, vec![reply.to_string(); 500].join("\n")).unwrap();
+    let out = folder.path().to_str().unwrap();
+    for mode in ["auto", "legacy"] {
+        let job = json!({
+            "mode": mode,
+            "command": thumbwire().get_program().to_str(),
+            "args": ["serve", "--device", "virtual", "--out", out, "--steps", "500"],
+            "script": concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl"),
+            "long_script": long,
+            "task": { "goal": "Search for restaurants on Maps", "look": "text" },
+        });
+        let seen = converse(&python, "run_task.py", &job);
+        let (whole, taken_back) = (&seen["whole"], &seen["taken_back"]);
+        let rounds: Vec<_> =
+            whole["progress"].as_array().unwrap().iter().map(|it| &it[0]).collect();
+        assert_eq!(json!(rounds), json!([1.0, 2.0, 3.0, 4.0]), "{whole}");
+        assert_eq!(whole["structured"]["status"], "FINISH", "{whole}");
+        assert_eq!(whole["structured"]["actions"][2]["function"], "type_text", "{whole}");
+        assert_eq!(whole["after"]["bundle_id"], "com.google.android.apps.maps", "{whole}");
+        assert!(taken_back["structured"].is_null(), "{taken_back}");
+        // It ended long before its 500 rounds, and the server goes on.
+        assert!(taken_back["progress"].as_array().unwrap().len() < 20, "{taken_back}");
+        assert!(taken_back["after"].is_object(), "{taken_back}");
+    }
+    let ended: Vec<String> = std::fs::read_dir(folder.path().join("logs"))
+        .unwrap()
+        .map(|run| std::fs::read_to_string(run.unwrap().path().join("trace.jsonl")).unwrap())
+        .map(|lines| lines.lines().last().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(ended.len(), 4);
+    assert_eq!(ended.iter().filter(|line| line.contains("FINISH")).count(), 2, "{ended:?}");
 }

@@ -1,0 +1,115 @@
+//! Questions to the person behind an MCP client, seen on the wire.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use thumbwire::mcp;
+use thumbwire::surface::{Handler, Manner, Reply, Tool, mobile};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::io::{Lines, ReadHalf, WriteHalf, split};
+
+/// A tool that asks and says what it was answered.
+struct Asks;
+
+#[async_trait]
+impl Handler for Asks {
+    async fn handle(
+        &self,
+        _arguments: Map<String, Value>,
+        call: &Call,
+        _perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        Ok(Reply::text(format!("{:?}", call.ask.ask("Which one?").await)))
+    }
+}
+
+struct NoPhone;
+
+#[async_trait]
+impl Perform for NoPhone {
+    async fn perform(&self, _call: &Call, _action: Action) -> Result<Outcome, Failure> {
+        Err(Cause::Cancelled.into())
+    }
+}
+
+struct Wire {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+}
+
+impl Wire {
+    /// A client that shook hands in this revision, with these capabilities.
+    async fn connected(revision: &str, capabilities: Value) -> Self {
+        let mut surface = mobile::surface();
+        let described =
+            json!({ "name": "asks", "description": "Asks", "inputSchema": { "type": "object" } });
+        let tool = Tool::handled(&described, Manner::Acts, Duration::from_secs(60), Arc::new(Asks));
+        surface.tools.push(tool);
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (reader, writer) = split(theirs);
+        tokio::spawn(mcp::serve(Arc::new(surface), Arc::new(NoPhone), reader, writer));
+        let (reader, writer) = split(ours);
+        let mut wire = Self { lines: BufReader::new(reader).lines(), writer };
+        let client = json!({ "name": "test", "version": "0" });
+        let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client });
+        wire.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }))
+            .await;
+        wire.read().await;
+        wire.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        let call = json!({ "name": "asks", "arguments": {} });
+        wire.send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }))
+            .await;
+        wire
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    async fn answer(&mut self, result: Value) -> String {
+        let asked = self.read().await;
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        assert_eq!(asked["params"]["message"], "Which one?");
+        assert_eq!(asked["params"]["requestedSchema"]["properties"]["answer"]["type"], "string");
+        self.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result })).await;
+        self.told().await
+    }
+
+    async fn told(&mut self) -> String {
+        let reply = self.read().await;
+        assert_eq!(reply["id"], 2, "{reply}");
+        reply["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn the_person_behind_a_client_is_asked_in_a_form() {
+    for revision in ["2025-06-18", "2025-11-25"] {
+        for (result, told) in [
+            (
+                json!({ "action": "accept", "content": { "answer": "the blue one" } }),
+                "Some(\"the blue one\")",
+            ),
+            (json!({ "action": "decline" }), "None"),
+            (json!({ "action": "cancel" }), "None"),
+        ] {
+            let mut wire = Wire::connected(revision, json!({ "elicitation": {} })).await;
+            assert_eq!(wire.answer(result).await, told, "{revision}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_asked_behind_a_client_that_shows_no_forms() {
+    for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
+        let mut wire = Wire::connected("2025-11-25", capabilities.clone()).await;
+        assert_eq!(wire.told().await, "None", "{capabilities}");
+    }
+}

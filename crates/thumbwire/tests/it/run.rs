@@ -1,0 +1,201 @@
+//! `thumbwire run` as a person or a script uses it, with a model that answers out of a file.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::thumbwire;
+
+/// The script of the demo: Maps, the search, its results.
+const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl");
+const GOAL: &str = "Search for restaurants on Maps";
+
+/// A folder to run in, with a script of its own.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Writes a script of these replies; gives the flag that names it.
+    fn script(&self, name: &str, replies: &[Value]) -> String {
+        let lines: Vec<String> =
+            replies.iter().map(|reply| json!({ "reply": reply }).to_string()).collect();
+        fs::write(self.folder.path().join(name), lines.join("\n")).unwrap();
+        format!("scripted:{name}")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = thumbwire();
+        command.current_dir(self.folder.path()).arg("run").args(arguments);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
+        said(&self.command(arguments).output().unwrap())
+    }
+
+    /// The runs that lie there.
+    fn runs(&self) -> Vec<PathBuf> {
+        let logs = self.folder.path().join("logs");
+        let mut runs: Vec<PathBuf> =
+            fs::read_dir(logs).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+        runs.sort();
+        runs
+    }
+}
+
+fn said(output: &Output) -> (String, String, Option<i32>) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+fn last_line(run: &Path) -> Value {
+    let lines = fs::read_to_string(run.join("trace.jsonl")).unwrap();
+    serde_json::from_str(lines.lines().last().unwrap()).unwrap()
+}
+
+fn launch() -> Value {
+    let arguments = json!({ "package_name": "com.google.android.apps.maps" });
+    json!({ "thought": "open it", "action": { "function": "launch_app", "arguments": arguments }, "status": "CONTINUE" })
+}
+
+fn wait(seconds: f64) -> Value {
+    let action = json!({ "function": "wait", "arguments": { "seconds": seconds } });
+    json!({ "thought": "wait a little", "action": action, "status": "CONTINUE" })
+}
+
+fn finish() -> Value {
+    json!({ "thought": "done", "action": null, "status": "FINISH", "result": "Maps is\nopen\u{1b}[2J" })
+}
+
+fn judged() -> Value {
+    json!({ "reached": true, "why": "it is" })
+}
+
+/// Times and the day of the run, which differ from run to run.
+fn without_times(text: &str) -> String {
+    let time = regex_lite::Regex::new(r"(\d+ min )?\d+(\.\d)? (ms|s)\b").unwrap();
+    let run = regex_lite::Regex::new(r"run-\d{8}-\d{6}").unwrap();
+    let text = time.replace_all(text, "TIME");
+    run.replace_all(&text, "run-TIME").into_owned()
+}
+
+#[test]
+fn a_goal_is_carried_out_and_its_answer_stands_alone_on_standard_output() {
+    let place = Place::new();
+    let model = format!("scripted:{MAPS}");
+    let arguments = [GOAL, "--device", "virtual", "--model", &model, "--price", "1.25,10"];
+    let (out, err, code) = place.run(&arguments);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(out, "Maps lists 18 restaurants; the first is Thai Orchid, 4.7 stars.\n");
+    insta::assert_snapshot!("run_plain", without_times(&err).replace(MAPS, "maps.jsonl"));
+    let [run] = place.runs().try_into().unwrap();
+    assert_eq!(last_line(&run)["status"], "FINISH");
+    for file in ["action_step1.png", "action_step1_annotated.png", "prompt_step1.json"] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn exit_codes_tell_how_a_run_ended() {
+    let place = Place::new();
+    let fail = json!({ "thought": "no such app", "status": "FAIL", "result": "there is none" });
+    let failing = place.script("fail.jsonl", &[fail]);
+    let long = place.script("long.jsonl", &[launch(), wait(0.0), wait(0.0)]);
+    let check = |arguments: &[&str], code: i32, words: &str| {
+        let (_, err, found) = place.run(&[&[GOAL], arguments].concat());
+        assert_eq!(found, Some(code), "{arguments:?}: {err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    };
+    check(&[], 2, "who shall decide?");
+    check(&["--model", "gpt-5"], 2, "`openai:MODEL`");
+    check(&["--model", "scripted:none.jsonl"], 2, "cannot read none.jsonl");
+    check(&["--model", "openai:x", "--key-env", "NOT_SET_AT_ALL"], 2, "NOT_SET_AT_ALL is not set");
+    check(
+        &["--model", &failing, "--secret", "PIN"],
+        2,
+        "set the environment variable THUMBWIRE_SECRET_PIN",
+    );
+    check(&["--model", &failing, "--time", "soon"], 2, "say `90s`");
+    check(&["--model", &failing], 3, "no device is chosen");
+    // What could not begin leaves nothing behind.
+    assert!(place.runs().is_empty());
+    check(&["--model", &failing, "--device", "virtual"], 1, "FAIL  1 round");
+    check(&["--model", &long, "--device", "virtual", "--steps", "1"], 4, "1 round");
+}
+
+#[test]
+fn what_happens_is_told_to_programs_in_json_lines() {
+    let place = Place::new();
+    let model = place.script("short.jsonl", &[launch(), finish(), judged()]);
+    let (out, err, code) = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--json"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = lines.last().unwrap();
+    assert_eq!((&last["event"], &last["status"]), (&json!("ended"), &json!("FINISH")));
+    assert_eq!(last["result"], "Maps is\nopen\u{1b}[2J");
+    let did = lines.iter().find(|line| line["event"] == "did").unwrap();
+    assert_eq!((&did["function"], &did["success"]), (&json!("launch_app"), &json!(true)));
+}
+
+#[test]
+fn only_the_answer_is_shown_where_that_is_wanted_and_it_moves_no_cursor() {
+    let place = Place::new();
+    let model = place.script("short.jsonl", &[launch(), finish(), judged()]);
+    let said = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--quiet"]);
+    assert_eq!(said, ("Maps is\nopen\u{fffd}[2J\n".into(), String::new(), Some(0)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_ends_whole_and_can_be_gone_on_with() {
+    let place = Place::new();
+    let model = place.script("long.jsonl", &[launch(), wait(30.0)]);
+    let mut command = place.command(&[GOAL, "--device", "virtual", "--model", &model]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut told = String::new();
+    for line in lines.by_ref() {
+        let line = line.unwrap();
+        told.push_str(&line);
+        if line.contains("launch_app") {
+            let id = child.id().to_string();
+            assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+            break;
+        }
+    }
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{told} {rest:?}");
+    let [run] = place.runs().try_into().unwrap();
+    assert_eq!(last_line(&run)["status"], "CONTINUE");
+    let name = format!("logs/{}", run.file_name().unwrap().to_str().unwrap());
+    let command = rest.iter().find_map(|line| line.strip_prefix("Go on with: ")).unwrap();
+    assert_eq!(
+        command,
+        format!("thumbwire run '{GOAL}' --device virtual --model {model} --resume {name}")
+    );
+    let model = place.script("rest.jsonl", &[finish(), judged()]);
+    let arguments = ["--device", "virtual", "--model", &model, "--resume", &name];
+    let (out, err, code) = place.run(&arguments);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("Maps is") && err.starts_with(GOAL), "{err}");
+    assert!(err.contains("Goes on after round"), "{err}");
+    assert_eq!(place.runs().len(), 1);
+    let (_, err, code) = place.run(&arguments);
+    assert!(code == Some(2) && err.contains("it is finished"), "{err}");
+}
+
+#[test]
+fn the_phases_are_explained_without_a_phone_or_a_model() {
+    let (out, _, code) = Place::new().run(&["--explain"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("1. DATA_COLLECTION") && out.contains("4. MEMORY_UPDATE"), "{out}");
+}
