@@ -8,9 +8,9 @@ pub mod format;
 mod recorder;
 pub mod report;
 mod show;
+mod stored;
 mod story;
 mod words;
-mod stored;
 
 use std::fs;
 use std::io;

@@ -19,7 +19,9 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 
 #[test]
 fn help_is_as_recorded() {
-    for verb in ["", "serve", "run", "demo", "eval", "screen", "devices", "call", "tools", "phone", "trace"] {
+    for verb in
+        ["", "serve", "run", "demo", "eval", "screen", "devices", "call", "tools", "phone", "trace"]
+    {
         let arguments: Vec<&str> =
             [verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let (out, _, code) = said(&run(&arguments));
