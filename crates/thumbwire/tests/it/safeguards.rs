@@ -134,13 +134,13 @@ async fn a_keyboard_that_comes_over_the_target_is_hidden() {
 async fn going_round_in_circles_ends_the_run_and_without_the_safeguard_the_budget_does() {
     let steps = || {
         let mut steps = vec![launch("Members")];
-        steps.extend((0..7).map(|_| clicks("Sign in")));
+        steps.extend((0..12).map(|_| clicks("Sign in")));
         steps
     };
-    let budgets = Budgets { rounds: 7, ..Budgets::default() };
+    let budgets = Budgets { rounds: 12, ..Budgets::default() };
     let (ended, seen, _) =
         run(&[], steps(), Options { budgets: budgets.clone(), ..options() }).await;
-    assert_eq!((ended.status, ended.stopped, ended.rounds), (Status::Fail, Some(Stopped::Loop), 6));
+    assert_eq!((ended.status, ended.stopped, ended.rounds), (Status::Fail, Some(Stopped::Loop), 11));
     assert!(
         seen[4].observations.iter().any(|it| it.contains("round in circles")),
         "{:?}",
@@ -151,7 +151,7 @@ async fn going_round_in_circles_ends_the_run_and_without_the_safeguard_the_budge
         run(&[], steps(), Options { budgets, ..without(|it| it.loops = false) }).await;
     assert_eq!(
         (ended.status, ended.stopped, ended.rounds),
-        (Status::Continue, Some(Stopped::Budget), 7)
+        (Status::Continue, Some(Stopped::Budget), 12)
     );
 }
 
