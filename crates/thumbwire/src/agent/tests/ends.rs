@@ -162,7 +162,7 @@ async fn the_same_tap_again_and_again_is_told_and_then_ends_the_run() {
     let seen = mind.seen();
     let told = |sight: &Sight| sight.observations.iter().any(|it| it.contains("going round"));
     assert_eq!(seen.iter().position(told), Some(3));
-    assert_eq!(ended.rounds, 5);
+    assert_eq!(ended.rounds, 10);
 }
 
 #[tokio::test(start_paused = true)]
