@@ -15,7 +15,7 @@ use super::signals::Asked;
 use super::stage::{self, Pursuer, Stage};
 use super::{Device, Ended, flow, print, terminal};
 use crate::action::{Action, Call, NobodyThere, Outcome, Perform};
-use crate::agent::{self, Budgets, Secrets, Status, Stopped, Unwatched, Watch};
+use crate::agent::{self, Budgets, Confirm, Secrets, Status, Stopped, Unwatched, Watch};
 use crate::config::{self, Config};
 use crate::flow::Pursue;
 use crate::keep::Keep;
@@ -41,6 +41,10 @@ pub(super) struct Arguments {
     /// given several times
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
+    /// Before which acts the person is asked: all that change something, those that are risky (paying, deleting, sending), or none
+    /// [default: risky where somebody is at the terminal, else never]
+    #[arg(long, value_name = "ACTS", value_enum)]
+    confirm: Option<ConfirmFlag>,
     /// Ask nobody anything
     #[arg(long)]
     no_ask: bool,
@@ -61,6 +65,24 @@ pub(super) struct Arguments {
     quiet: bool,
     #[command(flatten)]
     flows: flow::Flags,
+}
+
+/// Before which acts the person is asked.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ConfirmFlag {
+    Always,
+    Risky,
+    Never,
+}
+
+impl From<ConfirmFlag> for Confirm {
+    fn from(flag: ConfirmFlag) -> Self {
+        match flag {
+            ConfirmFlag::Always => Self::Always,
+            ConfirmFlag::Risky => Self::Risky,
+            ConfirmFlag::Never => Self::Never,
+        }
+    }
 }
 
 /// How long a run goes on where no limit was given: until its rounds are used up.
@@ -91,6 +113,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         resume: arguments.resume,
         limits: arguments.limits,
         no_ask: arguments.no_ask,
+        confirm: arguments.confirm.map(Confirm::from),
         json: arguments.json,
         quiet: arguments.quiet,
     };
@@ -155,6 +178,7 @@ struct Flags {
     resume: Option<PathBuf>,
     limits: Limits,
     no_ask: bool,
+    confirm: Option<Confirm>,
     json: bool,
     quiet: bool,
 }
@@ -191,7 +215,10 @@ async fn carry_out(
     let options = stage::options(thinker, flags.limits.budgets(FOREVER), folder.clone());
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), view.live()));
     let memory = std::mem::take(&mut run.memory);
-    let agent = run.agent(thinker.mind(None), options, view.watch());
+    let unless_told = if asks { Confirm::Risky } else { Confirm::Never };
+    let agent = run
+        .agent(thinker.mind(None), options, view.watch())
+        .confirming(flags.confirm.unwrap_or(unless_told));
     let ended = agent.run(&call, &goal, memory).await;
     interrupts.abort();
     tell(&ended, &view, &folder)
