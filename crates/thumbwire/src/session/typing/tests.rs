@@ -23,7 +23,7 @@ struct OneField {
     /// Keys that erase do nothing.
     stuck: bool,
     /// What becomes of the connection, or the dump, once something was typed.
-    fails: Mutex<Option<Error>>,
+    fails: Mutex<Vec<Error>>,
     holds: Mutex<String>,
     erased: Mutex<Vec<usize>>,
 }
@@ -80,7 +80,9 @@ impl Device for OneField {
     }
     async fn tree(&self, _detail: Detail) -> Result<Tree, Error> {
         let holds = lock(&self.holds).clone();
-        if let Some(error) = lock(&self.fails).take_if(|_| !holds.is_empty()) {
+        if !holds.is_empty()
+            && let Some(error) = lock(&self.fails).pop()
+        {
             return Err(error);
         }
         let mut node = lock(&self.node).clone();
@@ -184,11 +186,15 @@ async fn a_hint_that_comes_forth_is_known_for_one() {
 
 #[tokio::test]
 async fn a_screen_that_cannot_be_read_costs_nobody_the_news_that_it_was_typed() {
-    let busy = Error::NotReady { what: "dump the screen", said: "no idle state".into() };
-    let phone = OneField::new(|phone| *lock(&phone.fails) = Some(busy));
-    assert_eq!(ask(&phone, Typing::of("x")).await, Ok(Readback::NoField));
+    let busy = || Error::NotReady { what: "dump the screen", said: "no idle state".into() };
+    // It is asked for once more.
+    for (fails, told) in [(vec![busy()], Readback::Same), (vec![busy(), busy()], Readback::NoField)]
+    {
+        let phone = OneField::new(|phone| *lock(&phone.fails) = fails);
+        assert_eq!(ask(&phone, Typing::of("x")).await, Ok(told));
+    }
     let gone = Error::NotConnected { why: "unplugged".into(), acted: Acted::No };
-    let phone = OneField::new(|phone| *lock(&phone.fails) = Some(gone));
+    let phone = OneField::new(|phone| *lock(&phone.fails) = vec![gone]);
     let failure = ask(&phone, Typing::of("x")).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
     assert_eq!(failure.acted, Acted::Maybe, "it was typed");
