@@ -78,12 +78,16 @@ struct Progress {
     /// How far the number that is being set was from where it should be, and whether that grew: then it is set back.
     off: Option<u64>,
     turned: bool,
+    /// The largest that was seen of the screen.
+    size: (i32, i32),
     /// The steps that were gone back to since the last one that led on, each time it was.
     tried: Vec<usize>,
 }
 
 /// How often a text is typed, a list moved on, a thing tapped.
 const MOST: u32 = 24;
+/// How often a list is moved on before it is moved back.
+const FURTHEST: u32 = 8;
 /// How often a text that does not show is typed.
 const MOST_TEXTS: u32 = 6;
 /// How often a step is gone back to before another is tried.
@@ -104,8 +108,11 @@ impl Mind for Scripted {
 
     async fn decide(&self, sight: &Sight, _: &Call, _: &dyn Watch) -> Result<Thinking, Undecided> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut follower =
-            Follower { script: &self.script, state: &mut state, seen: Seen::of(sight) };
+        let seen = Seen::of(sight);
+        // What shows at a moment may fill a part of the screen alone.
+        state.size.0 = state.size.0.max(seen.size.0);
+        state.size.1 = state.size.1.max(seen.size.1);
+        let mut follower = Follower { script: &self.script, state: &mut state, seen };
         Ok(thought(follower.decide(sight)))
     }
 }
@@ -150,8 +157,6 @@ impl Seen {
                 .iter()
                 .any(|sign| words.contains(sign))
         });
-        // A screen that shows little may be smaller in its rows than it is.
-        let size = if size.1 < 600 { (1080, 2400) } else { size };
         Self { rows, ids, app: sight.app.clone(), failed, size }
     }
 
@@ -182,7 +187,12 @@ impl Follower<'_> {
         }
         // Steps that want nothing done are passed; each turn passes one, or decides.
         for _ in 0..=self.script.len() {
-            let Some(step) = self.script.get(self.state.at) else { return self.finished() };
+            let Some(step) = self.script.get(self.state.at) else {
+                if let Some(decision) = self.once_more() {
+                    return decision;
+                }
+                return self.finished();
+            };
             if let Some(decision) = self.step(step) {
                 return decision;
             }
@@ -195,6 +205,10 @@ impl Follower<'_> {
         let hangs = like("isn't responding|is not responding");
         let fell = like("keeps stopping|has stopped");
         if self.seen.shows(&hangs) {
+            // A touch that an app was too busy for has led to nothing.
+            if let Some((step, _)) = self.state.last.take() {
+                self.state.at = self.state.at.min(step);
+            }
             return self.tap(&says("Wait"), "The app does not respond; wait for it.");
         }
         if self.seen.shows(&fell) {
@@ -297,7 +311,7 @@ impl Follower<'_> {
                 if !self.seen.shows(&self.filled(aim)) {
                     self.state.times += 1;
                     // What lies the other way is found on the way back.
-                    let way = if self.state.times <= MOST / 2 { *way } else { Way::Down };
+                    let way = if self.state.times <= FURTHEST { *way } else { Way::Down };
                     return Some(match self.state.times > MOST {
                         true => self.lost(),
                         false => self.done(at, "It must be further on.", self.swipe(way)),
@@ -478,6 +492,17 @@ impl Follower<'_> {
         }
     }
 
+    /// What was tapped at the end still shows: the tap went elsewhere.
+    fn once_more(&mut self) -> Option<Decision> {
+        const MOST_ENDS: u32 = 3;
+        let last = self.script.len().checked_sub(1)?;
+        let Step::Tap(aim) = &self.script[last] else { return None };
+        let row = self.seen.find(&self.filled(aim))?;
+        self.state.times += 1;
+        let click = self.click(row);
+        (self.state.times <= MOST_ENDS).then(|| self.done(last, "It still shows.", click))
+    }
+
     fn finished(&self) -> Decision {
         let answer = self.script.iter().rev().find_map(|step| match step {
             Step::Answer(words) => Some(fill(words, &self.read())),
@@ -526,8 +551,14 @@ impl Follower<'_> {
         doing("click_control", json!({ "control_id": id, "control_name": name }))
     }
 
+    /// How large the screen is: less high while the keyboard is up, and not told by a window that fills a part of it.
+    fn size(&self) -> (i32, i32) {
+        const LEAST: i32 = 600;
+        if self.seen.size.1 < LEAST { self.state.size } else { self.seen.size }
+    }
+
     fn swipe(&self, way: Way) -> Doing {
-        let [(start_x, start_y), (end_x, end_y)] = way.across(self.seen.size);
+        let [(start_x, start_y), (end_x, end_y)] = way.across(self.size());
         let arguments = json!({
             "start_x": start_x, "start_y": start_y, "end_x": end_x, "end_y": end_y, "duration": 800,
         });

@@ -32,6 +32,7 @@ pub(super) fn write(day: u32, title: &str, place: &str, quarters: u32) -> Vec<St
         Step::Enough(says(title)),
         Step::Tap(says("Create new event")),
         Step::Write(field(0), title.into()),
+        on_day(day),
         Step::Until {
             tap: says("Later time"),
             back: Some(says("Earlier time")),
@@ -42,6 +43,12 @@ pub(super) fn write(day: u32, title: &str, place: &str, quarters: u32) -> Vec<St
         Step::Tap(says("Save")),
         Step::Read(says(title)),
     ]
+}
+
+/// The form says this day: it does where the day was tapped before.
+fn on_day(day: u32) -> Step {
+    let (tap, back) = (says("Later day"), Some(says("Earlier day")));
+    Step::Until { tap, back, shows: says(spoken(day)), most: 30 }
 }
 
 /// So many quarters of an hour after nine.
@@ -105,6 +112,7 @@ fn all_day(draw: &mut Draw<'_>) -> Case {
             Step::Enough(says(title)),
             Step::Tap(says("Create new event")),
             Step::Write(field(0), title.into()),
+            on_day(day),
             Step::Switch(says("All day"), true),
             Step::Tap(says("Save")),
             Step::Read(says(title)),
