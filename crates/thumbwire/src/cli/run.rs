@@ -238,12 +238,12 @@ async fn phone(session: &dyn Perform, device: Option<String>) -> Result<String, 
 /// Ends the run behind the action that is under way when somebody asks for it; at once when they ask again.
 async fn interrupts(cancelled: CancellationToken, live: Option<Arc<Live>>) {
     let mut asked = Asked::new();
-    asked.to_end().await;
+    asked.ending().await;
     cancelled.cancel();
     if let Some(live) = &live {
         live.notice("Ends after this action; Ctrl-C again ends at once.");
     }
-    asked.to_end().await;
+    asked.ending().await;
     terminal::show_again();
     std::process::exit(INTERRUPTED.into());
 }

@@ -113,7 +113,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         Some((doors, access)) => over_http(doors, perform, access, &mut asked).await,
         None => tokio::select! {
             served = mcp::serve_stdio(Arc::new(surface), perform) => served,
-            () = asked.to_end() => Ok(()),
+            () = asked.ending() => Ok(()),
         },
     };
     session.end().await;
@@ -165,7 +165,7 @@ async fn over_http(
     let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {
         served = served.as_mut() => served,
-        () = asked.to_end() => {
+        () = asked.ending() => {
             stop.cancel();
             served.await
         }

@@ -20,7 +20,7 @@ impl Asked {
     }
 
     /// Until somebody asks the program to end: by Ctrl-C, or as a service manager or a closed terminal does.
-    pub(super) async fn to_end(&mut self) {
+    pub(super) async fn ending(&mut self) {
         #[cfg(unix)]
         {
             let asked = self.signals.iter_mut().map(|signal| Box::pin(signal.recv()));

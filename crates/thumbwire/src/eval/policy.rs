@@ -241,11 +241,11 @@ impl Follower<'_> {
     /// The app of this part of the script, and where it begins.
     fn part(&self) -> (usize, Option<&'static str>) {
         let before = self.script.iter().enumerate().take(self.state.at);
-        let launches = before.filter_map(|(at, step)| match step {
+        let mut launches = before.filter_map(|(at, step)| match step {
             Step::Launch(package) => Some((at, *package)),
             _ => None,
         });
-        launches.last().map_or((0, None), |(at, package)| (at, Some(package)))
+        launches.next_back().map_or((0, None), |(at, package)| (at, Some(package)))
     }
 
     /// Another app is in front than the one that is needed.
@@ -296,7 +296,7 @@ impl Follower<'_> {
             }
             _ if self.seen.rows.is_empty() => return Some(self.lost()),
             Step::Enough(aim) => match self.seen.shows(&self.filled(aim)) {
-                true => self.to_next_part(),
+                true => self.go_to_next_part(),
                 false => self.go_on(),
             },
             Step::Read(aim) => {
@@ -524,7 +524,7 @@ impl Follower<'_> {
     }
 
     /// What follows up to the next launch has been done.
-    fn to_next_part(&mut self) {
+    fn go_to_next_part(&mut self) {
         let later = (self.state.at..self.script.len())
             .find(|&at| matches!(self.script[at], Step::Launch(_) | Step::Answer(_)));
         self.state.at = later.unwrap_or(self.script.len());

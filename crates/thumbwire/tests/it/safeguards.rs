@@ -140,7 +140,10 @@ async fn going_round_in_circles_ends_the_run_and_without_the_safeguard_the_budge
     let budgets = Budgets { rounds: 12, ..Budgets::default() };
     let (ended, seen, _) =
         run(&[], steps(), Options { budgets: budgets.clone(), ..options() }).await;
-    assert_eq!((ended.status, ended.stopped, ended.rounds), (Status::Fail, Some(Stopped::Loop), 11));
+    assert_eq!(
+        (ended.status, ended.stopped, ended.rounds),
+        (Status::Fail, Some(Stopped::Loop), 11)
+    );
     assert!(
         seen[4].observations.iter().any(|it| it.contains("round in circles")),
         "{:?}",

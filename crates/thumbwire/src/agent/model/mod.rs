@@ -35,9 +35,6 @@ pub use scripted::Scripted;
 // The lifetime has a name because async-trait would otherwise take the words' for the caller's.
 pub type Heard<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
 
-/// Gets an answer's words as they come.
-// The lifetime has a name because async-trait would otherwise take the words' for the caller's.
-
 /// Answers prompts.
 #[async_trait]
 pub trait Model: Send + Sync {

@@ -379,9 +379,7 @@ fn painted(pixels: &Pixels, places: &[Rect]) -> Option<Pixels> {
         }
     }
     let (width, height) = (u32::try_from(size.width), u32::try_from(size.height));
-    let made =
-        width.ok().zip(height.ok()).and_then(|(width, height)| Pixels::new(width, height, rgb));
-    made
+    width.ok().zip(height.ok()).and_then(|(width, height)| Pixels::new(width, height, rgb))
 }
 
 fn odd() -> Failure {

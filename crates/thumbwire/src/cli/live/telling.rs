@@ -292,7 +292,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut told = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             told.push(',');
         }
         told.push(digit);
