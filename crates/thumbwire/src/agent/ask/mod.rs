@@ -2,7 +2,8 @@
 //!
 //! [`Questions`] supplies the function `ask`. [`Confirm`] says which acts are asked about before they are done, and [`risk`]
 //! which act is risky, by the words of the control that it is for. A question goes through [`Call::ask`]; whether anybody is
-//! there is the caller's matter. An answer that is a secret is kept by its name, and the mind is told the name alone.
+//! there is the caller's matter. An answer that is a secret is asked for unseen ([`Call::ask`]'s `ask_unseen`) and kept by its name; the
+//! mind is told the name alone.
 
 mod risk;
 
@@ -131,9 +132,19 @@ impl Supplier for Questions {
         if let Some(name) = secret {
             question = format!("{question} (it is kept as {name}, and not shown to the model)");
         }
-        let Some(answer) = call.ask.ask(&question).await.filter(|answer| !answer.trim().is_empty())
-        else {
-            let error = "nobody answered: go on without the answer if you can, else end with FAIL and say what you needed to know";
+        let answer = match secret {
+            None => call.ask.ask(&question).await,
+            Some(_) => call.ask.ask_unseen(&question).await,
+        };
+        let Some(answer) = answer.filter(|answer| !answer.trim().is_empty()) else {
+            let error = match secret {
+                None => "nobody answered: go on without the answer if you can, else end with FAIL and say what you needed to know".to_owned(),
+                // Also where a person is there, and no way to ask them unseen.
+                Some(name) => format!(
+                    "nobody answered, or there is no way to ask for a secret here: end with FAIL and say that {name} is needed, to be \
+                     given by `--secret {name}`"
+                ),
+            };
             return Ok(Reply::json(json!({ "success": false, "error": error })));
         };
         Ok(Reply::json(match secret.map(|name| (name, self.vault.keep(name, answer.clone()))) {
@@ -157,7 +168,7 @@ mod tests {
     use super::*;
     use crate::action::{Action, Ask, Failure, Outcome};
 
-    /// A person who says this, and remembers what they were asked.
+    /// A person who says this, and remembers what they were asked; unseen where the mark says so.
     struct Person(Option<&'static str>, Mutex<Vec<String>>);
 
     #[async_trait]
@@ -165,6 +176,10 @@ mod tests {
         async fn ask(&self, question: &str) -> Option<String> {
             self.1.lock().unwrap().push(question.into());
             self.0.map(str::to_owned)
+        }
+
+        async fn ask_unseen(&self, question: &str) -> Option<String> {
+            self.ask(&format!("unseen: {question}")).await
         }
     }
 
@@ -210,13 +225,37 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_is_a_secret_is_kept_by_its_name_alone() {
         let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
-        let (reply, _, names) = asked(Some("hunter2!"), arguments.clone()).await;
+        let (reply, questions, names) = asked(Some("hunter2!"), arguments.clone()).await;
         assert_eq!(names, ["PASSWORD"]);
+        assert!(questions[0].starts_with("unseen: Your password?"), "{questions:?}");
         assert!(
             reply.to_string().contains("{{PASSWORD}}") && !reply.to_string().contains("hunter2")
         );
         let (reply, _, names) = asked(Some("abc"), arguments).await;
         assert!(names.is_empty() && reply["success"] == false, "{reply}");
+    }
+
+    /// A person behind a client that has forms and nothing for secrets.
+    struct Forms;
+
+    #[async_trait]
+    impl Ask for Forms {
+        async fn ask(&self, _question: &str) -> Option<String> {
+            Some("hunter2!".into())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_secret_is_never_asked_for_where_it_would_be_seen() {
+        let call = Call { ask: Arc::new(Forms), ..Call::within(Duration::from_secs(9)) };
+        let vault = Arc::new(Vault::default());
+        let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
+        let arguments = arguments.as_object().cloned().unwrap();
+        let questions = Questions::new(Arc::clone(&vault));
+        let reply = questions.call(ASK, arguments, &call, &NoPhone).await.unwrap();
+        let error = reply.structured.unwrap_or_default()["error"].to_string();
+        assert!(error.contains("given by `--secret PASSWORD`"), "{error}");
+        assert!(vault.names().is_empty());
     }
 
     #[tokio::test]
