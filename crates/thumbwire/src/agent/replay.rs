@@ -23,6 +23,8 @@ use crate::trace::format::{Carried, Line, Round, StoredLook};
 
 /// How much of what the recorded screen says must be there: lists change, pages do not.
 const ALIKE: f64 = 0.5;
+/// How many of the words that are missing are named.
+const NAMED: usize = 3;
 /// How often a screen that differs is given a second.
 const WAITS: u32 = 3;
 /// How old the listing may be by which today's numbers are told (seed 000's control cache).
@@ -226,10 +228,18 @@ impl Recorded {
             return Err(format!("{was} was in front, and {is} is"));
         }
         if self.scene.controls.is_some() {
-            let alike = self.scene.words().found_in(&now.words());
+            let (was, is) = (self.scene.words(), now.words());
+            let alike = was.found_in(&is);
             if alike < ALIKE {
+                let missing = was.missing_in(&is).filter(|words| !words.is_empty());
+                let missing: Vec<String> =
+                    missing.take(NAMED).map(|words| format!("{:?}", short(words))).collect();
+                let named = match missing.is_empty() {
+                    true => String::new(),
+                    false => format!("; missing are {}", missing.join(", ")),
+                };
                 return Err(format!(
-                    "the screen said other things: {:.0} % of them are there",
+                    "the screen said other things: {:.0} % of them are there{named}",
                     alike * 100.0
                 ));
             }
@@ -309,7 +319,7 @@ impl Recorded {
 /// The number of today of a control that was listed then.
 fn found(was: &Controls, node: usize, now: &Scene) -> Result<usize, String> {
     let it = &was.look.tree.nodes[node];
-    let name = || it.name().chars().take(60).collect::<String>();
+    let name = || short(it.name());
     let controls = now.controls.as_deref().ok_or("the screen could not be read now")?;
     let place = match controls.same_as(was, node) {
         Found::One(place) => Some(place),
@@ -332,6 +342,11 @@ fn found(was: &Controls, node: usize, now: &Scene) -> Result<usize, String> {
     number
         .map(|number| number + 1)
         .ok_or_else(|| format!("there was {:?}, and it is not there now", name()))
+}
+
+/// Words as they are told: cut at a length.
+fn short(words: &str) -> String {
+    words.chars().take(60).collect()
 }
 
 #[cfg(test)]

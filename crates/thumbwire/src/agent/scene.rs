@@ -168,6 +168,18 @@ impl Words {
 
     /// How much of what this one says the other says too, in its own order or another: 0 to 1. Clocks are left out.
     pub(super) fn found_in(&self, other: &Self) -> f64 {
+        match self.rows.len() {
+            0 => 1.0,
+            all => 1.0 - self.missing(other).len() as f64 / all as f64,
+        }
+    }
+
+    /// What this one says and the other does not: the first words of each control, which may be none.
+    pub(super) fn missing_in<'a>(&'a self, other: &Self) -> impl Iterator<Item = &'a str> {
+        self.missing(other).into_iter().map(|row| row.said.trim().lines().next().unwrap_or(""))
+    }
+
+    fn missing(&self, other: &Self) -> Vec<&Row> {
         let there: HashSet<(u64, &str)> =
             other.rows.iter().map(|row| (row.key, &*row.said)).collect();
         let words: HashSet<&str> = other.rows.iter().map(|row| &*row.said).collect();
@@ -175,10 +187,7 @@ impl Words {
             "" => there.contains(&(row.key, &*row.said)),
             _ => words.contains(&*row.said),
         };
-        match self.rows.len() {
-            0 => 1.0,
-            all => self.rows.iter().filter(says).count() as f64 / all as f64,
-        }
+        self.rows.iter().filter(|row| !says(row)).collect()
     }
 }
 
@@ -291,6 +300,7 @@ mod tests {
     fn a_screen_is_found_in_another_by_what_it_says() {
         let (one, two) = (buttons(&["A", "B", "C", "10:05"]), buttons(&["Ad", "C", "B", "10:59"]));
         assert_eq!(one.words().found_in(&two.words()), 0.75);
+        assert_eq!(one.words().missing_in(&two.words()).collect::<Vec<_>>(), ["A"]);
         assert_eq!(Scene::default().words().found_in(&two.words()), 1.0);
     }
 }

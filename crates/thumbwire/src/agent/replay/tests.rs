@@ -96,7 +96,11 @@ async fn a_recorded_click_is_given_again_by_todays_number() {
 async fn a_screen_that_differs_is_waited_for_and_then_told() {
     for (is, app, why) in [
         (names(&["Open", "Save"]), "other", "app was in front, and other is"),
-        (names(&["One", "Two"]), "app", "the screen said other things: 0 % of them are there"),
+        (
+            names(&["One", "Two"]),
+            "app",
+            "the screen said other things: 0 % of them are there; missing are \"Open\", \"Save\"",
+        ),
         (names(&["Open", "Closed"]), "app", "there was \"Save\", and it is not there now"),
     ] {
         let replay = replay(&names(&["Open", "Save"]), vec![click("2")], is);
