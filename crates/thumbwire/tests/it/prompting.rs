@@ -12,12 +12,74 @@ use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use crate::agent::{Script, an_hour, options, says, session, step};
 
 /// A run of the prompter with these replies.
-async fn run(prompter: impl FnOnce(Prompter) -> Prompter, replies: Value, request: &str) -> Ended {
+async fn run(
+    prompter: impl FnOnce(Prompter) -> Prompter,
+    replies: Value,
+    request: &str,
+) -> (Ended, VirtualPhone) {
     let model = Scripted::read("replies", &replies.to_string(), None).unwrap();
     let mind = prompter(Prompter::new(Arc::new(model)));
     let phone = VirtualPhone::new(Setup::default());
     let agent = Agent::new(Arc::new(mind), Arc::new(session(&phone)), options());
-    agent.run(&an_hour(), request, Memory::default()).await
+    (agent.run(&an_hour(), request, Memory::default()).await, phone)
+}
+
+const GOAL: &str = "Search for restaurants on Maps";
+
+#[tokio::test(start_paused = true)]
+async fn a_goal_is_reached_by_a_model_that_answers_oddly() {
+    let fenced = "Maps has to be opened first.\n```json\n{\"thought\": \"Open it\", \"action\": {\"function\": \"launch_app\", \
+                  \"arguments\": {\"package_name\": \"com.google.android.apps.maps\"}}}\n```\nThat is all.";
+    let search = json!({ "control_id": "2", "control_name": "Search here" });
+    let typing = json!({ "text": "restaurants", "control_id": "2", "control_name": "Search here" });
+    let aloud = "<think>Are those {\"all\": true}?</think>{\"action\": null, \"status\": \"FINISH\", \"result\": \"18 places\"}";
+    let replies = [
+        (json!(fenced), json!([GOAL, "com.google.android.apps.maps"])),
+        // There is no such function: it is asked again.
+        (
+            json!({ "action": { "function": "tap_control", "arguments": search } }),
+            json!("Search here"),
+        ),
+        // The status stands at the top.
+        (
+            json!({ "action": { "function": "click_control", "arguments": search }, "status": "CONTINUE" }),
+            json!(["Search here", "there is no function"]),
+        ),
+        // Two actions in a list.
+        (
+            json!({ "actions": [
+                { "function": "type_text", "arguments": typing },
+                { "function": "press_key", "arguments": { "key_code": "KEYCODE_ENTER" }, "status": "CONTINUE" },
+            ] }),
+            json!("EditText"),
+        ),
+        (json!(aloud), json!(["18 places", "Thai Orchid"])),
+        (json!({ "reached": "yes", "why": "they are listed" }), json!("Thai Orchid")),
+    ];
+    let tokens = json!({ "input": 100, "output": 10 });
+    let entry = |(reply, expect)| json!({ "reply": reply, "expect": expect, "tokens": tokens });
+    let script: Value = replies.into_iter().map(entry).collect();
+    let (ended, phone) = run(|prompter| prompter, script, GOAL).await;
+    assert_eq!((ended.status, &*ended.why), (Status::Finish, "18 places"), "{ended:?}");
+    assert_eq!(ended.rounds, 4, "what is asked again is no round");
+    let spent = &ended.spent;
+    assert_eq!((spent.calls, spent.input_tokens, spent.output_tokens), (6, 600, 60));
+    let recent = phone.world(|world| {
+        let kept = world.kept("com.google.android.apps.maps");
+        kept.iter().any(|(name, value)| *name == "recent" && value.contains("restaurants"))
+    });
+    assert!(recent, "it was done on the phone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_could_not_be_used_have_cost_what_they_cost() {
+    let tokens = json!({ "input": 100, "output": 10 });
+    let script: Value =
+        (0..4).map(|_| json!({ "reply": "I would rather not.", "tokens": tokens })).collect();
+    let (ended, _) = run(|prompter| prompter, script, GOAL).await;
+    assert_eq!(ended.status, Status::Fail, "{ended:?}");
+    assert!(ended.why.contains("none of 4 answers of scripted replies could be used"), "{ended:?}");
+    assert_eq!((ended.spent.calls, ended.spent.input_tokens), (4, 400));
 }
 
 /// What the model is asked when it is shown this.
@@ -43,7 +105,7 @@ async fn what_the_documents_say_of_a_request_is_shown_in_each_round() {
         { "reply": { "action": null, "status": "FAIL" }, "expect": shown },
     ]);
     let knowing = |prompter: Prompter| prompter.with_knowledge(Knowledge::new(&knowledge));
-    let ended = run(knowing, replies, "Search for restaurants on Maps").await;
+    let (ended, _) = run(knowing, replies, "Search for restaurants on Maps").await;
     assert_eq!((ended.status, ended.rounds), (Status::Fail, 2), "{ended:?}");
 }
 
