@@ -219,6 +219,10 @@ impl Ask for Person {
         self.1.lock().unwrap().push(question.into());
         Some(self.0.into())
     }
+
+    async fn ask_unseen(&self, question: &str) -> Option<String> {
+        self.ask(question).await
+    }
 }
 
 fn with_person(answer: &'static str) -> (Call, Arc<Person>) {
