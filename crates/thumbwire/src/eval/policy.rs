@@ -225,7 +225,11 @@ impl Follower<'_> {
     fn look_back(&mut self, sight: &Sight) {
         let Some((step, doing)) = self.state.last.take() else { return };
         let done = sight.last_success_actions.last().is_some_and(|last| last.doing == doing);
-        if done && !self.seen.failed {
+        // What is to be done several times on end shows nothing in between, and is counted.
+        let neighbours = [step.checked_sub(1), step.checked_add(1)];
+        let same = |at: usize| self.script.get(at) == self.script.get(step);
+        let counted = neighbours.into_iter().flatten().any(same);
+        if done && (counted || !self.seen.failed) {
             return;
         }
         // An act that is said to have failed may have led on all the same: then what comes next shows.
