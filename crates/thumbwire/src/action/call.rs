@@ -66,6 +66,11 @@ pub trait Ask: Send + Sync {
     async fn ask_unseen(&self, _question: &str) -> Option<String> {
         None
     }
+
+    /// Whether there is somebody who may answer.
+    fn is_there(&self) -> bool {
+        true
+    }
 }
 
 /// There is nobody to ask.
@@ -76,5 +81,9 @@ pub struct NobodyThere;
 impl Ask for NobodyThere {
     async fn ask(&self, _question: &str) -> Option<String> {
         None
+    }
+
+    fn is_there(&self) -> bool {
+        false
     }
 }

@@ -71,7 +71,7 @@ async fn pursue_a_goal(out: &Path) -> Result<String, Ended> {
     let session = Arc::new(session);
     let vault = Arc::new(Vault::default());
     let stage = Stage { session: Arc::clone(&session), vault, out: out.to_owned() };
-    let mut run = stage.begin().map_err(Ended::failed)?;
+    let mut run = stage.begin("run").map_err(Ended::failed)?;
     let folder = run.folder();
     let options = Options {
         pictures: Pictures::Both,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Ended, exit_code, print};
-use crate::action::{Call, Perform};
+use crate::action::{Ask, Call, Perform};
 use crate::flow::{self, Flow, Options, Pursue, Refusal, Run, Shard, Terminal, junit};
 
 /// What is said of flows alone.
@@ -51,6 +51,8 @@ pub(super) struct Errand<'a> {
     pub(super) within: Option<Duration>,
     /// Who pursues goals, where a model was named.
     pub(super) pursue: Option<&'a dyn Pursue>,
+    /// Whom a goal may ask.
+    pub(super) ask: Arc<dyn Ask>,
 }
 
 /// Whether an argument of `run` names flows and no goal.
@@ -81,7 +83,7 @@ pub(super) async fn run(
     let live = options.devices.len() < 2;
     let terminal = Terminal::new(|text: &str| drop(print(text)), live);
     let run = Run { perform, options, watch: &terminal, pursue: errand.pursue };
-    let call = Call::within(errand.within.unwrap_or(LONG));
+    let call = Call { ask: errand.ask, ..Call::within(errand.within.unwrap_or(LONG)) };
     let cancelled = call.cancelled.clone();
     let interrupted = tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {

@@ -220,11 +220,6 @@ impl Thinker {
     pub(super) fn pictures(&self) -> Pictures {
         self.pictures
     }
-
-    /// The model's name.
-    pub(super) fn name(&self) -> String {
-        self.model.name()
-    }
 }
 
 /// How large a file of examples, knowledge or replies may be.

@@ -4,6 +4,7 @@
 //! what a policy refuses.
 
 mod call;
+mod carry;
 mod demo;
 mod devices;
 mod eval;

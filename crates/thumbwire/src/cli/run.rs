@@ -1,21 +1,16 @@
 //! `thumbwire run`: a goal in words, carried out on a phone by a model; or flows ([`super::flow`]).
 //!
-//! Standard output has the answer alone, or with `--json` the events; what a person watches goes to standard error ([`super::live`]).
-//! Exit codes are those of all verbs, and 130 where it was interrupted, as shells have it for Ctrl-C.
+//! What a person sees of it meanwhile, and the exit codes, are [`super::carry`]'s.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
-use super::live::{JsonLines, Live};
+use super::carry::{self, ConfirmFlag, Errand, FOREVER, ShowFlags, Watched, quoted};
 use super::mind::{Limits, MindFlags, Thinker};
-use super::signals::Asked;
 use super::stage::{self, Pursuer, Stage};
 use super::{Device, Ended, flow, print, terminal};
-use crate::action::{Action, Call, NobodyThere, Outcome, Perform};
-use crate::agent::{self, Budgets, Confirm, Secrets, Status, Stopped, Unwatched, Watch};
+use crate::action::NobodyThere;
+use crate::agent::{self, Budgets, Secrets};
 use crate::config::{self, Config};
 use crate::flow::Pursue;
 use crate::keep::Keep;
@@ -41,10 +36,8 @@ pub(super) struct Arguments {
     /// given several times
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
-    /// Before which acts the person is asked: all that change something, those that are risky (paying, deleting, sending), or none
-    /// [default: risky where somebody is at the terminal, else never]
-    #[arg(long, value_name = "ACTS", value_enum)]
-    confirm: Option<ConfirmFlag>,
+    #[command(flatten)]
+    confirm: ConfirmFlag,
     /// Ask nobody anything
     #[arg(long)]
     no_ask: bool,
@@ -57,39 +50,11 @@ pub(super) struct Arguments {
     /// Print the phases of a round, with what each needs and gives, and do nothing
     #[arg(long)]
     explain: bool,
-    /// Print what happens as JSON lines
-    #[arg(long)]
-    json: bool,
-    /// Show nothing but the answer
-    #[arg(long, conflicts_with = "json")]
-    quiet: bool,
+    #[command(flatten)]
+    show: ShowFlags,
     #[command(flatten)]
     flows: flow::Flags,
 }
-
-/// Before which acts the person is asked.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ConfirmFlag {
-    Always,
-    Risky,
-    Never,
-}
-
-impl From<ConfirmFlag> for Confirm {
-    fn from(flag: ConfirmFlag) -> Self {
-        match flag {
-            ConfirmFlag::Always => Self::Always,
-            ConfirmFlag::Risky => Self::Risky,
-            ConfirmFlag::Never => Self::Never,
-        }
-    }
-}
-
-/// How long a run goes on where no limit was given: until its rounds are used up.
-const FOREVER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// The exit code of a run that was interrupted (128 and the number of SIGINT).
-const INTERRUPTED: u8 = 130;
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     if arguments.explain {
@@ -108,16 +73,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     let session = self::session(config, device.clone(), arguments.max_side).with_files(keep);
     let session = Arc::new(session);
     let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
-    let flags = Flags {
-        goal,
-        resume: arguments.resume,
-        limits: arguments.limits,
-        no_ask: arguments.no_ask,
-        confirm: arguments.confirm.map(Confirm::from),
-        json: arguments.json,
-        quiet: arguments.quiet,
+    let watched = Watched {
+        device,
+        budgets: arguments.limits.budgets(FOREVER),
+        confirm: arguments.confirm,
+        asks: !arguments.no_ask && terminal::is_there(),
+        show: arguments.show,
+        config,
     };
-    let ended = carry_out(&flags, device, config, &thinker, &stage).await;
+    let ended = carry_out(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
     // A question that is no longer waited for may have left it so.
     terminal::show_again();
     session.end().await;
@@ -158,149 +122,51 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
         thinker,
         budgets: Budgets { time: None, ..arguments.limits.budgets(FOREVER) },
         vault,
+        confirm: arguments.confirm,
         folder: folder.display().to_string(),
     });
+    // The questions of several phones would stand among each other.
+    let asks = !arguments.no_ask && arguments.device.len() < 2;
     let errand = flow::Errand {
         files: arguments.goal.iter().map(PathBuf::from).collect(),
         devices: arguments.device,
         out: Some(folder),
         within: Some(arguments.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
         pursue: pursuer.as_ref().map(|it| it as &dyn Pursue),
+        ask: if asks { terminal::person(None) } else { Arc::new(NobodyThere) },
     };
     let ended = flow::run(arguments.flows, errand, perform).await;
+    terminal::show_again();
     session.end().await;
     ended
 }
 
-/// The flags that matter once there is a session.
-struct Flags {
-    goal: Option<String>,
-    resume: Option<PathBuf>,
-    limits: Limits,
-    no_ask: bool,
-    confirm: Option<Confirm>,
-    json: bool,
-    quiet: bool,
-}
-
+/// The goal of `--resume` or a new one, carried out.
 async fn carry_out(
-    flags: &Flags,
-    device: Option<String>,
-    config: &Config,
     thinker: &Thinker,
     stage: &Stage,
+    goal: Option<String>,
+    resume: Option<&Path>,
+    watched: Watched<'_>,
 ) -> Result<u8, Ended> {
     // A phone that is not there leaves no folder behind.
-    let phone = phone(&*stage.session, device.clone()).await?;
-    let (mut run, goal) = match &flags.resume {
+    let phone = carry::phone(&*stage.session, watched.device.clone()).await?;
+    let (run, goal) = match resume {
         Some(folder) => {
-            let (run, goal) = stage.resume(folder).map_err(Ended::usage)?;
-            (run, flags.goal.clone().unwrap_or(goal))
+            let (run, recorded) = stage.resume(folder).map_err(Ended::usage)?;
+            (run, goal.unwrap_or(recorded))
         }
-        None => (stage.begin().map_err(Ended::failed)?, flags.goal.clone().unwrap_or_default()),
+        None => (stage.begin("run").map_err(Ended::failed)?, goal.unwrap_or_default()),
     };
-    let folder = run.folder();
-    let limit = flags.limits.budgets(FOREVER).time.filter(|time| *time < FOREVER);
-    let asks = !flags.no_ask && terminal::is_there();
-    let view = match (flags.json, flags.quiet) {
-        (true, _) => View::Json(Arc::new(JsonLines)),
-        (_, true) => View::Quiet,
-        _ => View::Live(Arc::new(Live::new(config.colours, limit, asks))),
+    let going_on = going_on(&config::command_line(), &run.folder());
+    let errand = Errand {
+        goal,
+        mind: thinker.mind(None),
+        pictures: thinker.pictures(),
+        phone,
+        going_on: Some(going_on),
     };
-    if let View::Live(live) = &view {
-        live.begin(&goal, &[phone, thinker.name(), folder.clone()]);
-    }
-    let mut call = Call::within(FOREVER).on(device);
-    call.ask = if asks { terminal::person(view.live()) } else { Arc::new(NobodyThere) };
-    let options = stage::options(thinker, flags.limits.budgets(FOREVER), folder.clone());
-    let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), view.live()));
-    let memory = std::mem::take(&mut run.memory);
-    let unless_told = if asks { Confirm::Risky } else { Confirm::Never };
-    let agent = run
-        .agent(thinker.mind(None), options, view.watch())
-        .confirming(flags.confirm.unwrap_or(unless_told));
-    let ended = agent.run(&call, &goal, memory).await;
-    interrupts.abort();
-    tell(&ended, &view, &folder)
-}
-
-/// The phone that will be driven, as it is called.
-async fn phone(session: &dyn Perform, device: Option<String>) -> Result<String, Ended> {
-    let call = Call::within(Duration::from_secs(15)).on(device);
-    let ask = Action::DeviceInfo { no_older_than: Duration::ZERO };
-    let outcome = session.perform(&call, ask).await?;
-    let Outcome::Info { identity, info, .. } = outcome else { return Ok(String::new()) };
-    let name = if info.model.is_empty() { identity.id.clone() } else { info.model };
-    let id = if name == identity.id { String::new() } else { format!(" ({})", identity.id) };
-    Ok(format!("{name}{id}, {} {}", identity.platform, info.os_version))
-}
-
-/// Ends the run behind the action that is under way when somebody asks for it; at once when they ask again.
-async fn interrupts(cancelled: CancellationToken, live: Option<Arc<Live>>) {
-    let mut asked = Asked::new();
-    asked.ending().await;
-    cancelled.cancel();
-    if let Some(live) = &live {
-        live.notice("Ends after this action; Ctrl-C again ends at once.");
-    }
-    asked.ending().await;
-    terminal::show_again();
-    std::process::exit(INTERRUPTED.into());
-}
-
-/// Who watches.
-enum View {
-    Live(Arc<Live>),
-    Json(Arc<JsonLines>),
-    Quiet,
-}
-
-impl View {
-    fn watch(&self) -> Arc<dyn Watch> {
-        match self {
-            Self::Live(live) => Arc::clone(live) as Arc<dyn Watch>,
-            Self::Json(json) => Arc::clone(json) as Arc<dyn Watch>,
-            Self::Quiet => Arc::new(Unwatched),
-        }
-    }
-
-    fn live(&self) -> Option<Arc<Live>> {
-        match self {
-            Self::Live(live) => Some(Arc::clone(live)),
-            _ => None,
-        }
-    }
-}
-
-/// Tells how it ended; the exit code says it too.
-fn tell(ended: &agent::Ended, view: &View, folder: &str) -> Result<u8, Ended> {
-    let interrupted = ended.stopped == Some(Stopped::Cancelled);
-    let mut story = vec![format!("Its story: thumbwire trace report {}", quoted(folder))];
-    if ended.status == Status::Continue {
-        story.push(format!("Go on with: {}", going_on(&config::command_line(), folder)));
-    }
-    match view {
-        View::Live(live) => live.end(ended, &story),
-        View::Json(json) => json.end(ended, Some(folder)),
-        View::Quiet if ended.status != Status::Finish => {
-            eprintln!("thumbwire: {}", super::live::harmless(&ended.why));
-        }
-        View::Quiet => {}
-    }
-    if ended.status == Status::Finish && !matches!(view, View::Json(_)) && !ended.why.is_empty() {
-        print(&format!("{}\n", plain(&ended.why)))?;
-    }
-    Ok(match (ended.status, ended.stopped) {
-        (Status::Finish, _) => 0,
-        _ if interrupted => INTERRUPTED,
-        (_, Some(Stopped::Budget)) => 4,
-        _ => 1,
-    })
-}
-
-/// The answer with its lines, and without what a terminal would obey.
-fn plain(text: &str) -> String {
-    text.lines().map(super::live::harmless).collect::<Vec<_>>().join("\n")
+    carry::carry_out(run, errand, watched).await
 }
 
 /// The command that goes on with a run: the one that began it, with the folder of the run behind it. The goal may stay: it is the same.
@@ -325,15 +191,6 @@ fn going_on(words: &[String], folder: &str) -> String {
     command.join(" ")
 }
 
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,10 +206,5 @@ mod tests {
             r"thumbwire run 'Search for O'\''Neill' --model scripted:x --resume 'logs/run 1'",
         );
         check(&["run", "--resume", "logs/run 1"], "thumbwire run --resume 'logs/run 1'");
-    }
-
-    #[test]
-    fn an_answer_keeps_its_lines_and_nothing_that_a_terminal_obeys() {
-        assert_eq!(plain("one\n  two\x1b[2J"), "one\ntwo\u{fffd}[2J");
     }
 }

@@ -8,6 +8,7 @@ use futures::future::try_join_all;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::carry::ConfirmFlag;
 use super::mind::{Limits, MindFlags, Thinker};
 use super::signals::Asked;
 use super::stage::{self, Stage, Tasks};
@@ -51,6 +52,8 @@ pub(super) struct Arguments {
     mind: MindFlags,
     #[command(flatten)]
     limits: Limits,
+    #[command(flatten)]
+    confirm: ConfirmFlag,
 }
 
 /// How long a task of `mobile_run_task` may take, where nobody says otherwise.
@@ -101,7 +104,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
         let budgets = arguments.limits.budgets(TASK);
         let time = budgets.time.unwrap_or(TASK) + AFTER_A_TASK;
-        let tool = task::tool(Arc::new(Tasks { stage, thinker, budgets }), time);
+        let tasks = Tasks { stage, thinker, budgets, confirm: arguments.confirm };
+        let tool = task::tool(Arc::new(tasks), time);
         // There is one door where a model was named, or none but standard input.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
             Some((_, surface)) => surface.tools.push(tool),

@@ -1,6 +1,7 @@
 //! What a goal is carried out on: a session with its secrets, and for each run a folder with its story.
 //!
-//! Shared by `run`, by `serve` for the tool `mobile_run_task`, and by the demo. A run lies in `logs/run-TIME/` under `--out`.
+//! Shared by `run`, by `trace replay`, by `serve` for the tool `mobile_run_task`, and by the demo. A run lies in `logs/run-TIME/` under `--out`, a
+//! replay of one in `logs/replay-TIME/`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,12 +9,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::carry::ConfirmFlag;
 use super::mind::Thinker;
 use super::{Ended, terminal};
 use crate::action::{Call, Perform};
 use crate::agent::task::{Carried, Carry, Wanted};
 use crate::agent::{
-    Agent, Budgets, Memory, Mind, Options, Questions, Safeguards, Secrets, Status, Vault, Watch,
+    Agent, Budgets, Memory, Mind, Options, Pictures, Questions, Safeguards, Secrets, Status, Vault,
+    Watch,
 };
 use crate::config;
 use crate::flow::Pursue;
@@ -42,9 +45,9 @@ pub(super) struct Run {
 }
 
 impl Stage {
-    /// A new run, in a folder of its own.
-    pub(super) fn begin(&self) -> Result<Run, String> {
-        let recorder = begin(&self.out)?;
+    /// A new run, in a folder of its own: `logs/KIND-TIME`.
+    pub(super) fn begin(&self, kind: &str) -> Result<Run, String> {
+        let recorder = begin(&self.out, kind)?;
         Ok(self.run(recorder, Memory::default()))
     }
 
@@ -68,10 +71,14 @@ impl Stage {
         Ok((self.run(recorder, Memory::of(&lines)), goal))
     }
 
+    /// The session with its secrets hidden, of which no story is told.
+    pub(super) fn hidden(&self) -> Secrets<Arc<Session>> {
+        Secrets::new(Arc::clone(&self.session), Arc::clone(&self.vault))
+    }
+
     fn run(&self, recorder: Recorder, memory: Memory) -> Run {
         let recorder = Arc::new(recorder);
-        let hidden = Secrets::new(Arc::clone(&self.session), Arc::clone(&self.vault));
-        let perform = Arc::new(Traced::new(hidden, Arc::clone(&recorder)));
+        let perform = Arc::new(Traced::new(self.hidden(), Arc::clone(&recorder)));
         Run { recorder, memory, perform, vault: Arc::clone(&self.vault) }
     }
 }
@@ -102,6 +109,7 @@ pub(super) struct Pursuer {
     pub(super) thinker: Thinker,
     pub(super) budgets: Budgets,
     pub(super) vault: Arc<Vault>,
+    pub(super) confirm: ConfirmFlag,
     /// Where the flows' stories lie, as it is told.
     pub(super) folder: String,
 }
@@ -117,9 +125,11 @@ impl Pursue for Pursuer {
     ) -> Result<(), String> {
         let folder = story.as_ref().map(|story| story.folder().display().to_string());
         let folder = folder.unwrap_or_else(|| self.folder.clone());
-        let options = options(&self.thinker, self.budgets.clone(), folder);
+        let options = options(self.thinker.pictures(), self.budgets.clone(), folder);
         let agent = Agent::new(self.thinker.mind(None), perform, options)
-            .knowing_secrets(self.vault.names());
+            .with_vault(Arc::clone(&self.vault))
+            .able_to(Arc::new(Questions::new(Arc::clone(&self.vault))))
+            .confirming(self.confirm.before(call.ask.is_there()));
         let agent = match story {
             Some(story) => agent.with_story(story),
             None => agent,
@@ -135,28 +145,28 @@ impl Pursue for Pursuer {
 /// A folder for the stories of flows, `logs/run-TIME`, which is not there yet.
 pub(super) fn new_folder(out: &Path) -> PathBuf {
     let now = jiff::Zoned::now();
-    let mut names = (1..100).map(|number| folder(out, &now, number));
-    names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, &now, 100))
+    let mut names = (1..100).map(|number| folder(out, "run", &now, number));
+    names.find(|folder| !folder.exists()).unwrap_or_else(|| folder(out, "run", &now, 100))
 }
 
-fn folder(out: &Path, now: &jiff::Zoned, number: u32) -> PathBuf {
-    let name = now.strftime("run-%Y%m%d-%H%M%S");
+fn folder(out: &Path, kind: &str, now: &jiff::Zoned, number: u32) -> PathBuf {
+    let name = format!("{kind}-{}", now.strftime("%Y%m%d-%H%M%S"));
     let logs = match out.as_os_str() == "." {
         // As a person would write it.
         true => PathBuf::from("logs"),
         false => out.join("logs"),
     };
     match number {
-        1 => logs.join(name.to_string()),
+        1 => logs.join(name),
         number => logs.join(format!("{name}-{number}")),
     }
 }
 
-/// A new folder `logs/run-TIME` with an empty story. Of two runs of one second the later has a number behind its time.
-fn begin(out: &Path) -> Result<Recorder, String> {
+/// A new folder `logs/KIND-TIME` with an empty story. Of two runs of one second the later has a number behind its time.
+fn begin(out: &Path, kind: &str) -> Result<Recorder, String> {
     let now = jiff::Zoned::now();
     for number in 1..100 {
-        let folder = folder(out, &now, number);
+        let folder = folder(out, kind, &now, number);
         match Recorder::begin(&folder, now.timestamp().to_string()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
@@ -169,9 +179,9 @@ fn begin(out: &Path) -> Result<Recorder, String> {
 }
 
 /// How a run is carried out in that folder.
-pub(super) fn options(thinker: &Thinker, budgets: Budgets, folder: String) -> Options {
+pub(super) fn options(pictures: Pictures, budgets: Budgets, folder: String) -> Options {
     Options {
-        pictures: thinker.pictures(),
+        pictures,
         budgets,
         safeguards: Safeguards::default(),
         log_path: folder,
@@ -199,6 +209,7 @@ pub(super) struct Tasks {
     pub(super) stage: Stage,
     pub(super) thinker: Thinker,
     pub(super) budgets: Budgets,
+    pub(super) confirm: ConfirmFlag,
 }
 
 #[async_trait]
@@ -210,15 +221,17 @@ impl Carry for Tasks {
         call: &Call,
         watch: Arc<dyn Watch>,
     ) -> Result<Carried, String> {
-        let mut run = self.stage.begin()?;
+        let mut run = self.stage.begin("run")?;
         let mut budgets = self.budgets.clone();
         budgets.rounds = wanted.rounds.map_or(budgets.rounds, |rounds| rounds.min(budgets.rounds));
         budgets.time = wanted.time.into_iter().chain(budgets.time).min();
-        let mut options = options(&self.thinker, budgets, run.folder());
-        options.pictures = wanted.pictures.unwrap_or(options.pictures);
+        let pictures = wanted.pictures.unwrap_or(self.thinker.pictures());
+        let options = options(pictures, budgets, run.folder());
         let mind = self.thinker.mind(wanted.pictures);
         let memory = std::mem::take(&mut run.memory);
-        let ended = run.agent(mind, options, watch).run(call, goal, memory).await;
+        let agent = run.agent(mind, options, watch);
+        let agent = agent.confirming(self.confirm.before(call.ask.is_there()));
+        let ended = agent.run(call, goal, memory).await;
         Ok(Carried { ended, trace: Some(run.folder()) })
     }
 }

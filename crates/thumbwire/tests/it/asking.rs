@@ -11,6 +11,8 @@ use thumbwire::surface::{Handler, Manner, Reply, Tool, mobile};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::io::{Lines, ReadHalf, WriteHalf, split};
 
+use crate::support::McpProcess;
+
 /// A tool that asks and says what it was answered.
 struct Asks;
 
@@ -112,4 +114,58 @@ async fn nobody_is_asked_behind_a_client_that_shows_no_forms() {
         let mut wire = Wire::connected("2025-11-25", capabilities.clone()).await;
         assert_eq!(wire.told().await, "None", "{capabilities}");
     }
+}
+
+/// Has a server's model send a link on the built-in phone; gives what the person was asked, who says no, and whether it was done.
+fn link_sent(flags: &[&str], capabilities: Value) -> (Vec<String>, bool) {
+    let click = |id: &str, name: &str| {
+        let arguments = json!({ "control_id": id, "control_name": name });
+        json!({ "reply": { "action": { "function": "click_control", "arguments": arguments } }, "expect": name })
+    };
+    let open =
+        json!({ "function": "launch_app", "arguments": { "package_name": "com.example.members" } });
+    let replies = json!([
+        { "reply": { "action": open } },
+        click("6", "Forgot password?"),
+        click("4", "Send link"),
+        { "reply": { "action": null, "status": "FAIL", "result": "that is all" } },
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("link.json");
+    std::fs::write(&script, replies.to_string()).unwrap();
+    let model = format!("scripted:{}", script.display());
+    let out = folder.path().display().to_string();
+    let arguments = ["--device", "virtual", "--model", &model, "--out", &out];
+    let mut server = McpProcess::start(&[&arguments[..], flags].concat());
+    let client = json!({ "name": "test", "version": "0" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
+    server.request("initialize", params);
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let call = json!({ "name": "mobile_run_task", "arguments": { "goal": "Send the link" } });
+    server.send(&json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call }));
+    let mut asked = Vec::new();
+    loop {
+        let message = server.receive();
+        if message["method"] == "elicitation/create" {
+            asked.push(message["params"]["message"].as_str().unwrap().to_owned());
+            let no = json!({ "action": "accept", "content": { "answer": "no" } });
+            server.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": no }));
+        } else if message["id"] == 9 {
+            let told = &message["result"]["structuredContent"];
+            assert_eq!(told["result"], "that is all", "{message}");
+            let last = told["actions"].as_array().unwrap().last().unwrap();
+            assert_eq!(last["arguments"]["control_name"], "Send link", "{message}");
+            return (asked, last["success"] == true);
+        }
+    }
+}
+
+#[test]
+fn the_person_behind_a_task_is_asked_before_risky_acts_where_the_client_can() {
+    let able = json!({ "elicitation": {} });
+    let (asked, sent) = link_sent(&[], able);
+    let question = "About to tap \"Send link\" in com.example.members, which may send something. Go ahead? (yes / no)";
+    assert_eq!((&*asked, sent), (&[question.to_owned()][..], false));
+    assert_eq!(link_sent(&[], json!({})), (vec![], true), "nobody is there, and nobody was wanted");
+    assert_eq!(link_sent(&["--confirm", "risky"], json!({})), (vec![], false), "nobody agreed");
 }
