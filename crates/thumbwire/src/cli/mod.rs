@@ -13,6 +13,7 @@ mod live;
 mod manner;
 mod mind;
 mod phone;
+mod replay;
 mod run;
 mod screen;
 mod serve;
@@ -69,7 +70,7 @@ enum Verb {
     Tools(tools::Arguments),
     /// Run the virtual phone for other programs: `adb connect` to it.
     Phone(phone::Arguments),
-    /// Show a recorded run, or make a page of it.
+    /// Show a recorded run, make a page of it, or repeat it.
     Trace(trace::Arguments),
 }
 
@@ -185,7 +186,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
         Verb::Call(arguments) => call::run(arguments, config).await,
         Verb::Tools(arguments) => tools::run(&arguments),
         Verb::Phone(arguments) => phone::run(arguments).await,
-        Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Trace(arguments) => trace::run(arguments, config).await,
     }
 }
 

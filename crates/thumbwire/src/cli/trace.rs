@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Ended, print};
+use super::{Ended, print, replay};
+use crate::config::Config;
 use crate::trace::{Story, report, show};
 
 #[derive(clap::Args)]
@@ -33,9 +34,14 @@ enum Verb {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Repeat a run on a phone, without a model as long as things are as they were
+    ///
+    /// Before each round the screen is held against the recorded one: the app in front, what it says, and the controls that are
+    /// acted on. Where they differ the model decides from there on; without one the replay ends, and says what differs.
+    Replay(Box<replay::Arguments>),
 }
 
-pub(super) fn run(arguments: Arguments) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     match arguments.verb {
         Verb::Show { run, json } => {
             let story = open(&run)?;
@@ -51,6 +57,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8, Ended> {
             let size = report(&run, &out)? as f64 / 1e6;
             print(&format!("{} ({size:.1} MB)\n", out.display()))?;
         }
+        Verb::Replay(arguments) => return replay::run(*arguments, config).await,
     }
     Ok(0)
 }

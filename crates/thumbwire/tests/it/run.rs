@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 use crate::support::thumbwire;
 
 /// The script of the demo: Maps, the search, its results.
-const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl");
-const GOAL: &str = "Search for restaurants on Maps";
+pub(crate) const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl");
+pub(crate) const GOAL: &str = "Search for restaurants on Maps";
 
 /// A folder to run in, with a script of its own.
-struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// Writes a script of these replies; gives the flag that names it.
-    fn script(&self, name: &str, replies: &[Value]) -> String {
+    pub(crate) fn script(&self, name: &str, replies: &[Value]) -> String {
         let lines: Vec<String> =
             replies.iter().map(|reply| json!({ "reply": reply }).to_string()).collect();
         fs::write(self.folder.path().join(name), lines.join("\n")).unwrap();
@@ -42,8 +42,15 @@ impl Place {
         said(&self.command(arguments).output().unwrap())
     }
 
+    /// Runs any verb there.
+    pub(crate) fn call(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
+        let mut command = thumbwire();
+        command.current_dir(self.folder.path()).args(arguments).stdin(Stdio::null());
+        said(&command.output().unwrap())
+    }
+
     /// The runs that lie there.
-    fn runs(&self) -> Vec<PathBuf> {
+    pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let logs = self.folder.path().join("logs");
         let mut runs: Vec<PathBuf> =
             fs::read_dir(logs).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
@@ -57,7 +64,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
-fn last_line(run: &Path) -> Value {
+pub(crate) fn last_line(run: &Path) -> Value {
     let lines = fs::read_to_string(run.join("trace.jsonl")).unwrap();
     serde_json::from_str(lines.lines().last().unwrap()).unwrap()
 }
@@ -72,11 +79,11 @@ fn wait(seconds: f64) -> Value {
     json!({ "thought": "wait a little", "action": action, "status": "CONTINUE" })
 }
 
-fn finish() -> Value {
+pub(crate) fn finish() -> Value {
     json!({ "thought": "done", "action": null, "status": "FINISH", "result": "Maps is\nopen\u{1b}[2J" })
 }
 
-fn judged() -> Value {
+pub(crate) fn judged() -> Value {
     json!({ "reached": true, "why": "it is" })
 }
 

@@ -19,14 +19,25 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 
 #[test]
 fn help_is_as_recorded() {
-    for verb in
-        ["", "serve", "run", "demo", "eval", "screen", "devices", "call", "tools", "phone", "trace"]
-    {
-        let arguments: Vec<&str> =
-            [verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+    const VERBS: [&str; 12] = [
+        "",
+        "serve",
+        "run",
+        "demo",
+        "eval",
+        "screen",
+        "devices",
+        "call",
+        "tools",
+        "phone",
+        "trace",
+        "trace replay",
+    ];
+    for verb in VERBS {
+        let arguments: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
         let (out, _, code) = said(&run(&arguments));
         assert_eq!(code, Some(0));
-        insta::assert_snapshot!(format!("help_{verb}"), out);
+        insta::assert_snapshot!(format!("help_{}", verb.replace(' ', "_")), out);
     }
 }
 
