@@ -101,6 +101,15 @@ impl Round<'_> {
         self.hands.functions()
     }
 
+    /// Whether the mind claims that the goal is reached, all before that was done, and no judgement came.
+    pub(super) fn claim_is_unchecked(&self) -> bool {
+        let claims = self.thinking.as_ref().is_some_and(|it| it.decision.status == Status::Finish);
+        claims
+            && self.status == Status::Continue
+            && self.judged.is_none()
+            && self.carried.iter().all(|carried| carried.success)
+    }
+
     /// Whether the run was taken back, or its time is over.
     pub(super) fn is_over(&self) -> bool {
         self.call.cancelled.is_cancelled() || Instant::now() >= self.call.deadline

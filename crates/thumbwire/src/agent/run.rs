@@ -49,6 +49,8 @@ pub struct Agent {
 
 /// How often in a row a mind may claim that the goal is reached where a fresh look says that it is not.
 const MOST_REFUTED: u32 = 3;
+/// How often in a row a claim that the goal is reached may be left unchecked, because no look or no judgement came.
+const MOST_UNCHECKED: u32 = 3;
 
 impl Agent {
     /// An agent whose `mind` decides and whose orders `perform` carries out. Its log lines go to `tracing` ([`Log`]).
@@ -113,7 +115,7 @@ impl Agent {
             call.deadline = call.deadline.min(began + left);
         }
         let (left, loops) = (Left::default(), Loops::default());
-        let mut run = Run { agent: self, call, request, memory, left, loops, began };
+        let mut run = Run { agent: self, call, request, memory, left, loops, unchecked: 0, began };
         run.begin();
         let end = run.carry_out().await;
         run.end(end)
@@ -129,6 +131,8 @@ struct Run<'a> {
     /// What the last round left.
     left: Left,
     loops: Loops,
+    /// How many claims in a row nobody could check.
+    unchecked: u32,
     began: Instant,
 }
 
@@ -256,6 +260,8 @@ impl Run<'_> {
             watch.tell(&Event::Noticed(&circle.says));
             round.failures.push(circle.says.clone());
         }
+        let unchecked = round.claim_is_unchecked();
+        self.unchecked = if unchecked { self.unchecked + 1 } else { 0 };
         let line = phases::line(&mut round);
         let status = round.status;
         let left = std::mem::take(&mut round.leaves);
@@ -288,6 +294,14 @@ impl Run<'_> {
                 let times = self.memory.refuted();
                 let why = format!("the goal was said to be reached {times} times, and was not");
                 Some(End::stopped(Status::Fail, Stopped::Loop, why))
+            }
+            _ if self.unchecked >= MOST_UNCHECKED => {
+                let (times, last) = (self.unchecked, line.failures.last());
+                let last = last.map_or("no reason is known", String::as_str);
+                let why = format!(
+                    "the goal was said to be reached {times} times, and it could not be checked: {last}"
+                );
+                Some(End::stopped(Status::Fail, Stopped::Failed, why))
             }
             _ => None,
         }

@@ -186,3 +186,57 @@ async fn a_claim_is_judged_by_a_fresh_look_and_what_is_not_borne_out_goes_on() {
     assert_eq!((ended.status, ended.rounds), (Status::Fail, 3));
     assert_eq!(ended.stopped, Some(Stopped::Loop));
 }
+
+/// Claims that the goal is reached, and has no judgement of it: none comes, or the call is taken back meanwhile.
+struct Unjudging {
+    script: Arc<Script>,
+    cancels: bool,
+}
+
+#[async_trait]
+impl Mind for Unjudging {
+    fn name(&self) -> String {
+        "unjudging".into()
+    }
+
+    async fn decide(
+        &self,
+        sight: &Sight,
+        call: &Call,
+        watch: &dyn Watch,
+    ) -> Result<Thinking, Undecided> {
+        self.script.decide(sight, call, watch).await
+    }
+
+    async fn judge(
+        &self,
+        _: &Sight,
+        _: &Decision,
+        call: &Call,
+        _: &dyn Watch,
+    ) -> Result<Option<Judgement>, Undecided> {
+        if self.cancels {
+            call.cancelled.cancel();
+            std::future::pending::<()>().await;
+        }
+        Err(Undecided { why: "the judge is away".into(), spent: spent(), cancelled: false })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_nobody_could_check_is_no_finish() {
+    let claims = || Script::of(std::iter::repeat_n(finishes(), 9));
+    let script = claims();
+    let mind = Unjudging { script: script.clone(), cancels: false };
+    let agent = Agent::new(Arc::new(mind), Arc::new(Phone::new()), options());
+    let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!((ended.status, ended.stopped), (Status::Fail, Some(Stopped::Failed)));
+    assert!(ended.why.ends_with("the claim was not judged: the judge is away"), "{}", ended.why);
+    assert_eq!((ended.rounds, ended.spent.calls), (3, 6));
+    assert_eq!(script.seen()[1].observations, ["the claim was not judged: the judge is away"]);
+
+    let mind = Unjudging { script: claims(), cancels: true };
+    let agent = Agent::new(Arc::new(mind), Arc::new(Phone::new()), options());
+    let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!((ended.status, ended.stopped), (Status::Continue, Some(Stopped::Cancelled)));
+}
