@@ -240,3 +240,81 @@ async fn a_claim_that_nobody_could_check_is_no_finish() {
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!((ended.status, ended.stopped), (Status::Continue, Some(Stopped::Cancelled)));
 }
+
+/// A phone that changes for the worse: its pictures are none, or its screen cannot be read once something was tapped.
+struct Worse {
+    phone: Phone,
+    no_pictures: bool,
+}
+
+#[async_trait]
+impl Perform for Worse {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        let taps = matches!(action, Action::TapElement(_));
+        let done = self.phone.perform(call, action).await;
+        if taps {
+            let away = std::iter::repeat_n(busy(), 99).collect();
+            self.phone.failing.lock().unwrap().insert("controls", away);
+        }
+        match done {
+            Ok(Outcome::Picture(mut picture)) if self.no_pictures => {
+                picture.image.bytes = vec![1, 2, 3].into();
+                Ok(Outcome::Picture(picture))
+            }
+            done => done,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_picture_that_cannot_be_marked_is_told_and_the_run_goes_on() {
+    let mind = Script::of([finishes()]);
+    let phone = Worse { phone: Phone::new(), no_pictures: true };
+    let agent = Agent::new(mind.clone(), Arc::new(phone), options());
+    let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!(ended.status, Status::Finish);
+    let seen = mind.seen().remove(0);
+    assert!(seen.marked.is_none() && seen.clean.is_some());
+    assert_eq!(seen.current_controls.len(), 2);
+    let told = "Not seen this time: the controls were not marked on the picture: ";
+    assert!(seen.observations[0].starts_with(told), "{:?}", seen.observations);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_action_on_a_screen_that_cannot_be_read_is_not_done() {
+    let mind = Script::of([does([click("1"), click("2")]), finishes()]);
+    let phone = Arc::new(Worse { phone: Phone::new(), no_pictures: false });
+    let agent = Agent::new(mind.clone(), phone.clone(), options());
+    agent.run(&an_hour(), REQUEST, Memory::default()).await;
+    let taps = phone.phone.asked().iter().filter(|asked| asked.starts_with("tap")).count();
+    assert_eq!(taps, 1);
+    let told =
+        "click_control failed: not done: the screen could not be read after the action before";
+    let observations = &mind.seen()[1].observations;
+    assert!(observations.iter().any(|it| it == told), "{observations:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_that_runs_out_while_a_phone_is_waited_for_is_a_budget_used_up() {
+    let phone = Arc::new(Phone::new().failing("screenshot", std::iter::repeat_n(lost(), 99)));
+    let mut options = options();
+    options.budgets.time = Some(Duration::from_secs(20));
+    let mind = Script::of([finishes()]);
+    let ended =
+        Agent::new(mind.clone(), phone, options).run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!((ended.status, ended.stopped), (Status::Continue, Some(Stopped::Budget)));
+    assert_eq!(mind.seen().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_story_that_cannot_be_kept_does_not_end_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let started = "2025-11-14T10:30:45Z".into();
+    let recorder = Arc::new(crate::trace::Recorder::begin(folder.path(), started).unwrap());
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    let mind = Script::of([does([click("1")]), finishes()]);
+    let agent = Agent::new(mind.clone(), Arc::new(Phone::new()), options()).with_story(recorder);
+    let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!((ended.status, ended.rounds), (Status::Finish, 2));
+    assert_eq!(mind.seen()[1].last_success_actions.len(), 1);
+}
