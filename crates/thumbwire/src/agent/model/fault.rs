@@ -169,13 +169,16 @@ fn title(body: &str) -> Option<&str> {
     Some(&rest[..rest.find('<')?])
 }
 
-/// One line of at most 300 characters, without its full stop.
+/// One line of at most 300 characters, without its full stop. It ends with a whole word: half a key could not be cut out of it.
 fn brief(words: &str) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
     let line = line.trim_end_matches('.');
     match line.char_indices().nth(300) {
-        Some((end, _)) => format!("{} …", &line[..end]),
+        Some((end, _)) => {
+            let line = &line[..end];
+            format!("{} …", line.rsplit_once(' ').map_or(line, |(whole, _)| whole))
+        }
         None => line.to_owned(),
     }
 }
@@ -213,7 +216,11 @@ mod tests {
         check("upstream\u{7} connect error", "upstream connect error");
         check("", "nothing is said");
         check("[]", "[]");
-        assert_eq!(said(&"long ".repeat(500)).chars().count(), 302);
+        assert_eq!(said(&"long ".repeat(500)).chars().count(), 301);
+        assert_eq!(
+            said(&format!("{} half-a-word", "x".repeat(292))),
+            format!("{} …", "x".repeat(292))
+        );
     }
 
     #[test]

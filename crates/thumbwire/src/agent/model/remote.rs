@@ -314,8 +314,10 @@ impl<D: Dialect> Remote<D> {
         if event.trim().is_empty() {
             return Ok(false);
         }
-        let event: Value = serde_json::from_str(event)
-            .map_err(|_| Fault::passing(format!("an event is no JSON: {}.", fault::said(event))))?;
+        let event: Value = serde_json::from_str(event).map_err(|_| {
+            let said = fault::said(&self.unkeyed(event));
+            Fault::passing(format!("an event is no JSON: {said}."))
+        })?;
         let before = reading.text.len();
         let taken = self.dialect.event(&event, reading);
         heard(reading.text.get(before..).unwrap_or_default());
@@ -337,7 +339,7 @@ impl<D: Dialect> Remote<D> {
             return if reading.ended { Ok(()) } else { Err(cut("the body ended")) };
         }
         let value: Value = serde_json::from_str(&text).map_err(|_| {
-            Fault::passing(format!("the answer is no JSON: {}.", fault::said(&text)))
+            Fault::passing(format!("the answer is no JSON: {}.", fault::said(&self.unkeyed(&text))))
         })?;
         self.dialect.whole(&value, reading)
     }
@@ -359,7 +361,8 @@ impl<D: Dialect> Remote<D> {
         let body = read_some(&mut response, MOST_OF_REFUSAL, self.patience.idle).await;
         fault::refused(&fault::Refused {
             status: status.as_u16(),
-            body: &String::from_utf8_lossy(&body),
+            // Before it is shortened: half a key is found by nobody.
+            body: &self.unkeyed(&String::from_utf8_lossy(&body)),
             pause,
             should,
             model: &self.model,

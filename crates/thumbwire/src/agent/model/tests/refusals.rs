@@ -141,6 +141,25 @@ async fn a_key_is_not_carried_to_where_an_endpoint_points() {
 }
 
 #[tokio::test]
+async fn a_key_that_is_said_back_where_words_are_cut_is_told_in_no_part() {
+    let words = format!("{}{KEY}", "x".repeat(290));
+    let inside = format!("{} {KEY}", "x".repeat(289));
+    for given in [
+        Given::json(401, &json!({ "error": { "message": words } })),
+        Given::new(403, "text/plain", words.clone()),
+        Given::new(200, "application/json", words.clone()),
+        Given::events(&[format!("data: {words}\n\n")]),
+        Given::json(200, &json!({ "error": { "message": inside } })),
+    ] {
+        for choice in BOTH {
+            let server = Server::giving([given.clone()]).await;
+            let why = asked(choice, &server).await.0.unwrap_err().why;
+            assert!(!why.contains(&KEY[..5]), "{why}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_endless_answer_is_not_read_to_its_end() {
     let piece = "x".repeat(1 << 20);
     for kind in ["application/json", "text/event-stream"] {
