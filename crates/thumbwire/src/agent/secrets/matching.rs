@@ -1,7 +1,8 @@
 //! Finding values in words, however they are spelt.
 //!
 //! [`clean`] reads once from left to right and never reads what it wrote: a name that holds another's value would otherwise
-//! go on growing. Small and capital letters count as the same, and in XML a reference counts as what it stands for.
+//! go on growing. Small and capital letters count as the same, and in XML a reference counts as what it stands for. What apps put
+//! between the signs of a value (`4929 1234 5678 9012`, `+49 (170) 123-4567`) is passed over.
 
 use std::ops::Range;
 
@@ -33,6 +34,26 @@ impl Pattern {
     }
 }
 
+/// A shorter value, with something between its signs, would be found in lists of numbers.
+const SHORTEST_SPACED: usize = 6;
+/// How many signs that are passed over may follow each other.
+const MOST_BETWEEN: usize = 3;
+
+/// What apps put into numbers of cards, telephones and accounts.
+fn is_between(sign: char) -> bool {
+    matches!(
+        sign,
+        ' ' | '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' | '-' | '\u{2010}'
+            ..='\u{2013}' | '.' | '/' | '(' | ')'
+    )
+}
+
+/// What nobody sees: among them the marks that Android puts around numbers of telephones (`BidiFormatter`).
+fn is_unseen(sign: char) -> bool {
+    matches!(sign,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
 /// The value as it stands, and as programs write it that quote it: Rust's `{:?}` and JSON, a shell, `input text`, an address.
 pub(super) fn spellings(value: &str) -> Vec<String> {
     let mut all = vec![
@@ -43,6 +64,12 @@ pub(super) fn spellings(value: &str) -> Vec<String> {
         in_an_address(value, "%20"),
         in_an_address(value, "+"),
     ];
+    // A number that was given with blanks is shown without.
+    let close: Vec<char> = value.chars().filter(|&sign| !is_between(sign)).collect();
+    let digits = close.iter().filter(|sign| sign.is_ascii_digit()).count();
+    if close.len() >= SHORTEST_SPACED && digits * 2 >= close.len() {
+        all.push(close.into_iter().collect());
+    }
     all.sort();
     all.dedup();
     // Of two spellings, the one inside the other must not be found first.
@@ -68,16 +95,11 @@ pub(super) fn clean(words: &str, source: Source, patterns: &[&Pattern]) -> Optio
     let (mut showed, mut kept, mut at) = (false, 0, 0);
     while at < signs.len() {
         let (sign, place) = &signs[at];
-        let begins = |pattern: &&&Pattern| {
-            let folded = &pattern.folded;
-            folded.first() == Some(sign)
-                && signs.len() - at >= folded.len()
-                && signs[at..].iter().zip(folded).all(|((sign, _), sought)| sign == sought)
-        };
-        if let Some(pattern) = patterns.iter().find(begins) {
+        let found = patterns.iter().find_map(|it| Some((it, length(&signs[at..], &it.folded)?)));
+        if let Some((pattern, length)) = found {
             cleaned.push_str(&words[kept..place.start]);
             cleaned.push_str(&pattern.label);
-            at += pattern.folded.len();
+            at += length;
             kept = signs[at - 1].1.end;
             showed = true;
         } else if *sign == '{'
@@ -96,6 +118,25 @@ pub(super) fn clean(words: &str, source: Source, patterns: &[&Pattern]) -> Optio
     }
     cleaned.push_str(&words[kept..]);
     Some(Cleaned { words: cleaned, showed })
+}
+
+/// How many signs the sought ones take up, where they begin with the first.
+fn length(signs: &[(char, Range<usize>)], sought: &[char]) -> Option<usize> {
+    let (first, rest) = sought.split_first()?;
+    signs.first().filter(|(sign, _)| sign == first)?;
+    let mut at = 1;
+    for next in rest {
+        let between =
+            signs.get(at..)?.iter().take(MOST_BETWEEN + 1).position(|(sign, _)| sign == next)?;
+        let passed = |(sign, _): &(char, Range<usize>)| {
+            is_unseen(*sign) || (is_between(*sign) && sought.len() >= SHORTEST_SPACED)
+        };
+        if !signs[at..at + between].iter().all(passed) {
+            return None;
+        }
+        at += between + 1;
+    }
+    Some(at)
 }
 
 /// Each sign, small, with its place.
@@ -150,13 +191,16 @@ fn fold(sign: char) -> char {
 
 /// Whether this is what is left of a value of which some characters were lost: at least four, and more than half.
 pub(super) fn is_rest_of(shows: &str, value: &str) -> bool {
-    let count = shows.chars().count();
-    let all = value.chars().count();
+    let signs = |words: &str| -> Vec<char> {
+        words.chars().filter(|&sign| !is_between(sign) && !is_unseen(sign)).map(fold).collect()
+    };
+    let (shows, value) = (signs(shows), signs(value));
+    let (count, all) = (shows.len(), value.len());
     if count < 4 || count >= all || count * 2 <= all {
         return false;
     }
-    let mut value = value.chars().map(fold);
-    shows.chars().map(fold).all(|sought| value.any(|sign| sign == sought))
+    let mut value = value.into_iter();
+    shows.into_iter().all(|sought| value.any(|sign| sign == sought))
 }
 
 #[cfg(test)]
@@ -194,6 +238,25 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_an_app_spaces_is_found() {
+        for (words, value, expected) in [
+            ("Card 4929 1234 5678 9012.", "4929123456789012", "Card {{S}}."),
+            ("Card 4929123456789012.", "4929 1234-5678 9012", "Card {{S}}."),
+            ("\u{202a}+49 (170)\u{a0}123-4567\u{202c}", "+491701234567", "\u{202a}{{S}}\u{202c}"),
+            ("a password", "pass.word", "a password"),
+            ("code 123\u{2009}456", "123456", "code {{S}}"),
+            ("hun\u{200b}ter2", "hunter2", "{{S}}"),
+            // Of so few signs it may be a list of numbers, or a time.
+            ("4 7 1 1", "4711", "4 7 1 1"),
+            ("47\u{200b}11", "4711", "{{S}}"),
+            ("hunt, er2", "hunter2", "hunt, er2"),
+            ("h    unter2", "hunter2", "h    unter2"),
+        ] {
+            assert_eq!(cleaned(words, Source::Words, &[value]), expected, "{value} in {words}");
+        }
+    }
+
+    #[test]
     fn broken_references_and_short_ends_are_left_as_they_are() {
         for words in ["&", "&amp", "&#xFFFFFFFF;", "&#;", "hunte", "&é;", "{{", "{{}}", "{{a b}}"]
         {
@@ -217,6 +280,8 @@ mod tests {
             ("hunter2", "hunter2", false),
             ("2retnuh", "hunter2", false),
             ("core", "correct horse battery staple", false),
+            ("4929 1234 567", "4929123456789012", true),
+            ("4929 - (12)", "4929123456789012", false),
         ] {
             assert_eq!(is_rest_of(shows, value), is, "{shows}");
         }

@@ -156,6 +156,19 @@ async fn what_is_left_of_a_value_in_a_field_is_hidden_too() {
 }
 
 #[tokio::test]
+async fn a_number_that_an_app_spaces_is_hidden_and_painted_over() {
+    let nodes = vec![node("EditText", "4929 1234 5678 9012", 0)];
+    let vault = Vault::new([("CARD".to_owned(), "4929123456789012".to_owned())]).unwrap();
+    let secrets = Secrets::new(Phone::showing(nodes), Arc::new(vault));
+    let shot = Action::Snapshot(Shape::default());
+    let done = secrets.perform(&Call::within(Duration::from_secs(9)), shot).await;
+    let Ok(Outcome::Snapshot(picture, look)) = done else { panic!("{done:?}") };
+    assert_eq!(look.tree.nodes[0].text, "{{CARD}}");
+    assert!(!look.tree.source.contains("4929"), "{}", look.tree.source);
+    assert!(is_grey(&picture, 1, 1));
+}
+
+#[tokio::test]
 async fn a_log_and_a_failure_that_tell_the_value_tell_its_name() {
     let entry = LogEntry {
         time: "2024-03-05T10:00:00".into(),
