@@ -100,6 +100,8 @@ pub(super) async fn carry_out(
     let Watched { device, budgets, confirm, asks, show, config } = watched;
     let folder = run.folder();
     let limit = budgets.time.filter(|time| *time < FOREVER);
+    // A time that nobody set is no budget: neither the model nor the log is told that a week is left.
+    let budgets = Budgets { time: limit, ..budgets };
     let view = match (show.json, show.quiet) {
         (true, _) => View::Json(Arc::new(JsonLines)),
         (_, true) => View::Quiet,

@@ -151,6 +151,9 @@ fn what_happens_is_told_to_programs_in_json_lines() {
     assert_eq!(last["result"], "Maps is\nopen\u{1b}[2J");
     let did = lines.iter().find(|line| line["event"] == "did").unwrap();
     assert_eq!((&did["function"], &did["success"]), (&json!("launch_app"), &json!(true)));
+    // Only what was bounded is a budget.
+    let state = lines.iter().find(|line| line["event"] == "state").unwrap();
+    assert_eq!(state["left"], "49 of 50 rounds");
 }
 
 #[test]

@@ -10,6 +10,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 page, folder, kind = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), sys.argv[3]
 options = Options()
@@ -61,7 +62,8 @@ try:
         press(key)
         assert shown() == [at], (key, at, shown())
     driver.find_elements(By.CSS_SELECTOR, ".timeline a")[1].click()
-    assert shown() == [1] and driver.current_url.endswith("#m2")
+    # The browser tells the page of a new address when it has time.
+    WebDriverWait(driver, 20).until(lambda _: shown() == [1] and driver.current_url.endswith("#m2"))
 
     # Every picture can be read by the browser, and has its place.
     sizes = driver.execute_async_script(
