@@ -189,16 +189,24 @@ fn a_variable_that_is_wrong_is_named_and_an_empty_one_is_none() {
     }
 }
 
-/// The run's pictures and looks by name; lines of the trace hold times and stay out.
+/// The pictures and looks of the demo, and of the agent's run inside, by name; what holds times stays out.
 fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| !path.ends_with("trace.jsonl"))
-        .map(|path| {
-            (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap())
-        })
-        .collect()
+    let mut kept = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            // The folder of the agent's run is named after the time.
+            kept.extend(inside(&path));
+        } else if name.ends_with(".png") || name.contains("look") {
+            kept.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    kept
+}
+
+fn inside(folder: &Path) -> impl Iterator<Item = (String, Vec<u8>)> {
+    kept(folder).into_iter().map(|(name, bytes)| (format!("run/{name}"), bytes))
 }
 
 #[test]
