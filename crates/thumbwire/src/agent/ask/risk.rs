@@ -104,12 +104,32 @@ pub fn risk(doing: &Doing, screen: &Scene) -> Option<Risk> {
     }
     let node = target(doing, screen);
     let named = doing.arguments.get("control_name").and_then(Value::as_str);
-    let words = node.map(words_of).filter(|words| !words.is_empty());
-    let words = words.or_else(|| named.map(str::to_owned))?;
     if node.is_some_and(thumbwire_device::field::takes_text) {
         return None;
     }
-    by_words(&words).map(|what| Risk { what, words })
+    let own = node.map(words_of).filter(|words| !words.is_empty());
+    let inside = node.map(|node| words_inside(node, screen)).filter(|words| !words.is_empty());
+    let named = named.map(str::to_owned).filter(|_| own.is_none() && inside.is_none());
+    let all = [own, inside, named].into_iter().flatten();
+    all.filter_map(|words| Some(Risk { what: by_words(&words)?, words })).next()
+}
+
+/// What stands in a control that does not say anything itself: a button of Compose is a view that takes taps, and its words are
+/// a view within.
+fn words_inside(node: &Node, screen: &Scene) -> String {
+    let says = !(node.text.is_empty() && node.description.is_empty());
+    let Some(controls) = screen.controls.as_ref().filter(|_| !says) else { return String::new() };
+    let look = &controls.look;
+    let nodes = &look.tree.nodes;
+    let outer = nodes.iter().position(|it| std::ptr::eq(it, node)).unwrap_or(nodes.len());
+    let inside = (outer..nodes.len()).filter(|&at| look.is_inside(at, outer));
+    let words = inside.map(|at| match (&*nodes[at].text, &*nodes[at].description) {
+        ("", description) => description,
+        (text, _) => text,
+    });
+    // More of them are a list or a page, not a button.
+    let words: Vec<&str> = words.filter(|words| !words.is_empty()).take(MOST_WORDS + 1).collect();
+    words.join(" ")
 }
 
 fn by_words(words: &str) -> Option<&'static str> {
@@ -228,6 +248,24 @@ mod tests {
         assert_eq!(risky("1", "Cancel").unwrap().words, "Delete");
         assert_eq!(risky("2", "Delete"), None);
         assert!(risky("9", "Delete").is_some(), "nothing better is known");
+    }
+
+    #[test]
+    fn a_button_whose_words_stand_within_is_judged_by_them() {
+        let inside = |words: &str| {
+            let mut within = node("TextView", words, 0);
+            within.parent = Some(0);
+            scene("app", vec![node("View", "", 0), within])
+        };
+        let risky = |screen: &Scene| {
+            risk(&click(json!({ "control_id": "1", "control_name": "View" })), screen)
+        };
+        assert_eq!(risky(&inside("Pay now")).unwrap().what, "pay");
+        assert_eq!(risky(&inside("Cancel")), None);
+        assert_eq!(risky(&inside("Pay whom you like, whenever it suits you")), None);
+        // Another button beside it is none of its words.
+        let beside = scene("app", vec![node("View", "", 0), node("Button", "Pay now", 1)]);
+        assert_eq!(risky(&beside), None);
     }
 
     #[test]
