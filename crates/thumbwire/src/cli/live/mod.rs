@@ -70,14 +70,14 @@ impl Live {
     pub(super) fn pause(&self) {
         if let Some(bar) = &self.bar {
             bar.disable_steady_tick();
-            bar.suspend(|| ());
-            bar.set_draw_target(ProgressDrawTarget::hidden());
+            take_away(bar);
         }
     }
 
     /// Draws it again.
     pub(super) fn go_on(&self) {
         if let Some(bar) = &self.bar {
+            bar.reset();
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
         }
@@ -156,6 +156,12 @@ impl<W: Fn(&str) + Send + Sync> Watch for Lines<W> {
     fn tell(&self, event: &Event<'_>) {
         self.say(|telling| telling.lines(event));
     }
+}
+
+/// Takes the line off the terminal. Hiding alone would leave it there, with the cursor at its end.
+fn take_away(bar: &ProgressBar) {
+    bar.finish_and_clear();
+    bar.set_draw_target(ProgressDrawTarget::hidden());
 }
 
 /// The line below: what goes on, and how much time is left, or has gone where there is no limit.

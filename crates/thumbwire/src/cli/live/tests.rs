@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::ink::Ink;
 use super::telling::Telling;
-use super::{bar, json};
+use super::{bar, json, take_away};
 use crate::agent::model::Spent;
 use crate::agent::{Decision, Doing, Ended, Event, Status, Stopped};
 
@@ -186,4 +186,16 @@ fn the_line_below_fits_and_ends_with_the_time() {
         assert!(shown.contains("3/50 thinking") && shown.contains(clock), "{shown:?}");
         assert!(shown.trim_end().chars().count() <= 40, "{shown:?}");
     }
+}
+
+#[test]
+fn the_line_below_is_gone_once_it_is_taken_away() {
+    let bar = bar(false, None);
+    let sheet = Sheet::default();
+    bar.set_draw_target(indicatif::ProgressDrawTarget::term_like(Box::new(sheet.clone())));
+    bar.set_message("thinking");
+    bar.tick();
+    take_away(&bar);
+    bar.set_message("acting");
+    assert_eq!(sheet.0.lock().unwrap().trim(), "");
 }
