@@ -29,7 +29,7 @@ pub(in crate::agent) fn decision(
     cut_off: bool,
     functions: &[Function],
 ) -> Result<Decision, String> {
-    let found = best(reply, cut_off, is_decision, acts)?;
+    let found = best(reply, cut_off, "action", is_decision, acts)?;
     let twice = |key: &&String| !SPOKEN.contains(&key.to_ascii_lowercase().as_str());
     if let Some(key) = found.twice.iter().find(twice) {
         return Err(format!("`{key}` stands there twice, with different values"));
@@ -70,7 +70,7 @@ pub(in crate::agent) struct Judged {
 pub(in crate::agent) fn judged(reply: &str, cut_off: bool) -> Result<Judged, String> {
     let has =
         |value: &Value| value.as_object().is_some_and(|object| get(object, &["reached"]).is_some());
-    let found = best(reply, cut_off, has, has)?;
+    let found = best(reply, cut_off, "reached", has, has)?;
     if found.twice.iter().any(|key| key.eq_ignore_ascii_case("reached")) {
         return Err("`reached` stands there twice, with different values".into());
     }
@@ -94,10 +94,12 @@ const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
 const FUNCTION: [&str; 3] = ["function", "name", "tool"];
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 
-/// The value of a reply that is meant: the first that does something, else the first that is of the kind at all.
+/// The value of a reply that is meant: the first that does something, else the first that is of the kind at all. `key` is what a value of
+/// the kind is known by.
 fn best(
     reply: &str,
     cut_off: bool,
+    key: &str,
     is_kind: impl Fn(&Value) -> bool,
     acts: impl Fn(&Value) -> bool,
 ) -> Result<Found, String> {
@@ -129,7 +131,7 @@ fn best(
         None if reply.trim().is_empty() => Err("it is empty".into()),
         None if said.trim().is_empty() => Err("it ends before the thinking does".into()),
         None if said.contains('{') => {
-            Err("it has no JSON object that can be read and has an `action`".into())
+            Err(format!("it has no JSON object that can be read and has `{key}`"))
         }
         None => Err("it has no JSON object".into()),
     }

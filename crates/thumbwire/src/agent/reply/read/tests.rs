@@ -147,6 +147,11 @@ fn judgements_are_read() {
     ] {
         assert!(judged(odd, false).is_err(), "{odd}");
     }
+    // What is said against it names what a judgement needs, not what a decision does.
+    assert_eq!(
+        judged(r#"{"thought": "done", "action": null}"#, false),
+        Err("it has no JSON object that can be read and has `reached`".into())
+    );
 }
 
 #[test]
