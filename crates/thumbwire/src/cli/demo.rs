@@ -142,7 +142,8 @@ impl Story {
             Content::Text(text) => Some(text.as_str()),
             Content::Picture(_) => None,
         });
-        print(&format!("      {}  ({})\n", said.unwrap_or_default(), millis(took)))?;
+        let said = said.unwrap_or_default().replace('\n', "\n      ");
+        print(&format!("      {said}  ({})\n", millis(took)))?;
         let (reply, took) = self.call("mobile_take_screenshot", json!({})).await?;
         let picture = reply.content.iter().any(|part| matches!(part, Content::Picture(_)));
         if !picture {
