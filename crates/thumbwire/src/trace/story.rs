@@ -189,7 +189,7 @@ impl Story {
                         format!("A trace of version {trace}, before {VERSION}: it tells less.");
                     self.notes.push(note);
                 }
-                (self.program, self.started) = (program, started);
+                (self.program, self.started) = (program, to_the_second(&started));
             }
             Line::Step { step, at_ms, took_ms, action, end, .. } => {
                 match &end {
@@ -290,4 +290,31 @@ fn add(sum: &mut Cost, other: &Cost) {
     sum.cached_tokens = sum.cached_tokens.saturating_add(other.cached_tokens);
     sum.cache_writes = sum.cache_writes.saturating_add(other.cache_writes);
     sum.output_tokens = sum.output_tokens.saturating_add(other.output_tokens);
+}
+
+/// A time in RFC 3339 without the fraction of its second, which nobody reads.
+fn to_the_second(time: &str) -> String {
+    match time.split_once('.') {
+        Some((whole, fraction)) => {
+            format!("{whole}{}", fraction.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => time.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_the_second;
+
+    #[test]
+    fn a_time_is_told_to_the_second() {
+        for (time, told) in [
+            ("2026-11-22T00:29:42.713980535Z", "2026-11-22T00:29:42Z"),
+            ("2026-11-22T00:29:42.5+01:00", "2026-11-22T00:29:42+01:00"),
+            ("2026-11-22T00:29:42Z", "2026-11-22T00:29:42Z"),
+            ("some day", "some day"),
+        ] {
+            assert_eq!(to_the_second(time), told);
+        }
+    }
 }
