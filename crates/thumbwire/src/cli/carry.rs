@@ -179,7 +179,7 @@ fn tell(
     let interrupted = ended.stopped == Some(Stopped::Cancelled);
     let mut story = vec![format!("Its story: thumbwire trace report {}", quoted(folder))];
     if let Some(command) = going_on.filter(|_| ended.status == Status::Continue) {
-        story.push(format!("Go on with: {command}"));
+        story.push(format!("{}: {command}", how_to_go_on(ended.stopped)));
     }
     match view {
         View::Live(live) => live.end(ended, &story),
@@ -200,6 +200,14 @@ fn tell(
     })
 }
 
+/// What stands before the command that goes on. What a run used before counts on, so that the same limit would end it at once.
+fn how_to_go_on(stopped: Option<Stopped>) -> &'static str {
+    match stopped {
+        Some(Stopped::Budget) => "Raise the limit, and go on with",
+        _ => "Go on with",
+    }
+}
+
 /// The answer with its lines, and without what a terminal would obey.
 fn plain(text: &str) -> String {
     text.lines().map(super::live::harmless).collect::<Vec<_>>().join("\n")
@@ -217,6 +225,12 @@ pub(super) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_at_its_limit_goes_on_with_a_higher_one() {
+        assert_eq!(how_to_go_on(Some(Stopped::Budget)), "Raise the limit, and go on with");
+        assert_eq!(how_to_go_on(Some(Stopped::Cancelled)), "Go on with");
+    }
 
     #[test]
     fn an_answer_keeps_its_lines_and_nothing_that_a_terminal_obeys() {

@@ -97,6 +97,9 @@ fn alone(arguments: &Arguments) -> Result<(Option<String>, Option<String>), Ende
         (_, [_, _, ..]) => {
             Err(Ended::usage("a goal is carried out on one phone: give one --device"))
         }
+        ([goal], _) if goal.trim().is_empty() => {
+            Err(Ended::usage("the goal is empty; say what is to be reached"))
+        }
         (goal, device) => Ok((goal.first().cloned(), device.first().cloned())),
     }
 }
@@ -194,6 +197,23 @@ fn going_on(words: &[String], folder: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_goal_is_refused_before_a_phone_is_touched() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            run: Arguments,
+        }
+        let check = |words: &[&str], goal: Option<&str>| {
+            let line = <Line as clap::Parser>::try_parse_from(words).map_err(|it| it.to_string());
+            let got = alone(&line.unwrap().run).map_err(|ended| ended.code);
+            assert_eq!(got, goal.map(|goal| (Some(goal.to_owned()), None)).ok_or(2));
+        };
+        check(&["run", "open Maps"], Some("open Maps"));
+        check(&["run", ""], None);
+        check(&["run", " \n"], None);
+    }
 
     #[test]
     fn the_command_that_goes_on_is_the_one_that_began() {
