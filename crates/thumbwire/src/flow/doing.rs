@@ -114,13 +114,21 @@ impl Stage<'_> {
             },
             Deed::Tap(sought) => {
                 let tap = Action::TapElement(sought.target());
-                self.until(patience, async || self.attempt(tap.clone()).await).await.map(drop)
+                let tapped = self.until(patience, async || self.attempt(tap.clone()).await).await;
+                match tapped {
+                    Ok(_) => Ok(()),
+                    Err(stumble) => Err(self.without_numbers(sought, stumble).await),
+                }
             }
             Deed::LongPress(sought, held) => self.long_press(sought, *held, patience).await,
             Deed::Type { text, into, clear, submit, .. } => {
-                let into = into.as_ref().map(Sought::target);
-                let typing = Typing { text: text.clone(), into, clear: *clear, submit: *submit };
-                self.type_text(typing, patience).await
+                let target = into.as_ref().map(Sought::target);
+                let typing =
+                    Typing { text: text.clone(), into: target, clear: *clear, submit: *submit };
+                match (self.type_text(typing, patience).await, into) {
+                    (Err(stumble), Some(into)) => Err(self.without_numbers(into, stumble).await),
+                    (typed, _) => typed,
+                }
             }
             Deed::ScrollTo { sought, direction, distance, most } => {
                 self.scroll_to(sought, *direction, *distance, *most).await
@@ -132,6 +140,21 @@ impl Stage<'_> {
             },
             Deed::Goal(goal) => self.pursue(goal).await,
             Deed::Repeat { .. } | Deed::Run { .. } => Ok(()),
+        }
+    }
+
+    /// Of several elements a session tells numbers by which a client can choose: whoever reads what came of a flow has seen none.
+    async fn without_numbers(&self, sought: &Sought, stumble: Stumble) -> Stumble {
+        let several = stumble.what.contains("elements answer to it");
+        if !several || !matches!(sought, Sought::Words(_)) {
+            return stumble;
+        }
+        match self.find(sought).await {
+            Ok(Try::Done((look, nodes))) if nodes.len() > 1 => {
+                let several = look.describe_several(&nodes, Numbers::Unknown);
+                Stumble::new(Failing::Step, format!("element {sought} not found: {several}"))
+            }
+            _ => stumble,
         }
     }
 
@@ -151,7 +174,8 @@ impl Stage<'_> {
                 let node = match (sought, nodes.as_slice()) {
                     (_, []) => return missed(format!("element {sought} not found")),
                     (Sought::Words(_), [_, _, ..]) => {
-                        return missed(look.describe_several(&nodes, Numbers::Unknown));
+                        let several = look.describe_several(&nodes, Numbers::Unknown);
+                        return missed(format!("element {sought} not found: {several}"));
                     }
                     (Sought::Words(_), [node]) => *node,
                     (Sought::Parts(_, index), nodes) => match nodes.get(*index) {
