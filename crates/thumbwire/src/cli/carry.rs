@@ -59,11 +59,19 @@ pub(super) struct ShowFlags {
     quiet: bool,
 }
 
+impl ShowFlags {
+    /// One of them that was given.
+    pub(super) fn given(self) -> Option<&'static str> {
+        let given = [(self.json, "--json"), (self.quiet, "--quiet")];
+        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+    }
+}
+
 /// How long a run goes on where no limit was given: until its rounds are used up.
 pub(super) const FOREVER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The exit code of a run that was interrupted (128 and the number of SIGINT).
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// What is to be carried out.
 pub(super) struct Errand {
@@ -113,7 +121,9 @@ pub(super) async fn carry_out(
     let mut call = Call::within(FOREVER).on(device);
     call.ask = if asks { terminal::person(view.live()) } else { Arc::new(NobodyThere) };
     let options = stage::options(errand.pictures, budgets, folder.clone());
-    let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), view.live()));
+    let live = view.live();
+    let notice = move |words: &str| live.iter().for_each(|live| live.notice(words));
+    let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let memory = std::mem::take(&mut run.memory);
     let agent = run.agent(errand.mind, options, view.watch()).confirming(confirm.before(asks));
     let ended = agent.run(&call, &errand.goal, memory).await;
@@ -132,14 +142,12 @@ pub(super) async fn phone(session: &dyn Perform, device: Option<String>) -> Resu
     Ok(format!("{name}{id}, {} {}", identity.platform, info.os_version))
 }
 
-/// Ends the run behind the action that is under way when somebody asks for it; at once when they ask again.
-async fn interrupts(cancelled: CancellationToken, live: Option<Arc<Live>>) {
+/// Ends the run behind the action that is under way when somebody asks for it; at once when they ask again. `notice` is told how.
+pub(super) async fn interrupts(cancelled: CancellationToken, notice: impl Fn(&str)) {
     let mut asked = Asked::new();
     asked.ending().await;
     cancelled.cancel();
-    if let Some(live) = &live {
-        live.notice("Ends after this action; Ctrl-C again ends at once.");
-    }
+    notice("Ends after this action; Ctrl-C again ends at once.");
     asked.ending().await;
     terminal::show_again();
     std::process::exit(INTERRUPTED.into());

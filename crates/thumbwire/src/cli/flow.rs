@@ -1,12 +1,14 @@
 //! `thumbwire run FLOW.yaml …`: reads the files, runs them, writes the JUnit file.
 //!
-//! Exit codes: 0 all passed, 1 a case failed, 2 a file is wrong, 3 no phone, 4 the time of the whole run was over, 5 refused by policy.
+//! Exit codes: 0 all passed, 1 a case failed, 2 a file is wrong, 3 no phone, 4 the time of the whole run was over, 5 refused by policy,
+//! 130 it was interrupted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::carry::{INTERRUPTED, interrupts};
 use super::{Ended, exit_code, print};
 use crate::action::{Ask, Call, Perform};
 use crate::flow::{self, Flow, Options, Pursue, Refusal, Run, Shard, Terminal, junit};
@@ -38,6 +40,22 @@ pub(super) struct Flags {
 }
 
 const FLOWS: &str = "Flows";
+
+impl Flags {
+    /// One of them that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.junit.is_some(), "--junit"),
+            (!self.param.is_empty(), "--param"),
+            (self.only.is_some(), "--only"),
+            (self.shard.is_some(), "--shard"),
+            (self.fail_fast, "--fail-fast"),
+            (self.retries > 0, "--retries"),
+            (self.allow_reset, "--allow-reset"),
+        ];
+        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+    }
+}
 
 /// What `run` hands over beside.
 pub(super) struct Errand<'a> {
@@ -84,14 +102,10 @@ pub(super) async fn run(
     let terminal = Terminal::new(|text: &str| drop(print(text)), live);
     let run = Run { perform, options, watch: &terminal, pursue: errand.pursue };
     let call = Call { ask: errand.ask, ..Call::within(errand.within.unwrap_or(LONG)) };
-    let cancelled = call.cancelled.clone();
-    let interrupted = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            cancelled.cancel();
-        }
-    });
+    let notice = |words: &str| eprintln!("{words}");
+    let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let report = run.run(&call, flows).await;
-    interrupted.abort();
+    interrupts.abort();
     let report = report.map_err(|refusal| {
         let code = match &refusal {
             Refusal::Reset { .. } | Refusal::Goal { .. } => 5,
@@ -111,7 +125,11 @@ pub(super) async fn run(
         written
             .map_err(|error| Ended::failed(format!("cannot write {}: {error}", file.display())))?;
     }
-    Ok(report.exit_code())
+    Ok(match report.exit_code() {
+        0 => 0,
+        _ if call.cancelled.is_cancelled() => INTERRUPTED,
+        code => code,
+    })
 }
 
 /// All flows, or all that is wrong with them.

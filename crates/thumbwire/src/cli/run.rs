@@ -65,6 +65,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     if flows {
         return try_flows(arguments, config).await;
     }
+    if let Some(flag) = arguments.flows.given() {
+        return Err(Ended::usage(format!("{flag} is for flows: name their files, and no goal")));
+    }
     let (goal, device) = alone(&arguments)?;
     let thinker = arguments.mind.open(config)?;
     let vault = stage::secrets(&arguments.secret)?;
@@ -110,6 +113,10 @@ fn session(config: &Config, device: Option<String>, max_side: Option<u32>) -> Se
 
 /// Tries flows; a step with a goal is pursued by the model, where one was named.
 async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+    let resumes = arguments.resume.as_ref().map(|_| "--resume");
+    if let Some(flag) = resumes.or(arguments.show.given()) {
+        return Err(Ended::usage(format!("{flag} is for a goal, and not for flows")));
+    }
     let thinker = match arguments.mind.is_there() {
         true => Some(arguments.mind.open(config)?),
         false => None,

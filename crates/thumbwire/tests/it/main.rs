@@ -13,6 +13,7 @@ mod device_media;
 mod faults;
 mod flows;
 mod flows_judged;
+mod flows_run;
 mod guarded;
 mod http;
 mod http_calls;

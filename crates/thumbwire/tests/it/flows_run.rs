@@ -1,0 +1,131 @@
+//! `thumbwire run FLOW.yaml` as a CI starts it: exit codes, the JUnit file, what is refused, what an interruption leaves.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::support::thumbwire;
+
+/// A folder with these flows in it.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn command(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
+    let mut command = thumbwire();
+    command.current_dir(folder.path()).arg("run").args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// Standard output, standard error, exit code.
+fn run(command: &mut Command) -> (String, String, Option<i32>) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+const PASSES: &str = "app: com.android.notes\nsteps: [launch, expect: New note]\n";
+const FAILS: &str = "app: com.android.notes\nsteps: [launch, { expect: Nonsense, timeout: 0.1 }]\n";
+
+#[test]
+fn exit_codes_tell_a_ci_how_flows_went() {
+    let folder = folder(&[
+        ("passes.yaml", PASSES),
+        ("fails.yaml", FAILS),
+        ("wrong.yaml", "steps: [{ tapp: Save }]\n"),
+        ("reset.yaml", "app: com.android.notes\nreset: true\nsteps: [launch]\n"),
+        ("goal.yaml", "steps: [{ goal: Order a pizza }]\n"),
+        (
+            "slow.yaml",
+            "cases:\n- { name: a, steps: [{ wait: 9 }] }\n- { name: b, steps: [{ wait: 9 }] }\n",
+        ),
+    ]);
+    let check = |arguments: &[&str], code: i32, words: &str| {
+        let (out, err, found) = run(&mut command(&folder, arguments));
+        assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
+        assert!(out.contains(words) || err.contains(words), "{arguments:?}: {out}{err}");
+    };
+    let on = ["--device", "virtual"];
+    check(&[&["passes.yaml"], &on[..]].concat(), 0, "1 of 1 cases passed");
+    check(&[&["fails.yaml", "passes.yaml"], &on[..]].concat(), 1, "1 failed");
+    check(&[&["wrong.yaml", "passes.yaml"], &on[..]].concat(), 2, "wrong.yaml:1:11: ");
+    check(&[&["none.yaml"], &on[..]].concat(), 2, "cannot read none.yaml");
+    check(&[&["passes.yaml", "--only", "zzz"], &on[..]].concat(), 2, "no case is called");
+    check(&["passes.yaml"], 3, "no device is chosen");
+    check(
+        &[&["slow.yaml", "--time", "3"], &on[..]].concat(),
+        4,
+        "the time of the whole run was over",
+    );
+    check(&[&["reset.yaml"], &on[..]].concat(), 5, "--allow-reset");
+    check(&[&["goal.yaml"], &on[..]].concat(), 5, "--model");
+}
+
+#[test]
+fn flags_that_would_not_be_heeded_are_refused() {
+    let folder = folder(&[("passes.yaml", PASSES)]);
+    let check = |arguments: &[&str], words: &str| {
+        let (out, err, code) = run(command(&folder, arguments).args(["--device", "virtual"]));
+        assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+        assert!(!folder.path().join("logs").exists(), "{arguments:?}");
+    };
+    for flag in [&["--json"][..], &["--quiet"], &["--resume", "logs/x"]] {
+        check(&[&["passes.yaml"], flag].concat(), &format!("{} is for a goal", flag[0]));
+    }
+    let flow_flags =
+        [&["--junit", "x.xml"][..], &["--only", "a"], &["--allow-reset"], &["--param", "A=b"]];
+    for flag in flow_flags {
+        check(&[&["Open notes"], flag].concat(), &format!("{} is for flows", flag[0]));
+    }
+}
+
+#[test]
+fn a_secret_stands_in_nothing_that_a_flow_leaves_behind() {
+    let steps = "app: com.android.notes\nsteps:\n- launch\n- tap: New note\n\
+                 - type: { text: \"{{PIN}}\", into: { id: editable_title } }\n\
+                 - expect: { id: editable_title, equals: other, timeout: 0.1 }\n";
+    let folder = folder(&[("secret.yaml", steps)]);
+    let arguments = ["secret.yaml", "--device", "virtual", "--secret", "PIN", "--junit", "x.xml"];
+    let mut command = command(&folder, &arguments);
+    let (out, err, code) = run(command.env("THUMBWIRE_SECRET_PIN", "tulip-4711"));
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(out.contains("{{PIN}}") && !out.contains("tulip") && !err.contains("tulip"), "{out}");
+    let (mut open, mut files) = (vec![folder.path().to_owned()], 0);
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        files += 1;
+        let bytes = fs::read(&path).unwrap();
+        assert!(!bytes.windows(5).any(|window| window == b"tulip"), "{}", path.display());
+    }
+    assert!(files > 4, "{files}");
+}
+
+#[cfg(unix)]
+#[test]
+fn flows_that_are_interrupted_end_with_130_and_leave_their_junit_file() {
+    let steps = "cases:\n- { name: a, steps: [{ press: home }, { wait: 60 }] }\n- { name: b, steps: [{ wait: 60 }] }\n";
+    let folder = folder(&[("long.yaml", steps)]);
+    for signal in ["-INT", "-TERM"] {
+        let arguments = ["long.yaml", "--device", "virtual", "--junit", "x.xml"];
+        let mut command = command(&folder, &arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        lines.by_ref().map(Result::unwrap).find(|line| line.contains("press home")).unwrap();
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let rest: Vec<String> = lines.map(Result::unwrap).collect();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {rest:?}");
+        assert!(rest.iter().any(|line| line.contains("called off")), "{rest:?}");
+        let junit = fs::read_to_string(folder.path().join("x.xml")).unwrap();
+        assert!(junit.contains("<skipped") && junit.contains("time-out"), "{junit}");
+        fs::remove_file(folder.path().join("x.xml")).unwrap();
+    }
+}
