@@ -154,12 +154,13 @@ fn attempt(
         bar.finish_and_clear();
         (found.table(), found.to_json(), found.lowest())
     };
+    // First what was measured: a file that cannot be written must not cost it.
+    print(&text)?;
     if let Some(file) = &arguments.json {
         let written = fs::write(file, format!("{json:#}\n"));
         written
             .map_err(|error| Ended::failed(format!("cannot write {}: {error}", file.display())))?;
     }
-    print(&text)?;
     Ok(u8::from(least < arguments.least))
 }
 
