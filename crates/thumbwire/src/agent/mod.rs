@@ -49,7 +49,7 @@ pub use memory::Memory;
 pub use mind::{Judgement, Mind, Thinking, Undecided};
 pub use options::{Budgets, Ended, Options, Pictures, Safeguards, Stopped};
 pub use phases::explain;
-pub use prompt::{Part, Prompt, Role, Turn};
+pub use prompt::{Part, Prompt, Role, Turn, readable};
 pub use prompter::Prompter;
 pub use replay::Replay;
 pub use reply::{Decision, Doing, Status};

@@ -19,7 +19,9 @@ use serde_json::{Map, Value, json};
 
 use super::script::{Aim, Shown, Step, Way, fill, like, says, switch_of};
 use crate::action::Call;
-use crate::agent::{Decision, Doing, Mind, Prompt, Sight, Status, Thinking, Undecided, Watch};
+use crate::agent::{
+    Decision, Doing, Mind, Prompt, Sight, Status, Thinking, Undecided, Watch, readable,
+};
 
 /// Does nothing, round after round.
 #[derive(Debug)]
@@ -80,6 +82,8 @@ struct Progress {
     turned: bool,
     /// The largest that was seen of the screen.
     size: (i32, i32),
+    /// How often the last tap of all was made again.
+    ends: u32,
     /// The steps that were gone back to since the last one that led on, each time it was.
     tried: Vec<usize>,
 }
@@ -90,6 +94,8 @@ const MOST: u32 = 24;
 const FURTHEST: u32 = 8;
 /// How often a text that does not show is typed.
 const MOST_TEXTS: u32 = 6;
+/// How often the last tap is made again: what it led to may have the same name.
+const MOST_ENDS: u32 = 3;
 /// How often a step is gone back to before another is tried.
 const MOST_TRIES: usize = 2;
 
@@ -134,10 +140,8 @@ struct Seen {
 
 impl Seen {
     fn of(sight: &Sight) -> Self {
-        let shows = sight
-            .current_controls
-            .iter()
-            .filter(|row| !row.state.iter().any(|word| word == "hidden"));
+        let told = readable(&sight.current_controls);
+        let shows = told.iter().filter(|row| !row.state.iter().any(|word| word == "hidden"));
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         for row in shows {
             rows.push(Shown {
@@ -148,7 +152,7 @@ impl Seen {
             });
             ids.push(row.id.clone());
         }
-        let all = sight.current_controls.iter();
+        let all = told.iter();
         let size =
             all.fold((0, 0), |(right, low), row| (right.max(row.rect[2]), low.max(row.rect[3])));
         let failed = sight.observations.iter().any(|words| {
@@ -238,6 +242,12 @@ impl Follower<'_> {
         let led_on = next.is_some_and(shows);
         let aimless = self.target_of(step).is_none();
         if !led_on && (shows(step) || (aimless && !done)) {
+            if step + 1 == self.script.len() {
+                self.state.ends += 1;
+                if self.state.ends > MOST_ENDS {
+                    return;
+                }
+            }
             self.state.at = self.state.at.min(step);
         }
     }
@@ -274,7 +284,7 @@ impl Follower<'_> {
     /// From the beginning of this app's part: what was not kept is lost.
     fn begin_again(&mut self) {
         self.state.at = self.part().0;
-        self.state.times = 0;
+        (self.state.times, self.state.ends) = (0, 0);
         self.state.last = None;
     }
 
@@ -498,13 +508,12 @@ impl Follower<'_> {
 
     /// What was tapped at the end still shows: the tap went elsewhere.
     fn once_more(&mut self) -> Option<Decision> {
-        const MOST_ENDS: u32 = 3;
         let last = self.script.len().checked_sub(1)?;
         let Step::Tap(aim) = &self.script[last] else { return None };
         let row = self.seen.find(&self.filled(aim))?;
-        self.state.times += 1;
+        self.state.ends += 1;
         let click = self.click(row);
-        (self.state.times <= MOST_ENDS).then(|| self.done(last, "It still shows.", click))
+        (self.state.ends <= MOST_ENDS).then(|| self.done(last, "It still shows.", click))
     }
 
     fn finished(&self) -> Decision {

@@ -185,11 +185,28 @@ fn held(
             let copied = phone.world(|world| world.clipboard() == Some(text));
             missing(copied, "something else was copied, or nothing")
         }
-        Want::Answer(words) => {
-            let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-            missing(flat(answer).contains(&flat(words)), "the answer does not hold it")
-        }
+        Want::Answer(words) => missing(tells(answer, words), "the answer does not hold it"),
     }
+}
+
+/// Whether an answer tells it. 25 is not told by 125 or 25.5, and nothing is told by all that stands on a screen.
+fn tells(answer: &str, words: &str) -> bool {
+    /// More than anybody says who is asked for one thing, in characters.
+    const LONGEST: usize = 400;
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (answer, words) = (flat(answer), flat(words));
+    let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
+    let goes_on = |edge: Option<char>, [next, further]: [Option<char>; 2]| {
+        let parted = matches!(next, Some('.' | ',' | ':'));
+        is_digit(edge) && (is_digit(next) || (parted && is_digit(further)))
+    };
+    answer.chars().count() <= LONGEST
+        && answer.match_indices(&words).any(|(at, found)| {
+            let mut before = answer[..at].chars().rev();
+            let mut after = answer[at + found.len()..].chars();
+            !goes_on(found.chars().next(), [before.next(), before.next()])
+                && !goes_on(found.chars().next_back(), [after.next(), after.next()])
+        })
 }
 
 /// The changes that these keys and values fit, one each, whatever stands for their names.
@@ -298,5 +315,21 @@ mod tests {
     fn an_answer_must_hold_what_was_asked() {
         assert_eq!(after(|_| {}, &[Want::Answer("25 minutes".into())]), Ok(()));
         assert!(after(|_| {}, &[Want::Answer("26".into())]).is_err());
+        // Near misses, and all numbers there are.
+        for (answer, told) in [
+            ("25", true),
+            ("25g, or so", true),
+            ("It is 25.", true),
+            ("125", false),
+            ("250 g", false),
+            ("1.25", false),
+            ("25.5 g", false),
+            ("1,25", false),
+            ("It was 125, now it is 25", true),
+        ] {
+            assert_eq!(tells(answer, "25"), told, "{answer}");
+        }
+        let all: Vec<String> = (0..500).map(|number| number.to_string()).collect();
+        assert!(!tells(&all.join(" "), "25"));
     }
 }

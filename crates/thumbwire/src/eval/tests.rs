@@ -1,11 +1,21 @@
 //! Each task is tried: its oracle succeeds, and who does nothing, claims success or does something else does not.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
 
 use super::oracle::carry_out;
+use super::policy::Scripted;
+use super::script::{Step, says};
 use super::state::{State, judge};
 use super::tasks::all;
 use super::{Bench, Case, Manner, Plan, Task, Time, Who};
+use crate::action::Call;
+use crate::agent::{
+    ControlRow, Decision, Mind, Sight, Status, Thinking, Undecided, Unwatched, Watch,
+};
 
 const SEEDS: std::ops::Range<u64> = 0..5;
 
@@ -103,6 +113,59 @@ fn who_does_nothing_or_claims_success_reaches_nothing() {
         let scores = attempts(who, all(), vec![1], 2);
         let reached: Vec<_> = scores.iter().filter(|score| score.success).collect();
         assert!(reached.is_empty(), "{reached:?}");
+    }
+}
+
+/// Does what is to be done, and goes on for ever.
+struct Restless(Scripted);
+
+#[async_trait]
+impl Mind for Restless {
+    fn name(&self) -> String {
+        "restless".into()
+    }
+
+    async fn decide(
+        &self,
+        sight: &Sight,
+        call: &Call,
+        watch: &dyn Watch,
+    ) -> Result<Thinking, Undecided> {
+        let thinking = self.0.decide(sight, call, watch).await?;
+        let decision = Decision { status: Status::Continue, ..thinking.decision };
+        Ok(Thinking { decision, ..thinking })
+    }
+}
+
+#[test]
+fn who_never_says_that_it_is_done_has_not_succeeded() {
+    let task = all().into_iter().find(|task| task.name == "notes-add").unwrap();
+    let script = case(&task, 1).script;
+    let who = Who::Other(Arc::new(move || Arc::new(Restless(Scripted::new(script.clone())))));
+    let [score] = attempts(who, vec![task], vec![1], 1).try_into().unwrap();
+    assert!(!score.success, "{score:?}");
+    assert!(score.why.contains("never said"), "{score:?}");
+}
+
+#[tokio::test]
+async fn the_scripted_policy_sees_no_more_than_a_prompt_has_room_for() {
+    let row = |id: usize, name: String| ControlRow {
+        id: id.to_string(),
+        name,
+        kind: "Button".into(),
+        rect: [0, 0, 100, 40],
+        state: Vec::new(),
+    };
+    let many = (0..300).map(|id| row(id, format!("Row {id}, {}", "which is long ".repeat(4))));
+    let last = row(300, "Last".into());
+    for (rows, does) in
+        [(vec![last.clone()], "click_control"), (many.chain([last]).collect(), "wait")]
+    {
+        let sight = Sight { current_controls: rows, ..Sight::default() };
+        let mind = Scripted::new(vec![Step::Tap(says("Last"))]);
+        let call = Call::within(Duration::from_secs(60));
+        let thinking = mind.decide(&sight, &call, &Unwatched).await.unwrap();
+        assert_eq!(thinking.decision.actions[0].function, does);
     }
 }
 

@@ -128,7 +128,12 @@ impl Trial<'_> {
         let went = match who {
             Who::Oracle => oracle::carry_out(&*bench.perform(), &case.script)
                 .await
-                .map(|went| Went { steps: went.acts, answer: went.answer, ..Went::default() })
+                .map(|went| Went {
+                    steps: went.acts,
+                    answer: went.answer,
+                    status: Status::Finish,
+                    ..Went::default()
+                })
                 .unwrap_or_else(|why| Went {
                     answer: why,
                     status: Status::Fail,
@@ -137,10 +142,11 @@ impl Trial<'_> {
             _ => self.by_agent(&bench, &case).await?,
         };
         let took = bench.phone.world(|world| world.uptime()).saturating_sub(began);
-        // A mind that gives up has not succeeded, whatever the phone is like.
+        // A mind that gives up, or never knows that it is there, has not succeeded, whatever the phone is like.
         let judged = match went.status {
             Status::Fail => Err(format!("it gave up: {}", went.answer)),
-            _ => judge(&before, &bench.phone, &went.answer, &case.wants),
+            Status::Continue => Err(format!("it never said that it was done: {}", went.answer)),
+            Status::Finish => judge(&before, &bench.phone, &went.answer, &case.wants),
         };
         Ok(Score {
             task: self.task.name,

@@ -23,6 +23,7 @@ pub(super) use judge::judgement;
 pub(super) use quote::{quoted, shortened};
 pub(super) use shape::{of_decision, of_judgement};
 pub(super) use turn::Document;
+pub use turn::readable;
 
 /// Writes the prompt of a round: the system part, and one turn of ours.
 pub(super) fn round(

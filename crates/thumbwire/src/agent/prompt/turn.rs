@@ -56,11 +56,20 @@ pub(super) fn shown(sight: &Sight, pictures: Pictures) -> Vec<&Image> {
 
 /// `[Current Screen Controls]`, with which a round and a judgement are shown the screen.
 pub(super) fn controls(rows: &[ControlRow]) -> String {
-    let rows: Vec<String> = rows
-        .iter()
-        .map(|row| quoted(&ControlRow { name: shortened(&row.name, LONGEST_NAME), ..row.clone() }))
-        .collect();
+    let rows: Vec<String> = shortly(rows).map(|row| quoted(&row)).collect();
     format!("[Current Screen Controls]: {}", first(&rows, MOST_OF_CONTROLS, "scroll to see others"))
+}
+
+/// Of these controls those that a prompt has room for, as they stand in it: who decides without a prompt must see no more.
+pub fn readable(rows: &[ControlRow]) -> Vec<ControlRow> {
+    let mut rows: Vec<ControlRow> = shortly(rows).collect();
+    let words: Vec<String> = rows.iter().map(quoted).collect();
+    rows.truncate(fitting(words.iter(), MOST_OF_CONTROLS));
+    rows
+}
+
+fn shortly(rows: &[ControlRow]) -> impl Iterator<Item = ControlRow> {
+    rows.iter().map(|row| ControlRow { name: shortened(&row.name, LONGEST_NAME), ..row.clone() })
 }
 
 /// A sentence as JSON, bounded.
