@@ -131,6 +131,8 @@ impl Used {
 
 fn in_time(seconds: f64) -> String {
     match seconds {
+        // Of a short time the tenths count.
+        ..10.0 if seconds.fract() != 0.0 => format!("{seconds:.1} s"),
         ..120.0 => format!("{seconds:.0} s"),
         _ => format!("{:.0} min", seconds / 60.0),
     }

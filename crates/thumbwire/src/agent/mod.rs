@@ -55,7 +55,7 @@ pub use replay::Replay;
 pub use reply::{Decision, Doing, Status};
 pub use run::Agent;
 pub use scene::Scene;
-pub use secrets::{Secrets, Vault};
+pub use secrets::{Secrets, Vault, check_secret_name};
 pub use sight::{AppRow, ControlRow, Done, Function, Sight};
 pub use verify::{Deed, Finding, Kind, Repair, Step, standing, verify};
 pub use watch::{Event, Unwatched, Watch};

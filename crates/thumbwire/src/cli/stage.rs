@@ -16,7 +16,7 @@ use crate::action::{Call, Perform};
 use crate::agent::task::{Carried, Carry, Wanted};
 use crate::agent::{
     Agent, Budgets, Memory, Mind, Options, Pictures, Questions, Safeguards, Secrets, Status, Vault,
-    Watch,
+    Watch, check_secret_name,
 };
 use crate::config;
 use crate::flow::Pursue;
@@ -193,6 +193,7 @@ pub(super) fn options(pictures: Pictures, budgets: Budgets, folder: String) -> O
 pub(super) fn secrets(names: &[String]) -> Result<Arc<Vault>, Ended> {
     let mut given = Vec::new();
     for name in names {
+        check_secret_name(name).map_err(|why| Ended::usage(format!("--secret: {why}")))?;
         let variable = config::secret_variable(name);
         let value = config::secret(name)
             .or_else(|| terminal::unseen(&format!("Secret {name} (it does not show): ")));

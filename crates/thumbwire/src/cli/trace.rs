@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Ended, print, replay};
 use crate::config::Config;
+use crate::trace::format::FILE;
 use crate::trace::{Story, report, show};
 
 #[derive(clap::Args)]
@@ -75,7 +76,13 @@ pub(super) fn report(run: &Path, out: &Path) -> Result<usize, Ended> {
 
 fn open(run: &Path) -> Result<Story, Ended> {
     Story::open(run).map_err(|error| {
-        Ended::failed(format!("cannot read the run in {}: {error}", run.display()))
+        let run_is = run.display();
+        match error.kind() {
+            std::io::ErrorKind::NotFound if run.is_dir() => Ended::failed(format!(
+                "{run_is} is no run: it holds no {FILE}; a run is a folder such as logs/run-TIME"
+            )),
+            _ => Ended::failed(format!("cannot read the run in {run_is}: {error}")),
+        }
     })
 }
 

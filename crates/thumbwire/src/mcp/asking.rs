@@ -49,7 +49,7 @@ impl Ask for Client {
         let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,
-            message: question.to_owned(),
+            message: harmless(question),
             requested_schema,
         };
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
@@ -74,6 +74,11 @@ impl Ask for Client {
     }
 }
 
+/// A question may be a model's own: its words must not steer a client's terminal.
+fn harmless(question: &str) -> String {
+    question.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
 /// What stands in the form. A client may send a number or a choice as it is.
 fn answer(content: &serde_json::Value) -> Option<String> {
     let answer = match content.get("answer")? {
@@ -87,6 +92,11 @@ fn answer(content: &serde_json::Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_cannot_steer_a_terminal() {
+        assert_eq!(harmless("Pay?\n\u{1b}[2JYes"), "Pay?\n\u{fffd}[2JYes");
+    }
 
     #[test]
     fn an_answer_is_what_stands_in_the_field() {

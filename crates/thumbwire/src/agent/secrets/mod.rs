@@ -76,7 +76,7 @@ impl Vault {
     /// # Errors
     /// Why it cannot be kept: its name is none, or it could not be told from other words on a screen.
     pub fn keep(&self, name: &str, value: String) -> Result<(), String> {
-        check_name(name)?;
+        check_secret_name(name)?;
         let secret = Secret::new(name, value)?;
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         let tells = |name: &str, secret: &Secret| {
@@ -206,7 +206,11 @@ impl Secret {
     }
 }
 
-fn check_name(name: &str) -> Result<(), String> {
+/// Refuses what cannot be a secret's name.
+///
+/// # Errors
+/// What makes one.
+pub fn check_secret_name(name: &str) -> Result<(), String> {
     let fits = !name.is_empty() && name.len() <= LONGEST_NAME && is_name(name);
     fits.then_some(()).ok_or_else(|| {
         let name: String = name.chars().take(LONGEST_NAME).collect();
