@@ -134,6 +134,9 @@ fn set_right(kind: Kind) -> &'static str {
         Kind::Keyboard => {
             "The keyboard lay over the control. What the tap wrote was taken back, the keyboard hidden, and the control tapped."
         }
+        Kind::Moved => {
+            "The control had moved by the time the tap came down, and was tapped where it lies now."
+        }
         Kind::Nothing | Kind::End | Kind::Toggle | Kind::LeftApp | Kind::SystemWindow => {
             "Something was not as it should be, and was set right."
         }

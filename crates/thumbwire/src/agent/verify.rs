@@ -4,6 +4,8 @@
 //! sentence for whoever decides, and where something can be set right without thinking the [`Repair`]s to try in turn.
 //! Pure: who looks, waits and repairs is [`super::settle`].
 
+mod moved;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +64,8 @@ pub enum Kind {
     SystemWindow,
     /// The keyboard lay over what was aimed at.
     Keyboard,
+    /// What was aimed at lay elsewhere by the time of the tap.
+    Moved,
 }
 
 /// What may set something right.
@@ -97,6 +101,8 @@ pub fn verify(before: &Scene, deed: &Deed<'_>, after: &Scene) -> Vec<Finding> {
         "click_control" | "tap" => check
             .keyboard()
             .or_else(|| check.left())
+            .or_else(|| check.moved())
+            .or_else(|| check.neighbour())
             .or_else(|| check.toggle())
             .or_else(|| check.nothing()),
         "swipe" | "scroll" | "press_key" => check.left().or_else(|| check.nothing()),

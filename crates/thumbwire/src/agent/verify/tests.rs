@@ -26,7 +26,7 @@ fn a_tap_that_changed_nothing_is_told_and_one_that_changed_something_is_not() {
     assert_eq!(found(&before, &click_on("1"), &buttons(&["Next", "10:06"])), [Kind::Nothing]);
     assert_eq!(found(&before, &click_on("1"), &buttons(&["Previous", "10:05"])), []);
     let moved = scene("app", vec![node("Button", "Next", 3), node("Button", "10:05", 4)]);
-    assert_eq!(found(&before, &click_on("1"), &moved), []);
+    assert_eq!(found(&before, &click_on("1"), &moved), [Kind::Moved]);
     assert_eq!(found(&before, &deed("wait", json!({})), &before), []);
     assert_eq!(found(&before, &click_on("1"), &Scene::default()), []);
     let failed = findings(&before, &click_on("1"), json!({ "success": false }), &before);
@@ -247,4 +247,43 @@ fn one_key_adds_or_takes_one_sign() {
     ] {
         assert_eq!(is_a_key_apart(was, is), apart, "{was:?} {is:?}");
     }
+}
+
+#[test]
+fn a_tap_whose_control_had_moved_is_told_and_made_again_where_it_led_to_nothing() {
+    let list = |first: i32| {
+        ["Ann", "Ben"].into_iter().zip(first..).map(|(name, at)| node("Button", name, at))
+    };
+    let banner = || [node("TextView", "News", 0)].into_iter();
+    let plain = scene("app", list(0).collect());
+    let shifted = scene("app", banner().chain(list(1)).collect());
+    let came = findings(&plain, &click_on("2"), json!({ "success": true }), &shifted);
+    assert_eq!(came[0].kind, Kind::Moved);
+    assert!(came[0].says.starts_with("\"Ben\" had moved by the time"), "{}", came[0].says);
+    assert!(came[0].repairs.is_empty(), "the new words may be what the tap led to");
+    let went = findings(&shifted, &click_on("3"), json!({ "success": true }), &plain);
+    let [Repair::Do(steps)] = &went[0].repairs[..] else { panic!("{went:?}") };
+    assert_eq!(steps[0].target.as_ref().map(|(_, node)| *node), Some(1));
+    let mut ticked = node("Button", "Ben", 2);
+    ticked.flags.checked = true;
+    let did = scene("app", banner().chain([node("Button", "Ann", 1), ticked]).collect());
+    assert_eq!(found(&plain, &click_on("2"), &did), [], "it did what it was for");
+}
+
+#[test]
+fn a_page_about_the_neighbour_of_what_was_tapped_is_told() {
+    let row = |name: &str, at: i32| {
+        let mut row = node("TextView", name, at);
+        row.id = "app:id/title".into();
+        row
+    };
+    let list = scene("app", vec![row("Museum", 0), row("Weather", 1), row("Harbour", 2)]);
+    let page = |name: &str| scene("app", vec![row(name, 0), node("Button", "Save", 1)]);
+    let came = findings(&list, &click_on("2"), json!({ "success": true }), &page("Museum"));
+    assert_eq!(came[0].kind, Kind::Moved);
+    assert!(came[0].says.starts_with("\"Museum\" shows now, and \"Weather\" does not"));
+    assert_eq!(found(&list, &click_on("2"), &page("Weather")), []);
+    assert_eq!(found(&list, &click_on("1"), &page("Harbour")), [], "it does not lie beside it");
+    let rest = scene("app", vec![row("Museum", 0), row("Harbour", 1)]);
+    assert_eq!(found(&list, &click_on("2"), &rest), [], "the row was taken out of the list");
 }
