@@ -6,9 +6,10 @@
 //! reads trees out of files, [`picture`] changes pictures, and [`Scaled`] serves smaller ones.
 //!
 //! Coordinates are pixels of the screenshot everywhere; a driver converts. Waiting, retrying, caching and the
-//! search for an element live above. This crate knows no tool dialect, no MCP and no JSON.
+//! search for an element live above. This crate knows no tool dialect, no MCP, and no JSON but the helper's on the wire.
 
 pub mod android;
+mod app_tools;
 mod error;
 pub mod field;
 pub mod find;
@@ -22,9 +23,13 @@ pub mod saved;
 mod scaled;
 mod values;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
+use bytes::Bytes;
 use tokio::io::AsyncWrite;
 
+pub use app_tools::{Answer, Component, Delivery, Letter, Package, Undelivered};
 pub use error::{Acted, Error, Remedy};
 pub use keys::{Key, KeyCode};
 pub use logs::{LogEntry, LogFilter, LogStream, Priority};
@@ -165,6 +170,52 @@ pub trait Device: Send + Sync {
     /// Removes a file from the phone; one that is not there is no error.
     async fn remove_file(&self, _path: &str) -> Result<(), Error> {
         Err(self.unsupported("removing files"))
+    }
+
+    /// Reads a part of a file on the phone: `length` bytes from `from` on, fewer only where the file ends.
+    async fn read_file(&self, _path: &str, _from: u64, _length: u64) -> Result<Bytes, Error> {
+        Err(self.unsupported("reading files"))
+    }
+
+    /// How long a file on the phone is, in bytes.
+    async fn file_length(&self, _path: &str) -> Result<u64, Error> {
+        Err(self.unsupported("reading files"))
+    }
+
+    /// The services that answer an action, in the phone's order.
+    async fn services(&self, _action: &str) -> Result<Vec<Component>, Error> {
+        Err(self.unsupported("listing services"))
+    }
+
+    /// What the phone knows of an installed app.
+    async fn package(&self, _app: &AppId) -> Result<Package, Error> {
+        Err(self.unsupported("looking into apps"))
+    }
+
+    /// Starts a service with text extras. What it answers is not heard: for that there is [`Device::courier`].
+    async fn start_service(&self, _letter: &Letter) -> Result<(), Error> {
+        Err(self.unsupported("starting services"))
+    }
+
+    /// Starts a service with text extras and a callback, and waits so long for what comes back by it. Needs our helper on the phone;
+    /// without it [`Error::Unsupported`], and nothing was sent.
+    async fn courier(&self, _letter: &Letter, _limit: Duration) -> Result<Delivery, Error> {
+        Err(self.unsupported("hearing an app's answer"))
+    }
+
+    /// The platform's own functions of apps (Android's AppFunctions), of one app or of all: the JSON that the phone prints.
+    async fn app_functions(&self, _app: Option<&AppId>) -> Result<String, Error> {
+        Err(self.unsupported("app functions"))
+    }
+
+    /// Calls one of them. `parameters` is a JSON object. Gives the JSON that the phone prints.
+    async fn call_app_function(
+        &self,
+        _app: &AppId,
+        _function: &str,
+        _parameters: &str,
+    ) -> Result<String, Error> {
+        Err(self.unsupported("app functions"))
     }
 
     /// How well the phone can be driven. A phone that does not answer is told in the checks.

@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod agent;
+pub mod bridge;
 pub mod cli;
 pub mod config;
 pub mod eval;

@@ -5,6 +5,7 @@
 //! asked, [`Outcome`] what is answered, [`Failure`] why not; a [`Call`] goes along with each. Nothing here knows a
 //! tool's name or JSON: that is [`crate::surface`].
 
+mod app_tools;
 mod call;
 mod failure;
 mod names;
@@ -21,6 +22,9 @@ use thumbwire_device::{
 };
 
 pub use crate::look::Controls;
+pub use app_tools::{
+    Answered, AppCall, AppTool, AppTools, By, Catalog, Complaint, Heard, Parameter, Phase, Trusted,
+};
 pub use call::{Ask, Call, NobodyThere, Progress, Unwatched};
 pub use failure::{Cause, Failure};
 pub use names::{BadName, LONGEST_NAME, check_name};
@@ -182,6 +186,15 @@ pub enum Action {
     },
     /// Which recordings are under way.
     ListRecordings,
+    /// What the apps on the phone offer to programs.
+    ListAppTools {
+        /// How old the answer may be; zero asks the phone.
+        no_older_than: Duration,
+    },
+    /// Something that an app offers, done by the app.
+    CallAppTool(AppCall),
+    /// An app's tools, trusted from now on as they are: its certificate and its descriptor.
+    TrustAppTools(AppId),
 }
 
 /// How the screen's elements are looked at.
@@ -364,7 +377,9 @@ impl Action {
             | Self::ListMonitors
             | Self::StartRecording { .. }
             | Self::StopRecording { .. }
-            | Self::ListRecordings => false,
+            | Self::ListRecordings
+            | Self::ListAppTools { .. }
+            | Self::TrustAppTools(_) => false,
             Self::Touch(_)
             | Self::Swipe { .. }
             | Self::Scroll { .. }
@@ -375,6 +390,7 @@ impl Action {
             | Self::Type(_)
             | Self::Press(_)
             | Self::Launch(_)
+            | Self::CallAppTool(_)
             | Self::SetOrientation(_) => true,
         }
     }

@@ -9,6 +9,7 @@ use thumbwire_device::{
     Screenshot, Size, TypedBy,
 };
 
+use super::app_tools::{Answered, Catalog};
 use super::states;
 use crate::look::{Controls, Look};
 
@@ -105,6 +106,10 @@ pub enum Outcome {
     Recording(Recorded),
     /// To [`super::Action::ListRecordings`], and to [`super::Action::StopRecording`] of all.
     Recordings(Vec<Recorded>),
+    /// To [`super::Action::ListAppTools`].
+    AppTools(Arc<Catalog>),
+    /// To [`super::Action::CallAppTool`].
+    Answered(Answered),
     /// To every other action: it was carried out.
     Done,
 }

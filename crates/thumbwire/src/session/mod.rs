@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_device::{Acted, Device};
+use thumbwire_device::{Acted, Device, Platform};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{Action, Cache, Call, Cause, Failure, Outcome, Perform};
@@ -238,6 +238,10 @@ impl Session {
                 self.stop_recording(call, recording, fetch, course).await
             }
             Action::ListRecordings => Ok(self.list_recordings(call)),
+            Action::ListAppTools { .. } | Action::CallAppTool(_) | Action::TrustAppTools(_) => {
+                let what = "tools of apps".to_owned();
+                Err(Cause::PlatformNotSupported { what, platform: Platform::Android }.into())
+            }
         }
     }
 

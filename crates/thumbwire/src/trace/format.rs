@@ -1,4 +1,4 @@
-//! Trace version 4, as it stands on disk.
+//! Trace version 5, as it stands on disk.
 //!
 //! A run is a folder: `trace.jsonl`, one JSON object a line, the first telling of the run and each further one of a
 //! step; and the files that steps name, relative to the folder. The types mirror the live vocabulary and are
@@ -11,11 +11,13 @@ use serde_json::{Map, Value};
 use thumbwire_device::find::Showing;
 use thumbwire_device::{Acted, Gesture, Point, TypedBy};
 
-use crate::action::{Action, Choice, Criteria, Failure, Hit, Readback, Target, Typed, Typing};
+use crate::action::{
+    Action, Answered, Choice, Criteria, Failure, Heard, Hit, Readback, Target, Typed, Typing,
+};
 use crate::look::Look;
 
 /// The version that this program writes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The file of lines in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -222,6 +224,9 @@ pub enum Act {
     StartRecording { name: Option<String>, lasting_ms: u64 },
     StopRecording { id: Option<String> },
     ListRecordings,
+    ListAppTools,
+    CallAppTool { app: String, tool: String, arguments: Map<String, Value>, send_only: bool },
+    TrustAppTools { app: String },
 }
 
 /// How an element was named.
@@ -256,24 +261,83 @@ pub struct Wanted {
 #[serde(tag = "is", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is the live outcome or value of the same name")]
 pub enum Got {
-    Devices { ids: Vec<String> },
-    Using { device: String, model: String },
-    Info { model: String, os_version: String },
-    Apps { count: usize },
-    Current { app: Option<String>, screen: Option<String> },
-    Picture { file: String, width: i32, height: i32 },
-    Look { file: String, nodes: usize, controls: usize },
-    Snapshot { picture: Box<Got>, look: Box<Got> },
-    Typed { by: String, field: String, shows: Option<String> },
-    Tapped { x: i32, y: i32, name: String },
-    Swiped { from: [i32; 2], to: [i32; 2] },
-    Health { well: bool },
-    Saved { on_phone: String },
-    Found { look: Box<Got>, nodes: Vec<usize> },
-    Launched { app: String },
-    Log { entries: usize },
-    Monitors { ids: Vec<String> },
-    Recordings { ids: Vec<String> },
+    Devices {
+        ids: Vec<String>,
+    },
+    Using {
+        device: String,
+        model: String,
+    },
+    Info {
+        model: String,
+        os_version: String,
+    },
+    Apps {
+        count: usize,
+    },
+    Current {
+        app: Option<String>,
+        screen: Option<String>,
+    },
+    Picture {
+        file: String,
+        width: i32,
+        height: i32,
+    },
+    Look {
+        file: String,
+        nodes: usize,
+        controls: usize,
+    },
+    Snapshot {
+        picture: Box<Got>,
+        look: Box<Got>,
+    },
+    Typed {
+        by: String,
+        field: String,
+        shows: Option<String>,
+    },
+    Tapped {
+        x: i32,
+        y: i32,
+        name: String,
+    },
+    Swiped {
+        from: [i32; 2],
+        to: [i32; 2],
+    },
+    Health {
+        well: bool,
+    },
+    Saved {
+        on_phone: String,
+    },
+    Found {
+        look: Box<Got>,
+        nodes: Vec<usize>,
+    },
+    Launched {
+        app: String,
+    },
+    Log {
+        entries: usize,
+    },
+    Monitors {
+        ids: Vec<String>,
+    },
+    Recordings {
+        ids: Vec<String>,
+    },
+    AppTools {
+        apps: Vec<String>,
+    },
+    /// What an app answered; without `success` it was only sent.
+    Answered {
+        success: Option<bool>,
+        message: String,
+        output: Map<String, Value>,
+    },
     Done,
 }
 
@@ -371,6 +435,14 @@ impl From<&Action> for Act {
                 Self::StopRecording { id: recording.clone() }
             }
             Action::ListRecordings => Self::ListRecordings,
+            Action::ListAppTools { .. } => Self::ListAppTools,
+            Action::CallAppTool(call) => Self::CallAppTool {
+                app: call.app.0.clone(),
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                send_only: call.send_only,
+            },
+            Action::TrustAppTools(app) => Self::TrustAppTools { app: app.0.clone() },
             Action::Touch(Gesture::Tap { at: Point { x, y } }) => Self::Tap { x: *x, y: *y },
             Action::Touch(Gesture::LongPress { at: Point { x, y }, held }) => {
                 Self::LongPress { x: *x, y: *y, held_ms: millis(*held) }
@@ -446,6 +518,22 @@ impl From<&Typed> for Got {
             Readback::NoField => ("no field", None),
         };
         Self::Typed { by, field: field.into(), shows }
+    }
+}
+
+impl From<&Answered> for Got {
+    fn from(answered: &Answered) -> Self {
+        match &answered.heard {
+            Heard::Answer { success, message, output, .. } => Self::Answered {
+                success: Some(*success),
+                message: message.clone(),
+                output: output.clone(),
+            },
+            Heard::Sent => {
+                let (message, output) = (String::new(), Map::new());
+                Self::Answered { success: None, message, output }
+            }
+        }
     }
 }
 

@@ -228,6 +228,10 @@ impl Recorder {
             Outcome::Recordings(all) => {
                 Got::Recordings { ids: all.iter().map(|one| one.id.clone()).collect() }
             }
+            Outcome::AppTools(catalog) => Got::AppTools {
+                apps: catalog.apps.iter().map(|tools| tools.app.0.clone()).collect(),
+            },
+            Outcome::Answered(answered) => Got::from(answered),
             Outcome::Done => Got::Done,
         })
     }

@@ -173,7 +173,7 @@ fn what_cannot_be_repeated_is_refused_before_a_phone_is_touched() {
     check("none", None, "there is no such folder");
     check("empty", Some(""), "the first line does not tell of a run");
     check("calls", Some(&head(4)), "the run has no goal: only runs of an agent can be repeated");
-    check("old", Some(&head(3)), "it is a trace of version 3, and version 4 is what can be");
+    check("old", Some(&head(3)), "it is a trace of version 3, and version 5 is what can be");
     check("new", Some(&head(99)), "a trace of version 99; this program reads up to 4");
     assert!(place.runs().is_empty());
 }

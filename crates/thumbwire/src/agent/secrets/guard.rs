@@ -1,7 +1,8 @@
 //! The decorator that stands between the trace and the session, so that neither the story nor a mind nor an MCP client's
 //! reply ever holds a value.
 //!
-//! Begin with [`Secrets`]. What goes down is an action with names; only a text that is typed gets values. What comes back is
+//! Begin with [`Secrets`]. What goes down is an action with names; only a text that is typed, and what an app's tool is called with,
+//! get values. What comes back is
 //! cleaned: every node of a look and its source, what a field was read back as, log entries, and the words of failures. A
 //! picture is taken together with a look, and painted over where the look says that a value stands. What no tree tells (a
 //! toast, a canvas, a video) cannot be found; `docs/sharp-edges.md` says so.
@@ -9,14 +10,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use thumbwire_device::picture::{self, Pixels};
 use thumbwire_device::{Blank, Node, Rect, Screenshot, field};
 
 use super::matching::Pattern;
 use super::{Cleaned, Vault};
 use crate::action::{
-    Action, Call, Cause, Controls, Failure, Fetched, Hit, Outcome, Perform, Readback, Recorded,
-    Shape, Typed, Typing,
+    Action, Call, Cause, Controls, Failure, Fetched, Heard, Hit, Outcome, Perform, Readback,
+    Recorded, Shape, Typed, Typing,
 };
 use crate::look::Look;
 
@@ -57,6 +59,10 @@ impl<P: Perform> Perform for Secrets<P> {
             Action::StartMonitor { file: Some(_), .. } => {
                 let why = "a log that is followed into a file may hold a secret, and there are some in this run; read the log instead";
                 return Err(Cause::Refused { why: why.into() }.into());
+            }
+            Action::CallAppTool(mut asked) => {
+                asked.arguments.values_mut().try_for_each(|value| self.filled(value))?;
+                self.inner.perform(call, Action::CallAppTool(asked)).await
             }
             action => self.inner.perform(call, action).await,
         };
@@ -210,6 +216,15 @@ impl<P: Perform> Secrets<P> {
                 saved.here = saved.here.map(|here| self.fetched(here));
                 Outcome::Saved(saved)
             }
+            Outcome::AppTools(catalog) => Outcome::AppTools(catalog),
+            Outcome::Answered(mut answered) => {
+                if let Heard::Answer { message, output, warnings, .. } = &mut answered.heard {
+                    *message = self.words(message);
+                    output.values_mut().for_each(|value| self.value(value));
+                    warnings.iter_mut().for_each(|warning| *warning = self.words(warning));
+                }
+                Outcome::Answered(answered)
+            }
             // Of phones, apps and places, none of which an app can write into.
             other @ (Outcome::Devices(_)
             | Outcome::Using(_)
@@ -221,6 +236,30 @@ impl<P: Perform> Secrets<P> {
             | Outcome::Picture(_)
             | Outcome::Swiped { .. }
             | Outcome::Done) => other,
+        }
+    }
+
+    fn value(&self, value: &mut Value) {
+        match value {
+            Value::String(words) => *words = self.words(words),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(members) => members.values_mut().for_each(|item| self.value(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The arguments of an app's tool with the values of the secrets that they name.
+    fn filled(&self, value: &mut Value) -> Result<(), Failure> {
+        match value {
+            Value::String(text) => {
+                if let Some(filled) = self.vault.fill(text).map_err(|why| Cause::Refused { why })? {
+                    *text = filled;
+                }
+                Ok(())
+            }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.filled(item)),
+            Value::Object(members) => members.values_mut().try_for_each(|item| self.filled(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
     }
 

@@ -1,0 +1,39 @@
+//! The Mobile-MCP Intent protocol 1.0 (seed 001), both ends: how an Android app declares capabilities, how an agent asks for one, how a
+//! tool answers.
+//!
+//! A tool app declares a service ([`declaration`]) and a descriptor of its capabilities ([`descriptor`]); each rule of the specification
+//! that they can break is a [`Rule`], and what was found a [`Finding`]. An agent writes a [`Request`], keeps it in [`Pending`], and reads
+//! what comes back as a [`Response`]. A tool implements [`Tool`]; [`Dispatcher`] does for it what section 3.2 demands.
+//!
+//! No I/O, no clock, no Android: Intents are [`Extras`], time is handed in, and XML comes as text or as an [`Element`] that whoever reads
+//! APKs made of a compiled file.
+
+pub mod declaration;
+pub mod descriptor;
+mod element;
+mod finding;
+mod pending;
+mod request;
+mod response;
+mod tool;
+
+pub use declaration::Declaration;
+pub use descriptor::{Capability, Descriptor, Kind, Param};
+pub use element::{Attribute, Element, Place, Value};
+pub use finding::{Finding, Mode, Rule};
+pub use pending::{Heard, Pending};
+pub use request::{Keys, Misfit, Request};
+pub use response::{Broken, Response, Status};
+pub use tool::{Dispatcher, Output, Tool};
+
+/// The version of the protocol that is spoken here, as it stands in descriptors, requests and responses.
+pub const VERSION: &str = "1.0";
+
+/// The Intent action by which a service says that it is a tool (section 1.1.1).
+pub const ACTION: &str = "mobile.mcp.SERVICE";
+
+/// The text extras of an Intent, by key. What is no text (a callback) is known by its key alone to whoever carries it.
+pub type Extras = std::collections::BTreeMap<String, String>;
+
+/// The values of a call or of an answer, by the names of the parameters.
+pub type Values = serde_json::Map<String, serde_json::Value>;
