@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ask::Confirm;
+use super::ask::{Confirm, Questions};
 use super::context::Context;
 use super::hands::{Hands, Supplier};
 use super::log::{Log, name};
@@ -42,7 +42,6 @@ pub struct Agent {
     story: Story,
     watch: Watchers,
     suppliers: Vec<Arc<dyn Supplier>>,
-    secrets: Vec<String>,
     vault: Option<Arc<Vault>>,
     confirm: Confirm,
 }
@@ -56,9 +55,8 @@ impl Agent {
     /// An agent whose `mind` decides and whose orders `perform` carries out. Its log lines go to `tracing` ([`Log`]).
     pub fn new(mind: Arc<dyn Mind>, perform: Arc<dyn Perform>, options: Options) -> Self {
         let watch = Watchers(vec![Arc::new(Log::default())]);
-        let (suppliers, secrets) = (Vec::new(), Vec::new());
         let (story, vault, confirm) = (Story::default(), None, Confirm::default());
-        Self { mind, perform, options, story, watch, suppliers, secrets, vault, confirm }
+        Self { mind, perform, options, story, watch, suppliers: Vec::new(), vault, confirm }
     }
 
     /// The same, telling its story to a recorder: the one of the [`Traced`](crate::trace::Traced) that it performs by.
@@ -79,16 +77,11 @@ impl Agent {
         self
     }
 
-    /// The same, telling the mind the names of secrets that can be typed.
-    pub fn knowing_secrets(mut self, names: impl IntoIterator<Item = String>) -> Self {
-        self.secrets.extend(names);
-        self
-    }
-
-    /// The same, telling the mind what is in this vault by then: the one of the [`Secrets`](super::Secrets) that it performs by.
-    pub fn with_vault(mut self, vault: Arc<Vault>) -> Self {
-        self.vault = Some(vault);
-        self
+    /// The same, able to ask the person, and telling the mind which secrets can be typed: those of this vault, which is the one of the
+    /// [`Secrets`](super::Secrets) that it performs by. Answers that are secrets go into it.
+    pub fn with_vault(self, vault: Arc<Vault>) -> Self {
+        let able = self.able_to(Arc::new(Questions::new(Arc::clone(&vault))));
+        Self { vault: Some(vault), ..able }
     }
 
     /// The same, asking a person before such acts.
@@ -99,11 +92,7 @@ impl Agent {
 
     /// The names of the secrets that can be typed by now.
     fn secrets(&self) -> Vec<String> {
-        let mut names = self.secrets.clone();
-        names.extend(self.vault.iter().flat_map(|vault| vault.names()));
-        names.sort();
-        names.dedup();
-        names
+        self.vault.as_ref().map_or_else(Vec::new, |vault| vault.names())
     }
 
     /// Carries out a goal, or goes on with it where `memory` is that of an interrupted run ([`Memory::of`]). Ends at the latest when the

@@ -15,8 +15,8 @@ use super::{Ended, terminal};
 use crate::action::{Call, Perform};
 use crate::agent::task::{Carried, Carry, Wanted};
 use crate::agent::{
-    Agent, Budgets, Memory, Mind, Options, Pictures, Questions, Safeguards, Secrets, Status, Vault,
-    Watch, check_secret_name,
+    Agent, Budgets, Memory, Mind, Options, Pictures, Safeguards, Secrets, Status, Vault, Watch,
+    check_secret_name,
 };
 use crate::config;
 use crate::flow::Pursue;
@@ -100,7 +100,6 @@ impl Run {
             .with_story(Arc::clone(&self.recorder))
             .watched_by(watch)
             .with_vault(Arc::clone(&self.vault))
-            .able_to(Arc::new(Questions::new(Arc::clone(&self.vault))))
     }
 }
 
@@ -128,7 +127,6 @@ impl Pursue for Pursuer {
         let options = options(self.thinker.pictures(), self.budgets.clone(), folder);
         let agent = Agent::new(self.thinker.mind(None), perform, options)
             .with_vault(Arc::clone(&self.vault))
-            .able_to(Arc::new(Questions::new(Arc::clone(&self.vault))))
             .confirming(self.confirm.before(call.ask.is_there()));
         let agent = match story {
             Some(story) => agent.with_story(story),

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use serde_json::json;
 use thumbwire::action::{Ask, Call};
 use thumbwire::agent::{
-    Agent, Budgets, Confirm, ControlRow, Decision, Doing, Ended, Memory, Options, Questions,
-    Safeguards, Secrets, Sight, Status, Stopped, Vault,
+    Agent, Budgets, Confirm, ControlRow, Decision, Doing, Ended, Memory, Options, Safeguards,
+    Secrets, Sight, Status, Stopped, Vault,
 };
 use thumbwire::trace::{Recorder, Traced};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
@@ -300,8 +300,7 @@ async fn a_secret_is_typed_and_told_to_nobody() {
     ]);
     let agent = Agent::new(mind.clone(), Arc::new(perform), options())
         .with_story(recorder)
-        .with_vault(vault.clone())
-        .able_to(Arc::new(Questions::new(vault)));
+        .with_vault(vault);
     let (call, _) = with_person(VALUE);
     let ended = agent.run(&call, "keep my password", Memory::default()).await;
     assert_eq!(ended.status, Status::Finish, "{ended:?}");
