@@ -149,7 +149,9 @@ impl Supplier for Questions {
         };
         Ok(Reply::json(match secret.map(|name| (name, self.vault.keep(name, answer.clone()))) {
             None => {
-                json!({ "success": true, "message": format!("The person answered: {}", answer.trim()) })
+                // Who answers with a secret that is known tells its name.
+                let answer = self.vault.cleaned(answer.trim());
+                json!({ "success": true, "message": format!("The person answered: {answer}") })
             }
             Some((name, Ok(()))) => json!({
                 "success": true,
@@ -233,6 +235,16 @@ mod tests {
         );
         let (reply, _, names) = asked(Some("abc"), arguments).await;
         assert!(names.is_empty() && reply["success"] == false, "{reply}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_holds_a_known_secret_comes_with_its_name() {
+        let vault = Arc::new(Vault::new([("PASSWORD".into(), "Tr0ub4dor".into())]).unwrap());
+        let (call, _) = with(Some("it is Tr0ub4dor, as ever"));
+        let arguments = json!({ "question": "What now?" }).as_object().cloned().unwrap();
+        let reply = Questions::new(vault).call(ASK, arguments, &call, &NoPhone).await.unwrap();
+        let said = reply.structured.unwrap_or_default();
+        assert_eq!(said["message"], "The person answered: it is {{PASSWORD}}, as ever");
     }
 
     /// A person behind a client that has forms and nothing for secrets.

@@ -324,7 +324,7 @@ impl<P: Perform> Secrets<P> {
     }
 
     fn words(&self, words: &str) -> String {
-        self.vault.clean(words, &[]).map_or_else(|| words.to_owned(), |cleaned| cleaned.words)
+        self.vault.cleaned(words)
     }
 
     /// What a field shows.

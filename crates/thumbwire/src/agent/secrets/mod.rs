@@ -142,6 +142,11 @@ impl Vault {
         }
     }
 
+    /// Words with names where values were.
+    pub(super) fn cleaned(&self, words: &str) -> String {
+        self.clean(words, &[]).map_or_else(|| words.to_owned(), |cleaned| cleaned.words)
+    }
+
     /// Words of the phone's without values, and without these further words; `None` where there is nothing to take out.
     fn clean(&self, words: &str, further: &[Pattern]) -> Option<Cleaned> {
         self.clean_as(words, Source::Words, further)
