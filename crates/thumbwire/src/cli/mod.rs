@@ -195,7 +195,7 @@ fn log_to_stderr(config: &Config) -> Result<(), Ended> {
     let log = config.log.as_deref().unwrap_or(mcp::LOGGED);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
         .map_err(|error| Ended::usage(format!("LOG_LEVEL is {log:?}: {error}")))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| terminal::Above).init();
     Ok(())
 }
 

@@ -4,9 +4,10 @@
 //! terminal: a question that no one can see is not asked.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use indicatif::ProgressBar;
 
 use super::live::{Live, harmless};
 use crate::action::{Ask, NobodyThere};
@@ -90,6 +91,32 @@ fn line(prompt: &str) -> Option<String> {
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).ok()?;
     (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// The line that stands below all others on standard error, if there is one: whoever writes there lifts it.
+static BELOW: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// From now on this line stands below, or none does.
+pub(super) fn stand_below(bar: Option<ProgressBar>) {
+    *BELOW.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
+/// Standard error, above the line that stands below.
+pub(super) struct Above;
+
+impl io::Write for Above {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bar = BELOW.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let write = || io::stderr().lock().write(bytes);
+        match bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// How many columns the terminal behind standard error has; `None` where that is not known.

@@ -52,6 +52,7 @@ impl Live {
         if let Some(bar) = &self.bar {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
+            terminal::stand_below(Some(bar.clone()));
         }
     }
 
@@ -63,6 +64,7 @@ impl Live {
     /// Tells how it ended, and takes the line below away.
     pub(super) fn end(&self, ended: &Ended, story: &[String]) {
         self.pause();
+        terminal::stand_below(None);
         self.say(&self.with(|telling| telling.end(ended, story)));
     }
 
