@@ -26,8 +26,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = seeds)]
     seeds: Seeds,
     /// How many phones at a time [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    jobs: Option<u16>,
     /// What goes wrong on the phones, as `phone --fault` has it; as often as you like
     #[arg(long = "fault", value_name = "RULE")]
     fault: Vec<String>,
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "KINDS", value_delimiter = ',', conflicts_with = "fault")]
     faults: Vec<String>,
     /// How likely a kind of `--faults` strikes in a step
-    #[arg(long, value_name = "PROBABILITY", default_value = "0.2")]
+    #[arg(long, value_name = "PROBABILITY", default_value = "0.2", value_parser = share)]
     p: f64,
     /// Rounds that the agent has for each act of the oracle, and five more [default: 3; 12 with `--faults`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// End with exit code 1 where a smaller share than this succeeds, 0 to 1; with `--faults`, of any kind
-    #[arg(long, value_name = "SHARE", default_value = "0")]
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     least: f64,
     /// List the tasks, with their apps and the goal of the first seed
     #[arg(long)]
@@ -85,6 +85,11 @@ fn seeds(text: &str) -> Result<Seeds, String> {
         Some(count) if count > MOST => Err(format!("{MOST} seeds at most")),
         Some(_) => Ok(Seeds((from..to).collect())),
     }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "it must be a number from 0 to 1".into())
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
@@ -128,7 +133,7 @@ fn attempt(
         ..Manner::of(who)
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.unwrap_or(processors);
+    let jobs = arguments.jobs.map_or(processors, usize::from);
     let plan =
         Plan { tasks: chosen, seeds: arguments.seeds.0.clone(), manners: vec![manner], jobs };
     let (text, json, least) = if arguments.faults.is_empty() {
