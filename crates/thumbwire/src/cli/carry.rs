@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::live::{JsonLines, Live};
+use super::mind::{Limits, MindFlags};
 use super::signals::Asked;
 use super::stage::{self, Run};
 use super::{Ended, print, terminal};
@@ -35,6 +36,11 @@ enum Acts {
 }
 
 impl ConfirmFlag {
+    /// Whether it was given.
+    pub(super) fn is_given(self) -> bool {
+        self.confirm.is_some()
+    }
+
     /// Which acts those are; `asks` says whether somebody can be asked.
     pub(super) fn before(self, asks: bool) -> Confirm {
         match self.confirm {
@@ -43,6 +49,44 @@ impl ConfirmFlag {
             Some(Acts::Never) => Confirm::Never,
             None if asks => Confirm::Risky,
             None => Confirm::Never,
+        }
+    }
+}
+
+/// Who carries a goal out, within which limits, what they may type, whom they ask, and what is shown of it.
+#[derive(clap::Args)]
+#[group(skip)]
+pub(super) struct Conduct {
+    /// Serve pictures of at most so many pixels on the longer side; all coordinates are pixels of those
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
+    pub(super) max_side: Option<u32>,
+    #[command(flatten)]
+    pub(super) mind: MindFlags,
+    #[command(flatten)]
+    pub(super) limits: Limits,
+    /// A secret that can be typed by its name and is shown to nobody: the value of $THUMBWIRE_SECRET_NAME, else asked for; may be
+    /// given several times
+    #[arg(long, value_name = "NAME")]
+    pub(super) secret: Vec<String>,
+    #[command(flatten)]
+    pub(super) confirm: ConfirmFlag,
+    /// Ask nobody anything
+    #[arg(long)]
+    pub(super) no_ask: bool,
+    #[command(flatten)]
+    pub(super) show: ShowFlags,
+}
+
+impl Conduct {
+    /// How a goal is carried out on this phone.
+    pub(super) fn watched<'a>(&self, device: Option<String>, config: &'a Config) -> Watched<'a> {
+        Watched {
+            device,
+            budgets: self.limits.budgets(FOREVER),
+            confirm: self.confirm,
+            asks: !self.no_ask && terminal::is_there(),
+            show: self.show,
+            config,
         }
     }
 }

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::carry::{self, ConfirmFlag, Errand, FOREVER, ShowFlags, Watched};
-use super::mind::{Limits, MindFlags, Thinker};
+use super::carry::{self, Conduct, Errand, Watched};
+use super::mind::Thinker;
 use super::stage::{self, Stage};
 use super::{Device, Ended, session, terminal};
 use crate::agent::{Mind, Pictures, Replay};
@@ -25,47 +25,26 @@ pub(super) struct Arguments {
     /// the only one attached]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
-    /// Serve pictures of at most so many pixels on the longer side, as the run had it; all coordinates are pixels of those
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
-    max_side: Option<u32>,
     #[command(flatten)]
-    mind: MindFlags,
-    #[command(flatten)]
-    limits: Limits,
-    /// A secret that the run typed by its name: the value of $THUMBWIRE_SECRET_NAME, else asked for; may be given several times
-    #[arg(long, value_name = "NAME")]
-    secret: Vec<String>,
-    #[command(flatten)]
-    confirm: ConfirmFlag,
-    /// Ask nobody anything
-    #[arg(long)]
-    no_ask: bool,
+    conduct: Conduct,
     /// The folder in which the replay is kept, in `logs/replay-TIME/`
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    #[command(flatten)]
-    show: ShowFlags,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let lines = recorded(&arguments.run)?;
-    let thinker = match arguments.mind.is_there() {
-        true => Some(arguments.mind.open(config)?),
+    let conduct = &arguments.conduct;
+    let thinker = match conduct.mind.is_there() {
+        true => Some(conduct.mind.open(config)?),
         false => None,
     };
-    let vault = stage::secrets(&arguments.secret)?;
-    let device = arguments.device.or_else(|| named(&lines));
-    let phone = Device { device: device.clone(), max_side: arguments.max_side };
+    let vault = stage::secrets(&conduct.secret)?;
+    let device = arguments.device.clone().or_else(|| named(&lines));
+    let phone = Device { device: device.clone(), max_side: conduct.max_side };
     let session = Arc::new(session(config, phone).with_files(Keep::new(&arguments.out)));
-    let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out };
-    let watched = Watched {
-        device,
-        budgets: arguments.limits.budgets(FOREVER),
-        confirm: arguments.confirm,
-        asks: !arguments.no_ask && terminal::is_there(),
-        show: arguments.show,
-        config,
-    };
+    let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
+    let watched = conduct.watched(device, config);
     let ended = repeat(&arguments.run, &lines, thinker.as_ref(), &stage, watched).await;
     // A question that is no longer waited for may have left it so.
     terminal::show_again();

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::carry::{self, ConfirmFlag, Errand, FOREVER, ShowFlags, Watched, quoted};
-use super::mind::{Limits, MindFlags, Thinker};
+use super::carry::{self, Conduct, Errand, FOREVER, Watched, quoted};
+use super::mind::Thinker;
 use super::stage::{self, Pursuer, Stage};
 use super::{Device, Ended, flow, print, terminal};
 use crate::action::NobodyThere;
@@ -25,22 +25,8 @@ pub(super) struct Arguments {
     /// the only one attached]
     #[arg(long, value_name = "ID")]
     device: Vec<String>,
-    /// Serve pictures of at most so many pixels on the longer side; all coordinates are pixels of those
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
-    max_side: Option<u32>,
     #[command(flatten)]
-    mind: MindFlags,
-    #[command(flatten)]
-    limits: Limits,
-    /// A secret that can be typed by its name and is shown to nobody: the value of $THUMBWIRE_SECRET_NAME, else asked for; may be
-    /// given several times
-    #[arg(long, value_name = "NAME")]
-    secret: Vec<String>,
-    #[command(flatten)]
-    confirm: ConfirmFlag,
-    /// Ask nobody anything
-    #[arg(long)]
-    no_ask: bool,
+    conduct: Conduct,
     /// The folder in which the run is kept, in `logs/run-TIME/`
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -50,8 +36,6 @@ pub(super) struct Arguments {
     /// Print the phases of a round, with what each needs and gives, and do nothing
     #[arg(long)]
     explain: bool,
-    #[command(flatten)]
-    show: ShowFlags,
     #[command(flatten)]
     flows: flow::Flags,
 }
@@ -69,21 +53,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         return Err(Ended::usage(format!("{flag} is for flows: name their files, and no goal")));
     }
     let (goal, device) = alone(&arguments)?;
-    let thinker = arguments.mind.open(config)?;
-    let vault = stage::secrets(&arguments.secret)?;
+    let conduct = &arguments.conduct;
+    let thinker = conduct.mind.open(config)?;
+    let vault = stage::secrets(&conduct.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = Keep::new(out.unwrap_or(&arguments.out));
-    let session = self::session(config, device.clone(), arguments.max_side).with_files(keep);
+    let session = self::session(config, device.clone(), conduct.max_side).with_files(keep);
     let session = Arc::new(session);
     let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
-    let watched = Watched {
-        device,
-        budgets: arguments.limits.budgets(FOREVER),
-        confirm: arguments.confirm,
-        asks: !arguments.no_ask && terminal::is_there(),
-        show: arguments.show,
-        config,
-    };
+    let watched = conduct.watched(device, config);
     let ended = carry_out(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
     // A question that is no longer waited for may have left it so.
     terminal::show_again();
@@ -114,34 +92,35 @@ fn session(config: &Config, device: Option<String>, max_side: Option<u32>) -> Se
 /// Tries flows; a step with a goal is pursued by the model, where one was named.
 async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let resumes = arguments.resume.as_ref().map(|_| "--resume");
-    if let Some(flag) = resumes.or(arguments.show.given()) {
+    let conduct = &arguments.conduct;
+    if let Some(flag) = resumes.or(conduct.show.given()) {
         return Err(Ended::usage(format!("{flag} is for a goal, and not for flows")));
     }
-    let thinker = match arguments.mind.is_there() {
-        true => Some(arguments.mind.open(config)?),
+    let thinker = match conduct.mind.is_there() {
+        true => Some(conduct.mind.open(config)?),
         false => None,
     };
-    let vault = stage::secrets(&arguments.secret)?;
+    let vault = stage::secrets(&conduct.secret)?;
     // The built-in phone is there where one of the names is its own.
     let named = arguments.device.iter().find(|id| *id == VIRTUAL).or(arguments.device.first());
-    let session = self::session(config, named.cloned(), arguments.max_side);
+    let session = self::session(config, named.cloned(), conduct.max_side);
     let session = Arc::new(session.with_files(Keep::new(&arguments.out)));
     let perform = Arc::new(Secrets::new(Arc::clone(&session), Arc::clone(&vault)));
     let folder = stage::new_folder(&arguments.out);
     let pursuer = thinker.map(|thinker| Pursuer {
         thinker,
-        budgets: Budgets { time: None, ..arguments.limits.budgets(FOREVER) },
+        budgets: Budgets { time: None, ..conduct.limits.budgets(FOREVER) },
         vault,
-        confirm: arguments.confirm,
+        confirm: conduct.confirm,
         folder: folder.display().to_string(),
     });
     // The questions of several phones would stand among each other.
-    let asks = !arguments.no_ask && arguments.device.len() < 2;
+    let asks = !conduct.no_ask && arguments.device.len() < 2;
     let errand = flow::Errand {
         files: arguments.goal.iter().map(PathBuf::from).collect(),
         devices: arguments.device,
         out: Some(folder),
-        within: Some(arguments.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
+        within: Some(conduct.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
         pursue: pursuer.as_ref().map(|it| it as &dyn Pursue),
         ask: if asks { terminal::person(None) } else { Arc::new(NobodyThere) },
     };

@@ -127,6 +127,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
 /// The model that carries out tasks, where one was named.
 fn thinker(arguments: &Arguments, config: &Config) -> Result<Option<Thinker>, Ended> {
     if !arguments.mind.is_there() {
+        if arguments.confirm.is_given() {
+            let words = "--confirm is about what a model does: name one with --model";
+            return Err(Ended::usage(words));
+        }
         return Ok(None);
     }
     if arguments.ufo.is_asked || !matches!(arguments.surface, SurfaceName::Mobile) {
