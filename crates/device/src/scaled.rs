@@ -10,15 +10,17 @@
 //! beside it.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use tokio::io::AsyncWrite;
 
 use crate::picture::{Error as PictureError, Pixels};
 use crate::{
-    Abilities, App, AppId, Detail, Device, Error, Foreground, Format, Gesture, Health, Identity,
-    Info, Key, LogEntry, LogFilter, LogStream, Orientation, Point, Recording, RecordingWish, Rect,
-    Screenshot, Size, Tree, TurnedBy, TypedBy,
+    Abilities, App, AppId, Component, Delivery, Detail, Device, Error, Foreground, Format, Gesture,
+    Health, Identity, Info, Key, Letter, LogEntry, LogFilter, LogStream, Orientation, Package,
+    Point, Recording, RecordingWish, Rect, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 
 /// A device that serves pictures of at most so many pixels on the longer side.
@@ -307,6 +309,43 @@ impl<D: Device + ?Sized> Device for Scaled<D> {
 
     async fn remove_file(&self, path: &str) -> Result<(), Error> {
         self.inner.remove_file(path).await
+    }
+
+    async fn read_file(&self, path: &str, from: u64, length: u64) -> Result<Bytes, Error> {
+        self.inner.read_file(path, from, length).await
+    }
+
+    async fn file_length(&self, path: &str) -> Result<u64, Error> {
+        self.inner.file_length(path).await
+    }
+
+    async fn services(&self, action: &str) -> Result<Vec<Component>, Error> {
+        self.inner.services(action).await
+    }
+
+    async fn package(&self, app: &AppId) -> Result<Package, Error> {
+        self.inner.package(app).await
+    }
+
+    async fn start_service(&self, letter: &Letter) -> Result<(), Error> {
+        self.inner.start_service(letter).await
+    }
+
+    async fn courier(&self, letter: &Letter, limit: Duration) -> Result<Delivery, Error> {
+        self.inner.courier(letter, limit).await
+    }
+
+    async fn app_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
+        self.inner.app_functions(app).await
+    }
+
+    async fn call_app_function(
+        &self,
+        app: &AppId,
+        function: &str,
+        parameters: &str,
+    ) -> Result<String, Error> {
+        self.inner.call_app_function(app, function, parameters).await
     }
 
     async fn health(&self) -> Result<Health, Error> {

@@ -16,9 +16,12 @@ mod input;
 mod keyboard;
 mod line;
 mod logs;
+mod packages;
+mod ranges;
 mod raw;
 mod record;
 mod screen;
+mod services;
 mod turning;
 pub mod ui;
 
@@ -32,9 +35,9 @@ use tokio::io::AsyncWrite;
 
 use crate::error::excerpt;
 use crate::{
-    Abilities, Acted, App, AppId, Detail, Device, Error, Foreground, Gesture, Health, Identity,
-    Info, Key, LogEntry, LogFilter, LogStream, Orientation, Platform, Recording, RecordingWish,
-    Screenshot, Size, Tree, TurnedBy, TypedBy,
+    Abilities, Acted, App, AppId, Component, Detail, Device, Error, Foreground, Gesture, Health,
+    Identity, Info, Key, LogEntry, LogFilter, LogStream, Orientation, Package, Platform, Recording,
+    RecordingWish, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use line::Line;
 
@@ -351,6 +354,22 @@ impl Device for Android {
 
     async fn remove_file(&self, path: &str) -> Result<(), Error> {
         self.order("remove the file", files::remove_command(path)?).await
+    }
+
+    async fn read_file(&self, path: &str, from: u64, length: u64) -> Result<Bytes, Error> {
+        self.read_range(path, from, length).await
+    }
+
+    async fn file_length(&self, path: &str) -> Result<u64, Error> {
+        self.length_of(path).await
+    }
+
+    async fn services(&self, action: &str) -> Result<Vec<Component>, Error> {
+        self.find_services(action).await
+    }
+
+    async fn package(&self, app: &AppId) -> Result<Package, Error> {
+        self.look_into(app).await
     }
 
     async fn health(&self) -> Result<Health, Error> {

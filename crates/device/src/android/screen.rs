@@ -135,7 +135,7 @@ impl Android {
 }
 
 /// Takes back what a terminal did to bytes: it wrote each `\n` as `\r\n`.
-fn undo_terminal(said: &[u8]) -> Vec<u8> {
+pub(super) fn undo_terminal(said: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(said.len());
     for (i, &byte) in said.iter().enumerate() {
         if byte != b'\r' || said.get(i + 1) != Some(&b'\n') {
