@@ -1,9 +1,23 @@
 //! What the phone says of itself: its maker, its Android, its screen and its battery.
 
 use super::{Android, Line, display};
+use crate::error::excerpt;
 use crate::{Battery, Error, Info};
 
 impl Android {
+    /// The phone's API level, such as 34; asked once.
+    pub(super) async fn api_level(&self) -> Result<u32, Error> {
+        if let Some(level) = self.level.get() {
+            return Ok(*level);
+        }
+        let line = Line::new("getprop ro.build.version.sdk");
+        let command = line.as_str().to_owned();
+        let said = self.ask(line).await?;
+        let level = said.out.trim().parse();
+        let level = level.map_err(|_| Error::Unreadable { command, said: excerpt(&said.out) })?;
+        Ok(*self.level.get_or_init(|| level))
+    }
+
     pub(super) async fn read_info(&self) -> Result<Info, Error> {
         let (properties, displays, battery) = tokio::try_join!(
             self.ask(properties_command()),

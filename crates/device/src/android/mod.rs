@@ -10,9 +10,11 @@ mod apps;
 mod blank;
 mod display;
 mod files;
+mod functions;
 mod health;
 mod info;
 mod input;
+mod intents;
 mod keyboard;
 mod line;
 mod logs;
@@ -36,8 +38,8 @@ use tokio::io::AsyncWrite;
 use crate::error::excerpt;
 use crate::{
     Abilities, Acted, App, AppId, Component, Detail, Device, Error, Foreground, Gesture, Health,
-    Identity, Info, Key, LogEntry, LogFilter, LogStream, Orientation, Package, Platform, Recording,
-    RecordingWish, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    Identity, Info, Key, Letter, LogEntry, LogFilter, LogStream, Orientation, Package, Platform,
+    Recording, RecordingWish, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use line::Line;
 
@@ -54,6 +56,8 @@ pub struct Android {
     png_refused: AtomicBool,
     keyboards: keyboard::Keyboards,
     old: OnceLock<bool>,
+    /// Its API level, once it was asked for.
+    level: OnceLock<u32>,
 }
 
 impl Android {
@@ -79,6 +83,7 @@ impl Android {
             png_refused: AtomicBool::new(false),
             keyboards: keyboard::Keyboards::default(),
             old: OnceLock::new(),
+            level: OnceLock::new(),
         })
     }
 
@@ -91,11 +96,7 @@ impl Android {
         let output = adb::services::shell::run(&*self.transport, line.as_str())
             .await
             .map_err(|error| unreached(error, Acted::Maybe))?;
-        Ok(Said {
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-            status: output.status,
-        })
+        Ok(output.into())
     }
 
     /// Whether this is a phone before Android 7: its shell tells no exit status, and its scripts are not to be trusted with
@@ -152,6 +153,16 @@ struct Said {
     out: String,
     err: String,
     status: Option<i32>,
+}
+
+impl From<adb::Output> for Said {
+    fn from(output: adb::Output) -> Self {
+        Self {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            status: output.status,
+        }
+    }
 }
 
 impl Said {
@@ -370,6 +381,23 @@ impl Device for Android {
 
     async fn package(&self, app: &AppId) -> Result<Package, Error> {
         self.look_into(app).await
+    }
+
+    async fn start_service(&self, letter: &Letter) -> Result<(), Error> {
+        self.post(letter).await
+    }
+
+    async fn app_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
+        self.list_functions(app).await
+    }
+
+    async fn call_app_function(
+        &self,
+        app: &AppId,
+        function: &str,
+        parameters: &str,
+    ) -> Result<String, Error> {
+        self.call_function(app, function, parameters).await
     }
 
     async fn health(&self) -> Result<Health, Error> {
