@@ -254,6 +254,8 @@ impl VirtualPhone {
             android: setup.android,
         });
         world.set_cold_start(setup.profile.cost(Work::ColdStart));
+        let cost = |work| setup.profile.cost(work);
+        world.set_service_times(cost(Work::Answer), cost(Work::ColdAnswer));
         world.set_about(About {
             model: setup.model.clone(),
             build: properties.get("ro.build.display.id").to_owned(),

@@ -78,6 +78,7 @@ pub(super) fn read(root: &Element, table: &Table<'_>) -> Result<Declared, Refuse
         sdk_line: sdk.map_or(0, |sdk| sdk.line),
         debuggable: application.is_some_and(|it| reader.truth(it, id::DEBUGGABLE, false)),
         test_only: application.is_some_and(|it| reader.truth(it, id::TEST_ONLY, false)),
+        disabled: application.is_some_and(|it| !reader.truth(it, id::ENABLED, true)),
         split_required: reader.truth(root, id::SPLIT_REQUIRED, false),
         split,
         package,

@@ -6,6 +6,7 @@
 //! Not here: the commands that install (`programs/pm`), the app on the screen (`world/apps/stranger`), running any code: there is none.
 
 mod axml;
+pub(crate) mod built_in;
 mod install;
 mod manifest;
 mod pool;

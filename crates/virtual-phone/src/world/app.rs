@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::icons::Icon;
 use super::layout::Scrolls;
 use super::packages::Installation;
+use super::services::{Served, ServiceStart};
 use super::settings::Settings;
 use super::storage::{Stored, Wish};
 pub(crate) use super::store::Store;
@@ -155,6 +156,11 @@ pub(crate) trait App: Send {
 
     /// Something happened to it.
     fn on(&mut self, event: Event, reach: &mut Reach<'_>);
+
+    /// A service of it was started. Nothing happens where the app has none, or where nothing is known of what it does.
+    fn serve(&mut self, _start: &ServiceStart<'_>, _reach: &mut Reach<'_>) -> Served {
+        Served::quiet()
+    }
 
     /// Whether it shows what lies in shared storage, and so wants to be told.
     fn lists_storage(&self) -> bool {

@@ -33,6 +33,7 @@ pub(crate) mod picture;
 mod restart;
 pub(crate) mod scene;
 mod screen;
+mod services;
 pub(crate) mod settings;
 mod shifts;
 mod space;
@@ -65,6 +66,7 @@ pub use self::packages::{
 };
 pub use self::permissions::{PermissionError, RuntimePermission};
 pub use self::scene::{Flags, Node, Scene, Window, WindowKind};
+pub use self::services::{CallbackKeys, Caller, Delivered, Reply, ServiceName};
 pub use self::storage::{Stored, Wish};
 pub use self::typing::BroadcastKeyboard;
 pub use crate::render::Frame;
@@ -75,6 +77,7 @@ use self::keys::Focus;
 use self::layout::Scrolls;
 use self::overlays::Overlays;
 use self::permissions::Permissions;
+use self::services::Services;
 use self::settings::Settings;
 use self::stage::KnownField;
 pub(crate) use self::tasks::SYSTEM_PID;
@@ -154,6 +157,8 @@ pub struct World {
     about: About,
     /// From the start of an app that did not run to its first picture, as the log tells it.
     cold_start: Duration,
+    /// From the start of a service to its answer: of an app that runs, and of one that has to be started first.
+    service_times: (Duration, Duration),
     clipboard: Option<String>,
     log: Log,
     apps: Vec<Installed>,
@@ -177,6 +182,7 @@ pub struct World {
     toast: Option<(String, Duration)>,
     /// What the system puts before the app in front.
     overlays: Overlays,
+    services: Services,
     /// Apps that hang, and the uptime at which they began to.
     frozen: BTreeMap<String, Duration>,
     permissions: Permissions,
@@ -234,6 +240,7 @@ impl World {
             settings: Settings::default(),
             about: About::default(),
             cold_start: Duration::from_millis(300),
+            service_times: (Duration::from_millis(10), Duration::from_millis(60)),
             clipboard: None,
             log: Log::default(),
             apps: apps::installed(setup.seed),
@@ -250,6 +257,7 @@ impl World {
             wishes: Vec::new(),
             toast: None,
             overlays: Overlays::default(),
+            services: Services::default(),
             frozen: BTreeMap::new(),
             permissions: Permissions::default(),
             notifications: Vec::new(),
@@ -277,6 +285,7 @@ impl World {
         let moved = self.keeps_moving();
         self.wake_until(uptime);
         self.uptime = uptime;
+        self.end_overdue_services();
         self.go_on();
         if self.toast.as_ref().is_some_and(|(_, gone)| *gone <= uptime) {
             self.toast = None;
@@ -389,6 +398,11 @@ impl World {
     /// What the log shall tell of the start of an app.
     pub(crate) fn set_cold_start(&mut self, time: Duration) {
         self.cold_start = time;
+    }
+
+    /// How long a service takes to answer: of an app that runs, and of one that has to be started first.
+    pub(crate) fn set_service_times(&mut self, warm: Duration, cold: Duration) {
+        self.service_times = (warm, cold);
     }
 
     pub(crate) fn set_about(&mut self, about: About) {

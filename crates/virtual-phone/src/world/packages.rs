@@ -3,10 +3,12 @@
 //! Plain values and the world's part of it: the icon, the tasks, the log. Reading an APK, and judging whether it may come, is done in
 //! `crate::packages`; its files lie in the phone's tree.
 
-use super::app::{App, Intent, Manifest, Store};
+use super::app::{Intent, Manifest, Store};
+use super::apps;
 use super::apps::stranger::Stranger;
 use super::tasks::{HOME, Installed, SYSTEM_PID};
 use super::{World, failing};
+use crate::packages::built_in;
 use std::sync::Arc;
 
 /// What the manifest of an APK declares.
@@ -32,6 +34,8 @@ pub struct Declared {
     pub debuggable: bool,
     /// `android:testOnly`
     pub test_only: bool,
+    /// `android:enabled="false"` on the application.
+    pub disabled: bool,
     /// `android:isSplitRequired`: the base alone is not enough.
     pub split_required: bool,
     /// `uses-permission`, in order.
@@ -243,6 +247,16 @@ impl Manifest {
     }
 }
 
+impl Manifest {
+    /// What the app's APK declares: the one that it came as, or the one behind an app of the phone's own that offers something.
+    pub fn declared(&self) -> Option<&Declared> {
+        match &self.installation {
+            Some(installation) => Some(&installation.declared),
+            None => built_in::of(&self.package).and_then(|it| it.declared()),
+        }
+    }
+}
+
 impl World {
     /// Puts an app that came as an APK onto the phone, in place of the one of that package: what that stored, and its user, stay. `uid` is
     /// the user of an app that left its data behind.
@@ -259,14 +273,8 @@ impl World {
             Some(at) => std::mem::take(&mut self.apps[at].store),
             None => Store::default(),
         };
-        let shown = Stranger::of(&manifest);
-        let app = Installed {
-            manifest,
-            app: Box::new(shown.clone()),
-            make: Box::new(move |_| Box::new(shown.clone()) as Box<dyn App>),
-            store,
-            pid: None,
-        };
+        let make = apps::behind(&manifest);
+        let app = Installed { manifest, app: make(self.seed), make, store, pid: None };
         match known {
             Some(at) => self.apps[at] = app,
             None => {

@@ -189,6 +189,7 @@ impl World {
         installed.app = (installed.make)(self.seed);
         installed.pid = None;
         self.frozen.remove(package);
+        self.end_services(package);
         self.end_permissions_given_once(package);
         self.take_away(|overlay| overlay.about() == Some(package));
         let in_front = self.foreground().package == package;
@@ -280,7 +281,7 @@ impl World {
         }
     }
 
-    fn fulfil(&mut self, package: &str, request: Request) {
+    pub(super) fn fulfil(&mut self, package: &str, request: Request) {
         match request {
             Request::Finish => self.finish(package),
             Request::Open(activity) => {
@@ -326,6 +327,7 @@ impl World {
 
     /// Forgets what belongs to the screen that is left.
     fn leave_screen(&mut self) {
+        self.note_front();
         self.focus = None;
         self.forget_aside();
         self.gesture = None;

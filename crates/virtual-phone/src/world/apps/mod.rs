@@ -2,6 +2,7 @@
 //! [`APPS`]. `records` keeps what a person wrote into an app.
 
 mod akhbar;
+mod attendance;
 mod bank;
 mod browser;
 mod calendar;
@@ -13,12 +14,15 @@ mod maps;
 mod members;
 mod messages;
 mod notes;
+mod odd;
 mod records;
 mod settings;
 mod shop;
 pub(crate) mod stranger;
 
+use super::app::{App, Manifest};
 use super::decided::{Article, Place};
+use super::packages::Class;
 use super::tasks::Installed;
 
 /// Every app, by package name.
@@ -50,6 +54,30 @@ pub(crate) fn installed(seed: u64) -> Vec<Installed> {
         app.manifest.uid = uid;
     }
     apps
+}
+
+/// A process of an app, started anew on a phone with that seed.
+type Make = Box<dyn Fn(u64) -> Box<dyn App> + Send>;
+
+/// What is behind the APK of an app: nothing but its name on a screen, unless its package and its service are among those whose ways the
+/// phone knows.
+pub(super) fn behind(manifest: &Manifest) -> Make {
+    let declared = manifest.installation.iter().flat_map(|it| &it.declared.components);
+    let mut services = declared.filter(|it| it.class == Class::Service);
+    let mut has = |service| services.any(|it| it.name == service);
+    match manifest.package.as_str() {
+        attendance::PACKAGE if has(attendance::SERVICE) => {
+            Box::new(|seed| Box::new(attendance::Attendance::new(seed)))
+        }
+        odd::PACKAGE if has(odd::SERVICE) => {
+            let shown = stranger::Stranger::of(manifest);
+            Box::new(move |_| Box::new(odd::Odd::of(shown.clone())))
+        }
+        _ => {
+            let shown = stranger::Stranger::of(manifest);
+            Box::new(move |_| Box::new(shown.clone()))
+        }
+    }
 }
 
 /// What Shop sells, by number.

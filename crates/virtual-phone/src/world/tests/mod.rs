@@ -21,6 +21,7 @@ mod overlays;
 mod permissions;
 mod restart;
 mod seeding;
+mod services;
 mod settings;
 mod shop;
 mod stories;

@@ -1,0 +1,335 @@
+//! Attendance (`org.example.attendance`), which comes as an APK: clocking in at work by hand, month, day, button, confirmation, or by its
+//! service, which speaks the dialect of the published sample apps.
+//!
+//! That dialect (facts of the samples, not of the specification): the extra `request` holds `{"id", "capability": {"id", "input": {…}}}`
+//! without an envelope, the callback stands under `mcp_callback`; the answer's extras are `mcp_request_id` and `response`, whose `output`
+//! is an object. What is no request gets no answer.
+//!
+//! Kept, and to be seeded: `day/YYYY-MM-DD` (the time at which that day was clocked in, `10:05`).
+
+use crate::world::app::{App, Env, Event, Manifest, Reach, SWITCHED_ON, Store};
+use crate::world::icons::Icon;
+use crate::world::packages::Installation;
+use crate::world::services::{Served, ServiceStart};
+use crate::world::theme;
+use crate::world::view::{Tag, View, column, text};
+use crate::world::widgets::{
+    dialog, divider, list, list_row, message, page, text_button, toolbar, wide_button,
+};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// The package.
+pub(super) const PACKAGE: &str = "org.example.attendance";
+/// The service that answers.
+pub(super) const SERVICE: &str = "org.example.attendance.ToolService";
+
+/// Months that the list goes back.
+const MONTHS: u32 = 6;
+const NAMES: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The state of Attendance: how deep into its pages somebody went.
+#[derive(Debug, Default)]
+pub(crate) struct Attendance {
+    month: Option<(u32, u32)>,
+    day: Option<Date>,
+    asking: bool,
+}
+
+impl App for Attendance {
+    fn manifest() -> Manifest {
+        // Nobody asks: its manifest comes with the APK.
+        Manifest::of_installation(Installation::unknown())
+    }
+
+    fn new(_seed: u64) -> Self {
+        Self::default()
+    }
+
+    fn view(&self, env: &Env<'_>) -> View {
+        let today = Date::at(env.now);
+        match (self.day, self.month) {
+            (Some(day), _) => day_page(env, day, today).dialog(self.asking.then(|| question(day))),
+            (None, Some(month)) => month_page(env, month, today),
+            (None, None) => months_page(env, today),
+        }
+    }
+
+    fn on(&mut self, event: Event, reach: &mut Reach<'_>) {
+        match event {
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Back => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn serve(&mut self, start: &ServiceStart<'_>, reach: &mut Reach<'_>) -> Served {
+        if start.class != SERVICE || !start.calls_back(&["mcp_callback"]) {
+            return Served::quiet();
+        }
+        let request = start.extra("request").and_then(|text| serde_json::from_str(text).ok());
+        let Some((id, capability, input)) = request.as_ref().and_then(asked) else {
+            return Served::quiet();
+        };
+        let done = perform(capability, input, reach);
+        let (status, words, output) = match done {
+            Ok((words, output)) => ("success", words, output),
+            Err(words) => ("failure", words, json!({})),
+        };
+        let response = json!({
+            "id": id,
+            "status": status,
+            "message": words,
+            "capability": { "id": capability, "output": output },
+        });
+        Served::answer(vec![
+            ("mcp_request_id".to_owned(), id.to_owned()),
+            ("response".to_owned(), response.to_string()),
+        ])
+    }
+}
+
+impl Attendance {
+    fn tapped(&mut self, tag: &Tag, reach: &mut Reach<'_>) {
+        match tag.name {
+            "month" => {
+                self.month = tag
+                    .value
+                    .split_once('-')
+                    .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)));
+                reach.scroll_to_top("days");
+            }
+            "day" => self.day = Date::read(&tag.value),
+            "ask" => self.asking = true,
+            "no" => self.asking = false,
+            "yes" => {
+                self.asking = false;
+                if let Some(day) = self.day {
+                    clock_in(day, reach);
+                    reach.toast(format!("Clocked in for {}", day.written()));
+                }
+            }
+            "back" => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn back(&mut self, reach: &mut Reach<'_>) {
+        if std::mem::take(&mut self.asking)
+            || self.day.take().is_some()
+            || self.month.take().is_some()
+        {
+            return;
+        }
+        reach.finish();
+    }
+}
+
+/// What a request asks for: its id, the capability and what that is called with.
+fn asked(request: &Value) -> Option<(&str, &str, Option<&Map<String, Value>>)> {
+    let capability = request.get("capability")?;
+    let id = request.get("id")?.as_str()?;
+    let input = capability.get("input").and_then(Value::as_object);
+    Some((id, capability.get("id")?.as_str()?, input))
+}
+
+/// Does what a capability says; words and what it gives, or why not.
+fn perform(
+    capability: &str,
+    input: Option<&Map<String, Value>>,
+    reach: &mut Reach<'_>,
+) -> Result<(String, Value), String> {
+    let date = || {
+        let given = input.and_then(|input| input.get("date")).ok_or("Missing args.")?;
+        let text = given.as_str().unwrap_or_default();
+        Date::read(text).ok_or_else(|| format!("Not a date: {text:.40}"))
+    };
+    match capability {
+        "clock_in_today" => {
+            clock_in(Date::at(reach.now), reach);
+            Ok(("Clock in successfully!".to_owned(), json!({})))
+        }
+        "query_clock_in" => {
+            let date = date()?;
+            let is = reach.store.get(&date.key()).is_some();
+            let words = if is { "Has clocked in." } else { "Hasn't clocked in." };
+            Ok((words.to_owned(), json!({ "date": date.written(), "has_clocked_in": is })))
+        }
+        "make_up_clock_in" => {
+            let date = date()?;
+            if date > Date::at(reach.now) {
+                return Err(format!("{} is yet to come.", date.written()));
+            }
+            clock_in(date, reach);
+            let words = format!("Make up clock-in successful for {}", date.written());
+            Ok((words, json!({ "date": date.written(), "success": true })))
+        }
+        other => Err(format!("Unknown capability ID: {other:.80}")),
+    }
+}
+
+/// Keeps the time at which a day was clocked in; the first time counts.
+fn clock_in(day: Date, reach: &mut Reach<'_>) {
+    let seconds = SWITCHED_ON + reach.now.as_secs();
+    if reach.store.get(&day.key()).is_none() {
+        let time = format!("{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60);
+        reach.store.set(&day.key(), time);
+    }
+}
+
+fn months_page(env: &Env<'_>, today: Date) -> View {
+    let heading = text("Attendance", theme::HEADLINE).pad_each(20.0, 16.0, 20.0, 12.0);
+    let months = (0..MONTHS).map(|back| {
+        let count = today.year * 12 + today.month - 1 - back;
+        let (year, month) = (count / 12, count % 12 + 1);
+        let done = days_in(year, month).filter(|day| is_in(env.store, *day)).count();
+        let below = if done == 1 { "1 day".to_owned() } else { format!("{done} days") };
+        list_row(Icon::CalendarToday, &name_of(year, month), &below)
+            .id("month")
+            .on_tap(("month", format!("{year}-{month}")))
+    });
+    page([heading.id("title"), list("months", months, env)], env)
+}
+
+fn month_page(env: &Env<'_>, (year, month): (u32, u32), today: Date) -> View {
+    let days = days_in(year, month).filter(|day| *day <= today).flat_map(|day| {
+        let below = match env.store.get(&day.key()) {
+            Some(time) => format!("Clocked in at {time}"),
+            None => "Not clocked in".to_owned(),
+        };
+        let symbol = if is_in(env.store, day) { Icon::CheckCircle } else { Icon::Schedule };
+        let row = list_row(symbol, &day.spoken(), &below).id("day");
+        [row.on_tap(("day", day.written())), divider()]
+    });
+    page([toolbar(&name_of(year, month), []), list("days", days, env)], env)
+}
+
+fn day_page(env: &Env<'_>, day: Date, today: Date) -> View {
+    let time = env.store.get(&day.key());
+    let words = match time {
+        Some(time) => format!("Clocked in at {time}"),
+        None => "Not clocked in".to_owned(),
+    };
+    let label = if day == today { "Clock in" } else { "Make up clock-in" };
+    let body = column([
+        text(words, theme::TITLE.centered()).id("status"),
+        wide_button(label, time.is_none(), "ask").id("clock_in_button"),
+    ]);
+    let body = body.gap(24.0).pad_xy(24.0, 32.0).wide();
+    page([toolbar(&day.spoken(), []), list("day_page", [body], env)], env)
+}
+
+fn question(day: Date) -> View {
+    let buttons = [
+        text_button("Cancel", theme::PRIMARY, "no").id("android:id/button2"),
+        text_button("Confirm", theme::PRIMARY, "yes").id("android:id/button1"),
+    ];
+    dialog("Clock in?", message(&format!("For {}", day.written())), buttons)
+}
+
+fn is_in(store: &Store, day: Date) -> bool {
+    store.get(&day.key()).is_some()
+}
+
+fn name_of(year: u32, month: u32) -> String {
+    let name = NAMES.get(month.saturating_sub(1) as usize).copied().unwrap_or_default();
+    format!("{name} {year}")
+}
+
+/// The days of a month, in order.
+fn days_in(year: u32, month: u32) -> impl Iterator<Item = Date> {
+    (1..=31).map(move |day| Date { year, month, day }).filter(|date| date.is_one())
+}
+
+/// A day of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Date {
+    year: u32,
+    month: u32,
+    day: u32,
+}
+
+impl Date {
+    /// The phone's date after so long (UTC).
+    fn at(now: Duration) -> Self {
+        let mut left = (SWITCHED_ON + now.as_secs()) / 86_400;
+        let mut date = Self { year: 1970, month: 1, day: 1 };
+        loop {
+            let length = days_in(date.year, date.month).count() as u64;
+            if left < length {
+                date.day += left as u32;
+                return date;
+            }
+            left -= length;
+            date.month = date.month % 12 + 1;
+            date.year += u32::from(date.month == 1);
+        }
+    }
+
+    /// `2024-03-05`; `None` for what is no day.
+    fn read(text: &str) -> Option<Self> {
+        let mut parts =
+            text.split('-').map(|part| match part.bytes().all(|b| b.is_ascii_digit()) {
+                true => part.parse().ok(),
+                false => None,
+            });
+        let mut next = || parts.next().flatten();
+        let date = Self { year: next()?, month: next()?, day: next()? };
+        (parts.next().is_none() && text.len() == 10 && date.is_one()).then_some(date)
+    }
+
+    fn is_one(self) -> bool {
+        let leap = self.year.is_multiple_of(4)
+            && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
+        let days = match self.month {
+            2 if leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            1..=12 => 31,
+            _ => 0,
+        };
+        (1..=days).contains(&self.day)
+    }
+
+    fn written(self) -> String {
+        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+
+    fn spoken(self) -> String {
+        let month = NAMES.get(self.month as usize - 1).copied().unwrap_or_default();
+        format!("{} {month}", self.day)
+    }
+
+    fn key(self) -> String {
+        format!("day/{}", self.written())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_read_and_counted() {
+        assert_eq!(Date::at(Duration::ZERO).written(), "2024-03-05");
+        assert_eq!(Date::at(Duration::from_secs(27 * 86_400)).written(), "2024-04-01");
+        for no in ["2024-02-30", "2024-13-01", "24-03-05", "2024-3-5", "+024-03-05", "", "tomorrow"]
+        {
+            assert_eq!(Date::read(no), None, "{no}");
+        }
+        assert_eq!(Date::read("2024-02-29").map(Date::written).as_deref(), Some("2024-02-29"));
+    }
+}

@@ -1,0 +1,249 @@
+//! Services of apps: who may start which, and what comes back.
+
+use super::*;
+use crate::packages::Apk;
+use crate::world::packages::Installation;
+use crate::world::{CallbackKeys, Caller, Delivered, Manifest, Reply, ServiceName};
+
+const SHELL: Caller = Caller { uid: 2_000, pid: 4_711 };
+const ODD: &str = "org.example.odd";
+const ATTENDANCE: &str = "org.example.attendance";
+
+/// A phone with this APK of `fixtures/apk` installed.
+fn with(android: u32, name: &str) -> World {
+    let mut world = World::new(Setup { android, ..Setup::default() });
+    install(&mut world, name);
+    world
+}
+
+fn install(world: &mut World, name: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk/");
+    let bytes = std::fs::read(format!("{path}{name}.apk")).expect("it is in the repository");
+    let declared = Apk::read(&bytes, 3).expect("it can be read").declared;
+    let installation = Installation { declared, ..Installation::unknown() };
+    world.install(Manifest::of_installation(installation), None);
+}
+
+fn service(package: &str, class: &str) -> ServiceName {
+    ServiceName { package: package.to_owned(), class: format!("{package}.{class}") }
+}
+
+fn callback() -> Option<CallbackKeys> {
+    Some(CallbackKeys(vec!["mcp_callback".to_owned(), "callback".to_owned()]))
+}
+
+/// A request as the sample apps want it.
+fn sample(id: &str, capability: &str, input: &str) -> Vec<(String, String)> {
+    let request =
+        format!(r#"{{"id":"{id}","capability":{{"id":"{capability}","input":{input}}}}}"#);
+    vec![("request".to_owned(), request)]
+}
+
+/// A request as the specification has it.
+fn request(id: &str, capability: &str, args: &str) -> Vec<(String, String)> {
+    let text = format!(
+        r#"{{"mobile-mcp-request":{{"version":"1.0","request":{{"id":"{id}","capability":{{"id":"{capability}","args":{args}}}}}}}}}"#
+    );
+    vec![("mobile-mcp-request".to_owned(), text)]
+}
+
+fn reply(delivered: Delivered) -> Reply {
+    match delivered {
+        Delivered::Started(Some(reply)) => reply,
+        other => panic!("no reply: {other:?}"),
+    }
+}
+
+fn odd(world: &mut World, capability: &str, args: &str) -> Delivered {
+    world.start_foreground_service(
+        SHELL,
+        &service(ODD, "OddService"),
+        &request("r1", capability, args),
+        callback(),
+    )
+}
+
+#[test]
+fn a_day_that_is_clocked_in_by_the_service_stands_on_the_screen_that_is_open() {
+    let mut world = with(14, "attendance");
+    world.start(ATTENDANCE, None).expect("it is there");
+    tap(&mut world, "March 2024");
+    assert!(!shows(&mut world, "Clocked in at 10:00"));
+    let to = service(ATTENDANCE, "ToolService");
+    let extras = sample("7", "clock_in_today", "{}");
+    let said = reply(world.start_service(SHELL, &to, &extras, callback()));
+    assert_eq!(said.extras[0], ("mcp_request_id".to_owned(), "7".to_owned()));
+    assert!(said.extras[1].1.contains(r#""status":"success""#), "{said:?}");
+    assert!(shows(&mut world, "Clocked in at 10:00"));
+}
+
+#[test]
+fn the_same_is_done_by_hand_in_a_handful_of_taps() {
+    let mut world = with(14, "attendance");
+    world.start(ATTENDANCE, None).expect("it is there");
+    for words in ["March 2024", "4 March", "Make up clock-in", "Confirm"] {
+        tap(&mut world, words);
+    }
+    assert!(world.kept(ATTENDANCE).iter().any(|(key, _)| *key == "day/2024-03-04"));
+}
+
+#[test]
+fn a_sample_tool_tells_what_is_wrong_and_is_silent_without_a_request_or_a_callback() {
+    let mut world = with(14, "attendance");
+    world.start(ATTENDANCE, None).expect("it is there");
+    let to = service(ATTENDANCE, "ToolService");
+    for (extras, words) in [
+        (sample("1", "fly", "{}"), "Unknown capability ID: fly"),
+        (sample("1", "query_clock_in", "{}"), "Missing args."),
+        (sample("1", "query_clock_in", r#"{"date":"soon"}"#), "Not a date: soon"),
+        (sample("1", "make_up_clock_in", r#"{"date":"2024-03-06"}"#), "2024-03-06 is yet to come."),
+    ] {
+        let said = reply(world.start_service(SHELL, &to, &extras, callback()));
+        let response = &said.extras[1].1;
+        assert!(response.contains(words) && response.contains("failure"), "{response}");
+    }
+    let right = sample("1", "clock_in_today", "{}");
+    for (extras, callback) in [
+        (Vec::new(), callback()),
+        (vec![("request".to_owned(), "{".to_owned())], callback()),
+        (right.clone(), None),
+        (right, Some(CallbackKeys(vec!["callback".to_owned()]))),
+    ] {
+        assert_eq!(world.start_service(SHELL, &to, &extras, callback), Delivered::Started(None));
+    }
+}
+
+#[test]
+fn what_may_not_be_started_is_refused_in_androids_words() {
+    let mut world = with(14, "odd");
+    let uid = world.packages().iter().find(|it| it.package == ODD).expect("it is there").uid;
+    let mut start = |by, to: &ServiceName| world.start_foreground_service(by, to, &[], None);
+    let named = |class| service(ODD, class);
+    assert_eq!(start(SHELL, &named("NoService")), Delivered::NotFound);
+    assert_eq!(start(SHELL, &service("org.example.none", "Service")), Delivered::NotFound);
+    assert_eq!(start(SHELL, &named("DisabledService")), Delivered::NotFound);
+    let private = Delivered::Refused(format!("not exported from uid {uid}"));
+    assert_eq!(start(SHELL, &named("PrivateService")), private);
+    let guarded = Delivered::Refused("org.example.odd.USE".to_owned());
+    assert_eq!(start(SHELL, &named("GuardedService")), guarded);
+    for uid in [0, 1_000, uid] {
+        let by = Caller { uid, pid: 1 };
+        assert_eq!(start(by, &named("PrivateService")), Delivered::Started(None));
+    }
+    let by = Caller { uid: uid + 1, pid: 1 };
+    assert_eq!(start(by, &named("GuardedService")), guarded);
+}
+
+#[test]
+fn an_app_in_the_background_may_not_start_services_since_android_8() {
+    for (android, held) in [(4, false), (9, true), (14, true)] {
+        let mut world = with(android, "attendance");
+        let to = service(ATTENDANCE, "ToolService");
+        let mut start = |world: &mut World| {
+            let extras = sample("1", "clock_in_today", "{}");
+            let delivered = world.start_service(SHELL, &to, &extras, callback());
+            assert_ne!(delivered, Delivered::Started(None));
+            match delivered {
+                Delivered::Background(why) => {
+                    assert!(why.starts_with("app is in background uid "), "{why}");
+                    true
+                }
+                _ => false,
+            }
+        };
+        assert_eq!(start(&mut world), held, "not running, on {android}");
+        world.force_stop(ATTENDANCE);
+        world.start(ATTENDANCE, None).expect("it is there");
+        assert!(!start(&mut world), "in front, on {android}");
+        world.force_stop(ATTENDANCE);
+        world.start(ATTENDANCE, None).expect("it is there");
+        world.start("com.android.settings", None).expect("it is there");
+        let left = world.uptime();
+        world.advance(left + Duration::from_secs(61));
+        assert_eq!(start(&mut world), held, "long in the background, on {android}");
+        world.force_stop(ATTENDANCE);
+        assert!(world.allow_in_background(ATTENDANCE, Duration::from_secs(15)));
+        assert!(!start(&mut world), "allowed for a while, on {android}");
+        world.force_stop(ATTENDANCE);
+        world.advance(left + Duration::from_secs(80));
+        assert_eq!(start(&mut world), held, "and no longer, on {android}");
+    }
+}
+
+#[test]
+fn an_app_that_was_only_just_left_is_not_in_the_background_yet() {
+    let mut world = with(14, "attendance");
+    world.start(ATTENDANCE, None).expect("it is there");
+    world.start("com.android.settings", None).expect("it is there");
+    let to = service(ATTENDANCE, "ToolService");
+    let extras = sample("1", "clock_in_today", "{}");
+    reply(world.start_service(SHELL, &to, &extras, callback()));
+}
+
+#[test]
+fn the_system_hands_replies_on_since_android_7() {
+    for (android, system) in [(4, false), (9, true)] {
+        let mut world = with(android, "attendance");
+        world.start(ATTENDANCE, None).expect("it is there");
+        let uid = world.packages().iter().find(|it| it.package == ATTENDANCE).expect("there").uid;
+        let to = service(ATTENDANCE, "ToolService");
+        let said = reply(world.start_service(
+            SHELL,
+            &to,
+            &sample("1", "clock_in_today", "{}"),
+            callback(),
+        ));
+        assert_eq!(said.uid, if system { 1_000 } else { uid });
+        assert_eq!(world.pid_of(ATTENDANCE), Some(said.pid));
+    }
+}
+
+#[test]
+fn a_reply_is_lost_with_the_process_that_owes_it() {
+    let mut world = with(14, "odd");
+    let late = reply(odd(&mut world, "late", r#"{"seconds":3}"#));
+    assert!(late.after >= Duration::from_secs(3) && world.runs(late.pid));
+    world.force_stop(ODD);
+    assert!(!world.runs(late.pid));
+    let late = reply(odd(&mut world, "late", r#"{"seconds":3}"#));
+    assert!(world.crash(ODD, "java.lang.IllegalStateException: no") && !world.runs(late.pid));
+    let late = reply(odd(&mut world, "late", r#"{"seconds":3}"#));
+    assert!(world.uninstall(ODD).is_some() && !world.runs(late.pid));
+}
+
+#[test]
+fn an_odd_tool_is_odd_in_each_of_its_ways() {
+    let mut world = with(14, "odd");
+    let text = |reply: &Reply| reply.extras[0].1.clone();
+    assert!(text(&reply(odd(&mut world, "answer", "{}"))).contains(r#""id":"r1""#));
+    assert!(text(&reply(odd(&mut world, "fail", "{}"))).contains("failure"));
+    assert!(!text(&reply(odd(&mut world, "other_id", "{}"))).contains("r1"));
+    assert!(text(&reply(odd(&mut world, "other_capability", "{}"))).contains(r#""id":"answer""#));
+    let broken = text(&reply(odd(&mut world, "broken", "{}")));
+    assert!(serde_json::from_str::<serde_json::Value>(&broken).is_err());
+    let twice = reply(odd(&mut world, "twice", "{}"));
+    let second = twice.then.expect("there are two");
+    assert!(second.after > twice.after && second.then.is_none());
+    assert_eq!(odd(&mut world, "silent", "{}"), Delivered::Started(None));
+    assert!(world.pid_of(ODD).is_some());
+    assert_eq!(odd(&mut world, "die", "{}"), Delivered::Started(None));
+    assert_eq!(world.pid_of(ODD), None);
+}
+
+#[test]
+fn an_app_that_does_not_become_a_foreground_service_in_time_is_ended() {
+    for (android, seconds) in [(9, 10), (14, 30)] {
+        let mut world = with(android, "odd");
+        reply(odd(&mut world, "answer", "{}"));
+        let start = world.uptime();
+        world.advance(start + Duration::from_secs(seconds - 1));
+        assert!(world.pid_of(ODD).is_some());
+        world.advance(start + Duration::from_secs(seconds));
+        assert_eq!(world.pid_of(ODD), None);
+    }
+    let mut world = with(14, "attendance");
+    let to = service(ATTENDANCE, "ToolService");
+    world.start_foreground_service(SHELL, &to, &[], None);
+    world.advance(Duration::from_secs(100));
+    assert!(world.pid_of(ATTENDANCE).is_some());
+}
