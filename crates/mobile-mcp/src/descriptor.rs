@@ -1,6 +1,15 @@
 //! What a tool can do: its descriptor (section 1.2).
+//!
+//! [`read`] takes XML text, [`check`] the elements of a compiled file; both give what can be used and what is against the rules. The bridge
+//! calls what is in the [`Descriptor`]; lint prints the findings.
 
 use super::{Element, Finding};
+
+/// The most capabilities of a tool that are read.
+pub const MOST_CAPABILITIES: usize = 512;
+
+/// The most parameters that are read of what one capability takes, and of what it gives.
+pub const MOST_PARAMETERS: usize = 64;
 
 /// A tool's capabilities.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,6 +64,26 @@ pub enum Kind {
     Number,
 }
 
+impl Kind {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::String, Self::Boolean, Self::Integer, Self::Number];
+
+    /// Its name, in descriptors and in JSON schemas.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+        }
+    }
+
+    /// The kind of this name; `None` where no tool is known to use it.
+    pub fn of(written: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == written)
+    }
+}
+
 /// What was read of a descriptor.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
@@ -72,11 +101,120 @@ impl Descriptor {
 }
 
 /// Reads a descriptor out of a compiled file's elements.
-pub fn check(_root: &Element) -> Reading {
-    Reading::default()
+pub fn check(root: &Element) -> Reading {
+    super::check::check(root)
 }
 
-/// Reads a descriptor out of XML text.
-pub fn read(_xml: &str) -> Reading {
-    Reading::default()
+/// Reads a descriptor out of XML text. A text that is not well-formed gives no capabilities.
+pub fn read(xml: &str) -> Reading {
+    match super::xml::read(xml) {
+        Ok(root) => check(&root),
+        Err(finding) => Reading { descriptor: Descriptor::default(), findings: vec![finding] },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Attribute, Mode, Place, Rule, Value};
+    use super::*;
+
+    /// The sample of the specification's authors, in the shape of their descriptor: no version at the root.
+    const CLOCK_IN: &str = r#"<mobile-mcp-capabilities version="1.0">
+  <capability id="clock_in_today" description="Clock in today." version="1"/>
+  <capability id="query_clock_in" description="Query a date." version="1">
+    <input><param name="date" type="string" required="true" description="yyyy-MM-dd"/></input>
+    <output>
+      <param name="date" type="string" description="The date"/>
+      <param name="has_clocked_in" type="boolean" description="Whether"/>
+    </output>
+  </capability>
+</mobile-mcp-capabilities>"#;
+
+    #[test]
+    fn a_descriptor_without_a_fault_is_read_whole() {
+        let Reading { descriptor, findings } = read(CLOCK_IN);
+        assert_eq!(findings, []);
+        assert_eq!(descriptor.version, "1.0");
+        let ids: Vec<_> = descriptor.capabilities.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(ids, ["clock_in_today", "query_clock_in"]);
+        let query = descriptor.capability("query_clock_in").unwrap();
+        assert_eq!((query.version.as_str(), query.description.as_str()), ("1", "Query a date."));
+        assert!(query.input[0].required && query.input[0].kind == Kind::String);
+        assert_eq!(query.output[1].kind, Kind::Boolean);
+    }
+
+    #[test]
+    fn older_dialects_are_listed_and_passed_over() {
+        let reading = read("<mcp><capability id='a' description='b'/></mcp>");
+        let rules: Vec<_> = reading.findings.iter().map(|one| one.rule).collect();
+        assert_eq!(rules, [Rule::Root, Rule::RootVersion, Rule::CapabilityVersion]);
+        assert!(
+            reading
+                .findings
+                .iter()
+                .all(|one| one.is_fatal(Mode::Strict) && !one.is_fatal(Mode::Lenient))
+        );
+        assert_eq!(reading.descriptor.capabilities.len(), 1);
+    }
+
+    fn compiled(name: &str, attributes: Vec<(&str, Value)>, children: Vec<Element>) -> Element {
+        let attributes = attributes.into_iter();
+        let attributes = attributes.map(|(name, value)| Attribute {
+            name: name.into(),
+            value,
+            place: Place::default(),
+        });
+        Element {
+            name: name.into(),
+            attributes: attributes.collect(),
+            children,
+            place: Place::default(),
+        }
+    }
+
+    /// aapt stores `version="1.0"` as a float with its words, `version="1"` as an integer and `required="true"` as a boolean (measured with
+    /// Debian's aapt 10.0.0).
+    #[test]
+    fn typed_attributes_of_compiled_files_are_read_as_what_they_were_written() {
+        let text = |text: &str| Value::Text(text.into());
+        let param = compiled(
+            "param",
+            vec![
+                ("name", text("n")),
+                ("type", text("integer")),
+                ("required", Value::Boolean(true)),
+                ("description", text("d")),
+            ],
+            vec![],
+        );
+        let capability = compiled(
+            "capability",
+            vec![
+                ("id", Value::Integer(7)),
+                ("description", text("d")),
+                ("version", Value::Integer(1)),
+            ],
+            vec![compiled("input", vec![], vec![param])],
+        );
+        for (version, is_fine) in [
+            (Value::Float(1.0, Some("1.0".into())), true),
+            (Value::Float(1.0, None), true),
+            (Value::Text("1.0".into()), true),
+            (Value::Integer(1), false),
+            (Value::Float(1.1, Some("1.1".into())), false),
+            (Value::Float(1.0, Some("1.00".into())), false),
+            (Value::Reference(0x7f01_0000), false),
+        ] {
+            let root = compiled(
+                "mobile-mcp-capabilities",
+                vec![("version", version.clone())],
+                vec![capability.clone()],
+            );
+            let reading = check(&root);
+            assert_eq!(reading.findings.is_empty(), is_fine, "{version:?}: {:?}", reading.findings);
+            let read = &reading.descriptor.capabilities[0];
+            assert_eq!((read.id.as_str(), read.version.as_str()), ("7", "1"));
+            assert!(read.input[0].required && read.input[0].kind == Kind::Integer);
+        }
+    }
 }

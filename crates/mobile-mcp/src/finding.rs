@@ -37,13 +37,39 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Makes the rules with what is to be known of each.
+/// What of an app a rule is about, and so what cannot be used where it is broken and fatal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The app as a tool.
+    Tool,
+    /// Its descriptor, and with it the tool.
+    Descriptor,
+    /// One capability; the others stay.
+    Capability,
+    /// One parameter; its capability stays.
+    Parameter,
+}
+
+impl Part {
+    /// The word for it in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Descriptor => "descriptor",
+            Self::Capability => "capability",
+            Self::Parameter => "parameter",
+        }
+    }
+}
+
+/// Makes the rules with what is to be known of each: name, section, the part that it is about, whether it is fatal to lint and to the
+/// bridge.
 macro_rules! rules {
-    ($($(#[$doc:meta])* $rule:ident $name:literal $section:literal $strict:literal $lenient:literal;)*) => {
-        /// A rule of the specification, or one of ours for files that would hurt whoever reads them.
+    ($($(#[doc = $doc:literal])* $rule:ident $name:literal $section:literal $part:ident $strict:literal $lenient:literal;)*) => {
+        /// A rule of the specification, or one of ours: for files that would hurt whoever reads them, and for what helps nobody.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule {
-            $($(#[$doc])* $rule,)*
+            $($(#[doc = $doc])* $rule,)*
         }
 
         impl Rule {
@@ -60,7 +86,17 @@ macro_rules! rules {
                 match self { $(Self::$rule => $section,)* }
             }
 
-            /// Whether what breaks it cannot be used in this mode: the capability or the tool that it is about.
+            /// What it demands, in a sentence.
+            pub fn demands(self) -> &'static str {
+                match self { $(Self::$rule => concat!($($doc),*).trim_ascii(),)* }
+            }
+
+            /// What it is about.
+            pub fn part(self) -> Part {
+                match self { $(Self::$rule => Part::$part,)* }
+            }
+
+            /// Whether what breaks it cannot be used in this mode: the [`Part`] that it is about.
             pub fn is_fatal(self, mode: Mode) -> bool {
                 match self {
                     $(Self::$rule => match mode { Mode::Strict => $strict, Mode::Lenient => $lenient },)*
@@ -72,51 +108,79 @@ macro_rules! rules {
 
 rules! {
     /// A tool has exactly one service with the action `mobile.mcp.SERVICE`.
-    OneService "one-service" "1.1" true false;
-    /// The service can be started by others: exported, enabled.
-    ServiceReachable "service-reachable" "1.1" true true;
-    /// The service has a human-readable name (`mobile.mcp.tool.name`), a string.
-    ToolName "tool-name" "1.1.2" true false;
-    /// The service has a description (`mobile.mcp.tool.description`), a string.
-    ToolDescription "tool-description" "1.1.3" true false;
-    /// The service points to its descriptor (`mobile.mcp.tool.capabilities`), an XML resource.
-    ToolCapabilities "tool-capabilities" "1.1.4" true true;
-    /// The descriptor is well-formed XML.
-    WellFormed "well-formed" "1.2" true true;
-    /// The root element is `mobile-mcp-capabilities`.
-    Root "root" "1.2.1" true false;
-    /// The root has a version, and it is 1.0.
-    RootVersion "root-version" "1.2.1" true false;
-    /// A capability has an id.
-    CapabilityId "capability-id" "1.2.2" true true;
-    /// Ids of capabilities are unique in a tool.
-    CapabilityIdUnique "capability-id-unique" "1.2.2" true true;
-    /// A capability has a description.
-    CapabilityDescription "capability-description" "1.2.2" true false;
-    /// A capability has a version.
-    CapabilityVersion "capability-version" "1.2.2" true false;
-    /// A capability has at most one `<input>` and one `<output>`.
-    OneInputOutput "one-input-output" "1.2.2" true false;
-    /// A parameter has a name.
-    ParamName "param-name" "1.2.2" true true;
-    /// Names of parameters are unique in their list.
-    ParamNameUnique "param-name-unique" "1.2.2" true true;
-    /// A parameter has a type.
-    ParamType "param-type" "1.2.2" true false;
-    /// The type is one that is known: string, boolean, integer, number. Others pass as string.
-    ParamTypeKnown "param-type-known" "1.2.2" false false;
-    /// An input parameter says whether it is required.
-    ParamRequired "param-required" "1.2.2" true false;
-    /// `required` is true or false.
-    ParamRequiredValue "param-required-value" "1.2.2" true false;
-    /// A parameter has a description.
-    ParamDescription "param-description" "1.2.2" true false;
+    OneService "one-service" "1.1" Tool true false;
+    /// The service can be started by others: exported and enabled.
+    ServiceReachable "service-reachable" "1.1" Tool true true;
+    /// The service asks no permission of its callers, which an agent may not have.
+    ServicePermission "service-permission" "" Tool false false;
+    /// The service has a human-readable name, a string (`mobile.mcp.tool.name`).
+    ToolName "tool-name" "1.1.2" Tool true false;
+    /// The service has a description, a string (`mobile.mcp.tool.description`).
+    ToolDescription "tool-description" "1.1.3" Tool true false;
+    /// The service points to its descriptor, an XML resource (`mobile.mcp.tool.capabilities`).
+    ToolCapabilities "tool-capabilities" "1.1.4" Tool true true;
+    /// What is to be words is words: a reference to a resource that is not there says nothing.
+    Resolved "resolved" "1.1" Tool true false;
+    /// The descriptor is well-formed XML, without a document type.
+    WellFormed "well-formed" "1.2" Descriptor true true;
     /// Elements and attributes are those of the specification.
-    Unknown "unknown" "1.2" false false;
-    /// A value is there in words: a reference to a resource that is not there says nothing.
-    Resolved "resolved" "1.1" true false;
-    /// It is not larger than what is read: bytes, depth, capabilities, parameters, characters.
-    Bounds "bounds" "" true true;
+    Unknown "unknown" "1.2" Descriptor false false;
+    /// The root element is `mobile-mcp-capabilities`.
+    Root "root" "1.2.1" Descriptor true false;
+    /// The root has a version, and it is 1.0.
+    RootVersion "root-version" "1.2.1" Descriptor true false;
+    /// There is a capability.
+    Capabilities "capabilities" "" Descriptor false false;
+    /// A capability has an id.
+    CapabilityId "capability-id" "1.2.2" Capability true true;
+    /// Ids of capabilities are unique in a tool; of several, the first is used.
+    CapabilityIdUnique "capability-id-unique" "1.2.2" Capability true true;
+    /// A capability has a description.
+    CapabilityDescription "capability-description" "1.2.2" Capability true false;
+    /// A capability has a version.
+    CapabilityVersion "capability-version" "1.2.2" Capability true false;
+    /// A capability has at most one `<input>` and one `<output>`; of several, the parameters are taken together.
+    OneInputOutput "one-input-output" "1.2.2" Capability true false;
+    /// A parameter has a name; its capability cannot be called without.
+    ParamName "param-name" "1.2.2" Capability true true;
+    /// Names of parameters are unique in their list; of several, the first is used.
+    ParamNameUnique "param-name-unique" "1.2.2" Parameter true true;
+    /// A parameter has a type; without one it is taken for a string.
+    ParamType "param-type" "1.2.2" Parameter true false;
+    /// The type is one that is known: string, boolean, integer, number. Others are taken for a string.
+    ParamTypeKnown "param-type-known" "" Parameter false false;
+    /// An input parameter says whether it is required; without that it is not.
+    ParamRequired "param-required" "1.2.2" Parameter true false;
+    /// `required` is true or false.
+    ParamRequiredValue "param-required-value" "1.2.2" Parameter true false;
+    /// A parameter has a description.
+    ParamDescription "param-description" "1.2.2" Parameter true false;
+    /// A file has at most 1 MiB, 16 elements in each other, 64 attributes in one, 512 capabilities.
+    Bounds "bounds" "" Descriptor true true;
+    /// A capability has at most 64 parameters each way, an id or a name at most 256 characters.
+    CapabilityBounds "capability-bounds" "" Capability true true;
+    /// A description has at most 4,000 characters, a name of a tool 256, a list of findings 128 of each kind; the rest is cut.
+    Cut "cut" "" Parameter false false;
+}
+
+/// The rules as a table in Markdown, for the documents.
+pub fn table() -> String {
+    let mut table = String::from(
+        "| rule | section | demands | about | strict (lint) | lenient (bridge) |\n|---|---|---|---|---|---|\n",
+    );
+    for rule in Rule::ALL {
+        let says = |mode| if rule.is_fatal(mode) { "**fatal**" } else { "listed" };
+        let section = if rule.section().is_empty() { "ours" } else { rule.section() };
+        table.push_str(&format!(
+            "| `{}` | {section} | {} | {} | {} | {} |\n",
+            rule.name(),
+            rule.demands(),
+            rule.part().name(),
+            says(Mode::Strict),
+            says(Mode::Lenient),
+        ));
+    }
+    table
 }
 
 #[cfg(test)]
@@ -128,5 +192,12 @@ mod tests {
         for rule in Rule::ALL {
             assert!(!rule.is_fatal(Mode::Lenient) || rule.is_fatal(Mode::Strict), "{rule:?}");
         }
+    }
+
+    #[test]
+    fn names_of_rules_are_unique() {
+        let names: std::collections::BTreeSet<_> =
+            Rule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(names.len(), Rule::ALL.len());
     }
 }

@@ -8,21 +8,26 @@
 //! No I/O, no clock, no Android: Intents are [`Extras`], time is handed in, and XML comes as text or as an [`Element`] that whoever reads
 //! APKs made of a compiled file.
 
+mod check;
 pub mod declaration;
 pub mod descriptor;
 mod element;
 mod finding;
+mod misfit;
 mod pending;
 mod request;
 mod response;
 mod tool;
+pub mod words;
+mod xml;
 
 pub use declaration::Declaration;
-pub use descriptor::{Capability, Descriptor, Kind, Param};
+pub use descriptor::{Capability, Descriptor, Kind, Param, Reading};
 pub use element::{Attribute, Element, Place, Value};
-pub use finding::{Finding, Mode, Rule};
+pub use finding::{Finding, Mode, Part, Rule, table};
+pub use misfit::Misfit;
 pub use pending::{Heard, Pending};
-pub use request::{Keys, Misfit, Request};
+pub use request::{Asked, Dialect, Keys, Request, Silence};
 pub use response::{Broken, Response, Status};
 pub use tool::{Dispatcher, Output, Tool};
 

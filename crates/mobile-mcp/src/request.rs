@@ -1,13 +1,21 @@
-//! What an agent asks of a tool (section 3.1).
+//! What an agent asks of a tool (section 3.1), from both ends: written by the agent, read by the tool.
+//!
+//! Three dialects go by the name of 1.0. The specification's has an envelope and `args`; its prose and its later text have `input`, a list
+//! of `{name, type, value}` or an object; the authors' sample apps take the inner object alone, without an envelope, under another key.
+//! We write all of them at once and read each.
 
-use std::fmt;
+use serde_json::{Value, json};
 
-use super::{Capability, Extras, Values};
+use super::words::shortened;
+use super::{Extras, VERSION, Values};
+
+/// The most bytes of an extra that are read. An Intent carries less than 1 MiB.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
 
 /// A call of a capability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Unique within the agent: a UUID.
+    /// Unique within the agent: a UUID, which the caller makes.
     pub id: String,
     /// The capability's id.
     pub capability: String,
@@ -26,6 +34,8 @@ pub struct Keys {
     pub callback: Vec<String>,
     /// Extras in which an answer may come.
     pub response: Vec<String>,
+    /// Extras that hold the request's id beside an answer.
+    pub id: Vec<String>,
 }
 
 impl Default for Keys {
@@ -37,50 +47,157 @@ impl Default for Keys {
             bare: names(&["request"]),
             callback: names(&["mcp_callback", "callback"]),
             response: names(&["mobile-mcp-response", "response"]),
-        }
-    }
-}
-
-/// A way in which arguments do not fit a capability.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Misfit {
-    /// A required one is missing.
-    Missing(String),
-    /// One that the capability does not have.
-    Unknown(String),
-    /// One of another type.
-    Type {
-        /// Its name.
-        name: String,
-        /// The type that the descriptor names.
-        wanted: &'static str,
-        /// What was given, shortened.
-        given: String,
-    },
-}
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(name) => write!(f, "`{name}` is missing"),
-            Self::Unknown(name) => write!(f, "there is no `{name}`"),
-            Self::Type { name, wanted, given } => {
-                write!(f, "`{name}` must be of the type {wanted}, not {given}")
-            }
+            id: names(&["mcp_request_id"]),
         }
     }
 }
 
 impl Request {
-    /// The text extras of an Intent that carries it, in every dialect at once.
-    pub fn extras(&self, _keys: &Keys) -> Extras {
-        Extras::new()
+    /// The request as the specification has it, for the extra `mobile-mcp-request`.
+    pub fn to_json(&self) -> Value {
+        envelope(json!({
+            "id": self.id,
+            "capability": { "id": self.capability, "args": self.arguments },
+        }))
+    }
+
+    /// The text extras of an Intent that carries it, in every dialect at once. The arguments stand in them four times: where a tool is known
+    /// to follow the specification, `keys.bare` may be empty.
+    pub fn extras(&self, keys: &Keys) -> Extras {
+        let bare = json!({
+            "id": self.id,
+            "capability": { "id": self.capability, "args": self.arguments, "input": self.arguments },
+        });
+        let mut extras = Extras::new();
+        for key in &keys.bare {
+            extras.insert(key.clone(), bare.to_string());
+        }
+        let envelope = envelope(bare);
+        for key in &keys.request {
+            extras.insert(key.clone(), envelope.to_string());
+        }
+        extras
     }
 }
 
-impl Capability {
-    /// Each way in which arguments do not fit what it takes.
-    pub fn misfits(&self, _arguments: &Values) -> Vec<Misfit> {
-        Vec::new()
+fn envelope(request: Value) -> Value {
+    json!({ "mobile-mcp-request": { "version": VERSION, "request": request } })
+}
+
+/// How a request came, and so how its answer is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// In the specification's envelope.
+    Envelope,
+    /// As the authors' sample apps have it, without.
+    Bare,
+}
+
+/// A request as a tool finds it, before anything of it is judged but that it can be answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Its id, which the answer repeats.
+    pub id: String,
+    /// How it came.
+    pub dialect: Dialect,
+    /// The version that it names; `None` for none.
+    pub version: Option<String>,
+    /// The capability's id; empty where it names none.
+    pub capability: String,
+    /// The arguments; or why they cannot be read, in words.
+    pub arguments: Result<Values, String>,
+}
+
+/// Why a tool has nothing to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// The Intent holds no request.
+    NoRequest,
+    /// It holds something that is no JSON object, or none with a request.
+    Malformed,
+    /// The request has no id.
+    NoId,
+}
+
+impl Asked {
+    /// Reads the request that an Intent carries. The specification's key comes first; under either key it may have the envelope or not.
+    ///
+    /// # Errors
+    /// When there is nothing by which it could be answered.
+    pub fn read(extras: &Extras, keys: &Keys) -> Result<Self, Silence> {
+        let text = keys
+            .request
+            .iter()
+            .chain(&keys.bare)
+            .find_map(|key| extras.get(key))
+            .ok_or(Silence::NoRequest)?;
+        if text.len() > MOST_BYTES {
+            return Err(Silence::Malformed);
+        }
+        let whole: Value = serde_json::from_str(text).map_err(|_| Silence::Malformed)?;
+        let (body, dialect, version) = match whole.get("mobile-mcp-request") {
+            Some(inner) => (
+                inner.get("request").unwrap_or(&Value::Null),
+                Dialect::Envelope,
+                words(inner.get("version")),
+            ),
+            None => (&whole, Dialect::Bare, words(whole.get("version"))),
+        };
+        let body = body.as_object().ok_or(Silence::Malformed)?;
+        let id = words(body.get("id")).filter(|id| !id.is_empty()).ok_or(Silence::NoId)?;
+        let capability = body.get("capability");
+        Ok(Self {
+            id,
+            dialect,
+            version,
+            capability: words(capability.and_then(|one| one.get("id"))).unwrap_or_default(),
+            arguments: arguments(capability),
+        })
+    }
+}
+
+/// The arguments, from `args` or `input`: the first of them that has any.
+fn arguments(capability: Option<&Value>) -> Result<Values, String> {
+    let mut read = Values::new();
+    for key in ["args", "input"] {
+        if let Some(value) = capability.and_then(|one| one.get(key)) {
+            read = named_values(value).map_err(|why| format!("`{key}` {why}"))?;
+        }
+        if !read.is_empty() {
+            break;
+        }
+    }
+    Ok(read)
+}
+
+/// Values by name, from an object or from a list of `{name, type, value}`. The type says what the descriptor says.
+pub(crate) fn named_values(value: &Value) -> Result<Values, String> {
+    match value {
+        Value::Null => Ok(Values::new()),
+        Value::Object(values) => Ok(values.clone()),
+        Value::Array(list) => {
+            let mut values = Values::new();
+            for entry in list {
+                let name = entry
+                    .get("name")
+                    .and_then(Value::as_str)
+                    .ok_or("has an entry without a name")?;
+                let value = entry.get("value").cloned().unwrap_or_default();
+                if values.insert(name.to_owned(), value).is_some() {
+                    return Err(format!("has `{}` twice", shortened(name, 60)));
+                }
+            }
+            Ok(values)
+        }
+        _ => Err("is neither an object nor a list".into()),
+    }
+}
+
+/// A value that is to be words; programs write numbers for ids and versions too.
+pub(crate) fn words(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
     }
 }

@@ -1,0 +1,111 @@
+//! An app's words, made harmless for showing: on a terminal, in a log, to a model.
+//!
+//! Names, descriptions and messages are strangers' words. What is cut here is what moves a cursor, turns the direction of reading or hides
+//! text from a person while a model still reads it. What the words *say* is not judged: whoever shows them marks them as an app's.
+
+/// The most characters of an id or a name that are read.
+pub const MOST_IN_A_NAME: usize = 256;
+
+/// The most characters of a description or a message that are kept.
+pub const MOST_IN_A_DESCRIPTION: usize = 4_000;
+
+/// The words, fit to be shown: at most `most` characters and an ellipsis for the rest; one space for each run of blanks, line ends among
+/// them; control characters, changes of direction, and what has no width left out.
+pub fn harmless(words: &str, most: usize) -> String {
+    let mut shown = String::new();
+    let mut count = 0;
+    let mut blank = false;
+    for c in words.chars() {
+        if c.is_whitespace() {
+            blank = true;
+            continue;
+        }
+        if is_hidden(c) {
+            continue;
+        }
+        let space = blank && !shown.is_empty();
+        if count + 1 + usize::from(space) > most {
+            shown.push('…');
+            return shown;
+        }
+        if space {
+            shown.push(' ');
+            count += 1;
+        }
+        blank = false;
+        shown.push(c);
+        count += 1;
+    }
+    shown
+}
+
+/// The first characters, and an ellipsis if there are more.
+pub(crate) fn shortened(words: &str, most: usize) -> String {
+    match words.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
+        None => words.to_owned(),
+    }
+}
+
+/// Whether there are more characters than this. Counts no further than it must.
+pub(crate) fn is_longer(words: &str, most: usize) -> bool {
+    words.len() > most && words.chars().nth(most).is_some()
+}
+
+/// What a person does not see and a program does: controls, Unicode's format characters (zero width, bidirectional, tags), and the
+/// characters that Unicode gives to nobody.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(u32::from(c),
+            0xAD                        // soft hyphen
+            | 0x34F                     // combining grapheme joiner
+            | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2 // Arabic and Syriac marks; 61C turns the direction
+            | 0x115F..=0x1160 | 0x3164 | 0xFFA0 // Hangul fillers: letters without ink
+            | 0x17B4..=0x17B5
+            | 0x180B..=0x180F
+            | 0x200B..=0x200F           // zero width, left-to-right and right-to-left marks
+            | 0x2028..=0x202E           // line ends of their own, embeddings and overrides
+            | 0x2060..=0x206F           // joiners, isolates
+            | 0x2800                    // an empty braille pattern
+            | 0xE000..=0xF8FF           // private use
+            | 0xFE00..=0xFE0F           // variation selectors
+            | 0xFEFF
+            | 0xFFF0..=0xFFFB           // annotations
+            | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
+            | 0xE0000..=0xE0FFF         // tags: a hidden alphabet, and more variation selectors
+            | 0xF0000..)
+        || u32::from(c) & 0xFFFE == 0xFFFE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: &str, shown: &str) {
+        assert_eq!(harmless(words, 40), shown);
+    }
+
+    #[test]
+    fn what_a_person_cannot_see_is_not_shown() {
+        check("Clock in today.", "Clock in today.");
+        check("  two\r\n\tlines  ", "two lines");
+        check("\u{1b}[31mred\u{7}", "[31mred");
+        check("a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{ad}f", "abcdef");
+        check("sure\u{e0041}\u{e0042}\u{e0043}", "sure");
+        check("漢字 é 😀", "漢字 é 😀");
+        check("\u{200b}\u{200b}", "");
+        check("a \u{200b} b", "a b");
+    }
+
+    #[test]
+    fn long_words_end_in_an_ellipsis() {
+        assert_eq!(harmless("abcdef", 6), "abcdef");
+        assert_eq!(harmless("abcdefg", 6), "abcdef…");
+        assert_eq!(harmless("abcde fg", 6), "abcde…");
+        assert_eq!(harmless("é".repeat(9).as_str(), 3), "ééé…");
+        assert_eq!(harmless(&"\u{200b}".repeat(1_000), 3), "");
+        assert_eq!(shortened("ééé", 2), "éé…");
+        assert!(is_longer("ééé", 2) && !is_longer("ééé", 3));
+    }
+}

@@ -1,0 +1,354 @@
+//! From XML text to an [`Element`], for descriptors as app developers write them.
+//!
+//! Strict about XML and small in what it takes: no document type, no entities but XML's five, everything bounded. Text between elements
+//! is not kept. Whether the elements are a descriptor is [`crate::descriptor`]'s.
+
+use quick_xml::errors::{Error, IllFormedError};
+use quick_xml::events::attributes::AttrError;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::words::{is_longer, shortened};
+use super::{Attribute, Element, Finding, Place, Rule, Value};
+
+/// The most bytes of a file that are read.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
+
+/// How deep elements may lie in each other.
+pub(crate) const MOST_DEPTH: usize = 16;
+
+/// The most attributes of one element that are read.
+pub(crate) const MOST_ATTRIBUTES: usize = 64;
+
+/// The most characters of a value that are kept: more than any rule allows, so that the rules see that it is too long.
+const MOST_IN_A_VALUE: usize = 8_192;
+
+/// Reads the one element of a text with all that is in it.
+///
+/// # Errors
+/// The first thing that is against XML or larger than what is read, with its line and column.
+pub(crate) fn read(text: &str) -> Result<Element, Finding> {
+    if text.len() > MOST_BYTES {
+        let says = format!("the file has {} bytes; no more than {MOST_BYTES} are read", text.len());
+        return Err(Finding { rule: Rule::Bounds, place: Place::default(), says });
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut places = Places::new(text);
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<Element> = Vec::new();
+    let mut root: Option<Element> = None;
+    loop {
+        let start = offset(reader.buffer_position());
+        let event = match reader.read_event() {
+            Ok(event) => event,
+            Err(error) => {
+                return Err(fault_of(&mut places, offset(reader.error_position()), &error));
+            }
+        };
+        let outside = open.is_empty();
+        let done = match event {
+            Event::Start(tag) | Event::Empty(tag) if outside && root.is_some() => {
+                let name = shortened(tag.name().as_ref(), 40);
+                return Err(fault(
+                    places.at(start),
+                    format!("`<{name}>` stands after the end of the root element"),
+                ));
+            }
+            Event::Start(_) if open.len() + 1 >= MOST_DEPTH => {
+                let says = format!("elements lie more than {MOST_DEPTH} deep in each other");
+                return Err(Finding { rule: Rule::Bounds, place: places.at(start), says });
+            }
+            Event::Start(tag) => {
+                open.push(element(&tag, start, &mut places)?);
+                None
+            }
+            Event::Empty(tag) => Some(element(&tag, start, &mut places)?),
+            Event::End(_) => open.pop(),
+            Event::DocType(_) => {
+                return Err(fault(
+                    places.at(start),
+                    "a document type (`<!DOCTYPE`) is not read: leave it out".into(),
+                ));
+            }
+            Event::Text(words) if outside && !words.as_ref().trim().is_empty() => {
+                return Err(fault(
+                    places.at(start),
+                    "there is text outside of the root element".into(),
+                ));
+            }
+            Event::CData(_) if outside => {
+                return Err(fault(
+                    places.at(start),
+                    "there is text outside of the root element".into(),
+                ));
+            }
+            Event::GeneralRef(reference)
+                if outside || !is_of_xml(&reference, reference.resolve_char_ref().is_ok()) =>
+            {
+                let name = shortened(reference.as_ref(), 40);
+                return Err(fault(places.at(start), unknown_entity(&name)));
+            }
+            Event::Eof => break,
+            _ => None,
+        };
+        if let Some(done) = done {
+            match open.last_mut() {
+                Some(around) => around.children.push(done),
+                None => root = Some(done),
+            }
+        }
+    }
+    match (open.pop(), root) {
+        (Some(left), _) => {
+            Err(fault(left.place, format!("`<{}>` is not closed", shortened(&left.name, 40))))
+        }
+        (None, Some(root)) => Ok(root),
+        (None, None) => Err(fault(places.at(text.len()), "there is no element".into())),
+    }
+}
+
+/// Whether a reference in text is one that XML itself knows.
+fn is_of_xml(name: &str, is_character: bool) -> bool {
+    if name.starts_with('#') {
+        is_character
+    } else {
+        matches!(name, "lt" | "gt" | "amp" | "apos" | "quot")
+    }
+}
+
+fn unknown_entity(name: &str) -> String {
+    format!("`&{name};` is none of the entities of XML: &lt; &gt; &amp; &apos; &quot;")
+}
+
+fn element(
+    tag: &BytesStart<'_>,
+    start: usize,
+    places: &mut Places<'_>,
+) -> Result<Element, Finding> {
+    let place = places.at(start);
+    let full = tag.name();
+    if !is_name(full.as_ref()) {
+        return Err(fault(
+            place,
+            format!("`{}` is no name of an element", shortened(full.as_ref(), 40)),
+        ));
+    }
+    // Where the next attribute is looked for; 1 is the `<`.
+    let mut next = start + 1 + full.as_ref().len();
+    let mut found: Vec<(bool, Attribute)> = Vec::new();
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(|error| {
+            let (at, says) = attribute_fault(&error);
+            fault(places.at(start + 1 + at), says)
+        })?;
+        let key = attribute.key.as_ref();
+        if found.len() >= MOST_ATTRIBUTES {
+            let says = format!("an element has more than {MOST_ATTRIBUTES} attributes");
+            return Err(Finding { rule: Rule::Bounds, place, says });
+        }
+        let rest = places.text.get(next..).unwrap_or_default();
+        let at = next + (rest.len() - rest.trim_start().len());
+        let quote = places.text.get(at..).and_then(|rest| rest.find(['"', '\'']));
+        next = at + quote.unwrap_or_default() + attribute.value.len() + 2;
+        let place = places.at(at);
+        if !is_name(key) {
+            return Err(fault(
+                place,
+                format!("`{}` is no name of an attribute", shortened(key, 40)),
+            ));
+        }
+        if attribute.value.contains('<') {
+            return Err(fault(
+                place,
+                format!("the value of `{}` has a bare `<`: write &lt;", shortened(key, 40)),
+            ));
+        }
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|_| {
+            let name = attribute.value.split('&').nth(1).and_then(|rest| rest.split(';').next());
+            fault(place, unknown_entity(&shortened(name.unwrap_or_default(), 40)))
+        })?;
+        let (prefix, name) =
+            key.split_once(':').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+        // Declarations of namespaces are none, and what is for Android's tools never comes into an app.
+        if key == "xmlns" || matches!(prefix, Some("xmlns" | "tools")) {
+            continue;
+        }
+        let value = match is_longer(&value, MOST_IN_A_VALUE) {
+            true => shortened(&value, MOST_IN_A_VALUE),
+            false => value.into_owned(),
+        };
+        found.push((
+            prefix.is_some(),
+            Attribute { name: name.into(), value: Value::Text(value), place },
+        ));
+    }
+    // The protocol's attributes have no namespace: where the same name stands with one too, the bare one counts.
+    found.sort_by_key(|(prefixed, _)| *prefixed);
+    let mut attributes: Vec<Attribute> = Vec::new();
+    for (_, attribute) in found {
+        if attributes.iter().all(|other| other.name != attribute.name) {
+            attributes.push(attribute);
+        }
+    }
+    let name = full.as_ref().rsplit(':').next().unwrap_or_default().to_owned();
+    Ok(Element { name, attributes, children: Vec::new(), place })
+}
+
+/// Whether XML could take it for a name; near enough for what is only compared.
+fn is_name(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'))
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+}
+
+fn fault(place: Place, says: String) -> Finding {
+    Finding { rule: Rule::WellFormed, place, says }
+}
+
+fn attribute_fault(error: &AttrError) -> (usize, String) {
+    match *error {
+        AttrError::ExpectedEq(at) => (at, "an attribute has no `=`".into()),
+        AttrError::ExpectedValue(at) => (at, "an attribute has no value after its `=`".into()),
+        AttrError::UnquotedValue(at) => {
+            (at, "the value of an attribute is not in quotes (\"…\")".into())
+        }
+        AttrError::ExpectedQuote(at, _) => {
+            (at, "the value of an attribute has no quote at its end".into())
+        }
+        AttrError::Duplicated(at, _) => {
+            (at, "an attribute stands twice in the same element".into())
+        }
+    }
+}
+
+fn fault_of(places: &mut Places<'_>, at: usize, error: &Error) -> Finding {
+    // Quotes that a word processor made: the tag that they are in seems not to end. The specification's own text has one of them.
+    let tag = places.text.get(at..).unwrap_or_default();
+    let tag = tag.get(..tag.find('>').unwrap_or(tag.len())).unwrap_or_default();
+    if let Some(quote) = tag.find("=”").or_else(|| tag.find("=“")) {
+        let says = "the value of an attribute stands in typographic quotes: write \"…\"".into();
+        return fault(places.at(at + quote + 1), says);
+    }
+    let says = match error {
+        Error::Syntax(error) => format!("{error}"),
+        Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => format!(
+            "`</{}>` stands where `<{}>` is to be closed",
+            shortened(found, 40),
+            shortened(expected, 40)
+        ),
+        Error::IllFormed(IllFormedError::UnmatchedEndTag(name)) => {
+            format!("`</{}>` closes what was not opened", shortened(name, 40))
+        }
+        Error::InvalidAttr(error) => attribute_fault(error).1,
+        other => shortened(&other.to_string(), 200),
+    };
+    fault(places.at(at), says)
+}
+
+fn offset(position: u64) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
+}
+
+/// From offsets to places. Asked in the order of the text, it goes through the text once.
+struct Places<'t> {
+    text: &'t str,
+    at: usize,
+    place: Place,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, at: 0, place: Place { line: 1, column: 1 } }
+    }
+
+    fn at(&mut self, offset: usize) -> Place {
+        if offset < self.at {
+            *self = Self::new(self.text);
+        }
+        let between = self.text.get(self.at..offset.min(self.text.len())).unwrap_or_default();
+        for c in between.chars() {
+            match c {
+                '\n' => self.place = Place { line: self.place.line + 1, column: 1 },
+                _ => self.place.column += 1,
+            }
+        }
+        self.at += between.len();
+        self.place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, line: u32, column: u32, says: &str) {
+        let finding = read(text).unwrap_err();
+        assert_eq!(finding.rule, Rule::WellFormed);
+        assert!(finding.says.contains(says), "{finding:?}");
+        assert_eq!(finding.place, Place { line, column }, "{finding:?}");
+    }
+
+    #[test]
+    fn elements_and_attributes_know_their_places() {
+        let root = read("<?xml version='1.0'?>\n<!-- é -->\n<a x='1'\n   é:y = \"&lt;2&#33;\"><b/>text &amp;<c></c></a>\n").unwrap();
+        assert_eq!((root.name.as_str(), root.place), ("a", Place { line: 3, column: 1 }));
+        let told: Vec<_> =
+            root.attributes.iter().map(|a| (a.name.as_str(), a.value.words(), a.place)).collect();
+        assert_eq!(
+            told,
+            [
+                ("x", "1".to_owned(), Place { line: 3, column: 4 }),
+                ("y", "<2!".to_owned(), Place { line: 4, column: 4 })
+            ]
+        );
+        let children: Vec<_> =
+            root.children.iter().map(|c| (c.name.as_str(), c.place.column)).collect();
+        assert_eq!(children, [("b", 23), ("c", 37)]);
+    }
+
+    #[test]
+    fn namespaces_are_no_attributes_and_bare_names_win() {
+        let root =
+            read("<a xmlns='u' xmlns:t='v' tools:ignore='x' android:id='1' id='2'/>").unwrap();
+        let told: Vec<_> =
+            root.attributes.iter().map(|a| (a.name.as_str(), a.value.words())).collect();
+        assert_eq!(told, [("id", "2".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_not_xml_is_refused_with_its_place() {
+        refused("", 1, 1, "no element");
+        refused("words", 1, 1, "outside of the root");
+        refused("<a>\n <b>\n</a>", 3, 1, "`</a>` stands where `<b>` is to be closed");
+        refused("<a>\n <b/>", 1, 1, "`<a>` is not closed");
+        refused("</a>", 1, 1, "closes what was not opened");
+        refused("<a/>\n<b/>", 2, 1, "after the end of the root");
+        refused("<a/>&amp;", 1, 5, "&amp;");
+        refused("<a>\n  <b x=1/></a>", 2, 8, "not in quotes");
+        refused("<a x='1' x='2'/>", 1, 10, "twice");
+        refused("<a x='<'/>", 1, 4, "bare `<`");
+        refused("<a 1x='2'/>", 1, 4, "no name");
+        refused("<a x='&bomb;'/>", 1, 4, "`&bomb;` is none");
+        refused("<a>&bomb;</a>", 1, 4, "`&bomb;` is none");
+        refused("<a\n  name=”XXX\" type=\"t\"/>", 2, 8, "typographic quotes");
+        refused("<a name=”XXX\" type=\"t\"/>", 1, 9, "typographic quotes");
+    }
+
+    #[test]
+    fn a_document_type_is_refused_before_it_can_define_anything() {
+        refused("<!DOCTYPE a [<!ENTITY b 'c'>]><a x='&b;'/>", 1, 1, "document type");
+    }
+
+    #[test]
+    fn size_and_depth_are_bounded() {
+        assert_eq!(read(&" ".repeat(MOST_BYTES + 1)).unwrap_err().rule, Rule::Bounds);
+        let deep = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
+        assert!(read(&deep(MOST_DEPTH - 1)).is_ok());
+        let finding = read(&deep(MOST_DEPTH)).unwrap_err();
+        assert_eq!((finding.rule, finding.place.column), (Rule::Bounds, 3 * 15 + 1));
+        assert_eq!(read(&"<a>".repeat(MOST_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
+        let long = read(&format!("<a x='{}'/>", "y".repeat(100_000))).unwrap();
+        assert_eq!(long.attributes[0].value.words().chars().count(), MOST_IN_A_VALUE + 1);
+    }
+}

@@ -1,0 +1,384 @@
+//! A call's way: an agent's request, a tool's answer, and which request an answer belongs to.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use thumbwire_mobile_mcp::{
+    Asked, Broken, Descriptor, Dialect, Dispatcher, Extras, Heard, Keys, Output, Pending, Request,
+    Response, Silence, Status, Tool, Values, descriptor,
+};
+
+/// The tool of the specification's authors: three capabilities for a day's attendance.
+const CLOCK_IN: &str = include_str!("clock_in.xml");
+
+struct ClockIn {
+    descriptor: Descriptor,
+    calls: Vec<(String, Values)>,
+}
+
+impl ClockIn {
+    fn dispatcher() -> Dispatcher<Self> {
+        let reading = descriptor::read(CLOCK_IN);
+        assert_eq!(reading.findings, []);
+        Dispatcher(Self { descriptor: reading.descriptor, calls: Vec::new() })
+    }
+}
+
+impl Tool for ClockIn {
+    fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String> {
+        self.calls.push((capability.to_owned(), arguments.clone()));
+        match (capability, arguments.get("date")) {
+            ("clock_in_today", _) => {
+                Ok(Output { message: "Clock in successfully!".into(), ..Output::default() })
+            }
+            ("query_clock_in", Some(date)) => Ok(Output {
+                values: object(json!({ "date": date, "has_clocked_in": true })),
+                message: "Has clocked in.".into(),
+            }),
+            _ => Err("The book is closed.".into()),
+        }
+    }
+}
+
+fn object(value: Value) -> Values {
+    match value {
+        Value::Object(values) => values,
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn request(capability: &str, arguments: Value) -> Request {
+    Request { id: "r-1".into(), capability: capability.into(), arguments: object(arguments) }
+}
+
+fn extra(key: &str, text: impl ToString) -> Extras {
+    Extras::from([(key.to_owned(), text.to_string())])
+}
+
+/// What the tool answers to an Intent with this one extra.
+fn answer(key: &str, text: impl ToString) -> Option<Response> {
+    let extras = ClockIn::dispatcher().handle(&extra(key, text))?;
+    Some(Response::read(&extras, &Keys::default()).unwrap())
+}
+
+fn enveloped(version: Value, request: Value) -> Value {
+    json!({ "mobile-mcp-request": { "version": version, "request": request } })
+}
+
+#[test]
+fn a_request_and_its_answer_are_the_specifications_json() {
+    let request = request("query_clock_in", json!({ "date": "2026-02-14" }));
+    insta::assert_snapshot!("request", format!("{:#}", request.to_json()));
+    let mut tool = ClockIn::dispatcher();
+    let extras = tool.handle(&extra("mobile-mcp-request", request.to_json())).unwrap();
+    assert_eq!(extras.keys().collect::<Vec<_>>(), ["mobile-mcp-response"]);
+    let answer: Value = serde_json::from_str(&extras["mobile-mcp-response"]).unwrap();
+    insta::assert_snapshot!("response", format!("{answer:#}"));
+}
+
+#[test]
+fn an_intent_carries_a_request_in_every_dialect_at_once() {
+    let request = request("query_clock_in", json!({ "date": "2026-02-14" }));
+    let extras = request.extras(&Keys::default());
+    let told: String = extras.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
+    insta::assert_snapshot!("request_extras", told);
+    let both = ClockIn::dispatcher().handle(&extras).unwrap();
+    assert_eq!(Response::read(&both, &Keys::default()).unwrap().output["has_clocked_in"], true);
+
+    let bare = extra("request", &extras["request"]);
+    let answer = ClockIn::dispatcher().handle(&bare).unwrap();
+    let told: String = answer.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
+    insta::assert_snapshot!("response_extras_of_a_bare_request", told);
+}
+
+#[test]
+fn a_tool_reads_arguments_in_each_form_that_agents_write() {
+    for capability in [
+        json!({ "id": "query_clock_in", "args": { "date": "d" } }),
+        json!({ "id": "query_clock_in", "input": { "date": "d" } }),
+        json!({ "id": "query_clock_in", "input": [{ "name": "date", "type": "string", "value": "d" }] }),
+        json!({ "id": "query_clock_in", "args": {}, "input": { "date": "d" } }),
+        json!({ "id": "query_clock_in", "args": null, "input": { "date": "d" } }),
+    ] {
+        let inner = json!({ "id": "r-1", "capability": capability });
+        let outer = enveloped("1.0".into(), inner.clone());
+        for (key, text) in [
+            ("mobile-mcp-request", &outer),
+            ("mobile-mcp-request", &inner),
+            ("request", &inner),
+            ("request", &outer),
+        ] {
+            let answer = answer(key, text).unwrap();
+            assert_eq!(
+                (answer.status, &answer.output["date"]),
+                (Status::Success, &json!("d")),
+                "{key}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_tool_refuses_in_the_order_of_the_specification() {
+    let date = json!({ "date": "d" });
+    for (version, capability, says) in [
+        (
+            json!("2.0"),
+            json!({ "id": "no", "args": 5 }),
+            "Unsupported version: 2.0. This tool speaks 1.0.",
+        ),
+        (
+            json!(null),
+            json!({ "id": "query_clock_in", "args": date }),
+            "Missing version. This tool speaks 1.0.",
+        ),
+        (json!("1.0"), json!({ "id": "no", "args": 5 }), "Unknown capability ID: no"),
+        (json!("1.0"), json!({}), "Unknown capability ID: "),
+        (json!("1.0"), json!(null), "Unknown capability ID: "),
+        (
+            json!("1.0"),
+            json!({ "id": "query_clock_in", "args": 5 }),
+            "Invalid args. `args` is neither an object nor a list.",
+        ),
+        (
+            json!("1.0"),
+            json!({ "id": "query_clock_in" }),
+            "Missing args. `date` is missing; it takes date (string, required).",
+        ),
+        (
+            json!("1.0"),
+            json!({ "id": "query_clock_in", "args": { "date": 5 } }),
+            "Invalid args. `date` must be of the type string, not the number 5; it takes date (string, required).",
+        ),
+        (
+            json!("1.0"),
+            json!({ "id": "query_clock_in", "input": [{ "name": "date", "value": "d" }, { "name": "date", "value": "e" }] }),
+            "Invalid args. `input` has `date` twice.",
+        ),
+        (json!("1.0"), json!({ "id": "make_up_clock_in", "args": date }), "The book is closed."),
+    ] {
+        let text = enveloped(version, json!({ "id": "r-1", "capability": capability }));
+        let answer = answer("mobile-mcp-request", &text).unwrap();
+        assert_eq!((answer.status, answer.message.as_str()), (Status::Failure, says), "{text}");
+        assert_eq!(answer.id, "r-1");
+    }
+}
+
+#[test]
+fn nothing_is_done_for_a_request_that_is_refused() {
+    let mut tool = ClockIn::dispatcher();
+    for capability in [
+        json!({ "id": "query_clock_in" }),
+        json!({ "id": "no" }),
+        json!({ "id": "clock_in_today", "args": { "x": 1 } }),
+    ] {
+        let text = enveloped("1.0".into(), json!({ "id": "r-1", "capability": capability }));
+        assert!(tool.handle(&extra("mobile-mcp-request", text)).is_some());
+    }
+    assert_eq!(tool.0.calls, []);
+}
+
+#[test]
+fn a_tool_is_silent_where_there_is_nothing_to_answer_by() {
+    let huge = format!("{{\"id\":\"{}\"}}", "x".repeat(1 << 20));
+    for (extras, silence) in [
+        (Extras::new(), Silence::NoRequest),
+        (extra("other", "{}"), Silence::NoRequest),
+        (extra("mobile-mcp-request", "{"), Silence::Malformed),
+        (extra("mobile-mcp-request", "5"), Silence::Malformed),
+        (extra("mobile-mcp-request", "[]"), Silence::Malformed),
+        (extra("mobile-mcp-request", "{\"mobile-mcp-request\":{}}"), Silence::Malformed),
+        (extra("mobile-mcp-request", huge), Silence::Malformed),
+        (extra("mobile-mcp-request", "[".repeat(100_000)), Silence::Malformed),
+        (extra("mobile-mcp-request", "{}"), Silence::NoId),
+        (extra("request", "{\"id\":\"\"}"), Silence::NoId),
+        (extra("request", "{\"id\":{}}"), Silence::NoId),
+    ] {
+        assert_eq!(Asked::read(&extras, &Keys::default()), Err(silence));
+        assert_eq!(ClockIn::dispatcher().handle(&extras), None);
+    }
+}
+
+#[test]
+fn the_specifications_key_comes_before_the_samples() {
+    let mut extras =
+        extra("request", json!({ "id": "bare", "capability": { "id": "clock_in_today" } }));
+    let text = enveloped(
+        "1.0".into(),
+        json!({ "id": "enveloped", "capability": { "id": "clock_in_today" } }),
+    );
+    extras.insert("mobile-mcp-request".into(), text.to_string());
+    let asked = Asked::read(&extras, &Keys::default()).unwrap();
+    assert_eq!((asked.id.as_str(), asked.dialect), ("enveloped", Dialect::Envelope));
+}
+
+#[track_caller]
+fn read(body: impl ToString) -> Result<Response, Broken> {
+    Response::read(&extra("response", body), &Keys::default())
+}
+
+#[test]
+fn an_answer_is_read_in_every_dialect() {
+    let values = json!({ "date": "d", "ok": true });
+    let list = json!([{ "name": "date", "type": "string", "value": "d" }, { "name": "ok", "value": true }]);
+    for output in [&values, &list] {
+        let body = json!({ "id": "r-1", "capability": { "id": "c", "output": output }, "status": "success", "message": "m" });
+        let outer = json!({ "mobile-mcp-response": { "version": "1.0", "response": body } });
+        for body in [&body, &outer, &outer["mobile-mcp-response"]] {
+            let answer = read(body).unwrap();
+            assert_eq!((answer.id.as_str(), answer.capability.as_str()), ("r-1", "c"));
+            assert_eq!((answer.status, answer.message.as_str()), (Status::Success, "m"));
+            assert_eq!(Value::Object(answer.output), values);
+        }
+    }
+    // The sample's failures have no capability; its first version called them errors and kept the id beside them.
+    let mut extras = extra("response", json!({ "status": "error", "message": "Missing args." }));
+    extras.insert("mcp_request_id".into(), "r-2".into());
+    let answer = Response::read(&extras, &Keys::default()).unwrap();
+    assert_eq!(
+        (answer.id.as_str(), answer.capability.as_str(), answer.status),
+        ("r-2", "", Status::Failure)
+    );
+}
+
+#[test]
+fn an_answer_that_is_none_is_refused_clearly() {
+    let keys = Keys::default();
+    let none = Response::read(&Extras::new(), &keys).unwrap_err();
+    assert_eq!(none.0, "there is no answer under mobile-mcp-response or response");
+    for (body, says) in [
+        (json!(5), "it is no object: 5"),
+        (json!({}), "it has no id of a request"),
+        (json!({ "id": "r" }), "it has no status"),
+        (
+            json!({ "id": "r", "status": "perhaps\u{202e}" }),
+            "its status is `perhaps`: it is success or failure",
+        ),
+        (
+            json!({ "id": "r", "status": "success", "capability": { "output": 5 } }),
+            "its `output` is neither an object nor a list",
+        ),
+        (
+            json!({ "id": "r", "status": "success", "capability": { "output": [5] } }),
+            "its `output` has an entry without a name",
+        ),
+    ] {
+        assert_eq!(read(&body).unwrap_err().0, says, "{body}");
+    }
+    let broken = read("{\"id\": \"r\", \"status\": \"success\"").unwrap_err().0;
+    assert!(broken.starts_with("it is no JSON (EOF while parsing"), "{broken}");
+    let long = read("x".repeat(100_000)).unwrap_err().0;
+    assert!(long.len() < 300, "{long}");
+    assert!(
+        read(format!("\"{}\"", "x".repeat(1 << 20)))
+            .unwrap_err()
+            .0
+            .starts_with("it has 1048578 bytes")
+    );
+}
+
+/// The sample app puts this one together by hand: no quote after the id, and an exception's text as it is.
+#[test]
+fn a_failure_in_the_samples_broken_json_is_read_and_a_success_never() {
+    let failure =
+        "{\"id\":\"r-1, \"status\":\"failure\", \"message\":\"No value for \"date\" here\"}";
+    let answer = read(failure).unwrap();
+    assert_eq!((answer.id.as_str(), answer.status), ("r-1", Status::Failure));
+    assert_eq!(answer.message, "No value for \"date\" here");
+    assert!(read(failure.replace("failure", "success")).is_err());
+    assert!(read("status: failure").is_err());
+}
+
+#[test]
+fn words_of_an_answer_are_bounded() {
+    let long = "x".repeat(10_000);
+    let answer =
+        read(json!({ "id": long, "status": "success", "message": long, "capability": long }))
+            .unwrap();
+    assert!(answer.message.chars().count() == 4_001 && answer.id.chars().count() == 257);
+    assert!(answer.capability.chars().count() == 257);
+    let many: Values = (0..300).map(|n| (n.to_string(), json!(n))).collect();
+    assert!(
+        read(json!({ "id": "r", "status": "success", "capability": { "output": many } })).is_err()
+    );
+}
+
+#[test]
+fn values_of_the_wrong_type_are_odd_and_kept() {
+    let descriptor = ClockIn::dispatcher().0.descriptor;
+    let capability = descriptor.capability("query_clock_in").unwrap();
+    // The sample's `make_up_clock_in` gives "true" for a boolean.
+    let output = object(json!({ "date": "d", "has_clocked_in": "true", "more": 1 }));
+    let odd: Vec<_> = capability.oddities(&output).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        odd,
+        [
+            "`has_clocked_in` must be of the type boolean, not the string \"true\"",
+            "there is no `more`"
+        ]
+    );
+    assert!(capability.oddities(&Values::new()).is_empty());
+}
+
+fn success(id: &str, capability: &str) -> Result<Response, Broken> {
+    Ok(Response {
+        id: id.into(),
+        capability: capability.into(),
+        status: Status::Success,
+        message: String::new(),
+        output: Values::new(),
+    })
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn answers_find_their_requests() {
+    let mut pending = Pending::default();
+    for (n, id) in ["a", "b", "c"].into_iter().enumerate() {
+        pending.sent(id, "do", SECOND * (3 - n as u32)).unwrap();
+    }
+    assert!(pending.sent("a", "do", SECOND).is_err());
+    assert_eq!((pending.len(), pending.next_deadline()), (3, Some(SECOND)));
+    assert!(
+        matches!(pending.heard(SECOND, success("b", "do")), Heard::Answer(one) if one.id == "b")
+    );
+    assert!(matches!(pending.heard(SECOND, success("b", "do")), Heard::Duplicate(_)));
+    assert!(matches!(pending.heard(SECOND, success("x", "do")), Heard::Foreign(_)));
+    assert!(matches!(pending.heard(SECOND, success("a", "else")), Heard::Crossed(_)));
+    assert!(matches!(pending.heard(SECOND, success("a", "")), Heard::Answer(_)));
+    assert!(matches!(pending.heard(SECOND, Err(Broken("?".into()))), Heard::Broken(_)));
+    assert_eq!(pending.expired(SECOND), [""; 0]);
+    assert_eq!(pending.expired(SECOND * 2), ["c"]);
+    assert!(matches!(pending.heard(SECOND * 2, success("c", "do")), Heard::Late(_)));
+    assert!(matches!(pending.heard(SECOND * 2, success("c", "do")), Heard::Duplicate(_)));
+    assert!(pending.sent("c", "do", SECOND).is_err(), "an id is used once");
+    assert!(pending.is_empty() && pending.next_deadline().is_none());
+}
+
+#[test]
+fn an_answer_after_the_deadline_is_late_though_nobody_looked() {
+    let mut pending = Pending::default();
+    pending.sent("a", "do", SECOND).unwrap();
+    assert!(matches!(pending.heard(SECOND * 2, success("a", "do")), Heard::Late(_)));
+    pending.sent("b", "do", SECOND).unwrap();
+    assert!(pending.give_up("b") && !pending.give_up("b"));
+    assert!(matches!(pending.heard(Duration::ZERO, success("b", "do")), Heard::Late(_)));
+}
+
+#[test]
+fn what_is_remembered_is_bounded() {
+    let mut pending = Pending::default();
+    for n in 0..5_000 {
+        pending.sent(&n.to_string(), "do", SECOND).unwrap();
+        pending.give_up(&n.to_string());
+    }
+    assert!(matches!(pending.heard(SECOND, success("0", "do")), Heard::Foreign(_)));
+    assert!(matches!(pending.heard(SECOND, success("4999", "do")), Heard::Late(_)));
+    let full = (0..5_000).find(|n| pending.sent(&format!("x{n}"), "do", SECOND).is_err());
+    assert_eq!(full, Some(1_024));
+}
