@@ -3,10 +3,34 @@
 //! Begin with [`Apk::open`]: it takes a [`Source`] that reads ranges, because a package of many megabytes lies on a phone and only its tail
 //! and a few entries are wanted. All that a file claims is bounded by [`Limits`]: packages come from strangers.
 //!
-//! The virtual phone has a reader of its own and never this one, so that the two cannot agree on a mistake.
+//! `archive` finds files in the package, `window` keeps what was read; `xml` and `table` are the two compiled formats, both made of
+//! `chunk`s with a string `pool`; `manifest` puts them together; `signing` and `der` find certificates. Where a file is odd, the rule is
+//! what Android itself does (AOSP's libziparchive and androidfw), because the package works on a phone that reads it that way. Nothing
+//! here verifies a signature or a checksum: the phone did when it installed the package.
+//!
+//! The formats are read here and not by the crates `apk-info-axml` and `rawzip`: the former gives every value as text, so that a reference
+//! and words look alike, takes a resource of any configuration in the order of a hash map, and follows references in circles until the
+//! stack ends; the latter wants the whole package in memory or a blocking reader (it judges ours in the tests). The virtual phone has a
+//! reader of its own and never this one, so that the two cannot agree on a mistake.
+
+mod apk;
+mod archive;
+mod chunk;
+mod configuration;
+mod der;
+mod manifest;
+mod pool;
+mod signing;
+mod table;
+mod window;
+pub mod xml;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+
+pub use apk::Apk;
+pub use manifest::{Filter, Manifest, Meta, Service};
+pub use signing::{Certificate, Scheme};
 
 /// Reads ranges of a package.
 #[async_trait]
@@ -40,14 +64,22 @@ impl Source for Bytes {
 /// What is read at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the list of files.
+    /// Bytes of the list of files; by default 8 MiB, about 100,000 files.
     pub directory: u64,
-    /// Bytes of one file in the package, packed and unpacked.
+    /// Bytes of one file in the package, packed and unpacked; by default 32 MiB, which the largest resource tables stay below.
     pub entry: u64,
-    /// How deep elements may be nested.
+    /// How deep elements may be nested; by default 64.
     pub depth: usize,
-    /// How many elements and attributes a file may have.
+    /// How many elements and attributes a file may have, and a resource table parts; by default 100,000.
     pub nodes: usize,
+    /// Bytes of text that are taken out of one XML file, and out of a resource table: one string may be referred to often. By default 8 MiB.
+    pub text: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { directory: 8 << 20, entry: 32 << 20, depth: 64, nodes: 100_000, text: 8 << 20 }
+    }
 }
 
 /// Why a package cannot be read.
@@ -75,4 +107,10 @@ pub enum Error {
     /// It has no such file or resource.
     #[error("there is no {0} in it")]
     Missing(String),
+}
+
+impl Error {
+    pub(crate) fn malformed(what: &'static str, why: impl Into<String>) -> Self {
+        Self::Malformed { what, why: why.into() }
+    }
 }

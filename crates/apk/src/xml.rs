@@ -1,0 +1,327 @@
+//! Compiled XML files: a tree of elements with typed attributes.
+//!
+//! Begin with [`Element`]. Text between elements is not kept: manifests and descriptors say nothing there. Source of the format:
+//! `ResXMLTree_node` and its like in AOSP's `androidfw/ResourceTypes.h`; how odd files are taken is `ResXMLTree` in `ResourceTypes.cpp`:
+//! chunks of unknown kinds are passed over, a document may end with its elements open, and what follows the root is not looked at.
+
+use bytes::Bytes;
+
+use super::chunk::{Chunk, Chunks, kind, u8_at, u16_at, u32_at};
+use super::pool::Pool;
+use super::{Error, Limits};
+
+/// The namespace of the platform's attributes.
+pub const ANDROID: &str = "http://schemas.android.com/apk/res/android";
+
+const WHAT: &str = "compiled XML";
+/// "No string", in place of a string's number.
+const NONE: u32 = u32::MAX;
+
+/// An element.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Element {
+    /// Its name, without a prefix.
+    pub name: String,
+    /// The address of its namespace.
+    pub namespace: Option<String>,
+    /// Its attributes, in the file's order.
+    pub attributes: Vec<Attribute>,
+    /// The elements in it, in order.
+    pub children: Vec<Element>,
+    /// The line of its source, counted from 1; 0 where the file does not say.
+    pub line: u32,
+}
+
+/// An attribute of an [`Element`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// Its name, without a prefix. Where the file was stripped of the name it is that of the resource, if it is one of those that are
+    /// known here.
+    pub name: String,
+    /// The address of its namespace.
+    pub namespace: Option<String>,
+    /// The attribute's resource: this, and not its name, is what Android goes by in its own namespace.
+    pub id: Option<u32>,
+    /// What it says.
+    pub value: Value,
+    /// The words in which it was written, where the file kept them.
+    pub written: Option<String>,
+}
+
+/// What an attribute or a resource says. aapt stores `version="1.0"` as a float and `required="true"` as a boolean.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Words; also the path of a file, as a resource.
+    Text(String),
+    /// A whole number, decimal, hexadecimal or a color.
+    Integer(i32),
+    /// A number.
+    Float(f32),
+    /// True or false.
+    Boolean(bool),
+    /// A resource, by its id: `0x7f0b0001`.
+    Reference(u32),
+    /// Anything else: nothing (`kind` 0), an attribute of the theme, a dimension, a fraction.
+    Other {
+        /// `Res_value::dataType`.
+        kind: u8,
+        /// `Res_value::data`.
+        data: u32,
+    },
+}
+
+impl Element {
+    /// The attribute of this name, whichever namespace it is of.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|one| one.name == name)
+    }
+
+    /// The platform's attribute of this resource.
+    pub(crate) fn by_id(&self, id: u32) -> Option<&Attribute> {
+        self.attributes.iter().find(|one| one.id == Some(id))
+    }
+
+    /// The elements of this name directly in it.
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
+        self.children.iter().filter(move |one| one.name == name)
+    }
+}
+
+impl Value {
+    /// Out of a `Res_value`: `u16 size, u8 0, u8 kind, u32 data`.
+    pub(crate) fn read(kind: u8, data: u32, pool: &Pool) -> Self {
+        match kind {
+            // Dynamic references are those whose package number is found out when a shared library is loaded.
+            0x01 | 0x07 if data != 0 => Self::Reference(data),
+            0x03 => pool.get(data).map_or(Self::Other { kind, data }, Self::Text),
+            0x04 => Self::Float(f32::from_bits(data)),
+            0x12 => Self::Boolean(data != 0),
+            // FIRST_INT to LAST_INT of `TypedValue`.
+            0x10 | 0x11 | 0x13..=0x1f => Self::Integer(data.cast_signed()),
+            _ => Self::Other { kind, data },
+        }
+    }
+
+    /// The words in it, if it is words.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As words, in the way of Android's `TypedValue.coerceToString`; `None` for what has no words.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Integer(number) => Some(number.to_string()),
+            Self::Float(number) => Some(format!("{number:?}")),
+            Self::Boolean(is) => Some(is.to_string()),
+            Self::Reference(id) => Some(format!("@{id:#010x}")),
+            Self::Other { .. } => None,
+        }
+    }
+}
+
+/// Reads a compiled file.
+///
+/// # Errors
+/// [`Error::Malformed`] where it is none, has no element or a chunk whose lengths do not hold; [`Error::TooLarge`].
+pub fn read(bytes: &Bytes, limits: &Limits) -> Result<Element, Error> {
+    let header = u16_at(bytes, 2).map_or(0, usize::from);
+    let size = u32_at(bytes, 4).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+    // The kind of the file is not looked at by Android either, and some packages have an odd one.
+    if header < 8 || header > size || header > bytes.len() {
+        return Err(Error::malformed(WHAT, "it is no compiled XML"));
+    }
+    // A file that claims to be longer than it is ends where it ends.
+    let mut chunks = Chunks::of(bytes.slice(header..size.min(bytes.len())));
+    let mut reading = Reading::new(limits);
+    for chunk in chunks.by_ref() {
+        if reading.take(&chunk)? == Root::Closed {
+            return reading.root();
+        }
+    }
+    if !chunks.is_done() {
+        return Err(Error::malformed(WHAT, "a part of it runs past its end"));
+    }
+    reading.root()
+}
+
+#[derive(PartialEq)]
+enum Root {
+    Open,
+    Closed,
+}
+
+/// A file that is being read.
+struct Reading<'l> {
+    limits: &'l Limits,
+    pool: Option<Pool>,
+    /// For the first strings of the pool: the attribute that each names.
+    map: Bytes,
+    /// The elements that are open, the root first.
+    open: Vec<Element>,
+    root: Option<Element>,
+    nodes: usize,
+    text: usize,
+}
+
+impl<'l> Reading<'l> {
+    fn new(limits: &'l Limits) -> Self {
+        let (pool, map, open, root) = (None, Bytes::new(), Vec::new(), None);
+        Self { limits, pool, map, open, root, nodes: 0, text: 0 }
+    }
+
+    fn take(&mut self, chunk: &Chunk) -> Result<Root, Error> {
+        match chunk.kind {
+            kind::POOL if self.pool.is_none() => self.pool = Some(Pool::read(chunk)),
+            kind::XML_MAP if self.map.is_empty() => self.map = chunk.body(),
+            kind::XML_START_ELEMENT => {
+                if self.open.len() >= self.limits.depth {
+                    return Err(too_large("the depth of compiled XML", self.limits.depth));
+                }
+                let element = self.element(chunk)?;
+                self.open.push(element);
+            }
+            kind::XML_END_ELEMENT => {
+                self.close();
+                if self.root.is_some() {
+                    return Ok(Root::Closed);
+                }
+            }
+            _ => {}
+        }
+        Ok(Root::Open)
+    }
+
+    fn close(&mut self) {
+        let Some(closed) = self.open.pop() else { return };
+        match self.open.last_mut() {
+            Some(parent) => parent.children.push(closed),
+            None => self.root = Some(closed),
+        }
+    }
+
+    fn root(mut self) -> Result<Element, Error> {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        self.root.ok_or_else(|| Error::malformed(WHAT, "there is no element in it"))
+    }
+
+    /// `u32 line, u32 comment`, and from the header's end on: `u32 namespace, u32 name, u16 start, u16 size, u16 count` of attributes.
+    fn element(&mut self, chunk: &Chunk) -> Result<Element, Error> {
+        let body = chunk.body();
+        let number = |at| u16_at(&body, at).map(usize::from);
+        let broken = || Error::malformed(WHAT, "an element runs past its end");
+        let (namespace, name) = u32_at(&body, 0).zip(u32_at(&body, 4)).ok_or_else(broken)?;
+        let start = number(8).ok_or_else(broken)?;
+        let (size, count) = number(10).zip(number(12)).ok_or_else(broken)?;
+        if start + size * count > body.len() || (count > 0 && size < 20) {
+            return Err(broken());
+        }
+        self.count(1 + count)?;
+        let mut attributes = Vec::with_capacity(count);
+        for at in 0..count {
+            let attribute = body.slice(start + at * size..start + (at + 1) * size);
+            attributes.push(self.attribute(&attribute)?);
+        }
+        Ok(Element {
+            name: self.string(name)?.unwrap_or_default(),
+            namespace: self.string(namespace)?,
+            attributes,
+            children: Vec::new(),
+            line: if chunk.header >= 16 { chunk.u32(8).unwrap_or(0) } else { 0 },
+        })
+    }
+
+    /// `u32 namespace, u32 name, u32 words`, and a `Res_value`.
+    fn attribute(&mut self, bytes: &[u8]) -> Result<Attribute, Error> {
+        let number = |at| u32_at(bytes, at).unwrap_or(NONE);
+        let id =
+            usize::try_from(number(4)).ok().and_then(|it| u32_at(&self.map, it.checked_mul(4)?));
+        let mut id = id.filter(|id| *id != 0);
+        let mut name = self.string(number(4))?.unwrap_or_default();
+        if name.is_empty() {
+            name = id.and_then(known_name).unwrap_or_default().to_owned();
+        }
+        let none = Pool::default();
+        let pool = self.pool.as_ref().unwrap_or(&none);
+        let value = Value::read(u8_at(bytes, 15).unwrap_or(0), number(16), pool);
+        self.charge(value.text().map_or(0, str::len))?;
+        let (namespace, written) = (self.string(number(0))?, self.string(number(8))?);
+        if self.map.is_empty() && namespace.as_deref() == Some(ANDROID) {
+            id = known_id(&name);
+        }
+        Ok(Attribute { name, namespace, id, value, written })
+    }
+
+    fn string(&mut self, number: u32) -> Result<Option<String>, Error> {
+        if number == NONE {
+            return Ok(None);
+        }
+        let string = self.pool.as_ref().and_then(|pool| pool.get(number));
+        self.charge(string.as_ref().map_or(0, String::len))?;
+        Ok(string)
+    }
+
+    fn charge(&mut self, text: usize) -> Result<(), Error> {
+        self.text = self.text.saturating_add(text);
+        let most = self.limits.text;
+        if self.text > most { Err(too_large("the text of compiled XML", most)) } else { Ok(()) }
+    }
+
+    fn count(&mut self, nodes: usize) -> Result<(), Error> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        let most = self.limits.nodes;
+        if self.nodes > most { Err(too_large("the count of nodes", most)) } else { Ok(()) }
+    }
+}
+
+fn too_large(what: &'static str, limit: usize) -> Error {
+    Error::TooLarge { what, limit: limit as u64 }
+}
+
+/// The platform's attributes that manifests are read by. Source: `public-final.xml` of AOSP's framework resources.
+pub(crate) mod id {
+    pub(crate) const LABEL: u32 = 0x0101_0001;
+    pub(crate) const NAME: u32 = 0x0101_0003;
+    pub(crate) const PERMISSION: u32 = 0x0101_0006;
+    pub(crate) const ENABLED: u32 = 0x0101_000e;
+    pub(crate) const EXPORTED: u32 = 0x0101_0010;
+    pub(crate) const VALUE: u32 = 0x0101_0024;
+    pub(crate) const RESOURCE: u32 = 0x0101_0025;
+    pub(crate) const MIN_SDK: u32 = 0x0101_020c;
+    pub(crate) const VERSION_CODE: u32 = 0x0101_021b;
+    pub(crate) const VERSION_NAME: u32 = 0x0101_021c;
+    pub(crate) const TARGET_SDK: u32 = 0x0101_0270;
+    pub(crate) const VERSION_CODE_MAJOR: u32 = 0x0101_0576;
+}
+
+/// Those of which the name can be told.
+const KNOWN: &[(u32, &str)] = &[
+    (id::LABEL, "label"),
+    (0x0101_0002, "icon"),
+    (id::NAME, "name"),
+    (id::PERMISSION, "permission"),
+    (id::ENABLED, "enabled"),
+    (id::EXPORTED, "exported"),
+    (0x0101_0020, "description"),
+    (id::VALUE, "value"),
+    (id::RESOURCE, "resource"),
+    (id::MIN_SDK, "minSdkVersion"),
+    (id::VERSION_CODE, "versionCode"),
+    (id::VERSION_NAME, "versionName"),
+    (id::TARGET_SDK, "targetSdkVersion"),
+    (id::VERSION_CODE_MAJOR, "versionCodeMajor"),
+];
+
+fn known_name(id: u32) -> Option<&'static str> {
+    KNOWN.iter().find(|(known, _)| *known == id).map(|(_, name)| *name)
+}
+
+/// The resource of a known name, for files that have no map.
+fn known_id(name: &str) -> Option<u32> {
+    KNOWN.iter().find(|(_, known)| *known == name).map(|(id, _)| *id)
+}
