@@ -140,10 +140,8 @@ impl<'s> Apk<'s> {
         Ok(())
     }
 
-    /// Who signed it, by the newest scheme that it is signed with (and that a phone of the level given to [`on`](Self::on) knows): see
-    /// [`signing`](Scheme). Empty where nobody did. Nothing is verified.
-    ///
-    /// [`Scheme`]: super::Scheme
+    /// Who signed it, by the newest scheme that it is signed with, and that a phone of the level given to [`on`](Self::on) knows: see
+    /// [`Scheme`](super::Scheme). Empty where nobody did. No signature is verified: the phone did that when it installed the package.
     ///
     /// # Errors
     /// See [`open`](Self::open).
