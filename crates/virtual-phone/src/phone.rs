@@ -262,8 +262,13 @@ impl VirtualPhone {
             security_patch: properties.get("ro.build.version.security_patch").to_owned(),
         });
         setup.keyboards.iter().for_each(|&keyboard| world.install_keyboard(keyboard));
+        let mut files = Files::new(world.unix_time(), programs::names(release), release.links);
+        for (path, bytes) in programs::pm::apks_of_built_ins(&world, release) {
+            // There is room for them on a fresh phone.
+            let _ = files.put_apk(&path, bytes);
+        }
         let state = State {
-            files: Files::new(world.unix_time(), programs::names(release), release.links),
+            files,
             properties,
             log: CommandLog::default(),
             odd: BTreeMap::new(),

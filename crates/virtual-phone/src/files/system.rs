@@ -34,6 +34,24 @@ impl Files {
         self.put_for(folder, name, Body::File(Contents(Arc::default())), SYSTEM, mode)
     }
 
+    /// Puts a file where an app that came with the phone has its APK, and the folders above it. What came with the system's image belongs
+    /// to root and stays as it is.
+    pub(crate) fn put_apk(&mut self, path: &str, bytes: &'static [u8]) -> Result<(), Error> {
+        let (folder, name) = path.rsplit_once('/').ok_or(Error::Invalid)?;
+        let fixed = !path.starts_with("/data/");
+        let owner = if fixed { 0 } else { SYSTEM };
+        self.make_folder_for(folder, owner, 0o755)?;
+        let folder = self.seek(folder).ok_or(Error::NotFound)?;
+        let body = Body::File(Contents(Arc::new(bytes.to_vec())));
+        let id = self.put_for(folder, name, body, owner, 0o644)?;
+        self.used += bytes.len() as u64;
+        let also = if fixed { vec![id, folder] } else { Vec::new() };
+        for id in also {
+            self.change(id, |node| node.read_only = true);
+        }
+        Ok(())
+    }
+
     /// A file's bytes, whoever may read it.
     pub(crate) fn read_as_system(&self, path: &str) -> Option<Contents> {
         self.seek(path).map(|id| self.contents(id))

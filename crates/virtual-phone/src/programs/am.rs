@@ -2,6 +2,7 @@
 //! `shell/am`.
 
 mod old;
+mod services;
 
 use super::Invocation;
 use super::dumpsys::configuration;
@@ -78,12 +79,10 @@ pub(super) async fn am(call: Invocation) -> Status {
         | "startforegroundservice"
         | "start-foreground-service" => match intent::parse(rest) {
             Err(what) => call.exception(command, &what).await,
-            Ok(parsed) => {
-                call.out(format!("Starting service: {}\n", intent::shown(&parsed, parsed.flags)))
-                    .await?;
-                call.err("Error: Not found; no service started.\n").await;
-                Ok(255)
-            }
+            Ok(parsed) => match services::start(&call, &parsed, command.contains("foreground")).await? {
+                true => Ok(0),
+                false => Ok(255),
+            },
         },
         "instrument" => {
             let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();

@@ -23,7 +23,7 @@ mod monkey;
 mod network;
 mod notification;
 mod pattern;
-mod pm;
+pub(crate) mod pm;
 mod properties;
 mod ps;
 mod screen;

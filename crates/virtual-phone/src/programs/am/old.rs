@@ -1,6 +1,6 @@
 //! `am` as a Java program of its own: `Am.java` of Android 4.4, and the captures `113` to `148`.
 
-use super::{Invocation, NEW_TASK, Parsed, intent, launch};
+use super::{Invocation, NEW_TASK, Parsed, intent, launch, services};
 use crate::latency::Work;
 use crate::sh::io::Status;
 use crate::world::{StartError, Started};
@@ -38,9 +38,7 @@ pub(super) async fn am(call: &Invocation) -> Status {
         Some("startservice") => match parse(rest) {
             Err(what) => Some(bare(&what)),
             Ok(parsed) => {
-                let shown = intent::shown(&parsed, parsed.flags);
-                call.out(format!("Starting service: {shown}\n")).await?;
-                call.err("Error: Not found; no service started.\n").await;
+                services::start(call, &parsed, false).await?;
                 None
             }
         },

@@ -45,22 +45,23 @@ pub(in crate::programs) fn dumped(
     format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, held, manners, now))
 }
 
-/// The tables of activities and services by the actions that they answer. Of what came with the phone only its icon is known.
+/// The tables of activities and services by the actions that they answer. Of what came with the phone only its icon is known, and what
+/// services it offers to others.
 fn resolvers(packages: &[&Manifest]) -> String {
     let mut activities = Actions::new();
     let mut services = Actions::new();
     for manifest in packages {
-        let Some(installation) = &manifest.installation else {
-            let Some(launcher) = &manifest.launcher else { continue };
+        let drawn = manifest.installation.is_none();
+        if let Some(launcher) = manifest.launcher.as_ref().filter(|_| drawn) {
             let icon = Filter {
                 actions: vec![MAIN.to_owned()],
                 categories: vec!["android.intent.category.LAUNCHER".to_owned()],
                 ..Filter::default()
             };
             activities.entry(MAIN.to_owned()).or_default().push(line(manifest, launcher, &icon));
-            continue;
-        };
-        for component in &installation.declared.components {
+        }
+        let components = manifest.declared().map_or(&[][..], |it| &it.components);
+        for component in components.iter().filter(|it| !drawn || it.class == Class::Service) {
             let table = match component.class {
                 Class::Activity => &mut activities,
                 Class::Service => &mut services,
@@ -118,8 +119,9 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
     let held = pm::permissions::listed(held, manners.major);
     let installed = manifest.installation.as_deref();
     let level = super::super::sdk(manners.major);
-    let (min, target) = installed
-        .map_or((level.min(24), level), |it| (it.declared.min_sdk, it.declared.target_sdk));
+    let (min, target) = manifest
+        .declared()
+        .map_or((level.min(24), level), |declared| (declared.min_sdk, declared.target_sdk));
     let abi = match installed {
         Some(installed) => installed.abi.as_deref().unwrap_or("null"),
         None => "arm64-v8a",

@@ -10,6 +10,7 @@ mod sessions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
+use crate::packages::built_in;
 use crate::release::{Form, Release};
 use crate::sh::io::Status;
 use crate::world::{Manifest, World};
@@ -106,6 +107,12 @@ pub(super) fn apk(manifest: &Manifest, manners: &Release) -> String {
         // An app of ours that plays one from a shop.
         false => manners.packages.place(&manifest.package, 0, None),
     }
+}
+
+/// The APKs of apps that come with the phone, as far as they have one: where they lie, and their bytes.
+pub(crate) fn apks_of_built_ins(world: &World, manners: &Release) -> Vec<(String, &'static [u8])> {
+    let packages = world.packages().into_iter();
+    packages.filter_map(|it| Some((apk(it, manners), built_in::of(&it.package)?.bytes))).collect()
 }
 
 /// Every file of a package, as `pm path` prints them.

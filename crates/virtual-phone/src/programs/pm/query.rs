@@ -89,11 +89,8 @@ fn of_package(manifest: &Manifest, class: Class, intent: &Intent) -> Vec<Found> 
         permission: None,
         uid: manifest.uid,
     };
-    let Some(installation) = &manifest.installation else {
-        // Of what came with the phone no more is known than its activities and its icon.
-        if class != Class::Activity {
-            return Vec::new();
-        }
+    // Of what came with the phone no more is known than its activities, its icon, and what else the APK declares that some of it has.
+    if manifest.installation.is_none() && class == Class::Activity {
         if let Some(component) = &intent.component {
             return manifest.resolve(&component.activity).map(found).into_iter().collect();
         }
@@ -101,8 +98,8 @@ fn of_package(manifest: &Manifest, class: Class, intent: &Intent) -> Vec<Found> 
             && intent.data.is_none()
             && intent.categories.iter().all(|it| it == LAUNCHER);
         return manifest.launcher.as_deref().filter(|_| launches).map(found).into_iter().collect();
-    };
-    let declared = &installation.declared;
+    }
+    let Some(declared) = manifest.declared().filter(|it| !it.disabled) else { return Vec::new() };
     let shown = |it: &crate::world::DeclaredComponent, priority, default| Found {
         priority,
         default,
