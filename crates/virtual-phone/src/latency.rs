@@ -124,6 +124,8 @@ pub(crate) enum Work {
     ColdAnswer,
     /// Verifying and unpacking a package.
     Install,
+    /// Optimising the classes of the system anew, which only Dalvik does.
+    Optimise,
 }
 
 struct Row {
@@ -134,7 +136,7 @@ struct Row {
 
 /// "handsets" is handsets.dev/benchmark (May 2026: an emulator of Android 15 on a fast Mac, median of 50, where `adb shell true` takes 28 ms);
 /// "4.4.4" is the recorded one of the captures, whose emulated processor makes its times an upper bound.
-static TABLE: [Row; 16] = [
+static TABLE: [Row; 17] = [
     // handsets: `getprop` 31 ms, so less than 4 for the program. Old: estimate.
     Row { work: Work::Native, pixel_ms: 2, old_ms: 10 },
     // As above. Old: estimate.
@@ -166,6 +168,8 @@ static TABLE: [Row; 16] = [
     Row { work: Work::Answer, pixel_ms: 10, old_ms: 37 },
     Row { work: Work::ColdAnswer, pixel_ms: 60, old_ms: 92 },
     Row { work: Work::Install, pixel_ms: 900, old_ms: 5_000 },
+    // 4.4.4: 10.4 s, where later starts took 0.6. No phone of today has Dalvik.
+    Row { work: Work::Optimise, pixel_ms: 10_400, old_ms: 10_400 },
 ];
 
 /// The phone's clock as it follows the time outside.

@@ -48,6 +48,8 @@ pub struct Setup {
     pub profile: Profile,
     /// Whose time it lives in.
     pub clock: Clock,
+    /// Whether Thumbwire's helper lies on it, in `/data/local/tmp`.
+    pub helper: bool,
 }
 
 impl Default for Setup {
@@ -64,6 +66,7 @@ impl Default for Setup {
             keyboards: Vec::new(),
             profile: Profile::default(),
             clock: Clock::default(),
+            helper: true,
         }
     }
 }
@@ -267,6 +270,9 @@ impl VirtualPhone {
             // There is room for them on a fresh phone.
             let _ = files.put_apk(&path, bytes);
         }
+        if setup.helper {
+            programs::helper::lay(&mut files);
+        }
         let state = State {
             files,
             properties,
@@ -329,6 +335,11 @@ impl VirtualPhone {
     /// Looks at the phone's files, or changes them, as the shell user.
     pub fn files<T>(&self, with: impl FnOnce(&mut Files) -> T) -> T {
         self.with(|phone| with(&mut phone.files))
+    }
+
+    /// Takes the helper's file away, wherever in `/data/local/tmp` hosts look for it; a helper that runs goes on. `false` where there is none.
+    pub fn remove_helper(&self) -> bool {
+        self.files(|files| files.remove(programs::helper::PATH, false)).is_ok()
     }
 
     /// The places inside it at which programs and hosts listen, such as `localabstract:name`.

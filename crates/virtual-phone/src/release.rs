@@ -122,6 +122,10 @@ pub(crate) struct Release {
     pub(crate) dump_dies_of_emoji: bool,
     /// Whether files are listed by toybox, which came with 6, or by the older toolbox.
     pub(crate) toybox: bool,
+    /// Whether Java programs run by Dalvik, which wants a place for classes that it optimised.
+    pub(crate) dalvik: bool,
+    /// Whether a class file that can be written is refused, since 14.
+    pub(crate) refuses_writable_classes: bool,
 }
 
 /// What adbd announces from Android 12 on. Left out, because this phone does not serve it: `apex` (before `abb`), `remount_shell` (after
@@ -207,6 +211,8 @@ const ANDROID_4_4: Release = Release {
     dots_in_dumps: false,
     dump_dies_of_emoji: true,
     toybox: false,
+    dalvik: true,
+    refuses_writable_classes: false,
 };
 
 const ANDROID_9: Release = Release {
@@ -245,6 +251,7 @@ const ANDROID_9: Release = Release {
     dots_in_dumps: true,
     dump_dies_of_emoji: false,
     toybox: true,
+    dalvik: false,
     ..ANDROID_4_4
 };
 
@@ -334,6 +341,7 @@ const ANDROID_14: Release = Release {
     packages: &ways::SINCE_14,
     screencap_usage: words!("android-14/screencap.txt"),
     drawing_order: true,
+    refuses_writable_classes: true,
     ..ANDROID_13
 };
 

@@ -1,7 +1,7 @@
 //! `app_process`: starts a Java class by its name, as the scripts of `/system/bin` do on old phones. Only the classes behind those
-//! programs that are here can be started; there is no Java in this phone.
+//! programs that are here can be started, and Thumbwire's helper (`helper`); there is no Java in this phone.
 
-use super::Invocation;
+use super::{Invocation, helper};
 use crate::release::Form;
 use crate::sh::io::Status;
 
@@ -17,6 +17,10 @@ const CLASSES: [(&str, &str, &str); 5] = [
 /// `CLASSPATH=JAR app_process FOLDER CLASS [ARG…]`
 pub(super) async fn app_process(mut call: Invocation) -> Status {
     let class = call.arg(1).unwrap_or_default().to_owned();
+    if class == helper::CLASS {
+        call.args.drain(..2);
+        return helper::start(call).await;
+    }
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
     let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
     let found = CLASSES.iter().find(|(known, jar, _)| {
@@ -30,11 +34,16 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
         _ => None,
     };
     let Some(program) = program else {
-        call.err(format!("Error: could not find class '{class}'\nAborted\n")).await;
-        // 128 + `SIGABRT`
-        return Ok(134);
+        return no_class(&call, &class).await;
     };
     call.args.drain(..2);
     program.name.clone_into(&mut call.name);
     (program.run)(call).await
+}
+
+/// What is said of a class that no file has.
+pub(super) async fn no_class(call: &Invocation, class: &str) -> Status {
+    call.err(format!("Error: could not find class '{class}'\nAborted\n")).await;
+    // 128 + `SIGABRT`
+    Ok(134)
 }

@@ -13,6 +13,7 @@ mod cmd;
 mod copying;
 mod dump;
 mod dumpsys;
+pub(crate) mod helper;
 mod ime;
 mod input;
 mod intent;

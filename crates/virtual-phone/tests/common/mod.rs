@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
+pub mod helper;
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use thumbwire_adb::{Direct, Output, run};
