@@ -73,6 +73,16 @@ pub trait Ask: Send + Sync {
     }
 }
 
+/// Whether an answer agrees. What is not plainly a yes is a no.
+pub fn agrees(answer: &str) -> bool {
+    const YES: [&str; 21] = [
+        "y", "yes", "ok", "okay", "sure", "go", "go ahead", "do it", "true", "accept", "ja", "j",
+        "oui", "si", "sí", "sì", "sim", "tak", "да", "はい", "是",
+    ];
+    let answer = answer.trim().trim_end_matches(['.', '!']).to_lowercase();
+    YES.contains(&answer.as_str())
+}
+
 /// There is nobody to ask.
 #[derive(Debug, Clone, Copy)]
 pub struct NobodyThere;

@@ -112,6 +112,32 @@ pub enum Cause {
         /// How many may be.
         most: usize,
     },
+    /// The app is not known to offer such a tool, or it cannot be called.
+    #[error("{app} offers no tool {tool}{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    AppToolNotFound {
+        /// The app that was asked for.
+        app: String,
+        /// The tool that was asked for.
+        tool: String,
+        /// Why not, or what there is instead.
+        why: Option<String>,
+    },
+    /// The app's tools may not be called: the operator has not allowed it, or it is no longer what was agreed to. Nothing was sent.
+    #[error("the tools of {app} may not be called: {why}")]
+    AppNotTrusted {
+        /// The app.
+        app: String,
+        /// Why not.
+        why: String,
+    },
+    /// An app could be called and its answer not heard. Nothing was sent.
+    #[error("the answer to {what} cannot be heard: {why}")]
+    Unheard {
+        /// The call.
+        what: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// The deadline passed.
     #[error("{what} not done within {:.1} s", .after.as_secs_f64())]
     TimedOut {
@@ -210,6 +236,15 @@ impl Failure {
             Cause::TooMany { .. } => "stop one of them first",
             Cause::ElementNotFound { .. } => {
                 "get the accessibility tree again and choose from what it shows"
+            }
+            Cause::AppToolNotFound { .. } => "list what the apps offer and choose from that",
+            Cause::AppNotTrusted { app, .. } => {
+                return format!(
+                    "whoever runs Thumbwire can allow it, after a look at what it offers: `thumbwire app-tools trust {app}`; until then, use the app on its screen"
+                );
+            }
+            Cause::Unheard { .. } => {
+                "send it without waiting for an answer (`send_only`) and see on the screen what came of it, or use the app on its screen"
             }
             Cause::TimedOut { .. } if self.acted == Acted::No => {
                 "try again: the phone may be busy or slow"

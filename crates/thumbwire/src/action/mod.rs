@@ -25,7 +25,7 @@ pub use crate::look::Controls;
 pub use app_tools::{
     Answered, AppCall, AppTool, AppTools, By, Catalog, Complaint, Heard, Parameter, Phase, Trusted,
 };
-pub use call::{Ask, Call, NobodyThere, Progress, Unwatched};
+pub use call::{Ask, Call, NobodyThere, Progress, Unwatched, agrees};
 pub use failure::{Cause, Failure};
 pub use names::{BadName, LONGEST_NAME, check_name};
 pub use outcome::{

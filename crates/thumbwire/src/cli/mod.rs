@@ -138,6 +138,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::DeviceNotReady { .. }
         | Cause::NoDeviceChosen { .. }
         | Cause::AppNotFound { .. }
+        | Cause::AppToolNotFound { .. }
         | Cause::ElementNotFound { .. }
         | Cause::NoSuchIndex { .. }
         | Cause::NotListed { .. }
@@ -145,8 +146,10 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } => 4,
         Cause::InvalidArgument { .. } | Cause::BadFileName { .. } => 2,
+        Cause::AppNotTrusted { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
+        | Cause::Unheard { .. }
         | Cause::Refused { .. }
         | Cause::TooMany { .. }
         | Cause::NotReady { .. }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::hands::Supplier;
 use super::secrets::Vault;
 use super::sight::Function;
-use crate::action::{Call, Perform};
+use crate::action::{Call, Perform, agrees};
 use crate::surface::Reply;
 pub use risk::{Risk, risk};
 
@@ -45,20 +45,10 @@ impl Confirm {
 /// Why it may not, in words for whoever decides: they said no, or nobody was there to ask.
 pub(super) async fn confirmed(call: &Call, question: &str) -> Result<(), String> {
     match call.ask.ask(question).await {
-        Some(answer) if is_yes(&answer) => Ok(()),
+        Some(answer) if agrees(&answer) => Ok(()),
         Some(_) => Err("the person said no: do not try it again, find another way, or end with FAIL".into()),
         None => Err("a person has to agree to this, and nobody answered: find another way, or end with FAIL and say so".into()),
     }
-}
-
-/// Whether an answer agrees. What is not plainly a yes is a no.
-fn is_yes(answer: &str) -> bool {
-    const YES: [&str; 21] = [
-        "y", "yes", "ok", "okay", "sure", "go", "go ahead", "do it", "true", "accept", "ja", "j",
-        "oui", "si", "sí", "sì", "sim", "tak", "да", "はい", "是",
-    ];
-    let answer = answer.trim().trim_end_matches(['.', '!']).to_lowercase();
-    YES.contains(&answer.as_str())
 }
 
 /// Supplies the function by which a mind asks the person.

@@ -357,6 +357,16 @@ impl<P: Perform> Secrets<P> {
             Cause::NotListed { why, .. } => why.iter_mut().for_each(clean),
             Cause::TimedOut { what, .. } | Cause::PlatformNotSupported { what, .. } => clean(what),
             Cause::AppNotFound { app } => clean(app),
+            Cause::AppToolNotFound { app, tool, why } => {
+                clean(app);
+                clean(tool);
+                why.iter_mut().for_each(clean);
+            }
+            Cause::AppNotTrusted { app, why } => {
+                clean(app);
+                clean(why);
+            }
+            Cause::Unheard { what, .. } => clean(what),
             Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
             | Cause::NoDeviceChosen { .. }

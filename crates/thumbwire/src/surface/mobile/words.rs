@@ -38,6 +38,19 @@ pub fn words(failure: &Failure) -> String {
             format!("Refused: no device is chosen; attached are: {}", list.join(", "))
         }
         Cause::AppNotFound { app } => format!("App not found: {}", shortened(app, LONGEST_NAME)),
+        Cause::AppToolNotFound { app, tool, why } => {
+            let why = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+            let (tool, app) = (shortened(tool, LONGEST_NAME), shortened(app, LONGEST_NAME));
+            format!("App tool not found: {tool} of {app}{why}")
+        }
+        Cause::AppNotTrusted { app, why } => {
+            let app = shortened(app, LONGEST_NAME);
+            format!("Refused: the tools of {app} may not be called: {why}")
+        }
+        Cause::Unheard { what, why } => {
+            let what = shortened(what, LONGEST_NAME);
+            format!("Refused: the answer to {what} cannot be heard: {why}")
+        }
         Cause::ElementNotFound { sought, why } => {
             let why = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
             format!("Element not found: {}{why}", shortened(sought, LONGEST_NAME))
