@@ -183,10 +183,18 @@ impl Attached {
         &self,
         order: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
+        self.order(async { order.await.map_err(|error| self.failed(&error)) }).await
+    }
+
+    /// The same of an order that says its own failures.
+    pub(super) async fn order<T>(
+        &self,
+        order: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = Bump::begin(&self.screen.generation);
         self.screen.pictures.forget();
-        order.await.map_err(|error| self.failed(&error))
+        order.await
     }
 
     /// Says where a gesture would leave the screen: a touch outside it would do nothing and say nothing.

@@ -5,10 +5,11 @@
 //! which there are and opens them. [`attached`] carries the action out on that phone: [`looks`] sees what is there,
 //! [`controls`] lists it by seed 000's rules, [`aim`] finds where to tap, [`typing`] looks after what is typed, [`apps`]
 //! knows which app is meant, [`recall`] remembers earlier answers; [`turning`] turns its screen, and back when the session
-//! ends; [`recordings`] and [`monitors`] go on from call to call, each in a list ([`going`]), and [`saving`] fetches files.
+//! ends; [`app_tools`] has the bridge call what apps offer; [`recordings`] and [`monitors`] go on from call to call, each in a list ([`going`]), and [`saving`] fetches files.
 //! There is no shell text here, no JSON, and nothing of a tool's dialect.
 
 mod aim;
+mod app_tools;
 mod apps;
 mod attached;
 mod choosing;
@@ -32,10 +33,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_device::{Acted, Device, Platform};
+use thumbwire_device::{Acted, Device};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{Action, Cache, Call, Cause, Failure, Outcome, Perform};
+use crate::bridge::{Bridge, BridgeOptions};
 use attached::{Attached, Screen};
 use monitors::Monitors;
 pub use phones::{OurKey, Phones, VIRTUAL};
@@ -64,6 +66,7 @@ pub struct Session {
     saving: Saving,
     recordings: Recordings,
     monitors: Monitors,
+    bridge: Bridge,
 }
 
 /// A phone that this session has reached. It stays known when its connection is let go: an act that is still under
@@ -101,6 +104,7 @@ impl Session {
             saving: Saving::new(),
             recordings: Recordings::default(),
             monitors: Monitors::default(),
+            bridge: Bridge::new(BridgeOptions::default()),
         }
     }
 
@@ -144,6 +148,9 @@ impl Session {
     /// known.
     fn forget(&self, call: &Call, cache: Cache) {
         let Some(id) = call.device.clone().or_else(|| lock(&self.chosen).clone()) else { return };
+        if let Cache::All = cache {
+            self.bridge.forget(&id);
+        }
         if let Some(known) = lock(&self.known).get(&id) {
             known.screen.memory.forget(cache);
         }
@@ -238,9 +245,14 @@ impl Session {
                 self.stop_recording(call, recording, fetch, course).await
             }
             Action::ListRecordings => Ok(self.list_recordings(call)),
-            Action::ListAppTools { .. } | Action::CallAppTool(_) | Action::TrustAppTools(_) => {
-                let what = "tools of apps".to_owned();
-                Err(Cause::PlatformNotSupported { what, platform: Platform::Android }.into())
+            Action::ListAppTools { no_older_than } => {
+                self.attached(call, course).await?.app_tools(&self.bridge, no_older_than).await
+            }
+            Action::CallAppTool(wanted) => {
+                self.attached(call, course).await?.call_app_tool(&self.bridge, call, wanted).await
+            }
+            Action::TrustAppTools(app) => {
+                self.attached(call, course).await?.trust_app_tools(&self.bridge, &app).await
             }
         }
     }

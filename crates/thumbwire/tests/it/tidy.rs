@@ -115,7 +115,7 @@ fn rooms_keep_out_what_they_should_not_know() {
         ("crates/adb/src", &["serde_json", "quick_xml", "png::", "std::env", "std::fs"]),
         ("crates/mobile-mcp/src", &["tokio", "async ", "Instant::now", "SystemTime", "std::fs"]),
         ("crates/apk/src", &["tokio", "Instant::now", "SystemTime", "std::fs", "std::env"]),
-        ("crates/thumbwire/src/bridge", &["rmcp", "std::env", "mobile_"]),
+        ("crates/thumbwire/src/bridge", &["rmcp", "std::env", "\"mobile_"]),
         ("crates/device/src", &["rmcp", "std::env", "std::fs", "Command::new"]),
         ("crates/virtual-phone/src", &["thumbwire_device", "std::env", "std::fs", "SystemTime"]),
         ("crates/thumbwire/src/session", &["serde_json", "input tap", "uiautomator", "std::fs"]),
