@@ -9,6 +9,7 @@
 //! APKs made of a compiled file.
 
 mod check;
+pub mod conformance;
 pub mod declaration;
 pub mod descriptor;
 mod element;

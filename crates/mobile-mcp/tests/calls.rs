@@ -1,55 +1,15 @@
 //! A call's way: an agent's request, a tool's answer, and which request an answer belongs to.
 
+mod common;
+
 use std::time::Duration;
 
+use common::{ClockIn, object};
 use serde_json::{Value, json};
 use thumbwire_mobile_mcp::{
-    Asked, Broken, Descriptor, Dialect, Dispatcher, Extras, Heard, Keys, Output, Pending, Request,
-    Response, Silence, Status, Tool, Values, descriptor,
+    Asked, Broken, Dialect, Extras, Heard, Keys, Pending, Request, Response, Silence, Status,
+    Values,
 };
-
-/// The tool of the specification's authors: three capabilities for a day's attendance.
-const CLOCK_IN: &str = include_str!("clock_in.xml");
-
-struct ClockIn {
-    descriptor: Descriptor,
-    calls: Vec<(String, Values)>,
-}
-
-impl ClockIn {
-    fn dispatcher() -> Dispatcher<Self> {
-        let reading = descriptor::read(CLOCK_IN);
-        assert_eq!(reading.findings, []);
-        Dispatcher(Self { descriptor: reading.descriptor, calls: Vec::new() })
-    }
-}
-
-impl Tool for ClockIn {
-    fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
-    }
-
-    fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String> {
-        self.calls.push((capability.to_owned(), arguments.clone()));
-        match (capability, arguments.get("date")) {
-            ("clock_in_today", _) => {
-                Ok(Output { message: "Clock in successfully!".into(), ..Output::default() })
-            }
-            ("query_clock_in", Some(date)) => Ok(Output {
-                values: object(json!({ "date": date, "has_clocked_in": true })),
-                message: "Has clocked in.".into(),
-            }),
-            _ => Err("The book is closed.".into()),
-        }
-    }
-}
-
-fn object(value: Value) -> Values {
-    match value {
-        Value::Object(values) => values,
-        other => panic!("{other} is no object"),
-    }
-}
 
 fn request(capability: &str, arguments: Value) -> Request {
     Request { id: "r-1".into(), capability: capability.into(), arguments: object(arguments) }

@@ -1,0 +1,367 @@
+//! An app's files: what an app keeps, and a case for and against each rule.
+
+use super::{Must, Verdict, of_files};
+use crate::declaration::{CAPABILITIES, DESCRIPTION, NAME};
+use crate::{Declaration, Finding, Mode, Rule, Value, declaration, descriptor};
+
+/// Says of each MUST whether an app keeps it, by what [`declaration::check`] and [`descriptor::check`] found.
+pub fn judge(findings: &[Finding]) -> Vec<(Must, Verdict)> {
+    // Nothing is known of a descriptor that could not be read.
+    let unread = findings
+        .iter()
+        .any(|one| matches!(one.rule, Rule::WellFormed | Rule::ToolCapabilities | Rule::Bounds));
+    let verdict = |must: &Must| match findings.iter().find(|one| one.rule.name() == must.name) {
+        Some(finding) if finding.place.line > 0 => {
+            Verdict::Broken(format!("line {}: {}", finding.place.line, finding.says))
+        }
+        Some(finding) => Verdict::Broken(finding.says.clone()),
+        None if unread && must.section.starts_with("1.2.") => {
+            Verdict::Untried("the descriptor could not be read".into())
+        }
+        None => Verdict::Kept,
+    };
+    of_files().map(|must| (must, verdict(&must))).collect()
+}
+
+/// An app to check, or the part of one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// Its services with the action `mobile.mcp.SERVICE`.
+    Services(Vec<Declaration>),
+    /// Its descriptor.
+    Descriptor(String),
+}
+
+impl Given {
+    /// What our own checker finds.
+    pub fn check(&self) -> Vec<Finding> {
+        match self {
+            Self::Services(services) => declaration::check(services),
+            Self::Descriptor(xml) => descriptor::read(xml).findings,
+        }
+    }
+}
+
+/// An app that keeps a rule, or one that breaks it and no other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// The rule.
+    pub rule: Rule,
+    /// Whether it is broken.
+    pub broken: bool,
+    /// What is special about the app.
+    pub what: &'static str,
+    /// The app.
+    pub given: Given,
+}
+
+impl Case {
+    /// Whether a checker that reports these rules sees it right.
+    pub fn is_right(&self, reported: &[Rule]) -> bool {
+        let fatal = reported.iter().any(|rule| rule.is_fatal(Mode::Strict));
+        if self.broken { reported.contains(&self.rule) } else { !fatal }
+    }
+}
+
+/// A case for and a case against each MUST of files, and some more where a rule can be broken in several ways.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut case = |rule, broken, what, given| cases.push(Case { rule, broken, what, given });
+    for (rule, broken, what, services) in services() {
+        case(rule, broken, what, Given::Services(services));
+    }
+    for (rule, broken, what, xml) in DESCRIPTORS {
+        // Most of them are about one capability of a descriptor that is right otherwise.
+        let whole = match xml.starts_with("<capability") {
+            true => format!(
+                "<mobile-mcp-capabilities version=\"1.0\">\n{xml}\n</mobile-mcp-capabilities>"
+            ),
+            false => (*xml).to_owned(),
+        };
+        case(*rule, *broken, what, Given::Descriptor(whole));
+    }
+    cases
+}
+
+type OfServices = (Rule, bool, &'static str, Vec<Declaration>);
+
+fn services() -> Vec<OfServices> {
+    let good = service();
+    let with = |change: &dyn Fn(&mut Declaration)| {
+        let mut changed = service();
+        change(&mut changed);
+        vec![changed]
+    };
+    let without = |name: &str| with(&|service| service.meta.retain(|(key, _)| key != name));
+    let saying = |name: &str, value: Value| {
+        with(&|service| {
+            for (key, says) in &mut service.meta {
+                if key == name {
+                    *says = value.clone();
+                }
+            }
+        })
+    };
+    let text = |words: &str| Value::Text(words.into());
+    let one = || vec![good.clone()];
+    vec![
+        (Rule::OneService, false, "one service", one()),
+        (Rule::OneService, true, "no service has the intent filter", vec![]),
+        (
+            Rule::OneService,
+            true,
+            "two services have the intent filter",
+            vec![good.clone(), good.clone()],
+        ),
+        (Rule::ServiceReachable, false, "the service is exported and enabled", one()),
+        (
+            Rule::ServiceReachable,
+            true,
+            "the service is not exported",
+            with(&|service| service.exported = false),
+        ),
+        (
+            Rule::ServiceReachable,
+            true,
+            "the service is not enabled",
+            with(&|service| service.enabled = false),
+        ),
+        (Rule::ToolName, false, "the name is a string", one()),
+        (Rule::ToolName, true, "there is no name", without(NAME)),
+        (Rule::ToolName, true, "the name is empty", saying(NAME, text(" "))),
+        (Rule::ToolName, true, "the name is a number", saying(NAME, Value::Integer(7))),
+        (Rule::ToolDescription, false, "the description is a string", one()),
+        (Rule::ToolDescription, true, "there is no description", without(DESCRIPTION)),
+        (
+            Rule::ToolDescription,
+            true,
+            "the description is a boolean",
+            saying(DESCRIPTION, Value::Boolean(true)),
+        ),
+        (Rule::ToolCapabilities, false, "an XML resource is named", one()),
+        (Rule::ToolCapabilities, true, "no descriptor is named", without(CAPABILITIES)),
+        (
+            Rule::ToolCapabilities,
+            true,
+            "the descriptor's name is text",
+            saying(CAPABILITIES, text("mcp_capabilities")),
+        ),
+        (Rule::Resolved, false, "the words are there", one()),
+        (
+            Rule::Resolved,
+            true,
+            "the name is a resource that is not there",
+            saying(NAME, Value::Reference(0x7f01_0001)),
+        ),
+    ]
+}
+
+/// A service that keeps every rule.
+fn service() -> Declaration {
+    Declaration {
+        service: "com.example.clockin.ToolService".into(),
+        exported: true,
+        enabled: true,
+        permission: None,
+        meta: vec![
+            (NAME.into(), Value::Text("Clock-in".into())),
+            (DESCRIPTION.into(), Value::Text("Keeps a day's attendance.".into())),
+            (CAPABILITIES.into(), Value::Reference(0x7f0b_0001)),
+        ],
+    }
+}
+
+/// Rule, whether it is broken, what is special, and the descriptor or one capability of it.
+const DESCRIPTORS: &[(Rule, bool, &str, &str)] = &[
+    (
+        Rule::WellFormed,
+        false,
+        "an XML declaration, a comment and an empty root",
+        "<?xml version=\"1.0\"?><!-- none --><mobile-mcp-capabilities version=\"1.0\"/>",
+    ),
+    (
+        Rule::WellFormed,
+        true,
+        "an element is not closed",
+        "<mobile-mcp-capabilities version=\"1.0\">",
+    ),
+    (
+        Rule::WellFormed,
+        true,
+        "there is a document type",
+        "<!DOCTYPE a [<!ENTITY b \"c\">]><mobile-mcp-capabilities version=\"1.0\"/>",
+    ),
+    (Rule::WellFormed, true, "it is no XML", "{\"capabilities\": []}"),
+    (
+        Rule::Root,
+        false,
+        "the root is the specification's",
+        "<mobile-mcp-capabilities version=\"1.0\"/>",
+    ),
+    (Rule::Root, true, "the root is the one of an older text", "<mcp version=\"1.0\"/>"),
+    (Rule::RootVersion, false, "the version is 1.0", "<mobile-mcp-capabilities version=\"1.0\"/>"),
+    (Rule::RootVersion, true, "there is no version", "<mobile-mcp-capabilities/>"),
+    (Rule::RootVersion, true, "the version is 2.0", "<mobile-mcp-capabilities version=\"2.0\"/>"),
+    (
+        Rule::CapabilityId,
+        false,
+        "a capability has an id",
+        "<capability id=\"a\" description=\"d\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityId,
+        true,
+        "a capability has none",
+        "<capability description=\"d\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityId,
+        true,
+        "its id is empty",
+        "<capability id=\"\" description=\"d\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityIdUnique,
+        false,
+        "two capabilities have ids of their own",
+        "<capability id=\"a\" description=\"d\" version=\"1\"/><capability id=\"b\" description=\"d\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityIdUnique,
+        true,
+        "two capabilities have one id",
+        "<capability id=\"a\" description=\"d\" version=\"1\"/><capability id=\"a\" description=\"e\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityDescription,
+        false,
+        "a capability has a description",
+        "<capability id=\"a\" description=\"d\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityDescription,
+        true,
+        "a capability has none",
+        "<capability id=\"a\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityVersion,
+        false,
+        "a capability has a version",
+        "<capability id=\"a\" description=\"d\" version=\"1\"/>",
+    ),
+    (
+        Rule::CapabilityVersion,
+        true,
+        "a capability has none",
+        "<capability id=\"a\" description=\"d\"/>",
+    ),
+    (
+        Rule::OneInputOutput,
+        false,
+        "one input and one output, both empty",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input/><output/></capability>",
+    ),
+    (
+        Rule::OneInputOutput,
+        true,
+        "two inputs",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input/><input/></capability>",
+    ),
+    (
+        Rule::OneInputOutput,
+        true,
+        "two outputs",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><output/><output/></capability>",
+    ),
+    (
+        Rule::ParamName,
+        false,
+        "a parameter has a name",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"true\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamName,
+        true,
+        "a parameter of the input has none",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param type=\"string\" required=\"true\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamName,
+        true,
+        "a parameter of the output has none",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><output><param type=\"string\" description=\"d\"/></output></capability>",
+    ),
+    (
+        Rule::ParamNameUnique,
+        false,
+        "the same name in input and output",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"false\" description=\"d\"/></input><output><param name=\"p\" type=\"string\" description=\"d\"/></output></capability>",
+    ),
+    (
+        Rule::ParamNameUnique,
+        true,
+        "the same name twice in the input",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"false\" description=\"d\"/><param name=\"p\" type=\"string\" required=\"false\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamType,
+        false,
+        "a parameter has a type",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><output><param name=\"p\" type=\"boolean\" description=\"d\"/></output></capability>",
+    ),
+    (
+        Rule::ParamType,
+        true,
+        "a parameter of the input has none",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" required=\"true\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamType,
+        true,
+        "a parameter of the output has none",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><output><param name=\"p\" description=\"d\"/></output></capability>",
+    ),
+    (
+        Rule::ParamRequired,
+        false,
+        "a parameter is not required and says so; the output need not say it",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"false\" description=\"d\"/></input><output><param name=\"q\" type=\"string\" description=\"d\"/></output></capability>",
+    ),
+    (
+        Rule::ParamRequired,
+        true,
+        "a parameter of the input does not say it",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamRequiredValue,
+        false,
+        "true and false",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"true\" description=\"d\"/><param name=\"q\" type=\"string\" required=\"false\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamRequiredValue,
+        true,
+        "yes",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"yes\" description=\"d\"/></input></capability>",
+    ),
+    (
+        Rule::ParamDescription,
+        false,
+        "a parameter has a description",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><output><param name=\"p\" type=\"string\" description=\"d\"/></output></capability>",
+    ),
+    (
+        Rule::ParamDescription,
+        true,
+        "a parameter of the input has none",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"true\"/></input></capability>",
+    ),
+    (
+        Rule::ParamDescription,
+        true,
+        "a parameter of the output has none",
+        "<capability id=\"a\" description=\"d\" version=\"1\"><output><param name=\"p\" type=\"string\"/></output></capability>",
+    ),
+];
