@@ -31,9 +31,9 @@ pub(crate) fn check(root: &Element) -> Reading {
         count += 1;
         if count > MOST_CAPABILITIES {
             let says = format!(
-                "there are more than {MOST_CAPABILITIES} capabilities; these and what follows are left out"
+                "there are more than {MOST_CAPABILITIES} capabilities; this one and what follows are left out"
             );
-            found.add(Rule::Bounds, child.place, says);
+            found.add(Rule::Cut, child.place, says);
             break;
         }
         let Some(capability) = capability(child, &mut found) else { continue };
@@ -55,7 +55,9 @@ pub(crate) fn check(root: &Element) -> Reading {
             "there is no `<capability>`: the tool offers nothing".into(),
         );
     }
-    Reading { descriptor: Descriptor { version, capabilities }, findings: found.told }
+    let mut findings = found.told;
+    findings.sort_by_key(|finding| finding.place);
+    Reading { descriptor: Descriptor { version, capabilities }, findings }
 }
 
 fn root_version(root: &Element, found: &mut Findings) -> String {

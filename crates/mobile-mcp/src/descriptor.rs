@@ -3,7 +3,7 @@
 //! [`read`] takes XML text, [`check`] the elements of a compiled file; both give what can be used and what is against the rules. The bridge
 //! calls what is in the [`Descriptor`]; lint prints the findings.
 
-use super::{Element, Finding};
+use super::{Element, Finding, Place, Rule};
 
 /// The most capabilities of a tool that are read.
 pub const MOST_CAPABILITIES: usize = 512;
@@ -113,9 +113,24 @@ pub fn read(xml: &str) -> Reading {
     }
 }
 
+/// Reads a descriptor out of a file with XML text, in UTF-8.
+pub fn read_bytes(file: &[u8]) -> Reading {
+    match std::str::from_utf8(file) {
+        Ok(text) => read(text),
+        Err(error) => {
+            let before = file.get(..error.valid_up_to()).unwrap_or_default();
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let place = Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 };
+            let says = "the file is no text in UTF-8".into();
+            let finding = Finding { rule: Rule::WellFormed, place, says };
+            Reading { descriptor: Descriptor::default(), findings: vec![finding] }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Attribute, Mode, Place, Rule, Value};
+    use super::super::{Attribute, Mode, Value};
     use super::*;
 
     /// The sample of the specification's authors, in the shape of their descriptor: no version at the root.

@@ -155,12 +155,13 @@ rules! {
     ParamRequiredValue "param-required-value" "1.2.2" Parameter true false;
     /// A parameter has a description.
     ParamDescription "param-description" "1.2.2" Parameter true false;
-    /// A file has at most 1 MiB, 16 elements in each other, 64 attributes in one, 512 capabilities.
+    /// A file has at most 1 MiB, 16 elements in each other, 64 attributes in one.
     Bounds "bounds" "" Descriptor true true;
     /// A capability has at most 64 parameters each way, an id or a name at most 256 characters.
     CapabilityBounds "capability-bounds" "" Capability true true;
-    /// A description has at most 4,000 characters, a name of a tool 256, a list of findings 128 of each kind; the rest is cut.
-    Cut "cut" "" Parameter false false;
+    /// A tool has at most 512 capabilities, a description 4,000 characters, a tool's name 256; the rest is cut, as are findings after 128 of
+    /// a kind.
+    Cut "cut" "" Descriptor false false;
 }
 
 /// The rules as a table in Markdown, for the documents.

@@ -54,8 +54,8 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
                     format!("`<{name}>` stands after the end of the root element"),
                 ));
             }
-            Event::Start(_) if open.len() + 1 >= MOST_DEPTH => {
-                let says = format!("elements lie more than {MOST_DEPTH} deep in each other");
+            Event::Start(_) | Event::Empty(_) if open.len() >= MOST_DEPTH => {
+                let says = format!("more than {MOST_DEPTH} elements lie in each other");
                 return Err(Finding { rule: Rule::Bounds, place: places.at(start), says });
             }
             Event::Start(tag) => {
@@ -344,9 +344,9 @@ mod tests {
     fn size_and_depth_are_bounded() {
         assert_eq!(read(&" ".repeat(MOST_BYTES + 1)).unwrap_err().rule, Rule::Bounds);
         let deep = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
-        assert!(read(&deep(MOST_DEPTH - 1)).is_ok());
-        let finding = read(&deep(MOST_DEPTH)).unwrap_err();
-        assert_eq!((finding.rule, finding.place.column), (Rule::Bounds, 3 * 15 + 1));
+        assert!(read(&deep(MOST_DEPTH)).is_ok());
+        let finding = read(&deep(MOST_DEPTH + 1)).unwrap_err();
+        assert_eq!((finding.rule, finding.place.column), (Rule::Bounds, 3 * 16 + 1));
         assert_eq!(read(&"<a>".repeat(MOST_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
         let long = read(&format!("<a x='{}'/>", "y".repeat(100_000))).unwrap();
         assert_eq!(long.attributes[0].value.words().chars().count(), MOST_IN_A_VALUE + 1);
