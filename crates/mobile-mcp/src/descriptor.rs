@@ -3,6 +3,8 @@
 //! [`read`] takes XML text, [`check`] the elements of a compiled file; both give what can be used and what is against the rules. The bridge
 //! calls what is in the [`Descriptor`]; lint prints the findings.
 
+use serde_json::Value;
+
 use super::{Element, Finding, Place, Rule};
 
 /// The most capabilities of a tool that are read.
@@ -81,6 +83,19 @@ impl Kind {
     /// The kind of this name; `None` where no tool is known to use it.
     pub fn of(written: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == written)
+    }
+
+    /// Whether a value is of this kind, as JSON Schema has it: 1.0 is an integer, a number in quotes is a string, and null is none.
+    pub fn fits(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::String, Value::String(_)) | (Self::Boolean, Value::Bool(_)) => true,
+            (Self::Number, Value::Number(_)) => true,
+            (Self::Integer, Value::Number(number)) => {
+                let whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
+                number.is_i64() || number.is_u64() || whole
+            }
+            _ => false,
+        }
     }
 }
 

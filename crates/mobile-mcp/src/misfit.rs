@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::words::{harmless, shortened};
-use super::{Capability, Kind, Param, Values};
+use super::{Capability, Param, Values};
 
 /// A way in which values do not fit what a capability takes or gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn misfits(params: &[Param], values: &Values) -> Vec<Misfit> {
     for param in params {
         match values.get(&param.name) {
             None if param.required => misfits.push(Misfit::Missing(param.name.clone())),
-            Some(value) if !fits(param.kind, value) => misfits.push(Misfit::Type {
+            Some(value) if !param.kind.fits(value) => misfits.push(Misfit::Type {
                 name: param.name.clone(),
                 wanted: param.kind.name(),
                 given: given(value),
@@ -95,21 +95,6 @@ fn misfits(params: &[Param], values: &Values) -> Vec<Misfit> {
     let unknown = values.keys().filter(|name| params.iter().all(|param| param.name != **name));
     misfits.extend(unknown.take(super::descriptor::MOST_PARAMETERS).cloned().map(Misfit::Unknown));
     misfits
-}
-
-/// As JSON Schema has it: 1.0 is an integer, a number in quotes is a string, and null is none of them.
-fn fits(kind: Kind, value: &Value) -> bool {
-    match (kind, value) {
-        (Kind::String, Value::String(_))
-        | (Kind::Boolean, Value::Bool(_))
-        | (Kind::Number, Value::Number(_)) => true,
-        (Kind::Integer, Value::Number(number)) => {
-            number.is_i64()
-                || number.is_u64()
-                || number.as_f64().is_some_and(|number| number.fract() == 0.0)
-        }
-        _ => false,
-    }
 }
 
 /// A value by its type in JSON, and itself where it is small: `the number 5`, `the string "5"`, `a list`.
@@ -137,6 +122,7 @@ fn shown(name: &str) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::super::Kind;
     use super::*;
 
     fn capability() -> Capability {
