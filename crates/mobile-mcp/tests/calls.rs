@@ -55,6 +55,30 @@ fn an_intent_carries_a_request_in_every_dialect_at_once() {
     insta::assert_snapshot!("response_extras_of_a_bare_request", told);
 }
 
+/// The helper sends no more than 200,000 UTF-16 units in an Intent.
+#[test]
+fn a_large_request_goes_in_fewer_dialects_and_always_in_the_specifications() {
+    let keys = Keys::default();
+    let of =
+        |size: usize| request("query_clock_in", json!({ "date": "é".repeat(size) })).extras(&keys);
+    let units =
+        |extras: &Extras| extras.values().map(|text| text.encode_utf16().count()).sum::<usize>();
+    for (size, dialects, inputs) in
+        [(40_000, 2, 2), (60_000, 2, 1), (120_000, 1, 0), (300_000, 1, 0)]
+    {
+        let extras = of(size);
+        assert_eq!(extras.len(), dialects, "{size}");
+        assert_eq!(
+            extras.values().filter(|text| text.contains("\"input\"")).count(),
+            inputs,
+            "{size}"
+        );
+        assert!(extras["mobile-mcp-request"].contains("\"args\""));
+        assert_eq!(units(&extras) < 200_000, size < 300_000);
+        assert!(ClockIn::dispatcher().handle(&extras).is_some());
+    }
+}
+
 #[test]
 fn a_tool_reads_arguments_in_each_form_that_agents_write() {
     for capability in [
