@@ -428,6 +428,32 @@ fn each_broken_request_fails_exactly_what_it_breaks() {
     assert_eq!(broken_musts(&Sent { callbacks: vec![], ..sent() }), ["callback-provided"]);
 }
 
+#[test]
+fn an_agent_that_finds_something_else_than_what_is_installed_fails_exactly_that() {
+    let tool = |package: &str| agents::Found {
+        package: package.into(),
+        service: format!("{package}.ToolService"),
+        name: "Clock-in".into(),
+        description: "Keeps a day's attendance.".into(),
+        capabilities: vec!["clock_in_today".into(), "query_clock_in".into()],
+    };
+    let installed = [tool("a"), tool("b")];
+    let broken = |found: &[agents::Found]| -> Vec<&str> {
+        let judged = agents::judge_discovery(&installed, found).into_iter();
+        judged.filter(|(_, verdict)| *verdict != Verdict::Kept).map(|(must, _)| must.name).collect()
+    };
+    assert_eq!(broken(&[tool("b"), tool("a")]), [""; 0]);
+    for found in [vec![], vec![tool("a")], vec![tool("a"), tool("b"), tool("c")]] {
+        assert_eq!(broken(&found), ["tools-discovered"]);
+    }
+    let other_class = agents::Found { service: "b.Other".into(), ..tool("b") };
+    assert_eq!(broken(&[tool("a"), other_class]), ["tools-discovered"]);
+    let nameless = agents::Found { name: "@0x7f010001".into(), ..tool("b") };
+    assert_eq!(broken(&[tool("a"), nameless]), ["metadata-retrieved"]);
+    let empty = agents::Found { capabilities: vec![], ..tool("b") };
+    assert_eq!(broken(&[tool("a"), empty]), ["descriptor-loaded"]);
+}
+
 /// Takes answers in the order of the requests.
 #[derive(Default)]
 struct InOrder(VecDeque<String>);

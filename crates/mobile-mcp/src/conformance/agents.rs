@@ -1,12 +1,40 @@
-//! What an agent has to keep (sections 3.1 and 3.3): what it sends, and that it knows its answers apart.
+//! What an agent has to keep (sections 2, 3.1 and 3.3): what it finds, what it sends, and that it knows its answers apart.
 //!
-//! Discovery (section 2) is asked of Android, and so is tried where there is one: in the tests of whoever talks to phones.
+//! How it finds tools is between it and Android; what it found is held against what is installed. On a phone, by Android's own API; from a
+//! host, out of the packages: the specification's way cannot be gone there, its outcome can be reached.
 
 use serde_json::Value;
 
 use super::{Must, Verdict, Whose};
 use crate::words::harmless;
 use crate::{Extras, Heard, Response, Status, VERSION, Values};
+
+/// Tools are found.
+pub const DISCOVERED: Must = Must {
+    name: "tools-discovered",
+    section: "2",
+    whose: Whose::Agent,
+    demands: "The agent discovers tools by the action `mobile.mcp.SERVICE`.",
+    tried: "what it found is held against what is installed: each service with the action, no other",
+};
+
+/// What a tool says of itself is read.
+pub const DESCRIBED: Must = Must {
+    name: "metadata-retrieved",
+    section: "2",
+    whose: Whose::Agent,
+    demands: "The agent retrieves each tool's name and description from its meta-data.",
+    tried: "what it found is held against what is installed: names and descriptions",
+};
+
+/// What a tool can do is read.
+pub const LOADED: Must = Must {
+    name: "descriptor-loaded",
+    section: "2",
+    whose: Whose::Agent,
+    demands: "The agent loads the descriptor that the meta-data points to.",
+    tried: "what it found is held against what is installed: the ids of the capabilities",
+};
 
 /// The request has the specification's form.
 pub const SCHEMA: Must = Must {
@@ -44,6 +72,51 @@ pub const CORRELATED: Must = Must {
     tried: "two requests to one tool are answered in the other order, one of them twice",
 };
 
+/// A tool that is installed, or that an agent found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Its package.
+    pub package: String,
+    /// The full class name of its service.
+    pub service: String,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The ids of its capabilities, in its order.
+    pub capabilities: Vec<String>,
+}
+
+/// Judges what an agent found, by what is installed.
+pub fn judge_discovery(installed: &[Found], found: &[Found]) -> [(Must, Verdict); 3] {
+    let of = |all: &[Found], one: &Found| {
+        all.iter().find(|it| it.package == one.package && it.service == one.service).cloned()
+    };
+    let named =
+        |one: &Found| format!("{}/{}", harmless(&one.package, 120), harmless(&one.service, 120));
+    let missed = installed.iter().find(|one| of(found, one).is_none());
+    let made_up = found.iter().find(|one| of(installed, one).is_none());
+    let discovered = match (missed, made_up) {
+        (Some(one), _) => Err(format!("{} was not found", named(one))),
+        (None, Some(one)) => Err(format!("{} was found and is no tool", named(one))),
+        (None, None) => Ok(()),
+    };
+    let pairs: Vec<(&Found, Found)> =
+        installed.iter().filter_map(|one| Some((one, of(found, one)?))).collect();
+    let held = |what: &str, same: &dyn Fn(&Found, &Found) -> bool| match pairs
+        .iter()
+        .find(|(one, other)| !same(one, other))
+    {
+        Some((one, _)) => Err(format!("{what} of {} is not what is installed", named(one))),
+        None => Ok(()),
+    };
+    let words = held("the name or the description", &|one, other| {
+        one.name == other.name && one.description == other.description
+    });
+    let loaded = held("the capabilities", &|one, other| one.capabilities == other.capabilities);
+    [(DISCOVERED, verdict(discovered)), (DESCRIBED, verdict(words)), (LOADED, verdict(loaded))]
+}
+
 /// An Intent as an agent sends it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sent {
@@ -57,7 +130,6 @@ pub struct Sent {
 
 /// Judges what an agent sent.
 pub fn judge(sent: &Sent) -> [(Must, Verdict); 3] {
-    let verdict = |held: Result<(), String>| held.map_or_else(Verdict::Broken, |()| Verdict::Kept);
     let addressed = match &sent.component {
         Some((package, class)) if !package.is_empty() && !class.is_empty() => Ok(()),
         _ => Err("the Intent names no service".to_owned()),
@@ -71,6 +143,10 @@ pub fn judge(sent: &Sent) -> [(Must, Verdict); 3] {
         (ADDRESSED, verdict(addressed)),
         (CALLBACK, verdict(called_back)),
     ]
+}
+
+fn verdict(held: Result<(), String>) -> Verdict {
+    held.map_or_else(Verdict::Broken, |()| Verdict::Kept)
 }
 
 fn schema(extras: &Extras) -> Result<(), String> {

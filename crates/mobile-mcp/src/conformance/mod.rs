@@ -5,7 +5,7 @@
 //!   files (ours, or a stranger's) with an app that keeps the rule and one that breaks it.
 //! * [`probes`] is about a tool that runs: [`probes::plan`] makes requests, [`probes::judge`] looks at what came back. Whoever runs them
 //!   brings the wire: a [`crate::Dispatcher`] in the same process ([`probes::run`]), or a phone ([`probes::Run`]).
-//! * [`agents`] is about what an agent sends, and whether it knows its answers apart.
+//! * [`agents`] is about what an agent finds and sends, and whether it knows its answers apart.
 //!
 //! No I/O, no time and no randomness: ids are made by the caller.
 
@@ -65,6 +65,9 @@ pub const MUSTS: &[Must] = &[
     probes::RESPONSE,
     probes::OUTPUT,
     probes::SURVIVES,
+    agents::DISCOVERED,
+    agents::DESCRIBED,
+    agents::LOADED,
     agents::SCHEMA,
     agents::ADDRESSED,
     agents::CALLBACK,
