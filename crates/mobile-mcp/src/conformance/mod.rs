@@ -11,6 +11,7 @@
 
 pub mod agents;
 pub mod files;
+mod form;
 pub mod probes;
 
 use super::{Mode, Rule};

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Must, Verdict, Whose};
+use super::{Must, Verdict, Whose, form};
 use crate::words::harmless;
 use crate::{Capability, Descriptor, Extras, Keys, Kind, Request, Response, Status, Values};
 
@@ -305,7 +305,9 @@ pub fn judge(probe: &Probe, answer: Option<&Extras>) -> Verdict {
         (None, Expect::AnyAnswer) => return Verdict::Broken("there was no answer".into()),
         (None, _) => return Verdict::Silent,
         (Some(_), Expect::AnyAnswer) => return Verdict::Kept,
-        (Some(answer), Expect::Schema(capability)) => return verdict(schema(answer, capability)),
+        (Some(answer), Expect::Schema(capability)) => {
+            return verdict(form::schema(answer, capability));
+        }
         (Some(answer), _) => Response::read(answer, &Keys::default()),
     };
     let (read, answer) = match (read, answer) {
@@ -327,93 +329,13 @@ pub fn judge(probe: &Probe, answer: Option<&Extras>) -> Verdict {
         )),
         // What a failure gives says nothing of what a success would; that it fails is `capability-invoked`.
         Expect::Output(_) if read.status == Status::Failure => Verdict::Silent,
-        Expect::Output(capability) => verdict(output(answer, capability)),
+        Expect::Output(capability) => verdict(form::output(answer, capability)),
         _ => Verdict::Kept,
     }
 }
 
 fn verdict(held: Result<(), String>) -> Verdict {
     held.map_or_else(Verdict::Broken, |()| Verdict::Kept)
-}
-
-/// The response of the specification's envelope, exactly.
-fn enveloped(answer: &Extras) -> Result<Value, String> {
-    let text = answer.get("mobile-mcp-response");
-    let text = text.ok_or(
-        "there is no extra `mobile-mcp-response`; other names are not the specification's",
-    )?;
-    let whole: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
-    let envelope =
-        whole.get("mobile-mcp-response").ok_or("there is no `mobile-mcp-response` around it")?;
-    match envelope.get("version") {
-        Some(Value::String(version)) if version == crate::VERSION => {}
-        Some(other) => return Err(format!("`version` is {}", harmless(&other.to_string(), 40))),
-        None => return Err("there is no `version`".into()),
-    }
-    envelope
-        .get("response")
-        .filter(|inner| inner.is_object())
-        .cloned()
-        .ok_or_else(|| "there is no `response`".into())
-}
-
-/// Whether an answer has the form of section 3.2, but for its output. Which id it has is a MUST of its own.
-fn schema(answer: &Extras, capability: &str) -> Result<(), String> {
-    let response = enveloped(answer)?;
-    if !response.get("id").is_some_and(Value::is_string) {
-        return Err("`id` is no string".into());
-    }
-    match response.get("status").and_then(Value::as_str) {
-        Some("success" | "failure") => {}
-        _ => return Err("`status` is neither success nor failure".into()),
-    }
-    if response.get("message").is_some_and(|message| !message.is_string()) {
-        return Err("`message` is no string".into());
-    }
-    match response.get("capability").and_then(|one| one.get("id")).and_then(Value::as_str) {
-        Some(id) if id == capability => Ok(()),
-        Some(id) => Err(format!("`capability.id` is `{}`", shown(id))),
-        None => Err("there is no `capability.id`".into()),
-    }
-}
-
-/// Whether an answer's output has the form of section 3.2.
-fn output(answer: &Extras, capability: &Capability) -> Result<(), String> {
-    // An answer in another dialect breaks `response-schema` and is not blamed twice, unless its output is an object.
-    let text = answer.get("mobile-mcp-response").or_else(|| answer.get("response"));
-    let whole: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let response = whole.get("mobile-mcp-response").unwrap_or(&whole);
-    let response = response.get("response").unwrap_or(response);
-    let list = match response.get("capability").and_then(|one| one.get("output")) {
-        None | Some(Value::Null) => return Ok(()),
-        Some(Value::Array(list)) => list,
-        Some(_) => return Err("`output` is no list of {name, type, value}".into()),
-    };
-    for entry in list {
-        let name = entry.get("name").and_then(Value::as_str).ok_or("an entry has no `name`")?;
-        let param = capability.output.iter().find(|param| param.name == name);
-        let param = param.ok_or_else(|| format!("`{}` is not in the descriptor", shown(name)))?;
-        let named = entry.get("type").and_then(Value::as_str);
-        if named != Some(param.written.as_str()) {
-            let named = named.unwrap_or("missing");
-            return Err(format!(
-                "the type of `{}` is {} instead of {}",
-                shown(name),
-                shown(named),
-                shown(&param.written)
-            ));
-        }
-        if entry.get("value").is_none() {
-            return Err(format!("`{}` has no `value`", shown(name)));
-        }
-    }
-    let values =
-        Response::read(answer, &Keys::default()).map(|read| read.output).unwrap_or_default();
-    match capability.oddities(&values).first() {
-        Some(odd) => Err(odd.to_string()),
-        None => Ok(()),
-    }
 }
 
 /// A plan being carried out, one probe after another. A tool that does not answer the first is asked no more: each would cost a time-out.
