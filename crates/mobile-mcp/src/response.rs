@@ -75,16 +75,23 @@ impl Response {
     /// # Errors
     /// When there is none, or it is no answer.
     pub fn read(extras: &Extras, keys: &Keys) -> Result<Self, Broken> {
-        let text = keys.response.iter().find_map(|key| extras.get(key));
-        let text = text.ok_or_else(|| {
-            Broken(format!("there is no answer under {}", keys.response.join(" or ")))
-        })?;
         let id = keys.id.iter().find_map(|key| extras.get(key)).filter(|id| !id.is_empty());
+        let mut broken = None;
+        // Where there are several, they are one answer in several dialects.
+        for text in keys.response.iter().filter_map(|key| extras.get(key)) {
+            match Self::of_text(text, id) {
+                Ok(answer) => return Ok(answer),
+                Err(why) => broken = broken.or(Some(why)),
+            }
+        }
+        let names = || keys.response.join(" or ");
+        Err(broken.unwrap_or_else(|| Broken(format!("there is no answer under {}", names()))))
+    }
+
+    fn of_text(text: &str, id: Option<&String>) -> Result<Self, Broken> {
         if text.len() > MOST_BYTES {
-            return Err(Broken(format!(
-                "it has {} bytes; no more than {MOST_BYTES} are read",
-                text.len()
-            )));
+            let says = format!("it has {} bytes; no more than {MOST_BYTES} are read", text.len());
+            return Err(Broken(says));
         }
         match serde_json::from_str(text) {
             Ok(whole) => Self::of(&whole, id),

@@ -22,7 +22,7 @@ fn extra(key: &str, text: impl ToString) -> Extras {
 /// What the tool answers to an Intent with this one extra.
 fn answer(key: &str, text: impl ToString) -> Option<Response> {
     let extras = ClockIn::dispatcher().handle(&extra(key, text))?;
-    Some(Response::read(&extras, &Keys::default()).unwrap())
+    Some(Response::read(&extras, &Keys::default()).expect("our tool's answer can be read"))
 }
 
 fn enveloped(version: Value, request: Value) -> Value {
@@ -227,6 +227,21 @@ fn an_answer_is_read_in_every_dialect() {
         (answer.id.as_str(), answer.capability.as_str(), answer.status),
         ("r-2", "", Status::Failure)
     );
+}
+
+#[test]
+fn of_an_answer_in_several_dialects_one_that_can_be_read_is_enough() {
+    let good = json!({ "id": "r-1", "status": "success" }).to_string();
+    let extras = |first: &str, second: &str| {
+        Extras::from([
+            ("mobile-mcp-response".into(), first.into()),
+            ("response".into(), second.into()),
+        ])
+    };
+    assert!(Response::read(&extras("{", &good), &Keys::default()).is_ok());
+    assert!(Response::read(&extras(&good, "{"), &Keys::default()).is_ok());
+    let none = Response::read(&extras("{}", "{"), &Keys::default()).unwrap_err();
+    assert_eq!(none.0, "it has no id of a request");
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl Dice {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % most as u64).unwrap()
+        usize::try_from(self.0 % most as u64).expect("it is below a usize")
     }
 }
 
