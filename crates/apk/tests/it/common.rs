@@ -1,6 +1,5 @@
 //! Packages to read, and how what was read is told.
 
-#![allow(dead_code, reason = "each of the test programs takes what it needs")]
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
 use std::fmt::Write as _;

@@ -1,0 +1,179 @@
+//! Packages that would hurt who reads them, and odd ones: each comes to an answer, in bounds, and as on a phone.
+
+use bytes::Bytes;
+use thumbwire_apk::xml;
+use thumbwire_apk::{Apk, Error, Limits, Manifest};
+
+use super::common::now;
+use super::make::{self, File, begin, deflated, end, package, stored};
+
+const MANIFEST: &str = "AndroidManifest.xml";
+
+fn manifest_of(bytes: &Bytes) -> Result<Manifest, Error> {
+    now(async { Apk::open(bytes.clone(), Limits::default()).await?.manifest().await })
+}
+
+fn why(bytes: &Bytes) -> String {
+    manifest_of(bytes).unwrap_err().to_string()
+}
+
+fn good() -> File {
+    stored(MANIFEST, &make::least_manifest())
+}
+
+#[test]
+fn the_least_package_is_read_whether_it_is_packed_or_not() {
+    for file in [good(), deflated(MANIFEST, &make::least_manifest())] {
+        assert_eq!(manifest_of(&package(&[file])).unwrap().package, "a.b");
+    }
+}
+
+#[test]
+fn a_comment_may_hold_anything_but_the_mark_of_an_end() {
+    let comment = vec![b'x'; 65_535];
+    let bytes = make::package_with(&[good()], b"", &comment);
+    assert_eq!(manifest_of(&bytes).unwrap().package, "a.b");
+    let mut fake = package(&[])[..22].to_vec();
+    fake.push(b'x');
+    let bytes = make::package_with(&[good()], b"", &fake);
+    assert_eq!(why(&bytes), "package: its end is not where its comment ends");
+}
+
+#[test]
+fn what_android_does_not_install_is_refused_with_the_reason() {
+    let twice = package(&[good(), good()]);
+    assert_eq!(why(&twice), "package: its directory has a name twice");
+    let nul = File { name: b"a\0b".into(), ..good() };
+    assert_eq!(why(&package(&[nul])), "package: its directory has a name that is no text");
+    let mut before = vec![0; 100];
+    before.extend(&package(&[good()])[..]);
+    assert_eq!(why(&before.into()), "package: its directory ends early");
+    assert_eq!(why(&Bytes::new()), "package: it is no ZIP archive");
+    assert_eq!(why(&vec![0; 1 << 20].into()), "package: it is no ZIP archive, or is cut");
+    let good = package(&[good()]);
+    let mut zip64 = good[..good.len() - 22].to_vec();
+    zip64.extend([b'P', b'K', 6, 7]);
+    zip64.extend([0; 16]);
+    zip64.extend(&good[good.len() - 22..]);
+    assert_eq!(why(&zip64.into()), "package: it is a ZIP64 archive, which no package may be");
+}
+
+#[test]
+fn a_file_that_unpacks_to_more_than_it_claims_or_less_is_not_taken() {
+    let bomb = deflated(MANIFEST, &vec![0; 64 << 20]);
+    let says = File { unpacked_length: 1000, ..bomb.clone() };
+    let claims = "package: \"AndroidManifest.xml\" is not as long as it claims";
+    assert_eq!(why(&package(&[says])), claims);
+    let too_large = manifest_of(&package(std::slice::from_ref(&bomb))).unwrap_err();
+    assert!(matches!(too_large, Error::TooLarge { limit: 33_554_432, .. }), "{too_large}");
+    let less = File { unpacked_length: 5000, ..deflated(MANIFEST, b"little") };
+    assert_eq!(why(&package(&[less])), claims);
+    let garbage = File { packed: vec![0xff; 100], packed_length: 100, ..bomb };
+    let garbage = File { unpacked_length: 100, ..garbage };
+    assert!(why(&package(&[garbage])).starts_with("package: \"AndroidManifest.xml\" cannot be"));
+}
+
+#[test]
+fn lengths_and_places_of_four_gigabytes_ask_for_nothing() {
+    let huge = File { packed_length: u32::MAX, unpacked_length: u32::MAX, ..good() };
+    assert!(matches!(manifest_of(&package(&[huge])), Err(Error::TooLarge { .. })));
+    let long = File { packed_length: 4000, unpacked_length: 4000, ..good() };
+    let into = "package: \"AndroidManifest.xml\" runs into the directory";
+    assert_eq!(why(&package(&[long])), into);
+    let away = File { header: Some(u32::MAX), ..good() };
+    assert_eq!(why(&package(&[away])), "package: its directory points behind itself");
+    let elsewhere = File { header: Some(10), ..good() };
+    assert_eq!(why(&package(&[elsewhere])), "package: \"AndroidManifest.xml\" has no header");
+    let mut bytes = package(&[good()]).to_vec();
+    let size = bytes.len() - 10;
+    bytes[size..size + 8].fill(0xff);
+    assert_eq!(why(&bytes.into()), "package: its directory runs past its end");
+}
+
+/// As Android reads resources: what is not deflated is taken as it lies, whichever method the directory names.
+#[test]
+fn an_unknown_method_is_taken_as_stored() {
+    let odd = File { method: 0x1234, packed_length: 7, ..good() };
+    assert_eq!(manifest_of(&package(&[odd])).unwrap().package, "a.b");
+}
+
+#[test]
+fn files_that_overlap_are_read_each_by_itself() {
+    let first = File { name: b"AndroidManifest.xml".into(), ..good() };
+    let all: Vec<File> = (0..1000)
+        .map(|number| File {
+            name: format!("res/xml/a{number:06}.xml").into(),
+            header: Some(0),
+            packed: vec![],
+            ..good()
+        })
+        .collect();
+    let bytes = package(&[&[first][..], &all].concat());
+    now(async {
+        let mut apk = Apk::open(bytes, Limits::default()).await.unwrap();
+        assert_eq!(apk.manifest().await.unwrap().package, "a.b");
+        let same = apk.file("res/xml/a000999.xml").await.unwrap();
+        assert_eq!(same, make::least_manifest());
+    });
+}
+
+#[test]
+fn many_files_are_listed_and_a_directory_beyond_the_bound_is_not_read() {
+    let many: Vec<File> = (0..65_535).map(|number| stored(&format!("a/{number}"), b"")).collect();
+    now(async {
+        let apk = Apk::open(package(&many), Limits::default()).await.unwrap();
+        assert_eq!(apk.names().count(), 65_535);
+        let limits = Limits { directory: 1 << 20, ..Limits::default() };
+        let refused = Apk::open(package(&many), limits).await.map(|_| ()).unwrap_err();
+        assert_eq!(refused.to_string(), "the directory is larger than 1048576");
+    });
+}
+
+#[test]
+fn elements_are_nested_and_counted_within_bounds() {
+    let nested = |depth: usize| {
+        let parts: Vec<_> = (0..depth).map(|_| begin(0, &[])).collect();
+        xml::read(&make::xml(&[b"a"], &[], &parts), &Limits::default())
+    };
+    assert!(nested(64).is_ok());
+    assert_eq!(nested(65).unwrap_err().to_string(), "the depth of compiled XML is larger than 64");
+    let many = |count: usize| {
+        let mut parts = vec![begin(0, &[])];
+        parts.extend((0..count).flat_map(|_| [begin(0, &[(0, (0x10, 1))]), end(0)]));
+        xml::read(&make::xml(&[b"a"], &[], &parts), &Limits::default())
+    };
+    assert!(many(49_999).is_ok());
+    assert_eq!(many(50_000).unwrap_err().to_string(), "the count of nodes is larger than 100000");
+}
+
+#[test]
+fn one_long_string_that_is_said_often_stays_within_the_bound_of_text() {
+    let long = vec![b'x'; 32_000];
+    let often: Vec<_> = (0..300).map(|_| (0, (0x03, 0))).collect();
+    let bytes = make::xml(&[&long], &[], &[begin(1, &often)]);
+    let refused = xml::read(&bytes, &Limits::default()).unwrap_err();
+    assert_eq!(refused.to_string(), "the text of compiled XML is larger than 8388608");
+}
+
+#[test]
+fn a_pool_may_claim_any_count_of_strings_and_any_place() {
+    let mut bytes = make::xml(&[b"manifest"], &[], &[begin(0, &[]), begin(7, &[])]).to_vec();
+    let element =
+        |bytes: &[u8]| xml::read(&Bytes::copy_from_slice(bytes), &Limits::default()).unwrap().name;
+    assert_eq!(element(&bytes), "manifest");
+    bytes[8 + 8..8 + 12].fill(0xff); // count
+    assert_eq!(element(&bytes), "manifest");
+    bytes[8 + 28..8 + 32].fill(0xff); // where the first string lies
+    assert_eq!(element(&bytes), "");
+    bytes[8 + 20..8 + 24].fill(0xff); // where strings begin
+    assert_eq!(element(&bytes), "");
+}
+
+/// aapt2 writes characters beyond the first 65,536 as surrogates, which is no UTF-8.
+#[test]
+fn strings_are_read_as_java_writes_them() {
+    let clock = b"\xed\xa0\xbd\xed\xb5\x90 it\xc0\x80is \xffnow";
+    let bytes = make::xml(&[clock], &[], &[begin(0, &[])]);
+    let name = xml::read(&bytes, &Limits::default()).unwrap().name;
+    assert_eq!(name, "🕐 it\0is \u{fffd}now");
+}

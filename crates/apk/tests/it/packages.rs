@@ -1,0 +1,143 @@
+//! Packages are read as they were built, and as other programs read them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use thumbwire_apk::xml::{self, Element, Value};
+use thumbwire_apk::{Apk, Limits};
+
+use super::common::{captures, fixture, fixtures, now, told, tree_told};
+use super::make::{least_manifest, package, stored};
+
+/// What stands here was put there by `fixtures/apk/build`.
+#[test]
+fn our_own_packages_are_read_as_they_were_built() {
+    let told: String =
+        fixtures().iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_descriptor_is_found_by_its_resource_and_keeps_the_words_of_its_version() {
+    now(async {
+        let mut apk = Apk::open(fixture("clock-in.apk"), Limits::default()).await.unwrap();
+        let manifest = apk.manifest().await.unwrap();
+        let service = manifest.services_for("mobile.mcp.SERVICE").next().unwrap();
+        let meta = service.meta("mobile.mcp.capabilities").unwrap();
+        let Value::Reference(id) = meta.value else { panic!("{meta:?}") };
+        let mut root = apk.xml(id).await.unwrap();
+        let version = root.attribute("version").unwrap();
+        assert_eq!((&version.value, version.written.as_deref()), (&Value::Float(1.0), Some("1.0")));
+        apk.resolve(&mut root).await.unwrap();
+        insta::assert_snapshot!(tree_told(&root));
+    });
+}
+
+#[test]
+fn a_label_is_given_in_the_language_asked_for_else_in_the_default_one() {
+    now(async {
+        let mut apk = Apk::open(fixture("clock-in.apk"), Limits::default()).await.unwrap();
+        for (locale, label) in [("de", "Stempeluhr"), ("de-AT", "Stempeluhr"), ("fr", "Clock In")] {
+            assert_eq!(apk.label(locale).await.unwrap().as_deref(), Some(label), "{locale}");
+        }
+        assert_eq!(apk.manifest().await.unwrap().label.as_deref(), Some("Clock In"));
+    });
+}
+
+/// The packages are no part of this project, what was read of them is: a changed line is a changed reader.
+#[test]
+fn every_captured_package_is_read_as_recorded() {
+    let Some(all) = captures("apk") else { return };
+    let told: String = all.iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
+    insta::assert_snapshot!(told);
+}
+
+/// Many of these are odd on purpose; Android reads what is told of here, and aapt2 or androguard do.
+#[test]
+fn every_captured_compiled_file_is_read_as_recorded() {
+    fn count(element: &Element) -> (usize, usize) {
+        let inside = element.children.iter().map(count);
+        inside.fold((1, element.attributes.len()), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    }
+    let Some(all) = captures("axml") else { return };
+    let mut told = String::new();
+    for (name, bytes) in all {
+        match xml::read(&bytes, &Limits::default()) {
+            Ok(root) => {
+                let (elements, attributes) = count(&root);
+                let package = root.attribute("package").and_then(|it| it.value.text());
+                let package = package.unwrap_or("-");
+                let root = &root.name;
+                writeln!(
+                    told,
+                    "{name}: {root} of {package}, {elements} elements, {attributes} attributes"
+                )
+            }
+            Err(error) => writeln!(told, "{name}: {error}"),
+        }
+        .unwrap();
+    }
+    insta::assert_snapshot!(told);
+}
+
+/// How many values of each type a table has, type by type, and the first text of each.
+#[test]
+fn every_captured_resource_table_is_read_as_recorded() {
+    let Some(all) = captures("arsc") else { return };
+    let mut told = String::new();
+    for (name, bytes) in all {
+        writeln!(told, "{name}").unwrap();
+        let files =
+            [stored("AndroidManifest.xml", &least_manifest()), stored("resources.arsc", &bytes)];
+        now(async {
+            let mut apk = Apk::open(package(&files), Limits::default()).await.unwrap();
+            for of in 1..=20u32 {
+                let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+                let mut first = None;
+                for number in 0..0x1000u32 {
+                    let id = 0x7f00_0000 | of << 16 | number;
+                    let Some(value) = apk.value(id).await.unwrap() else { continue };
+                    *counts.entry(kind(&value)).or_default() += 1;
+                    first = first.or_else(|| value.text().map(str::to_owned));
+                }
+                if !counts.is_empty() {
+                    writeln!(told, "  type {of}: {counts:?} {first:?}").unwrap();
+                }
+            }
+        });
+    }
+    insta::assert_snapshot!(told);
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Text(_) => "texts",
+        Value::Integer(_) => "integers",
+        Value::Float(_) => "floats",
+        Value::Boolean(_) => "booleans",
+        Value::Reference(_) => "references",
+        Value::Other { .. } => "others",
+    }
+}
+
+/// The two are the same app: one has its table dense, the other sparse.
+#[test]
+fn a_sparse_table_says_what_the_dense_one_says() {
+    let Some(all) = captures("apk") else { return };
+    let all: BTreeMap<_, _> = all.into_iter().collect();
+    now(async {
+        let open = |name: &str| Apk::open(all[name].clone(), Limits::default());
+        let mut dense = open("apktool_not-sparse.apk").await.unwrap();
+        let mut sparse = open("apktool_sparse.apk").await.unwrap();
+        let mut found = 0;
+        for of in 0..8u32 {
+            for number in 0..0x1000u32 {
+                let id = 0x7f00_0000 | of << 16 | number;
+                let value = dense.value(id).await.unwrap();
+                found += usize::from(value.is_some());
+                assert_eq!(value, sparse.value(id).await.unwrap(), "{id:#x}");
+            }
+        }
+        assert!(found > 1000, "{found}");
+    });
+}

@@ -1,0 +1,123 @@
+//! Resource tables: which of several values is taken, what references come to, odd tables.
+
+use thumbwire_apk::xml::Value;
+use thumbwire_apk::{Apk, Error, Limits};
+
+use super::common::now;
+use super::make::{self, Part, config, package, part, stored, table};
+
+/// A package with this table, asked for a resource.
+fn asked(table: &[u8], id: u32) -> Result<Option<Value>, Error> {
+    asked_of(table, id, None)
+}
+
+fn asked_of(table: &[u8], id: u32, sdk: Option<u32>) -> Result<Option<Value>, Error> {
+    let bytes = package(&[
+        stored("AndroidManifest.xml", &make::least_manifest()),
+        stored("resources.arsc", table),
+    ]);
+    now(async {
+        let apk = Apk::open(bytes, Limits::default()).await?;
+        let mut apk = if let Some(sdk) = sdk { apk.on(sdk) } else { apk };
+        apk.value(id).await
+    })
+}
+
+fn text(text: &str) -> Option<Value> {
+    Some(Value::Text(text.into()))
+}
+
+#[test]
+fn references_are_followed_but_not_in_circles() {
+    let to = |id: u32| Some((0x01, id));
+    let chain = (1..=22).map(|number| to(0x7f01_0000 + number));
+    let mut values: Vec<_> = chain.collect();
+    values.push(Some((0x03, 0))); // 22
+    values.extend([to(0x7f01_0018), to(0x7f01_0017), to(0x0104_0000), to(0x7f01_0019)]); // 23 to 26
+    let parts = [part(&Part { of: 1, config: config("", "", 0), values }, "")];
+    let table = table(&[b"said"], 0x7f, &parts);
+    assert_eq!(asked(&table, 0x7f01_0016), Ok(text("said")));
+    assert_eq!(asked(&table, 0x7f01_0003), Ok(text("said")), "nineteen references");
+    assert_eq!(asked(&table, 0x7f01_0000), Ok(None), "more than any app has");
+    assert_eq!(asked(&table, 0x7f01_0017), Ok(None), "a circle");
+    let framework = Some(Value::Reference(0x0104_0000));
+    assert_eq!(asked(&table, 0x7f01_0019), Ok(framework.clone()));
+    assert_eq!(asked(&table, 0x7f01_001a), Ok(framework));
+    for missing in [0x7f01_1000, 0x7f02_0000, 0x7e01_0000, 0, u32::MAX] {
+        assert_eq!(asked(&table, missing), Ok(None), "{missing:#x}");
+    }
+}
+
+#[test]
+fn places_are_read_in_each_of_their_four_manners() {
+    let values = vec![None, Some((0x03, 0)), None, Some((0x10, 7))];
+    for manner in ["", "short", "sparse", "compact"] {
+        let values = Part { of: 1, config: config("", "", 0), values: values.clone() };
+        let table = table(&[b"said"], 0x7f, &[part(&values, manner)]);
+        let found = [0, 1, 2, 3, 4].map(|at| asked(&table, 0x7f01_0000 + at).unwrap());
+        assert_eq!(found, [None, text("said"), None, Some(Value::Integer(7)), None], "{manner}");
+    }
+}
+
+#[test]
+fn of_several_values_the_one_without_a_language_is_taken_then_english_then_the_first() {
+    let check = |configs: &[(&str, &str, u16)], sdk: Option<u32>, expected: Option<usize>| {
+        let each = configs.iter().enumerate().map(|(number, (language, region, level))| {
+            let values = vec![Some((0x10, u32::try_from(number).unwrap()))];
+            part(&Part { of: 1, config: config(language, region, *level), values }, "")
+        });
+        let table = table(&[], 0x7f, &each.collect::<Vec<_>>());
+        let found = asked_of(&table, 0x7f01_0000, sdk).unwrap();
+        let expected = expected.map(|number| Value::Integer(i32::try_from(number).unwrap()));
+        assert_eq!(found, expected, "{configs:?} {sdk:?}");
+    };
+    check(&[("de", "", 0), ("en", "", 0), ("", "", 0)], None, Some(2));
+    check(&[("de", "", 0), ("en", "GB", 0), ("en", "US", 0), ("en", "", 0)], None, Some(3));
+    check(&[("de", "", 0), ("en", "GB", 0), ("en", "US", 0)], None, Some(2));
+    check(&[("de", "", 0), ("fr", "", 0)], None, Some(0));
+    check(&[("", "", 21), ("", "", 0), ("", "", 31)], None, Some(1));
+    check(&[("", "", 21), ("", "", 0), ("", "", 31)], Some(30), Some(0));
+    check(&[("", "", 21), ("", "", 0), ("", "", 31)], Some(31), Some(2));
+    check(&[("", "", 21)], Some(19), None);
+    check(&[("", "", 0), ("", "", 0)], None, Some(0));
+}
+
+#[test]
+fn a_shared_librarys_own_package_has_the_number_nought() {
+    let values = Part { of: 1, config: config("", "", 0), values: vec![Some((0x03, 0))] };
+    let refers = vec![Some((0x07, 0x0001_0000))];
+    let refers = Part { of: 2, config: config("", "", 0), values: refers };
+    let table = table(&[b"said"], 0, &[part(&values, ""), part(&refers, "")]);
+    assert_eq!(asked(&table, 0x0002_0000), Ok(text("said")));
+}
+
+#[test]
+fn a_staged_id_stands_for_the_one_that_it_became() {
+    let values = Part { of: 1, config: config("", "", 0), values: vec![Some((0x03, 0))] };
+    let pair = [0x7fff_0000u32, 0x7f01_0000].map(u32::to_le_bytes).concat();
+    for (count, expected) in [(1u32, text("said")), (u32::MAX, text("said")), (0, None)] {
+        let staged = make::chunk(0x0206, &count.to_le_bytes(), &pair);
+        let table = table(&[b"said"], 0x7f, &[part(&values, ""), staged]);
+        assert_eq!(asked(&table, 0x7fff_0000), Ok(expected));
+    }
+}
+
+#[test]
+fn a_table_of_more_parts_than_the_bound_is_refused_and_a_large_one_asked_only_so_often() {
+    let one = part(&Part { of: 1, config: vec![0; 4], values: vec![] }, "");
+    let large = |count: usize| table(&[], 0x7f, &vec![one.clone(); count]);
+    let refused = asked(&large(100_001), 0x7f01_0000).unwrap_err();
+    assert_eq!(refused.to_string(), "the resource table is larger than 100000");
+    let bytes = package(&[
+        stored("AndroidManifest.xml", &make::least_manifest()),
+        stored("resources.arsc", &large(99_999)),
+    ]);
+    now(async {
+        let mut apk = Apk::open(bytes, Limits::default()).await.unwrap();
+        let mut asked = 0;
+        while apk.value(0x7f01_0000).await == Ok(None) {
+            asked += 1;
+        }
+        assert_eq!(asked, 100);
+    });
+}
