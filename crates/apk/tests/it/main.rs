@@ -5,6 +5,7 @@
 mod common;
 mod hostile;
 mod make;
+mod manifests;
 mod packages;
 mod random;
 mod reads;

@@ -225,3 +225,61 @@ pub(crate) fn table(strings: &[&[u8]], package: u32, parts: &[Vec<u8>]) -> Vec<u
 pub(crate) fn least_manifest() -> Bytes {
     xml(&[b"manifest", b"package", b"a.b"], &[], &[begin(0, &[(1, (0x03, 2))]), end(0)])
 }
+
+/// An element of a manifest that is to be compiled.
+#[derive(Clone)]
+pub(crate) struct Node {
+    name: &'static str,
+    attributes: Vec<(&'static str, Said)>,
+    children: Vec<Node>,
+}
+
+/// What an attribute is to say.
+#[derive(Clone, Copy)]
+pub(crate) enum Said {
+    /// Words.
+    Text(&'static str),
+    /// Anything else.
+    Typed(u8, u32),
+}
+
+pub(crate) fn node(name: &'static str, attributes: &[(&'static str, Said)]) -> Node {
+    Node { name, attributes: attributes.to_vec(), children: Vec::new() }
+}
+
+impl Node {
+    pub(crate) fn with(mut self, child: Node) -> Self {
+        self.children.push(child);
+        self
+    }
+
+    fn compile(&self, strings: &mut Vec<&'static str>, parts: &mut Vec<Vec<u8>>) {
+        let mut number = |text: &'static str| {
+            let found = strings.iter().position(|one| *one == text);
+            let at = found.unwrap_or_else(|| {
+                strings.push(text);
+                strings.len() - 1
+            });
+            u32::try_from(at).unwrap()
+        };
+        let attributes = self.attributes.iter().map(|(name, said)| match said {
+            Said::Text(text) => (number(name), (0x03, number(text))),
+            Said::Typed(kind, data) => (number(name), (*kind, *data)),
+        });
+        let attributes: Vec<_> = attributes.collect();
+        let name = number(self.name);
+        parts.push(begin(name, &attributes));
+        self.children.iter().for_each(|child| child.compile(strings, parts));
+        parts.push(end(name));
+    }
+}
+
+/// A compiled file in which the attributes of these names are the platform's of these resources.
+pub(crate) fn document(root: &Node, platform: &[(&'static str, u32)]) -> Bytes {
+    let mut strings: Vec<_> = platform.iter().map(|(name, _)| *name).collect();
+    let mut parts = Vec::new();
+    root.compile(&mut strings, &mut parts);
+    let strings: Vec<_> = strings.iter().map(|text| text.as_bytes()).collect();
+    let ids: Vec<_> = platform.iter().map(|(_, id)| *id).collect();
+    xml(&strings, &ids, &parts)
+}

@@ -1,5 +1,6 @@
 //! Signing blocks: whose certificate counts, and broken ones.
 
+use sha2::{Digest as _, Sha256};
 use thumbwire_apk::{Apk, Error, Limits, Scheme};
 
 use super::common::{fixture, hex, now};
@@ -114,4 +115,50 @@ fn a_file_in_meta_inf_that_is_no_signature_is_an_error_not_a_missing_signature()
         let mut apk = Apk::open(make::package(&files[..2]), Limits::default()).await.unwrap();
         assert_eq!(apk.certificates().await, Ok(vec![]), "it signs no file");
     });
+}
+
+/// DER: a tag, a length, the inside.
+fn der(tag: u8, inside: &[&[u8]]) -> Vec<u8> {
+    let inside = inside.concat();
+    let length = u16::try_from(inside.len()).unwrap().to_be_bytes();
+    [&[tag, 0x82, length[0], length[1]][..], &inside].concat()
+}
+
+/// A signature holds its key's whole chain, in any order.
+#[test]
+fn of_a_chain_of_certificates_the_signers_own_is_taken() {
+    let issuer = |name: &[u8]| der(0x30, &[&der(0x0c, &[name])]);
+    let certificate = |by: &[u8], serial: u8| {
+        let body = [
+            der(0xa0, &[&der(0x02, &[&[2]])]),
+            der(0x02, &[&[serial]]),
+            der(0x30, &[]),
+            issuer(by),
+            der(0x30, &[b"whatever"]),
+        ];
+        der(0x30, &[&der(0x30, &[&body.concat()]), &der(0x30, &[]), b"signed"])
+    };
+    let all = [certificate(b"root", 1), certificate(b"middle", 7), certificate(b"root", 7)];
+    for (by, serial, expected) in
+        [(&b"root"[..], 7, Some(2)), (b"middle", 7, Some(1)), (b"middle", 1, None)]
+    {
+        let signer =
+            der(0x30, &[&der(0x02, &[&[1]]), &der(0x30, &[&issuer(by), &der(0x02, &[&[serial]])])]);
+        let certificates = der(0xa0, &[&all.concat()]);
+        let data = [
+            der(0x02, &[&[1]]),
+            der(0x31, &[]),
+            der(0x30, &[]),
+            certificates,
+            der(0x31, &[&signer]),
+        ];
+        let oid = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02];
+        let pkcs7 = der(0x30, &[&oid, &der(0xa0, &[&der(0x30, &[&data.concat()])])]);
+        let files = [stored("META-INF/A.DSA", &pkcs7), stored("META-INF/A.SF", b"")];
+        let found = now(async {
+            Apk::open(make::package(&files), Limits::default()).await?.certificates().await
+        });
+        let expected = expected.map(|at: usize| <[u8; 32]>::from(Sha256::digest(&all[at])));
+        assert_eq!(found.ok().map(|found| found[0].sha256), expected, "{by:?} {serial}");
+    }
 }
