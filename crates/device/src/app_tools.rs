@@ -33,6 +33,8 @@ pub struct Package {
     pub updated: String,
     /// Its packages' paths on the phone, the base first.
     pub files: Vec<String>,
+    /// The Linux user that it runs as, of the phone's first user; `None` where the phone does not say.
+    pub uid: Option<u32>,
 }
 
 /// An Intent for a service, with text extras.

@@ -101,12 +101,16 @@ fn read_package(app: &AppId, said: &Said, files: Vec<String>) -> Result<Package,
         });
     };
     let words = |name| value(app, &said.out, name).filter(|word| *word != "null");
+    // `appId` beside or instead of `userId` since Android 13 (`dumpPackageLPr`).
+    let uid = words("appId").or_else(|| words("userId"));
+    let uid = uid.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
     Ok(Package {
         app: app.clone(),
         version_code,
         version_name: words("versionName").unwrap_or_default().to_owned(),
         updated: words("lastUpdateTime").unwrap_or_default().to_owned(),
         files,
+        uid,
     })
 }
 
@@ -140,6 +144,7 @@ mod tests {
                 "/data/app/~~a==/com.x-b==/base.apk".into(),
                 "/data/app/~~a==/com.x-b==/split_config.de.apk".into(),
             ],
+            uid: Some(10_012),
         };
         assert_eq!(read, expected);
     }
