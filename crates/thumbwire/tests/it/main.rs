@@ -7,6 +7,7 @@
 mod agent;
 mod android;
 mod android_recorded;
+mod app_services;
 mod asking;
 mod caller;
 mod device_media;
