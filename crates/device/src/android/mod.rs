@@ -12,6 +12,7 @@ mod display;
 mod files;
 mod functions;
 mod health;
+mod helper;
 mod info;
 mod input;
 mod intents;
@@ -29,6 +30,7 @@ pub mod ui;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -37,9 +39,9 @@ use tokio::io::AsyncWrite;
 
 use crate::error::excerpt;
 use crate::{
-    Abilities, Acted, App, AppId, Component, Detail, Device, Error, Foreground, Gesture, Health,
-    Identity, Info, Key, Letter, LogEntry, LogFilter, LogStream, Orientation, Package, Platform,
-    Recording, RecordingWish, Screenshot, Size, Tree, TurnedBy, TypedBy,
+    Abilities, Acted, App, AppId, Component, Delivery, Detail, Device, Error, Foreground, Gesture,
+    Health, Identity, Info, Key, Letter, LogEntry, LogFilter, LogStream, Orientation, Package,
+    Platform, Recording, RecordingWish, Screenshot, Size, Tree, TurnedBy, TypedBy,
 };
 use line::Line;
 
@@ -58,6 +60,7 @@ pub struct Android {
     old: OnceLock<bool>,
     /// Its API level, once it was asked for.
     level: OnceLock<u32>,
+    helper: helper::Helper,
 }
 
 impl Android {
@@ -84,6 +87,7 @@ impl Android {
             keyboards: keyboard::Keyboards::default(),
             old: OnceLock::new(),
             level: OnceLock::new(),
+            helper: helper::Helper::default(),
         })
     }
 
@@ -264,7 +268,7 @@ impl Device for Android {
     }
 
     async fn settle(&self) {
-        self.keyboards.settle().await;
+        tokio::join!(self.keyboards.settle(), self.helper.settle());
     }
 
     async fn erase(&self, characters: usize) -> Result<(), Error> {
@@ -385,6 +389,10 @@ impl Device for Android {
 
     async fn start_service(&self, letter: &Letter) -> Result<(), Error> {
         self.post(letter).await
+    }
+
+    async fn courier(&self, letter: &Letter, limit: Duration) -> Result<Delivery, Error> {
+        self.carry(letter, limit).await
     }
 
     async fn app_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
