@@ -79,10 +79,12 @@ pub(super) async fn am(call: Invocation) -> Status {
         | "startforegroundservice"
         | "start-foreground-service" => match intent::parse(rest) {
             Err(what) => call.exception(command, &what).await,
-            Ok(parsed) => match services::start(&call, &parsed, command.contains("foreground")).await? {
-                true => Ok(0),
-                false => Ok(255),
-            },
+            Ok(parsed) => {
+                match services::start(&call, &parsed, command.contains("foreground")).await? {
+                    true => Ok(0),
+                    false => Ok(255),
+                }
+            }
         },
         "instrument" => {
             let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();

@@ -11,6 +11,7 @@ mod app_process;
 mod clock;
 mod cmd;
 mod copying;
+mod deviceidle;
 mod dump;
 mod dumpsys;
 pub(crate) mod helper;
@@ -151,6 +152,7 @@ pub(crate) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
 pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
     Some(match service {
         "activity" => |call| am::am(call).boxed(),
+        "deviceidle" => |call| deviceidle::deviceidle(call).boxed(),
         "input" => |call| input::input(call).boxed(),
         "input_method" => |call| ime::input_method(call).boxed(),
         "notification" => |call| notification::notification(call).boxed(),

@@ -20,6 +20,7 @@ impl World {
         self.notifications.clear();
         self.crashes.clear();
         (self.clipboard, self.toast, self.fling, self.gesture) = (None, None, None, None);
+        self.restart_services();
         (self.screen_on, self.banner, self.next_wake) = (true, false, None);
         Buffer::ALL.into_iter().for_each(|buffer| self.log.clear(buffer));
         self.restarted = self.uptime;

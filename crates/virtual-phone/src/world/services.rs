@@ -206,6 +206,15 @@ impl World {
         there
     }
 
+    /// Whether an app is among those that may start services from the background for good (`deviceidle whitelist`): puts it there, or takes
+    /// it away from there. `false` when no such package is installed.
+    pub fn exempt_from_limits(&mut self, package: &str, exempt: bool) -> bool {
+        if !exempt {
+            return self.services.allowed.remove(package).is_some();
+        }
+        self.allow_in_background(package, Duration::MAX)
+    }
+
     /// The services that run, of all apps.
     pub(crate) fn running_services(&self) -> impl Iterator<Item = (&ServiceName, &Running)> {
         self.services.running.iter()
@@ -226,6 +235,13 @@ impl World {
         self.services.left_front.remove(package);
     }
 
+    /// What a restart leaves: apps that are exempt for good.
+    pub(crate) fn restart_services(&mut self) {
+        self.services.running.clear();
+        self.services.left_front.clear();
+        self.services.allowed.retain(|_, until| *until == Duration::MAX);
+    }
+
     /// Ends the apps that were started as foreground services and did not become that in time.
     pub(crate) fn end_overdue_services(&mut self) {
         let overdue = |running: &Running| running.overdue.is_some_and(|at| at <= self.uptime);
@@ -233,16 +249,12 @@ impl World {
         let late: Vec<ServiceName> =
             running.filter(|(_, it)| overdue(it)).map(|(name, _)| name.clone()).collect();
         for name in late {
-            let thrown = match self.android {
-                12.. => "ForegroundServiceDidNotStartInTimeException",
+            let kind = match self.android {
+                12.. => "$ForegroundServiceDidNotStartInTimeException",
                 _ => "",
             };
-            let thrown = match thrown {
-                "" => "android.app.RemoteServiceException".to_owned(),
-                named => format!("android.app.RemoteServiceException${named}"),
-            };
             let what = format!(
-                "{thrown}: Context.startForegroundService() did not then call Service.startForeground(): ServiceRecord{{{}}}",
+                "android.app.RemoteServiceException{kind}: Context.startForegroundService() did not then call Service.startForeground(): ServiceRecord{{{}}}",
                 name.short()
             );
             self.crash(&name.package, &what);

@@ -18,9 +18,7 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
         Some("top") => top(phone, old),
         Some("recents" | "r") => recents(phone),
         Some("processes" | "p") => processes(phone),
-        Some("services" | "s") => {
-            "ACTIVITY MANAGER SERVICES (dumpsys activity services)\n  (nothing)\n".to_owned()
-        }
+        Some("services" | "s") => services(phone, args.get(1).copied()),
         Some("broadcasts" | "b") => {
             "ACTIVITY MANAGER BROADCAST STATE (dumpsys activity broadcasts)\n  (nothing)\n"
                 .to_owned()
@@ -180,6 +178,42 @@ fn recents(phone: &State) -> String {
         top.package,
         top.short(),
     )
+}
+
+/// The services that run, of one package or of all. Source: `ActiveServices.dumpLocked` and `ServiceRecord.dump` of AOSP, shortened to what
+/// is the same in all releases.
+fn services(phone: &State, only: Option<&str>) -> String {
+    let now = phone.world.uptime();
+    let wanted = |package: &str, short: &str| {
+        only.is_none_or(|word| package == word || short.contains(word))
+    };
+    let running = phone.world.running_services();
+    let rows: String = running
+        .filter(|(name, _)| wanted(&name.package, &name.short()))
+        .map(|(name, running)| {
+            let (short, package) = (name.short(), &name.package);
+            let (pid, uid) = (phone.world.pid_of(package).unwrap_or(0), uid(phone, package));
+            let ago = now.saturating_sub(running.since).as_millis();
+            let foreground = match running.in_foreground {
+                true => "    isForeground=true foregroundId=1\n",
+                false => "",
+            };
+            format!(
+                "  * ServiceRecord{{{} u0 {short}}}\n    intent={{cmp={short}}}\n    packageName={package}\n    processName={package}\n    app=ProcessRecord{{{} {pid}:{package}/u0a{}}}\n{foreground}    createTime=-{}s{}ms\n    startRequested=true delayedStop=false stopIfKilled=false callStart=true lastStartId={}\n\n",
+                address(&short),
+                address(package),
+                uid.saturating_sub(10_000),
+                ago / 1_000,
+                ago % 1_000,
+                running.starts
+            )
+        })
+        .collect();
+    let rows = match rows.as_str() {
+        "" => "  (nothing)\n".to_owned(),
+        rows => format!("  User 0 active services:\n{rows}"),
+    };
+    format!("ACTIVITY MANAGER SERVICES (dumpsys activity services)\n{rows}")
 }
 
 fn processes(phone: &State) -> String {

@@ -77,7 +77,7 @@ impl App for Attendance {
     }
 
     fn serve(&mut self, start: &ServiceStart<'_>, reach: &mut Reach<'_>) -> Served {
-        if start.class != SERVICE || !start.calls_back(&["mcp_callback"]) {
+        if start.class != SERVICE {
             return Served::quiet();
         }
         let request = start.extra("request").and_then(|text| serde_json::from_str(text).ok());
@@ -89,6 +89,10 @@ impl App for Attendance {
             Ok((words, output)) => ("success", words, output),
             Err(words) => ("failure", words, json!({})),
         };
+        // An earlier version of the published sample did what was asked before it looked for somebody to answer.
+        if !start.calls_back(&["mcp_callback"]) {
+            return Served::quiet();
+        }
         let response = json!({
             "id": id,
             "status": status,

@@ -19,6 +19,7 @@ mod records;
 mod settings;
 mod shop;
 pub(crate) mod stranger;
+mod tools;
 
 use super::app::{App, Manifest};
 use super::decided::{Article, Place};

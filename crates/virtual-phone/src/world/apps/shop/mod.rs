@@ -1,7 +1,7 @@
 //! Shop: 500 articles in one list, a page for each, a cart, a form to order, and what was ordered.
 //!
 //! Here is the state and what changes it; `pages` draws the list and the articles, `checkout` the cart and the order; `goods` is what
-//! there is to buy.
+//! there is to buy, `tool` what is offered to other programs.
 //!
 //! ```text
 //!  List ──row──► Article ──Add to cart──► (badge) ──cart──► Cart ──Checkout──► Form ──Place order──► Done ──► List
@@ -13,15 +13,18 @@
 mod checkout;
 mod goods;
 mod pages;
+mod tool;
 
 use self::goods::Article;
 use std::time::Duration;
 
 use super::records::Records;
+use super::tools;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store, asks};
 use crate::world::decided;
 use crate::world::icons::Icon;
 use crate::world::permissions::POST_NOTIFICATIONS;
+use crate::world::services::{Served, ServiceStart};
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
 
@@ -133,6 +136,13 @@ impl App for Shop {
             Event::Action { .. } => reach.unfocus(),
             Event::Back => self.back(reach),
             _ => {}
+        }
+    }
+
+    fn serve(&mut self, start: &ServiceStart<'_>, reach: &mut Reach<'_>) -> Served {
+        match start.class {
+            tool::SERVICE => tools::answer(tool::ShopTool { shop: self, reach }, start),
+            _ => Served::quiet(),
         }
     }
 }

@@ -3,12 +3,18 @@
 //! What is typed is kept as it is typed; leaving the editor only drops a note in which nothing stands. The newest note comes
 //! first, unless a card was carried elsewhere: held and moved onto another one, it takes that one's place.
 //!
+//! `tool` is what it offers to other programs.
+//!
 //! Kept, and to be seeded: `note/N/{title,body}`, `order` (numbers of notes with commas between them).
 
+mod tool;
+
 use super::records::Records;
+use super::tools;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
 use crate::world::chance::Chance;
 use crate::world::icons::Icon;
+use crate::world::services::{Served, ServiceStart};
 use crate::world::theme::{self, Colour};
 use crate::world::view::{
     FieldTraits, ImeAction, Tag, View, class, column, frame, row, spring, text,
@@ -86,6 +92,13 @@ impl App for Notes {
             Event::Back => self.back(reach),
             Event::Action { .. } => reach.unfocus(),
             _ => {}
+        }
+    }
+
+    fn serve(&mut self, start: &ServiceStart<'_>, reach: &mut Reach<'_>) -> Served {
+        match start.class {
+            tool::SERVICE => tools::answer(tool::NotesTool { notes: self, reach }, start),
+            _ => Served::quiet(),
         }
     }
 }
