@@ -325,54 +325,94 @@ fn copy(
     Ok(())
 }
 
-/// `dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N]`, at most 64 MiB.
+/// `dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [iflag=count_bytes,skip_bytes] [status=none|noxfer]`, at most 64 MiB.
+///
+/// Toybox's, and on Android 4.4 that of NetBSD, which knows neither `iflag` nor `status` (`dd.c` of `system/core/toolbox`).
 pub(super) async fn dd(call: Invocation) -> Status {
-    let (mut from, mut to, mut block, mut count, mut skip) = ("-", None, 512_u64, None, 0_u64);
-    for arg in &call.args {
-        let (name, value) = arg.split_once('=').unwrap_or((arg, ""));
-        let number = || {
-            let (digits, scale) = match value.as_bytes().last() {
-                Some(b'k' | b'K') => (&value[..value.len() - 1], 1 << 10),
-                Some(b'm' | b'M') => (&value[..value.len() - 1], 1 << 20),
-                _ => (value, 1),
-            };
-            digits.parse::<u64>().ok().and_then(|n| n.checked_mul(scale))
+    let asked = match Copied::read(&call.args, call.manners().toybox) {
+        Ok(asked) => asked,
+        Err(why) => {
+            call.err(format!("{why}\n")).await;
+            return Ok(1);
+        }
+    };
+    let input = match call.open(asked.from) {
+        Ok(input) => input,
+        Err(why) => return call.failed(asked.from, why).await,
+    };
+    let output = match asked.to.map(|path| call.create(path)).transpose() {
+        Ok(output) => output.unwrap_or_else(|| call.io.stdout.clone()),
+        Err(why) => return call.failed(asked.to.unwrap_or_default(), why).await,
+    };
+    let bytes = input.all(asked.skip.saturating_add(asked.count)).await;
+    let start = usize::try_from(asked.skip).unwrap_or(usize::MAX);
+    let bytes = bytes.get(start..).unwrap_or_default();
+    output.write(bytes).await?;
+    if asked.told {
+        let (length, block) = (bytes.len() as u64, asked.block.max(1));
+        let records = format!("{}+{}", length / block, u8::from(!length.is_multiple_of(block)));
+        let sum = match call.manners().toybox {
+            true => format!("{length} bytes copied"),
+            // As if it had taken a millisecond: this phone's programs take their time as a whole.
+            false => {
+                format!("{length} bytes transferred in 0.001 secs ({} bytes/sec)", length * 1_000)
+            }
         };
-        match (name, number()) {
-            ("if", _) => from = value,
-            ("of", _) => to = Some(value),
-            ("bs", Some(n)) => block = n,
-            ("count", Some(n)) => count = Some(n),
-            ("skip", Some(n)) => skip = n,
-            ("status" | "conv" | "iflag" | "oflag", _) => {}
-            _ => {
-                call.err(format!("dd: bad arg '{arg}'\n")).await;
-                return Ok(1);
+        call.err(format!("{records} records in\n{records} records out\n{sum}\n")).await;
+    }
+    Ok(0)
+}
+
+/// What `dd` is asked to copy.
+struct Copied<'a> {
+    from: &'a str,
+    to: Option<&'a str>,
+    block: u64,
+    /// Bytes to leave out, and bytes to copy at most.
+    skip: u64,
+    count: u64,
+    /// Whether it says at the end what it did.
+    told: bool,
+}
+
+impl<'a> Copied<'a> {
+    /// The words are what is wrong.
+    fn read(args: &'a [String], toybox: bool) -> Result<Self, String> {
+        const MOST: u64 = 64 << 20;
+        let (mut from, mut to, mut block, mut told) = ("-", None, 512_u64, true);
+        let (mut count, mut skip, mut flags) = (None, 0_u64, "");
+        for arg in args {
+            let unknown = |name: &str| match toybox {
+                true => format!("dd: bad arg '{arg}'"),
+                false => format!("unknown operand {name}"),
+            };
+            let (name, value) = arg.split_once('=').ok_or_else(|| unknown(arg))?;
+            match (name, scaled(value)) {
+                ("if", _) => from = value,
+                ("of", _) => to = Some(value),
+                ("bs", Some(n)) => block = n,
+                ("count", Some(n)) => count = Some(n),
+                ("skip", Some(n)) => skip = n,
+                ("conv", _) => {}
+                ("oflag", _) if toybox => {}
+                ("iflag", _) if toybox => flags = value,
+                ("status", _) if toybox => told = value != "none",
+                _ => return Err(unknown(name)),
             }
         }
+        let unit = |flag| if flags.split(',').any(|one| one == flag) { 1 } else { block };
+        let count = count.map_or(MOST, |count: u64| count.saturating_mul(unit("count_bytes")));
+        let skip = skip.saturating_mul(unit("skip_bytes"));
+        Ok(Self { from, to, block, skip, count: count.min(MOST), told })
     }
-    let input = match call.open(from) {
-        Ok(input) => input,
-        Err(why) => return call.failed(from, why).await,
+}
+
+/// A number with the letter that makes it larger.
+fn scaled(value: &str) -> Option<u64> {
+    let (digits, scale) = match value.as_bytes().last() {
+        Some(b'k' | b'K') => (&value[..value.len() - 1], 1 << 10),
+        Some(b'm' | b'M') => (&value[..value.len() - 1], 1 << 20),
+        _ => (value, 1),
     };
-    let output = match to.map(|path| call.create(path)).transpose() {
-        Ok(output) => output.unwrap_or_else(|| call.io.stdout.clone()),
-        Err(why) => return call.failed(to.unwrap_or_default(), why).await,
-    };
-    let start = skip.saturating_mul(block);
-    let wanted = count.map_or(64 << 20, |count: u64| count.saturating_mul(block)).min(64 << 20);
-    let bytes = input.all(start.saturating_add(wanted)).await;
-    let bytes = bytes.get(usize::try_from(start).unwrap_or(usize::MAX)..).unwrap_or_default();
-    output.write(bytes).await?;
-    let records = format!(
-        "{}+{}",
-        bytes.len() as u64 / block.max(1),
-        u8::from(!(bytes.len() as u64).is_multiple_of(block.max(1)))
-    );
-    call.err(format!(
-        "{records} records in\n{records} records out\n{} bytes copied\n",
-        bytes.len()
-    ))
-    .await;
-    Ok(0)
+    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(scale))
 }
