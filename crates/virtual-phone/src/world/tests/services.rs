@@ -247,3 +247,82 @@ fn an_app_that_does_not_become_a_foreground_service_in_time_is_ended() {
     world.advance(Duration::from_secs(100));
     assert!(world.pid_of(ATTENDANCE).is_some());
 }
+
+/// A call of a tool of the phone's own, and its answer.
+fn ask(world: &mut World, package: &str, capability: &str, args: &str) -> serde_json::Value {
+    let extras = request("r1", capability, args);
+    let to = service(package, "ToolService");
+    let said = reply(world.start_foreground_service(SHELL, &to, &extras, callback()));
+    let text = said.extras.iter().find(|(key, _)| key == "mobile-mcp-response").expect("an answer");
+    let whole: serde_json::Value = serde_json::from_str(&text.1).expect("JSON");
+    let response = whole["mobile-mcp-response"]["response"].clone();
+    assert_eq!(response["id"], "r1");
+    response
+}
+
+/// What an answer gives under this name.
+fn given(response: &serde_json::Value, name: &str) -> serde_json::Value {
+    assert_eq!(response["status"], "success", "{response}");
+    let output = response["capability"]["output"].as_array().expect("a list");
+    let one = output.iter().find(|one| one["name"] == name).expect(name);
+    one["value"].clone()
+}
+
+#[test]
+fn a_note_that_is_added_by_the_tool_is_on_the_screen_that_is_open() {
+    let mut world = app(NOTES, &[]);
+    assert!(!shows(&mut world, "Buy flour"));
+    let added = ask(&mut world, NOTES, "add_note", r#"{"title":"Buy flour","text":"two\nbags"}"#);
+    assert!(shows(&mut world, "Buy flour"));
+    let found = ask(&mut world, NOTES, "find_notes", r#"{"words":"FLOUR bags"}"#);
+    assert_eq!(given(&found, "count"), 1);
+    let line = format!("{}: Buy flour | two", given(&added, "number"));
+    assert_eq!(given(&found, "notes"), line);
+    let empty = ask(&mut world, NOTES, "add_note", r#"{"title":" ","text":""}"#);
+    assert_eq!((&empty["status"], &empty["message"]).0, "failure");
+    let all = ask(&mut world, NOTES, "find_notes", r#"{"words":""}"#);
+    assert_eq!(given(&all, "count"), 7);
+}
+
+#[test]
+fn what_the_tool_puts_into_the_cart_is_in_the_cart_of_the_screen() {
+    let mut world = app(SHOP, &[]);
+    let found = ask(&mut world, SHOP, "search_products", r#"{"words":"vintage kettle"}"#);
+    let products = given(&found, "products");
+    let name = products.as_str().and_then(|line| line.split(',').next()).expect("a line");
+    assert_eq!((given(&found, "count"), name), (1.into(), "Vintage Kettle"));
+    let args = r#"{"product":"vintage kettle","count":3}"#;
+    let added = ask(&mut world, SHOP, "add_to_cart", args);
+    assert_eq!(given(&added, "in_cart"), 3);
+    tap(&mut world, "cart_button");
+    assert!(shows(&mut world, "Vintage Kettle"));
+    let added = ask(&mut world, SHOP, "add_to_cart", r#"{"product":"Vintage Kettle"}"#);
+    assert_eq!(given(&added, "in_cart"), 4);
+    let cart = ask(&mut world, SHOP, "cart", "{}");
+    assert_eq!(given(&cart, "items"), 4);
+    assert!(given(&cart, "total").as_f64().is_some_and(|total| total > 10.0), "{cart}");
+    for args in [
+        r#"{"product":"Flying Carpet"}"#,
+        r#"{"product":"Vintage Kettle","count":0}"#,
+        r#"{"product":"Vintage Kettle","count":96}"#,
+    ] {
+        let refused = ask(&mut world, SHOP, "add_to_cart", args);
+        assert_eq!(refused["status"], "failure", "{refused}");
+    }
+    let missing = ask(&mut world, SHOP, "add_to_cart", "{}");
+    assert!(
+        missing["message"].as_str().is_some_and(|it| it.contains("Missing args.")),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_tool_of_the_phone_answers_in_the_dialect_that_it_is_asked_in() {
+    let mut world = app(NOTES, &[]);
+    let extras = sample("9", "find_notes", r#"{"words":"tomatoes"}"#);
+    let to = service(NOTES, "ToolService");
+    let said = reply(world.start_service(SHELL, &to, &extras, callback()));
+    let (_, text) = said.extras.iter().find(|(key, _)| key == "response").expect("an answer");
+    let whole: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(whole["capability"]["output"]["count"], 1, "{whole}");
+}
