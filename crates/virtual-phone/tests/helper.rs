@@ -3,7 +3,7 @@
 mod common;
 
 use common::Wired;
-use common::helper::{Held, JAR, TOKEN, Talk, command, framed, piece};
+use common::helper::{Held, JAR, TOKEN, Talk, framed, in_a_terminal, piece};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -56,15 +56,7 @@ async fn an_old_phone_starts_it_in_a_terminal_and_needs_long_for_it_once() {
     for (nth, least) in [(0, 10_400), (1, 0)] {
         let name = format!("{NAME}{nth}");
         let before = wired.phone.world(|world| world.uptime());
-        let mut stream =
-            wired.adb.open(&format!("shell:{}", command(&name))).await.expect("opened");
-        stream.write_all(format!("{TOKEN}\n").as_bytes()).await.expect("written");
-        let mut said = Vec::new();
-        while !said.ends_with(b"ready\r\n") {
-            said.push(tokio::io::AsyncReadExt::read_u8(&mut stream).await.expect("it speaks"));
-        }
-        // The terminal shows what was typed.
-        assert_eq!(said, format!("{TOKEN}\r\nready\r\n").as_bytes());
+        let stream = in_a_terminal(&wired, &name).await;
         let took = wired.phone.world(|world| world.uptime()) - before;
         assert!((least..least + 2_000).contains(&took.as_millis()), "{took:?}");
         let mut talk = Talk::opened(&wired, &name).await;

@@ -75,6 +75,18 @@ impl Held {
     }
 }
 
+/// A helper on a phone whose shells have a terminal, which shows what is typed.
+pub async fn in_a_terminal(wired: &Wired, name: &str) -> Stream {
+    let mut stream = wired.adb.open(&format!("shell:{}", command(name))).await.expect("opened");
+    stream.write_all(format!("{TOKEN}\n").as_bytes()).await.expect("written");
+    let mut said = Vec::new();
+    while !said.ends_with(b"ready\r\n") {
+        said.push(stream.read_u8().await.expect("it speaks"));
+    }
+    assert_eq!(said, format!("{TOKEN}\r\nready\r\n").as_bytes());
+    stream
+}
+
 /// A connection to the helper.
 pub struct Talk {
     pub stream: Stream,
