@@ -1,62 +1,57 @@
-//! Arguments held against what a tool takes, before anything is sent.
+//! Arguments held against what a tool takes, before anything is sent; and values against their types.
 
 use serde_json::{Map, Value};
+use thumbwire_mobile_mcp::words::harmless;
 use thumbwire_mobile_mcp::{Capability, Kind, Misfit, Param};
 
-use super::words::flat;
 use crate::action::{AppTool, Cause, Parameter};
-
-/// The most parameters that are named in a message.
-const TOLD: usize = 20;
 
 /// Whether a tool can be called with these.
 ///
 /// # Errors
-/// What does not fit, and the form that does.
+/// What does not fit, and what does.
 pub(super) fn check(tool: &AppTool, arguments: &Map<String, Value>) -> Result<(), Cause> {
-    let misfits = capability(tool).misfits(arguments);
+    let capability = capability(tool);
+    let id = harmless(&tool.id, 100);
+    let refused = |why: String| Err(Cause::InvalidArgument { why: format!("{id}: {why}") });
+    if tool.input.iter().all(|it| is_scalar(it.kind)) {
+        return capability.refusal(arguments).map_or(Ok(()), refused);
+    }
+    // Lists and objects are the platform's to judge: what a tool of it takes is told by a schema.
     let of_ours = |misfit: &Misfit| match misfit {
-        // Lists and objects are the platform's to judge: its own words for them are richer than a parameter's.
         Misfit::Type { name, .. } => {
-            tool.input.iter().all(|it| it.name != *name || is_scalar(it.kind))
+            tool.input.iter().any(|it| it.name == *name && is_scalar(it.kind))
         }
         Misfit::Missing(_) | Misfit::Unknown(_) => true,
     };
-    let said: Vec<_> = misfits.iter().filter(|misfit| of_ours(misfit)).collect();
-    if said.is_empty() {
-        return Ok(());
+    let misfits = capability.misfits(arguments);
+    let said: Vec<_> = misfits.iter().filter(|misfit| of_ours(misfit)).take(8).collect();
+    let compound = tool.input.iter().filter_map(|it| {
+        let given = arguments.get(&it.name).filter(|_| !is_scalar(it.kind))?;
+        (!is_of(it.kind, given))
+            .then(|| format!("`{}` must be of the type {}", harmless(&it.name, 60), it.kind))
+    });
+    let words: Vec<_> = said.iter().map(ToString::to_string).chain(compound.take(8)).collect();
+    match words[..] {
+        [] => Ok(()),
+        _ => refused(format!("{}; it takes {}", words.join("; "), takes(&tool.input))),
     }
-    let words: Vec<_> =
-        said.iter().take(TOLD).map(|misfit| flat(&misfit.to_string(), 200)).collect();
-    let id = flat(&tool.id, 100);
-    Err(Cause::InvalidArgument {
-        why: format!("{} for {id}, which takes {}", words.join("; "), form(&tool.input)),
-    })
 }
 
-/// What a tool takes, as the form of an object: `{"date": string, "note"?: string}`.
-fn form(input: &[Parameter]) -> String {
-    if input.is_empty() {
-        return "no arguments: {}".into();
-    }
+/// What a tool of the platform takes: `tags (array, required), note (string)`.
+fn takes(input: &[Parameter]) -> String {
     let one = |it: &Parameter| {
-        let may = if it.required { "" } else { "?" };
-        format!("\"{}\"{may}: {}", flat(&it.name, 60), it.kind)
+        let required = if it.required { ", required" } else { "" };
+        format!("{} ({}{required})", harmless(&it.name, 60), it.kind)
     };
-    let mut all: Vec<_> = input.iter().take(TOLD).map(one).collect();
-    if input.len() > TOLD {
-        all.push(format!("and {} more", input.len() - TOLD));
-    }
-    let optional = input.iter().any(|it| !it.required);
-    let note = if optional { " (those with ? may be left out)" } else { "" };
-    format!("{{{}}}{note}", all.join(", "))
+    input.iter().take(20).map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// The tool as the protocol's own rules know it.
 fn capability(tool: &AppTool) -> Capability {
     let param = |it: &Parameter| Param {
         name: it.name.clone(),
-        kind: kind(it.kind),
+        kind: Kind::of(it.kind).unwrap_or_default(),
         written: it.kind.into(),
         required: it.required,
         description: String::new(),
@@ -69,18 +64,9 @@ fn capability(tool: &AppTool) -> Capability {
     }
 }
 
-fn kind(name: &str) -> Kind {
-    match name {
-        "boolean" => Kind::Boolean,
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        _ => Kind::String,
-    }
-}
-
 /// Whether a value of this type is one of the protocol's.
-pub(super) fn is_scalar(kind: &str) -> bool {
-    matches!(kind, "string" | "boolean" | "integer" | "number")
+fn is_scalar(kind: &str) -> bool {
+    Kind::of(kind).is_some()
 }
 
 /// Whether a value is of this type; of one that is not known every value is.

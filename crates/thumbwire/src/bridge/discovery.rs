@@ -69,6 +69,8 @@ pub(super) struct Found {
 pub(super) struct Offer {
     /// Whether it is trusted is decided when it is told.
     pub(super) tools: AppTools,
+    /// The Linux user that the app runs as, where the phone tells.
+    pub(super) uid: Option<u32>,
 }
 
 /// An app that may offer something.
@@ -179,11 +181,11 @@ impl Bridge {
         package: Result<Package, Error>,
     ) -> Result<Vec<Offer>, Error> {
         let Candidate { app, services, functions } = candidate;
-        let mut version = 0;
+        let (mut version, mut uid) = (0, None);
         let contents = match package {
             Err(error) => Arc::new(Contents::unread(&error.to_string())),
             Ok(package) => {
-                version = package.version_code;
+                (version, uid) = (package.version_code, package.uid);
                 let kept = lock(&known.memory).read.get(&app).cloned();
                 match kept {
                     Some(read) if read.package == package && read.services == services => {
@@ -224,6 +226,7 @@ impl Bridge {
                 tools,
                 complaints,
             },
+            uid,
         };
         let mut offers = Vec::new();
         if !services.is_empty() {
@@ -278,6 +281,7 @@ fn candidates(
                 rest.len() - 1
             ))],
         },
+        uid: None,
     });
     (all, beyond)
 }
@@ -285,7 +289,7 @@ fn candidates(
 /// Cuts what is offered to as many tools as are listed.
 fn bound(offers: &mut [Offer]) {
     let mut left = MOST_TOOLS;
-    for Offer { tools } in offers {
+    for Offer { tools, .. } in offers {
         let over = tools.tools.len().saturating_sub(left);
         if over > 0 {
             tools.tools.truncate(left);

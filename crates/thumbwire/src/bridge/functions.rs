@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value, json};
 use thumbwire_device::{AppId, Device, Error};
+use thumbwire_mobile_mcp::words::harmless;
 
-use super::words::flat;
 use crate::action::{AppTool, Complaint, Parameter};
 
 /// How deep types may refer to each other.
@@ -81,7 +81,7 @@ pub(super) async fn ask(device: &dyn Device, last: Functions) -> Functions {
 pub(super) fn read(said: &str) -> Result<Vec<Offered>, String> {
     let Some(start) = said.find('{').filter(|_| said.len() <= LARGEST) else {
         // Nothing is printed as `{}`; words are none of it.
-        return Err(flat(said, 200));
+        return Err(harmless(said, 200));
     };
     // What a phone prints before or after is passed over.
     let mut values = serde_json::Deserializer::from_str(&said[start..]).into_iter::<Value>();
@@ -122,8 +122,8 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
         Some((package, rest)) if !package.contains('.') || rest.contains('#') => rest,
         _ => id,
     };
-    if id.is_empty() || id.chars().count() > 300 || flat(id, 300) != id {
-        return Some(Err(format!("the id {} cannot be used", flat(id, 60))));
+    if id.is_empty() || id.chars().count() > 300 || harmless(id, 300) != id {
+        return Some(Err(format!("the id {} cannot be used", harmless(id, 60))));
     }
     // Of the runtime's part: 0 is as the app has it, 1 on, 2 off (`AppFunctionManager.APP_FUNCTION_STATE_*`).
     let state = runtime.and_then(|it| first(it, "enabled")).and_then(Value::as_i64);
@@ -137,7 +137,7 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
         let Some(name) = text(it, "name").filter(|name| !name.is_empty()) else { continue };
         let kind = first(it, "dataTypeMetadata").map(|kind| types.schema(kind, DEPTH));
         let mut schema = kind.unwrap_or_else(|| json!({ "type": "string" }));
-        let description = flat(text(it, "description").unwrap_or_default(), 500);
+        let description = harmless(text(it, "description").unwrap_or_default(), 500);
         let must = first(it, "isRequired").and_then(Value::as_bool).unwrap_or(true);
         let parameter = Parameter {
             name: name.to_owned(),
@@ -160,7 +160,7 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     Some(Ok(AppTool {
         id: id.to_owned(),
-        description: flat(text(told, "description").unwrap_or_default(), 2_000),
+        description: harmless(text(told, "description").unwrap_or_default(), 2_000),
         service: None,
         input,
         output: output.map(|schema| gives(&schema)).unwrap_or_default(),
@@ -318,10 +318,12 @@ impl<'a> Types<'a> {
 /// The phone's words, where they are no result.
 pub(super) fn answer(said: &str, tool: &AppTool) -> Result<Map<String, Value>, String> {
     let Some(start) = said.find('{').filter(|_| said.len() <= LARGEST) else {
-        return Err(flat(said, 300));
+        return Err(harmless(said, 300));
     };
     let mut values = serde_json::Deserializer::from_str(&said[start..]).into_iter::<Value>();
-    let Some(Ok(Value::Object(mut result))) = values.next() else { return Err(flat(said, 300)) };
+    let Some(Ok(Value::Object(mut result))) = values.next() else {
+        return Err(harmless(said, 300));
+    };
     let Some(returned) = result.remove(RETURNED) else { return Ok(Map::new()) };
     let is_list = |name: &str| tool.output.iter().any(|it| it.name == name && it.kind == "array");
     let single = |name: &str, value: Value| match value {

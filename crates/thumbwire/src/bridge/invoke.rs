@@ -9,13 +9,13 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use thumbwire_device::{Acted, Answer, Component, Delivery, Device, Error, Letter, Undelivered};
 use thumbwire_mobile_mcp as protocol;
+use thumbwire_mobile_mcp::words::harmless;
 use thumbwire_mobile_mcp::{Request, Response, Status};
 use tokio::time::{Instant, timeout};
 
 use super::arguments::{self, is_of};
 use super::discovery::Offer;
-use super::words::{flat, quoted};
-use super::{Bridge, functions, lock, trust};
+use super::{Bridge, functions, lock, quoted, trust};
 use crate::action::{Answered, AppCall, AppTool, Ask, Cause, Failure, Heard, Phase};
 
 /// How old the list may be by which a call is understood. Android takes no update by another signer, so that nobody slips in meanwhile
@@ -39,6 +39,8 @@ const WARNINGS: usize = 10;
 pub struct Ready {
     call: AppCall,
     tool: AppTool,
+    /// The Linux user that the app runs as, where the phone tells.
+    uid: Option<u32>,
     phases: Vec<(Phase, Duration)>,
 }
 
@@ -63,7 +65,7 @@ impl Bridge {
         self.settled(&offer.tools, ask).await?;
         arguments::check(tool, &call.arguments)?;
         let phases = vec![(Phase::Check, began.elapsed())];
-        Ok(Ready { tool: tool.clone(), call, phases })
+        Ok(Ready { tool: tool.clone(), call, uid: offer.uid, phases })
     }
 
     /// Sends a call and waits so long for the answer.
@@ -77,11 +79,11 @@ impl Bridge {
         limit: Duration,
     ) -> Result<Answered, Failure> {
         let began = Instant::now();
-        let Ready { call, tool, mut phases } = ready;
-        let heard = match &tool.service {
-            Some(service) => self.by_intent(device, &call, &tool, service, limit).await,
-            None => by_function(device, &call, &tool, limit).await,
+        let heard = match &ready.tool.service {
+            Some(service) => self.by_intent(device, &ready, service, limit).await,
+            None => by_function(device, &ready.call, &ready.tool, limit).await,
         }?;
+        let Ready { call, mut phases, .. } = ready;
         phases.push((Phase::Invoke, began.elapsed()));
         Ok(Answered { app: call.app, tool: call.tool, heard, phases })
     }
@@ -89,8 +91,7 @@ impl Bridge {
     async fn by_intent(
         &self,
         device: &dyn Device,
-        call: &AppCall,
-        tool: &AppTool,
+        Ready { call, tool, uid, .. }: &Ready,
         service: &Component,
         limit: Duration,
     ) -> Result<Heard, Failure> {
@@ -111,7 +112,7 @@ impl Bridge {
         }
         letter.callbacks.clone_from(&keys.callback);
         letter.wanted.clone_from(&keys.response);
-        letter.wanted.push("mcp_request_id".into());
+        letter.wanted.extend(keys.id.iter().cloned());
         let sent = self.sent(&request, limit)?;
         let delivery = device.courier(&letter, limit).await.map_err(|error| match error {
             Error::Unsupported { .. } => Cause::Unheard {
@@ -129,7 +130,7 @@ impl Bridge {
                 return Err(undelivered(call, service, why).into());
             }
         };
-        from_whom(&answer, None).map_err(|why| odd(call, why))?;
+        from_whom(&answer, *uid).map_err(|why| odd(call, why))?;
         let response = Response::read(&answer.extras.into_iter().collect(), &keys);
         let heard = lock(&self.pending).heard(self.began.elapsed(), response);
         drop(sent);
@@ -147,7 +148,7 @@ impl Bridge {
                 format!("it answered for {} instead", quoted(&response.capability, 60)),
             )),
             protocol::Heard::Broken(protocol::Broken(why)) => {
-                Err(odd(call, format!("its answer cannot be read: {}", flat(&why, 300))))
+                Err(odd(call, format!("its answer cannot be read: {}", harmless(&why, 300))))
             }
         }
     }
@@ -170,7 +171,7 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let _ = (&self.bridge, &self.id);
+        lock(&self.bridge.pending).give_up(&self.id);
     }
 }
 
@@ -219,11 +220,11 @@ fn choose<'a>(all: &'a [Offer], call: &AppCall) -> Result<(&'a Offer, &'a AppToo
             [tool] => return Ok((offer, tool)),
             _ => {
                 let services = meant.iter().filter_map(|tool| tool.service.as_ref());
-                let classes: Vec<_> = services.map(|it| flat(&it.class, 120)).collect();
+                let classes: Vec<_> = services.map(|it| harmless(&it.class, 120)).collect();
                 let why = format!(
                     "{} has {} in several services; name one of them as `service`: {}",
                     call.app,
-                    flat(&call.tool, 100),
+                    harmless(&call.tool, 100),
                     classes.join(", ")
                 );
                 return Err(Cause::InvalidArgument { why });
@@ -231,19 +232,19 @@ fn choose<'a>(all: &'a [Offer], call: &AppCall) -> Result<(&'a Offer, &'a AppToo
         }
     }
     let ids = of_app.iter().flat_map(|offer| &offer.tools.tools);
-    let ids: Vec<_> = ids.take(20).map(|tool| flat(&tool.id, 60)).collect();
+    let ids: Vec<_> = ids.take(20).map(|tool| harmless(&tool.id, 60)).collect();
     let fatal = of_app.iter().flat_map(|offer| &offer.tools.complaints);
     let why = match fatal.filter(|complaint| complaint.fatal).next() {
         _ if !ids.is_empty() => format!("it offers {}", ids.join(", ")),
         Some(complaint) => complaint.says.clone(),
         None => "it offers nothing".into(),
     };
-    let (app, tool) = (flat(&call.app.0, 200), flat(&call.tool, 200));
+    let (app, tool) = (harmless(&call.app.0, 200), harmless(&call.tool, 200));
     Err(Cause::AppToolNotFound { app, tool, why: Some(why) })
 }
 
 fn named(call: &AppCall) -> String {
-    format!("{} of {}", flat(&call.tool, 100), flat(&call.app.0, 100))
+    format!("{} of {}", harmless(&call.tool, 100), harmless(&call.app.0, 100))
 }
 
 /// A tool that was started and said nothing.
@@ -265,8 +266,11 @@ fn undelivered(call: &AppCall, service: &Component, why: Undelivered) -> Cause {
     match why {
         Undelivered::NotFound => Cause::AppToolNotFound {
             app: call.app.0.clone(),
-            tool: flat(&call.tool, 200),
-            why: Some(format!("the phone has no service {} any more", flat(&service.class, 120))),
+            tool: harmless(&call.tool, 200),
+            why: Some(format!(
+                "the phone has no service {} any more",
+                harmless(&service.class, 120)
+            )),
         },
         Undelivered::Refused(said) => Cause::Refused {
             why: format!("the phone does not start {}: {}", named(call), quoted(&said, 300)),
@@ -310,7 +314,7 @@ fn told(response: Response, tool: &AppTool) -> Heard {
     let mut undeclared = 0;
     for (name, mut value) in response.output {
         let declared = tool.output.iter().find(|it| it.name == name);
-        let called = flat(&name, 60);
+        let called = harmless(&name, 60);
         match declared {
             None if undeclared == UNDECLARED => {
                 warn(format!(
@@ -336,9 +340,9 @@ fn told(response: Response, tool: &AppTool) -> Heard {
     }
     let missing = tool.output.iter().filter(|it| success && !output.contains_key(&it.name));
     for it in missing {
-        warn(format!("{} is declared and missing", flat(&it.name, 60)));
+        warn(format!("{} is declared and missing", harmless(&it.name, 60)));
     }
-    let message = flat(&response.message, MESSAGE);
+    let message = harmless(&response.message, MESSAGE);
     Heard::Answer { success, message, output, warnings }
 }
 

@@ -6,10 +6,11 @@
 //! ([`trust`], [`arguments`]), and [`Bridge::send`] sends it and hears the answer ([`invoke`]). Two back ends: the Mobile-MCP Intent
 //! protocol, and Android's AppFunctions ([`functions`]).
 //!
-//! All that an app says is a stranger's: it is bounded and flattened here ([`words`]). How a tool is called in MCP, and what a model is
+//! All that an app says is a stranger's: it is bounded here, and stands on one line. How a tool is called in MCP, and what a model is
 //! told of it, is `surface::bridged`'s.
 
 mod arguments;
+pub mod compiled;
 mod discovery;
 mod functions;
 mod invoke;
@@ -18,12 +19,12 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod trust;
-mod words;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thumbwire_device::AppId;
+use thumbwire_mobile_mcp::words::harmless;
 use thumbwire_mobile_mcp::{Keys, Pending};
 use tokio::time::Instant;
 
@@ -75,6 +76,11 @@ impl Bridge {
     fn known(&self, phone: &str) -> Arc<Known> {
         Arc::clone(lock(&self.known).entry(phone.to_owned()).or_default())
     }
+}
+
+/// An app's words as they are quoted in a sentence of ours. Nothing in them ends the quotation.
+fn quoted(text: &str, most: usize) -> String {
+    format!("«{}»", harmless(text, most).replace(['«', '»'], "\""))
 }
 
 /// A panic elsewhere leaves nothing half changed here.

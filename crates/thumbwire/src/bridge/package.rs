@@ -3,12 +3,18 @@
 //! [`Reader`] is the seam: how packages are read is `thumbwire_apk`'s, and tests have readers of their own. What is made of declarations
 //! and descriptors is [`Contents::of`].
 
-use async_trait::async_trait;
-use thumbwire_device::{Component, Device, Error, Package};
-use thumbwire_mobile_mcp::descriptor::Reading;
-use thumbwire_mobile_mcp::{Capability, Declaration, Finding, Kind, Mode, Param, declaration};
+use std::sync::Mutex;
 
-use super::words::flat;
+use async_trait::async_trait;
+use bytes::Bytes;
+use thumbwire_apk::{self as apk, Apk, Source};
+use thumbwire_device::{Component, Device, Error, Package};
+use thumbwire_mobile_mcp::words::harmless;
+use thumbwire_mobile_mcp::{
+    Capability, Declaration, Finding, Mode, Param, Reading, declaration, descriptor,
+};
+
+use super::{compiled, lock};
 use crate::action::{AppTool, Complaint, Parameter};
 
 /// The most characters of what an app says, by what it says it of.
@@ -58,22 +64,147 @@ pub(super) trait Reader: Send + Sync {
 /// Reads packages where they lie on the phone, as few bytes of them as will do.
 pub(super) struct Apks;
 
+/// The most files of one app that are looked into: its base, and splits where that does not have all.
+const MOST_FILES: usize = 8;
+
 #[async_trait]
 impl Reader for Apks {
     async fn read(
         &self,
-        _device: &dyn Device,
-        _package: &Package,
-        _services: &[Component],
+        device: &dyn Device,
+        package: &Package,
+        services: &[Component],
     ) -> Result<Contents, Unread> {
-        Err(Unread::Words("packages cannot be read yet".into()))
+        let failed = Mutex::default();
+        let mut found = Gathered::default();
+        for (at, path) in package.files.iter().take(MOST_FILES).enumerate() {
+            let source = OnPhone { device, path, failed: &failed };
+            let looked = found.look_into(source, services, at == 0).await;
+            if let Some(error) = lock(&failed).take() {
+                return Err(Unread::Device(error));
+            }
+            match looked {
+                Err(error) if at == 0 => return Err(Unread::Words(error.to_string())),
+                // A split that cannot be read leaves what is missing missing.
+                Ok(()) | Err(_) => {}
+            }
+            if !found.lacks(services) {
+                break;
+            }
+        }
+        if package.files.is_empty() {
+            return Err(Unread::Words("the phone does not tell where its files are".into()));
+        }
+        Ok(Contents::of(services, found.declared, found.certificate))
     }
 }
+
+/// A package on a phone. What the phone fails with is kept beside, because whether it is still there matters to more than one app.
+struct OnPhone<'a> {
+    device: &'a dyn Device,
+    path: &'a str,
+    failed: &'a Mutex<Option<Error>>,
+}
+
+impl OnPhone<'_> {
+    fn failed(&self, error: Error) -> String {
+        let said = error.to_string();
+        *lock(self.failed) = Some(error);
+        said
+    }
+}
+
+#[async_trait]
+impl Source for OnPhone<'_> {
+    async fn length(&self) -> Result<u64, String> {
+        self.device.file_length(self.path).await.map_err(|error| self.failed(error))
+    }
+
+    async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
+        let read = self.device.read_file(self.path, from, length).await;
+        read.map_err(|error| self.failed(error))
+    }
+}
+
+/// What was found in an app's packages so far.
+#[derive(Default)]
+struct Gathered {
+    certificate: Option<String>,
+    declared: Vec<Declared>,
+}
+
+impl Gathered {
+    /// Whether something is still to be found: a service that nothing declares, a descriptor that is not there.
+    fn lacks(&self, services: &[Component]) -> bool {
+        let is_declared = |class: &String| self.declared.iter().any(|it| it.is_of(class));
+        services.iter().any(|service| !is_declared(&service.class))
+            || self.declared.iter().any(Declared::lacks_descriptor)
+    }
+
+    async fn look_into(
+        &mut self,
+        source: OnPhone<'_>,
+        services: &[Component],
+        base: bool,
+    ) -> Result<(), apk::Error> {
+        let mut apk = Apk::open(source, apk::Limits::default()).await?;
+        if base {
+            // One that cannot be read is complained about; it does not take the tools away.
+            self.certificate = apk.certificates().await.ok().and_then(fingerprint);
+        }
+        if services.is_empty() {
+            return Ok(());
+        }
+        let manifest = apk.manifest().await?;
+        for service in &manifest.services {
+            let is_new = self.declared.iter().all(|it| !it.is_of(&service.class));
+            if is_new && services.iter().any(|it| it.class == service.class) {
+                let declaration = compiled::declaration(service);
+                self.declared.push(Declared { declaration, descriptor: Err(NO_DESCRIPTOR.into()) });
+            }
+        }
+        for declared in self.declared.iter_mut().filter(|it| it.lacks_descriptor()) {
+            let Some(id) = declared.declaration.capabilities() else { continue };
+            declared.descriptor = match apk.xml(id).await {
+                Ok(mut root) => {
+                    apk.resolve(&mut root).await?;
+                    Ok(descriptor::check(&compiled::element(&root)))
+                }
+                Err(error) => Err(error.to_string()),
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Who signed a package, as a pin remembers it: of several signers all count, in whatever order they stand.
+fn fingerprint(certificates: Vec<apk::Certificate>) -> Option<String> {
+    let hex = |byte: &u8| format!("{byte:02x}");
+    let one = |it: &apk::Certificate| it.sha256.iter().map(hex).collect::<String>();
+    let mut all: Vec<_> = certificates.iter().map(one).collect();
+    all.sort();
+    all.dedup();
+    (!all.is_empty()).then(|| all.join("+"))
+}
+
+/// What stands for a descriptor that nothing leads to.
+const NO_DESCRIPTOR: &str = "no meta-data leads to a descriptor";
 
 /// A service that was declared, with its descriptor as far as it has one that could be read.
 pub(super) struct Declared {
     pub(super) declaration: Declaration,
     pub(super) descriptor: Result<Reading, String>,
+}
+
+impl Declared {
+    fn is_of(&self, class: &str) -> bool {
+        self.declaration.service == class
+    }
+
+    /// Whether its manifest leads to a descriptor that is not here.
+    fn lacks_descriptor(&self) -> bool {
+        self.descriptor.is_err() && self.declaration.capabilities().is_some()
+    }
 }
 
 impl Contents {
@@ -101,7 +232,7 @@ impl Contents {
             let Some(place) =
                 declared.iter().position(|it| it.declaration.service == service.class)
             else {
-                let class = flat(&service.class, 120);
+                let class = harmless(&service.class, 120);
                 let why = format!("the phone knows a service {class} that no manifest declares");
                 contents.complain("readable", true, &why);
                 continue;
@@ -113,18 +244,16 @@ impl Contents {
 
     fn offer(&mut self, service: &Component, declared: &Declared, one_of_several: bool) {
         let Declared { declaration, descriptor } = declared;
-        let words = |name: &str, most| match declaration.meta(name) {
-            None | Some(thumbwire_mobile_mcp::Value::Reference(_)) => String::new(),
-            Some(value) => flat(&value.words(), most),
-        };
         if self.name.is_empty() {
-            self.name = words("mobile.mcp.tool.name", NAME);
+            self.name = harmless(&declaration.name(), NAME);
         }
         if self.description.is_empty() {
-            self.description = words("mobile.mcp.tool.description", DESCRIPTION);
+            self.description = harmless(&declaration.description(), DESCRIPTION);
         }
         let reading = match descriptor {
             Ok(reading) => reading,
+            // The manifest's own rule has said it already.
+            Err(_) if declaration.capabilities().is_none() => return,
             Err(why) => return self.complain("tool-capabilities", true, why),
         };
         self.found(&reading.findings);
@@ -133,9 +262,9 @@ impl Contents {
         }
         for capability in &reading.descriptor.capabilities {
             if capability.id.chars().count() > LONGEST_ID
-                || capability.id != flat(&capability.id, LONGEST_ID)
+                || capability.id != harmless(&capability.id, LONGEST_ID)
             {
-                let id = flat(&capability.id, 60);
+                let id = harmless(&capability.id, 60);
                 let why = format!("the id {id} is too long, or has characters that do not show");
                 self.complain("bounds", true, &why);
                 continue;
@@ -143,7 +272,7 @@ impl Contents {
             self.tools.push(tool(service, capability));
         }
         if one_of_several && reading.descriptor.capabilities.is_empty() {
-            let class = flat(&service.class, 120);
+            let class = harmless(&service.class, 120);
             self.complain("readable", false, &format!("the service {class} offers nothing"));
         }
     }
@@ -159,7 +288,7 @@ impl Contents {
         let says = match left {
             0 => return,
             1 => "there is more that is wrong with it".to_owned(),
-            _ => flat(says, 300),
+            _ => harmless(says, 300),
         };
         self.complaints.push(Complaint { rule: rule.to_owned(), fatal, says });
     }
@@ -169,7 +298,7 @@ fn tool(service: &Component, capability: &Capability) -> AppTool {
     let parameters = |list: &[Param]| list.iter().map(parameter).collect();
     AppTool {
         id: capability.id.clone(),
-        description: flat(&capability.description, DESCRIPTION),
+        description: harmless(&capability.description, DESCRIPTION),
         service: Some(service.clone()),
         input: parameters(&capability.input),
         output: parameters(&capability.output),
@@ -178,16 +307,10 @@ fn tool(service: &Component, capability: &Capability) -> AppTool {
 }
 
 fn parameter(param: &Param) -> Parameter {
-    let kind = match param.kind {
-        Kind::String => "string",
-        Kind::Boolean => "boolean",
-        Kind::Integer => "integer",
-        Kind::Number => "number",
-    };
     Parameter {
         name: param.name.clone(),
-        kind,
+        kind: param.kind.name(),
         required: param.required,
-        description: flat(&param.description, OF_A_PARAMETER),
+        description: harmless(&param.description, OF_A_PARAMETER),
     }
 }

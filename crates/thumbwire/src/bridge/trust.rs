@@ -14,10 +14,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use thumbwire_device::{AppId, Device};
+use thumbwire_mobile_mcp::words::harmless;
 
 use super::store::{MemoryStore, Pin, TrustStore};
-use super::words::{flat, quoted};
-use super::{Bridge, BridgeOptions};
+use super::{Bridge, BridgeOptions, quoted};
 use crate::action::{AppTool, AppTools, Ask, Cause, Failure, Trusted, agrees};
 
 /// How many digests of one tool are remembered: versions of an app on several phones.
@@ -132,7 +132,7 @@ impl Bridge {
 /// The refusal for an app that offers nothing.
 pub(super) fn nothing(app: &AppId, tool: &str) -> Cause {
     let why = Some("this app offers nothing to programs, or is not on this phone".into());
-    Cause::AppToolNotFound { app: flat(&app.0, 200), tool: flat(tool, 200), why }
+    Cause::AppToolNotFound { app: harmless(&app.0, 200), tool: harmless(tool, 200), why }
 }
 
 /// Takes the app as it is now for what was agreed to.
@@ -172,8 +172,8 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
     let word = |(part, new): &(Option<&AppTool>, bool)| match (part, new) {
         (None, true) => format!("it offers tools by {} now", tools.by.name()),
         (None, false) => "it says something else of itself".to_owned(),
-        (Some(tool), true) => format!("{} is new", flat(&tool.id, 60)),
-        (Some(tool), false) => format!("{} says something else of itself", flat(&tool.id, 60)),
+        (Some(tool), true) => format!("{} is new", harmless(&tool.id, 60)),
+        (Some(tool), false) => format!("{} says something else of itself", harmless(&tool.id, 60)),
     };
     let mut words: Vec<_> = unagreed.iter().take(NAMED).map(word).collect();
     if unagreed.len() > NAMED {
@@ -193,7 +193,7 @@ fn question(tools: &AppTools, pin: &Pin, what: &str) -> String {
             None => (&tools.name, &tools.description),
             Some(tool) => (&tool.id, &tool.description),
         };
-        let _ = writeln!(question, "- {} says {}", flat(name, 60), quoted(says, 200));
+        let _ = writeln!(question, "- {} says {}", harmless(name, 60), quoted(says, 200));
     }
     question.push_str("May its tools be called from now on?");
     question
