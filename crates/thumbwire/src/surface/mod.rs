@@ -6,6 +6,7 @@
 //! call goes through [`Perform`].
 
 pub mod android;
+pub mod bridged;
 pub mod dispatch;
 mod document;
 mod lenient;
@@ -16,12 +17,14 @@ mod schema;
 mod tool;
 pub mod ufo;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::action::{Call, Cause, Failure, Perform};
+use bridged::Guests;
 use document::{Document, read};
 pub use reply::{Content, Reply};
 pub use schema::{Misfit, Rule};
@@ -38,6 +41,8 @@ pub struct Surface {
     pub instructions: &'static str,
     /// Its tools, in the order in which they are listed.
     pub tools: Vec<Tool>,
+    /// Tools beside them that come and go, where a caller has added such.
+    pub guests: Option<Arc<dyn Guests>>,
     /// The name of the one argument in which clients of the original put all others; both forms are taken.
     pub nested: Option<&'static str>,
     /// Whether a reply may have a line about arguments that were ignored; not where its text is read by programs.
@@ -68,7 +73,12 @@ pub enum Why<'a> {
 }
 
 impl Surface {
-    /// The tool of this name.
+    /// The same, with tools that come and go.
+    pub fn with_guests(self, guests: Arc<dyn Guests>) -> Self {
+        Self { guests: Some(guests), ..self }
+    }
+
+    /// The tool of this name; a guest's is [`Guests::tool`].
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }

@@ -58,6 +58,7 @@ pub fn surface() -> Surface {
         server: "android-mcp-server",
         instructions: INSTRUCTIONS,
         tools: tools.into_iter().map(with_device).map(Tool::lenient).collect(),
+        guests: None,
         nested: Some("params"),
         tells_ignored: false,
         refuse: refusal::refuse,

@@ -8,6 +8,7 @@
 //! Durations are seconds. Errors are results with `isError`: the first line is the document's text, the last tells
 //! the next move, and what more is known stands between.
 
+mod app_tools;
 mod apps;
 mod devices;
 mod pictures;
@@ -51,6 +52,8 @@ pub fn surface() -> Surface {
         seed.row("mobile_long_press", Acts, 45, touch::long_press, touch::pressed_long),
         seed.row("mobile_press_key", Acts, 10, touch::press_key, touch::pressed_key),
         seed.row("mobile_set_orientation", Settles, 15, touch::turn, touch::turned),
+        own.row("mobile_list_app_tools", Looks, 60, app_tools::list, app_tools::listed),
+        own.row("mobile_call_app_tool", Acts, 60, app_tools::call, app_tools::called),
     ];
     let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
@@ -60,6 +63,7 @@ pub fn surface() -> Surface {
         server: "thumbwire",
         instructions: INSTRUCTIONS,
         tools,
+        guests: None,
         nested: None,
         tells_ignored: true,
         refuse: words::refuse,
@@ -68,7 +72,8 @@ pub fn surface() -> Surface {
 
 const INSTRUCTIONS: &str = "Drives a phone. Look with mobile_get_accessibility_tree (text, with a ref for each \
 element), mobile_take_screenshot, or both by mobile_snapshot; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
-(element_id \"e12\"), a resource id or a text. After any action, look again: refs from before it are refused.";
+(element_id \"e12\"), a resource id or a text. After any action, look again: refs from before it are refused. \
+Where an app offers a tool for what is wanted (app_*, mobile_list_app_tools), prefer it to tapping.";
 
 /// The arguments of a tool that takes none.
 #[derive(Deserialize)]

@@ -47,7 +47,7 @@ fn surface(tools: Vec<Tool>, refuse: fn(&Refusal<'_>) -> Reply) -> Surface {
     // The original takes no nested arguments, and its text is read by programs.
     let (nested, tells_ignored) = (None, false);
     let (name, server, instructions) = ("", "", "");
-    Surface { name, server, instructions, tools, nested, tells_ignored, refuse }
+    Surface { name, server, instructions, tools, guests: None, nested, tells_ignored, refuse }
 }
 
 fn original() -> Document {
