@@ -1,4 +1,8 @@
 //! The server: MCP's handshakes and lists around a surface.
+//!
+//! A surface's own tools stay as they are; its guests come and go, and clients are told: those of the older revisions unasked
+//! (`notifications/tools/list_changed`; over HTTP on the stream of `exchange`), those of revision 2026-07-28 where they listen
+//! (`subscriptions/listen`).
 
 use std::sync::Arc;
 
@@ -6,9 +10,12 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, ToolAnnotations,
+    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ToolAnnotations,
 };
-use rmcp::service::{Peer, RequestContext, ServerInitializeError};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, ServerInitializeError, SubscriptionContext,
+};
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use thumbwire_device::Image;
@@ -44,7 +51,9 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let server = Server::new(surface, perform);
+    let over = CancellationToken::new();
+    let _ends_with_us = over.clone().drop_guard();
+    let server = Server { over: Some(over), ..Server::new(surface, perform) };
     let reader = Lines::new(reader);
     let odd = reader.odd();
     let running = match server.serve((reader, writer)).await {
@@ -78,17 +87,24 @@ fn begun_badly(error: ServerInitializeError, odd: Option<&String>) -> Result<(),
 pub(super) struct Server {
     surface: Arc<Surface>,
     perform: Arc<dyn Perform>,
+    /// Cancelled when the one client has left; `None` where requests come one by one, and nothing can be told between them.
+    over: Option<CancellationToken>,
 }
 
 impl Server {
     pub(super) fn new(surface: Arc<Surface>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform }
+        Self { surface, perform, over: None }
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let able = ServerCapabilities::builder().enable_tools();
+        let able = match self.surface.guests {
+            Some(_) => able.enable_tool_list_changed().build(),
+            None => able.build(),
+        };
+        ServerConfig::new(able)
             .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
             .with_instructions(self.surface.instructions)
     }
@@ -98,7 +114,57 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.surface.tools.iter().map(listed).collect()))
+        let mut tools: Vec<_> = self.surface.tools.iter().map(listed).collect();
+        if let Some(guests) = &self.surface.guests {
+            tools.extend(guests.tools().await.iter().map(|tool| listed(tool)));
+        }
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (Some(guests), Some(over)) = (self.surface.guests.clone(), self.over.clone()) else {
+            return;
+        };
+        tokio::spawn(async move {
+            let mut seen = guests.version();
+            loop {
+                tokio::select! {
+                    () = over.cancelled() => return,
+                    () = guests.changed(&mut seen) => {}
+                }
+                if context.peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// What a client of revision 2026-07-28 may be told of; where no tool ever comes or goes, nothing.
+    fn accepted_subscription_filter(
+        &self,
+        _requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.surface.guests.as_ref()?;
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let guests = self.surface.guests.as_ref();
+        let Some(guests) = guests.filter(|_| context.accepted().tools_list_changed == Some(true))
+        else {
+            context.cancelled().await;
+            return Ok(());
+        };
+        let mut seen = guests.version();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = guests.changed(&mut seen) => {}
+            }
+            if context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
     }
 
     async fn call_tool(
@@ -106,7 +172,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.surface.tool(&request.name) else {
+        let guest = match (self.surface.tool(&request.name), &self.surface.guests) {
+            (None, Some(guests)) => guests.tool(&request.name).await,
+            _ => None,
+        };
+        let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
             let words = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, words, None));
         };

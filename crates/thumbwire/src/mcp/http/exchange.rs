@@ -3,11 +3,12 @@
 //! A POST carries one JSON-RPC message. A request of revision 2026-07-28 stands for itself; one of an older revision
 //! belongs to a session that `initialize` began. It is answered in JSON, or in a stream of events when the call told
 //! of progress before it was done. Either is given up when its connection closes: nobody could fetch the answer later.
-//! A GET opens a stream that stays silent (no tool of ours speaks unasked), a DELETE ends the session.
+//! A GET opens a stream that tells when the list of tools is another one, and is silent else; a DELETE ends the session.
 //!
 //! Statuses and words follow the recorded answers of UFO's servers (the Python SDK) where rmcp does not decide them.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -29,6 +30,7 @@ use super::refusal::Refusal;
 use super::sessions::{Sessions, UnderWay};
 use super::{PATH, View};
 use crate::mcp::server::Server;
+use crate::surface::bridged::Guests;
 
 /// How large a message may be. The largest that a tool of ours takes is a text to type.
 const LARGEST: usize = 4 << 20;
@@ -45,6 +47,10 @@ const ALIVE: Duration = Duration::from_secs(15);
 /// JSON-RPC's code for a request that its sender took back, as language servers use it; MCP has none.
 const CANCELLED: i64 = -32800;
 
+/// The event that tells that the list of tools is another one.
+const LIST_CHANGED: &[u8] =
+    b"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
+
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -56,6 +62,7 @@ pub(super) struct Exchange {
     gate: Gate,
     sessions: Sessions,
     messages: StreamableHttpService<Server, NeverSessionManager>,
+    guests: Option<Arc<dyn Guests>>,
     stop: CancellationToken,
 }
 
@@ -71,10 +78,11 @@ impl Exchange {
             // The gate has checked both.
             .disable_allowed_hosts()
             .disable_allowed_origins();
+        let guests = view.surface.guests.clone();
         let server = Server::new(view.surface, view.perform);
         let messages =
             StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
-        Self { gate, sessions: Sessions::default(), messages, stop }
+        Self { gate, sessions: Sessions::default(), messages, guests, stop }
     }
 
     /// Answers one request.
@@ -193,11 +201,16 @@ impl Exchange {
         let under_way = under_way.ok_or_else(no_session)?;
         let (over, stop) = (under_way.over.clone(), self.stop.clone());
         // The first line goes out at once: a client may wait for it to see that the stream is open.
-        let beginning = (tokio::time::interval(ALIVE), under_way);
-        let lines = stream::unfold(beginning, |(mut alive, under_way)| async move {
-            alive.tick().await;
-            Some((Ok::<_, Infallible>(Bytes::from_static(b":\n\n")), (alive, under_way)))
-        });
+        let seen = self.guests.as_ref().map_or(0, |guests| guests.version());
+        let beginning = (tokio::time::interval(ALIVE), self.guests.clone(), seen, under_way);
+        let lines =
+            stream::unfold(beginning, |(mut alive, guests, mut seen, under_way)| async move {
+                let line = tokio::select! {
+                    _ = alive.tick() => Bytes::from_static(b":\n\n"),
+                    () = changed(guests.as_deref(), &mut seen) => Bytes::from_static(LIST_CHANGED),
+                };
+                Some((Ok::<_, Infallible>(line), (alive, guests, seen, under_way)))
+            });
         let ended = async move {
             tokio::select! {
                 () = over.cancelled() => {}
@@ -231,6 +244,14 @@ impl Exchange {
         let response = self.messages.handle(request).await.map(Body::new);
         let refused = response.status().is_client_error() || response.status().is_server_error();
         if refused && !is_json(response.headers()) { in_json(response, id).await } else { response }
+    }
+}
+
+/// Waits until the list of tools is another one than was seen.
+async fn changed(guests: Option<&dyn Guests>, seen: &mut u64) {
+    match guests {
+        Some(guests) => guests.changed(seen).await,
+        None => std::future::pending().await,
     }
 }
 
