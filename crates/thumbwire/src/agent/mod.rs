@@ -18,6 +18,7 @@ mod loops;
 mod memory;
 mod mind;
 pub mod model;
+mod offered;
 mod options;
 mod phases;
 mod prompt;

@@ -19,6 +19,7 @@ use super::scene::Scene;
 use super::sight::Sight;
 use super::watch::{Event, Watch};
 use crate::action::{Action, Call, Controls, Outcome, Perform};
+use crate::surface::bridged::is_app_tool;
 use crate::trace::format::{Carried, Line, Round, StoredLook};
 
 /// How much of what the recorded screen says must be there: lists change, pages do not.
@@ -262,6 +263,10 @@ impl Recorded {
 
     fn action(&self, carried: &Carried, now: &Scene, sight: &Sight) -> Result<Doing, String> {
         let mut arguments = carried.arguments.clone();
+        if is_app_tool(&carried.function) {
+            // An app's own words: nothing in them is a place on the screen.
+            return Ok(Doing { function: carried.function.clone(), arguments });
+        }
         if let Some(id) = arguments.get("control_id").and_then(Value::as_str) {
             let was = self.scene.controls.as_deref().ok_or("the listing was not kept")?;
             let node = carried

@@ -23,6 +23,7 @@ use super::loops::Loops;
 use super::memory::Memory;
 use super::mind::Mind;
 use super::model::Spent;
+use super::offered::Offered;
 use super::options::{Ended, Options, Stopped};
 use super::phases::{self, Broken, Pipeline};
 use super::reply::Status;
@@ -44,6 +45,7 @@ pub struct Agent {
     suppliers: Vec<Arc<dyn Supplier>>,
     vault: Option<Arc<Vault>>,
     confirm: Confirm,
+    apps: Option<Arc<dyn Perform>>,
 }
 
 /// How often in a row a mind may claim that the goal is reached where a fresh look says that it is not.
@@ -56,7 +58,8 @@ impl Agent {
     pub fn new(mind: Arc<dyn Mind>, perform: Arc<dyn Perform>, options: Options) -> Self {
         let watch = Watchers(vec![Arc::new(Log::default())]);
         let (story, vault, confirm) = (Story::default(), None, Confirm::default());
-        Self { mind, perform, options, story, watch, suppliers: Vec::new(), vault, confirm }
+        let suppliers = Vec::new();
+        Self { mind, perform, options, story, watch, suppliers, vault, confirm, apps: None }
     }
 
     /// The same, telling its story to a recorder: the one of the [`Traced`](crate::trace::Traced) that it performs by.
@@ -74,6 +77,13 @@ impl Agent {
     /// The same, with functions beside its own.
     pub fn able_to(mut self, supplier: Arc<dyn Supplier>) -> Self {
         self.suppliers.push(supplier);
+        self
+    }
+
+    /// The same, with what the phone's apps offer among its functions: those that may be called. `perform` is asked once what there is,
+    /// when a run begins; calls go by the agent's own.
+    pub fn using_apps(mut self, perform: Arc<dyn Perform>) -> Self {
+        self.apps = Some(perform);
         self
     }
 
@@ -104,7 +114,24 @@ impl Agent {
             call.deadline = call.deadline.min(began + left);
         }
         let (left, loops) = (Left::default(), Loops::default());
-        let mut run = Run { agent: self, call, request, memory, left, loops, unchecked: 0, began };
+        let mut suppliers = self.suppliers.clone();
+        if let Some(apps) = &self.apps {
+            let offered = Offered::on(&**apps, &call, request).await;
+            if !offered.is_empty() {
+                suppliers.push(Arc::new(offered));
+            }
+        }
+        let mut run = Run {
+            agent: self,
+            call,
+            request,
+            memory,
+            suppliers,
+            left,
+            loops,
+            unchecked: 0,
+            began,
+        };
         run.begin();
         let end = run.carry_out().await;
         run.end(end)
@@ -117,6 +144,8 @@ struct Run<'a> {
     call: Call,
     request: &'a str,
     memory: Memory,
+    /// What there is beside the agent's own functions.
+    suppliers: Vec<Arc<dyn Supplier>>,
     /// What the last round left.
     left: Left,
     loops: Loops,
@@ -181,13 +210,13 @@ impl Run<'_> {
 
     /// One round; how the run ends if it ends with it.
     async fn round(&mut self, pipeline: &Pipeline) -> Option<End> {
-        let Agent { mind, perform, options, story, watch, suppliers, confirm, .. } = self.agent;
+        let Agent { mind, perform, options, story, watch, confirm, .. } = self.agent;
         let secrets = self.agent.secrets();
         let budgets = &options.budgets;
         let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
         watch.tell(&Event::Round { round: number, most: options.budgets.rounds });
-        let hands = Hands::new(&**perform, &self.call, suppliers);
+        let hands = Hands::new(&**perform, &self.call, &self.suppliers);
         let context = Context {
             request: Some(self.request.into()),
             log_path: Some(options.log_path.clone()),

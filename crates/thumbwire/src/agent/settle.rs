@@ -13,6 +13,7 @@ use super::scene::Scene;
 use super::verify::{Deed, Finding, Kind, Repair, Step, verify};
 use super::watch::{Event, Watch};
 use crate::action::{Action, Controls, Outcome};
+use crate::surface::bridged::is_app_tool;
 
 /// How long a look may take.
 const LOOK: Duration = Duration::from_secs(25);
@@ -162,9 +163,10 @@ pub(super) async fn controls(hands: &Hands<'_>) -> Option<Arc<Controls>> {
     }
 }
 
-/// Whether a call does something after which a look is worth its time.
+/// Whether a call does something after which a look is worth its time. What an app does by itself may show, and may put a window
+/// before whoever uses it.
 pub(super) fn is_act(function: &str) -> bool {
-    matches!(
+    is_app_tool(function) || matches!(
         function,
         "tap"
             | "swipe"

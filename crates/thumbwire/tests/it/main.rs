@@ -25,6 +25,7 @@ mod marks;
 mod models;
 mod models_story;
 mod monitors;
+mod offering;
 mod old_phone;
 mod pictures;
 mod prompting;

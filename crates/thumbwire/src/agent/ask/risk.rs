@@ -1,4 +1,5 @@
-//! Which acts are risky: by the words of the control that is tapped, in several languages.
+//! Which acts are risky: by the words of the control that is tapped, in several languages; and whatever an app does by itself, since
+//! its protocol does not say which of its tools only look.
 //!
 //! Words alone cannot know what a button does; this is a net for what is plainly called so, not a promise. Long texts (a
 //! message in a list, a paragraph) are no buttons and are passed over.
@@ -6,8 +7,10 @@
 use serde_json::Value;
 use thumbwire_device::Node;
 
+use super::super::prompt::shortened;
 use super::super::reply::Doing;
 use super::super::scene::Scene;
+use crate::surface::bridged::is_app_tool;
 
 /// What an act would do that cannot be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +25,9 @@ impl Risk {
     /// What a person is asked.
     pub fn question(&self, app: Option<&str>) -> String {
         let Self { what, words } = self;
+        if *what == BY_AN_APP {
+            return format!("About to call {words}, {what}. Go ahead? (yes / no)");
+        }
         let place = app.map_or(String::new(), |app| format!(" in {app}"));
         format!("About to tap {words:?}{place}, which may {what}. Go ahead? (yes / no)")
     }
@@ -93,12 +99,22 @@ const WORDS: [(&str, &str); 8] = [
     ),
 ];
 
+/// What an app does by itself: nobody sees it coming, and its name alone says little.
+const BY_AN_APP: &str = "which an app then does by itself";
+/// How much of its arguments a person is told, in characters.
+const LONGEST_ARGUMENTS: usize = 300;
+
 /// More words than that are a text, not a button.
 const MOST_WORDS: usize = 5;
 const MOST_SIGNS: usize = 48;
 
 /// Whether the act would do something that cannot be taken back, as far as words tell.
 pub fn risk(doing: &Doing, screen: &Scene) -> Option<Risk> {
+    if is_app_tool(&doing.function) {
+        let arguments = Value::from(doing.arguments.clone()).to_string();
+        let words = format!("{} {}", doing.function, shortened(&arguments, LONGEST_ARGUMENTS));
+        return Some(Risk { what: BY_AN_APP, words });
+    }
     if !matches!(&*doing.function, "click_control" | "tap" | "long_press" | "mobile_tap_element") {
         return None;
     }

@@ -18,6 +18,7 @@ use super::super::verify::Deed;
 use super::super::watch::Event;
 use super::{Broken, Strategy, collect, sight, think};
 use crate::action::{Action, Outcome, Typed};
+use crate::surface::bridged::is_app_tool;
 use crate::trace::format::{Carried, Judged};
 
 /// `MobileActionExecutionStrategy`.
@@ -92,6 +93,10 @@ async fn ready(round: &Round<'_>, doing: &Doing) -> Result<Doing, String> {
         round.watch.tell(&Event::Asked { question: &question });
         confirmed(round.call, &question).await?;
     }
+    if is_app_tool(&doing.function) {
+        // An argument of an app may be called as one of ours, and means no control.
+        return Ok(doing.clone());
+    }
     let Some(listed) = round.screen.scene.controls.as_deref() else { return Ok(doing.clone()) };
     if !round.options.safeguards.aim {
         return Ok(aim::blind(doing, listed).unwrap_or_else(|| doing.clone()));
@@ -161,6 +166,7 @@ async fn carry_out(round: &Round<'_>, doing: &Doing, aimed: &Doing) -> (Carried,
     result.insert("success".into(), success.into());
     result.insert("message".into(), message.clone().into());
     let control = doing.arguments.get("control_id").and_then(Value::as_str);
+    let control = control.filter(|_| !is_app_tool(&doing.function));
     let listing = round.screen.scene.controls.as_deref();
     let carried = Carried {
         function: doing.function.clone(),

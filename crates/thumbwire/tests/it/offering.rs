@@ -1,0 +1,271 @@
+//! What apps offer, as an MCP client and the agent meet it. What they offer here is made up: the phone beneath is the virtual one.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+use thumbwire::action::{
+    Action, Answered, AppCall, AppTool, AppTools, By, Call, Catalog, Failure, Heard, Outcome,
+    Parameter, Perform, Trusted,
+};
+use thumbwire::agent::{Agent, Confirm, Memory, Pictures, Status};
+use thumbwire::mcp;
+use thumbwire::session::{Session, VIRTUAL};
+use thumbwire::surface::bridged::{self, Which};
+use thumbwire::surface::mobile;
+use thumbwire_device::AppId;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+use tokio::time::timeout;
+
+use crate::agent::{Script, an_hour, clicks, options, says, session, step};
+
+/// A session whose apps offer something.
+struct Offering {
+    inner: Session,
+    catalog: Mutex<Arc<Catalog>>,
+    /// What the app answers that it failed by.
+    fails: Option<&'static str>,
+    called: Mutex<Vec<AppCall>>,
+}
+
+impl Offering {
+    fn on(phone: &VirtualPhone, apps: Vec<AppTools>) -> Self {
+        let (inner, catalog) = (session(phone), Mutex::default());
+        let offering = Self { inner, catalog, fails: None, called: Mutex::default() };
+        offering.now(apps);
+        offering
+    }
+
+    fn now(&self, apps: Vec<AppTools>) {
+        let apps = apps.into_iter().map(Arc::new).collect();
+        *self.catalog.lock().unwrap() = Arc::new(Catalog { apps, phases: Vec::new() });
+    }
+}
+
+#[async_trait]
+impl Perform for Offering {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        match action {
+            Action::ListAppTools { .. } => {
+                Ok(Outcome::AppTools(Arc::clone(&self.catalog.lock().unwrap())))
+            }
+            Action::CallAppTool(asked) => {
+                self.called.lock().unwrap().push(asked.clone());
+                let output = json!({ "id": 7 }).as_object().cloned().unwrap();
+                let heard = Heard::Answer {
+                    success: self.fails.is_none(),
+                    message: self.fails.unwrap_or("Added.").into(),
+                    output: if self.fails.is_some() { Map::new() } else { output },
+                    warnings: Vec::new(),
+                };
+                let phases = Vec::new();
+                Ok(Outcome::Answered(Answered { app: asked.app, tool: asked.tool, heard, phases }))
+            }
+            action => self.inner.perform(call, action).await,
+        }
+    }
+}
+
+fn notes(tools: &[(&str, &str)]) -> AppTools {
+    let parameter = |name: &str, required| Parameter {
+        name: name.into(),
+        kind: "string",
+        required,
+        description: format!("The note's {name}"),
+    };
+    let tool = |(id, description): &(&str, &str)| AppTool {
+        id: (*id).into(),
+        description: (*description).into(),
+        service: None,
+        input: vec![parameter("title", true), parameter("text", false)],
+        output: vec![Parameter { name: "id".into(), kind: "integer", ..Parameter::default() }],
+        schema: None,
+    };
+    AppTools {
+        app: AppId("com.example.notes".into()),
+        by: By::MobileMcp,
+        name: "Notes".into(),
+        description: String::new(),
+        version: 1,
+        certificate: String::new(),
+        trusted: Trusted::Yes,
+        tools: tools.iter().map(tool).collect(),
+        complaints: Vec::new(),
+    }
+}
+
+const ADD: (&str, &str) = ("add_note", "Adds a note");
+
+/// An MCP client that reads and writes lines.
+struct Client {
+    lines: Lines<BufReader<tokio::io::ReadHalf<DuplexStream>>>,
+    writer: tokio::io::WriteHalf<DuplexStream>,
+    next: i64,
+}
+
+impl Client {
+    fn of(offering: &Arc<Offering>) -> Self {
+        let which = Which::Named(vec![VIRTUAL.into()]);
+        let guests = bridged::AppTools::new(offering.clone(), which);
+        let surface = Arc::new(mobile::surface().with_guests(Arc::new(guests)));
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(theirs);
+        tokio::spawn(mcp::serve(surface, offering.clone(), reader, writer));
+        let (reader, writer) = tokio::io::split(ours);
+        Self { lines: BufReader::new(reader).lines(), writer, next: 1 }
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn receive(&mut self) -> Value {
+        let line = timeout(Duration::from_secs(300), self.lines.next_line()).await.unwrap();
+        serde_json::from_str(&line.unwrap().unwrap()).unwrap()
+    }
+
+    async fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next;
+        self.next += 1;
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        loop {
+            let message = self.receive().await;
+            if message["id"] == id {
+                return message["result"].clone();
+            }
+        }
+    }
+
+    async fn begin(&mut self, revision: &str) -> Value {
+        let client = json!({ "name": "test", "version": "0" });
+        let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
+        let hello = self.request("initialize", params).await;
+        self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        hello
+    }
+}
+
+/// The tools of apps in a list.
+fn guests(listed: &Value) -> Vec<Value> {
+    let tools = listed["tools"].as_array().unwrap().iter();
+    tools.filter(|tool| tool["name"].as_str().unwrap().starts_with("app_")).cloned().collect()
+}
+
+fn offering(apps: Vec<AppTools>) -> Arc<Offering> {
+    Arc::new(Offering::on(&VirtualPhone::new(Setup::default()), apps))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_lists_and_calls_what_apps_offer_and_hears_when_they_come_and_go() {
+    let offering = offering(vec![notes(&[ADD])]);
+    let mut client = Client::of(&offering);
+    let hello = client.begin("2025-11-25").await;
+    assert_eq!(hello["capabilities"]["tools"], json!({ "listChanged": true }));
+    let listed = client.request("tools/list", json!({})).await;
+    insta::assert_json_snapshot!("tools_of_apps", guests(&listed));
+    let arguments = json!({ "title": "Milk" });
+    let call = json!({ "name": "app_notes_add_note", "arguments": arguments });
+    let done = client.request("tools/call", call).await;
+    insta::assert_json_snapshot!("call_of_an_apps_tool", done);
+    offering.now(vec![notes(&[ADD, ("find_note", "Finds notes")])]);
+    let told = client.receive().await;
+    assert_eq!(told, json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    let listed = client.request("tools/list", json!({})).await;
+    let names: Vec<Value> = guests(&listed).iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["app_notes_add_note", "app_notes_find_note"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_of_revision_2026_07_28_hears_of_it_where_it_listens() {
+    let offering = offering(vec![notes(&[ADD])]);
+    let mut client = Client::of(&offering);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.request("server/discover", json!({ "_meta": meta })).await;
+    assert_eq!(found["capabilities"]["tools"]["listChanged"], true, "{found}");
+    let listed = client.request("tools/list", json!({ "_meta": meta })).await;
+    assert_eq!(guests(&listed).len(), 1);
+    // What a list says may be another thing a moment later, and is nobody else's.
+    assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(0), &json!("private")));
+    let wanted = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
+    let listen = json!({ "jsonrpc": "2.0", "id": 99, "method": "subscriptions/listen", "params": wanted });
+    client.send(listen).await;
+    let accepted = client.receive().await;
+    assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged", "{accepted}");
+    offering.now(Vec::new());
+    let told = client.receive().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mind_prefers_what_an_app_offers_to_tapping() {
+    let phone = VirtualPhone::new(Setup::default());
+    let offering = Arc::new(Offering::on(&phone, vec![notes(&[ADD])]));
+    let mind = Script::of(vec![
+        Box::new(|sight| {
+            let offered = sight.functions.iter().find(|one| one.name == "app_notes_add_note");
+            let offered = offered.unwrap();
+            assert_eq!(offered.description, "com.example.notes says: \"Adds a note. Gives id (integer)\"");
+            assert!(offered.schema["properties"].get("device").is_none());
+            Ok(crate::agent::does("app_notes_add_note", json!({ "title": "Milk" })))
+        }),
+        says(Status::Finish, "The note is there"),
+    ]);
+    let mut options = options();
+    options.pictures = Pictures::Text;
+    let agent = Agent::new(mind.clone(), offering.clone(), options).using_apps(offering.clone());
+    let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
+    assert_eq!((ended.status, ended.rounds), (Status::Finish, 2), "{ended:?}");
+    let called = offering.called.lock().unwrap().clone();
+    assert_eq!((called.len(), &*called[0].tool, &called[0].arguments["title"]), (1, "add_note", &json!("Milk")));
+    let done = mind.seen().pop().unwrap().last_success_actions;
+    assert_eq!(done[0].message, r#"com.example.notes answers: "Added." {"id":7}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_app_does_not_do_is_done_on_the_screen() {
+    let phone = VirtualPhone::new(Setup::default());
+    let mut offering = Offering::on(&phone, vec![notes(&[ADD])]);
+    offering.fails = Some("The store is full");
+    let offering = Arc::new(offering);
+    let mind = Script::of(vec![
+        step("app_notes_add_note", json!({ "title": "Milk" })),
+        step("launch_app", json!({ "package_name": "Maps" })),
+        clicks("Search here"),
+        says(Status::Finish, "done by hand"),
+    ]);
+    let mut options = options();
+    options.pictures = Pictures::Text;
+    let agent = Agent::new(mind.clone(), offering.clone(), options).using_apps(offering.clone());
+    let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
+    assert_eq!((ended.status, ended.rounds), (Status::Finish, 4), "{ended:?}");
+    let seen = mind.seen();
+    let told = seen[1].observations.join("\n");
+    assert!(told.contains("The store is full") && told.contains("do it on the screen"), "{told}");
+    assert_eq!(seen[3].last_success_actions.len(), 2, "{:?}", seen[3].last_success_actions);
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_an_app_does_something_by_itself_the_person_is_asked() {
+    let phone = VirtualPhone::new(Setup::default());
+    let offering = Arc::new(Offering::on(&phone, vec![notes(&[ADD])]));
+    let mind = Script::of(vec![
+        step("app_notes_add_note", json!({ "title": "Milk" })),
+        says(Status::Fail, "enough"),
+    ]);
+    let mut options = options();
+    options.pictures = Pictures::Text;
+    let agent = Agent::new(mind.clone(), offering.clone(), options)
+        .using_apps(offering.clone())
+        .confirming(Confirm::Risky);
+    // Nobody is there to be asked.
+    agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
+    assert_eq!(offering.called.lock().unwrap().len(), 0);
+    let told = mind.seen().pop().unwrap().observations.join("\n");
+    assert!(told.contains("a person has to agree to this"), "{told}");
+}
