@@ -5,7 +5,8 @@
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
 //! | `ADB_SERVER_SOCKET` | where the adb server listens, `tcp:HOST:PORT` |
 //! | `HOME` | where adb's key lies, `.android/adbkey`; made when a phone that is reached directly asks for one |
-//! | `XDG_STATE_HOME` | where the token for HTTP lies, `thumbwire/token` (default: `HOME/.local/state`) |
+//! | `XDG_STATE_HOME` | where the token for HTTP lies, `thumbwire/token`, and what was agreed to of apps' tools, `thumbwire/app-tools.json` (default: `HOME/.local/state`) |
+//! | `THUMBWIRE_APP_TOOLS` | the apps whose own tools may be called, with commas between them, beside those of `--app-tools` |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | the name under which a phone shows that key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | the same in two parts; default `localhost` and 5037 |
 //! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or whichever `--key-env` names | the key of a model's endpoint |
@@ -31,6 +32,10 @@ pub struct Config {
     pub adb_key: Option<PathBuf>,
     /// The file of the token that callers over HTTP must hold; `None` without a home.
     pub token: Option<PathBuf>,
+    /// The file of what was agreed to of apps' tools; `None` without a home.
+    pub app_tools: Option<PathBuf>,
+    /// The apps whose tools may be called, as the operator wrote them.
+    pub allowed_apps: Vec<String>,
     /// What a phone shows for that key.
     pub key_name: String,
     /// The proxy to models' endpoints.
@@ -90,12 +95,20 @@ impl Config {
             adb_server: adb_server(&var)?,
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state(&var).map(|folder| folder.join("thumbwire/token")),
+            app_tools: state(&var).map(|folder| folder.join("thumbwire/app-tools.json")),
+            allowed_apps: words(&var("THUMBWIRE_APP_TOOLS").unwrap_or_default()),
             key_name: format!("{user}@{host}"),
             proxy: proxy(&var),
             // https://no-color.org: any value that is not empty.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
     }
+}
+
+/// What stands between commas.
+fn words(list: &str) -> Vec<String> {
+    let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 /// The proxy that curl would take for an address that begins with `https` (its manual, "ENVIRONMENT"): small letters first.

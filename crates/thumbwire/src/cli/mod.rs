@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 time-out; 5 is kept for
 //! what a policy refuses.
 
+mod app_tools;
 mod call;
 mod carry;
 mod demo;
@@ -68,6 +69,8 @@ enum Verb {
     Call(call::Arguments),
     /// List the tools of a surface.
     Tools(tools::Arguments),
+    /// What apps offer to programs: find it, call it, and make such apps.
+    AppTools(app_tools::Arguments),
     /// Run the virtual phone for other programs: `adb connect` to it.
     Phone(phone::Arguments),
     /// Show a recorded run, make a page of it, or repeat it.
@@ -188,6 +191,7 @@ async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
         Verb::Devices(arguments) => devices::run(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,
         Verb::Tools(arguments) => tools::run(&arguments),
+        Verb::AppTools(arguments) => app_tools::run(arguments, config).await,
         Verb::Phone(arguments) => phone::run(arguments).await,
         Verb::Trace(arguments) => trace::run(arguments, config).await,
     }

@@ -8,6 +8,7 @@ mod agent;
 mod android;
 mod android_recorded;
 mod app_services;
+mod app_tools;
 mod asking;
 mod caller;
 mod device_media;

@@ -19,7 +19,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 
 #[test]
 fn help_is_as_recorded() {
-    const VERBS: [&str; 12] = [
+    const VERBS: [&str; 18] = [
         "",
         "serve",
         "run",
@@ -29,6 +29,12 @@ fn help_is_as_recorded() {
         "devices",
         "call",
         "tools",
+        "app-tools",
+        "app-tools lint",
+        "app-tools new",
+        "app-tools list",
+        "app-tools call",
+        "app-tools trust",
         "phone",
         "trace",
         "trace replay",

@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// How a word is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(in crate::cli) enum Tone {
     /// As it comes.
     Plain,
     /// What counts.
@@ -38,22 +38,22 @@ impl Tone {
 
 /// How lines are set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ink {
+pub(in crate::cli) struct Ink {
     /// The width to wrap at, in columns; `None` does not wrap.
-    pub(super) width: Option<usize>,
+    pub(in crate::cli) width: Option<usize>,
     /// Whether there are colours.
-    pub(super) colours: bool,
+    pub(in crate::cli) colours: bool,
 }
 
 /// The words of a line, each painted in one way.
-pub(super) type Words = Vec<(Tone, String)>;
+pub(in crate::cli) type Words = Vec<(Tone, String)>;
 
 /// The narrowest column of words: a terminal that leaves less has its lines wrapped by itself.
 const NARROWEST: usize = 12;
 
 impl Ink {
     /// The lines that these words make behind `head`, which stands once, before the first; the others begin below its end.
-    pub(super) fn set(self, head: &(Tone, String), words: &Words) -> Vec<String> {
+    pub(in crate::cli) fn set(self, head: &(Tone, String), words: &Words) -> Vec<String> {
         let indent = head.1.width();
         let column = self.width.map_or(usize::MAX, |width| {
             width.saturating_sub(indent).max(NARROWEST.min(width.max(1)))
@@ -82,7 +82,7 @@ impl Ink {
     }
 
     /// A word in its tone.
-    pub(super) fn painted(self, tone: Tone, word: &str) -> String {
+    pub(in crate::cli) fn painted(self, tone: Tone, word: &str) -> String {
         match tone.code().filter(|_| self.colours && !word.trim().is_empty()) {
             Some(code) => format!("\x1b[{code}m{word}\x1b[0m"),
             None => word.to_owned(),

@@ -15,12 +15,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-pub(super) use ink::harmless;
+pub(super) use ink::{Ink, Tone, harmless};
 pub(super) use json::JsonLines;
 
 use super::terminal;
 use crate::agent::{Ended, Event, Watch};
-use ink::Ink;
 use telling::Telling;
 
 /// How often the line below is drawn anew while nothing happens.

@@ -1,0 +1,154 @@
+//! An APK, held against the rules: the declaration in its manifest, and the descriptor that this points to.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use thumbwire_apk::xml::{Element, Value};
+use thumbwire_apk::{Apk, Error, Limits, Meta, Service, Source};
+use thumbwire_mobile_mcp::{
+    self as mcp, Declaration, Finding, Place, Rule, declaration, descriptor,
+};
+
+use super::inspect::{Found, Kind, Told};
+
+/// The manifest's place in a package.
+const MANIFEST: &str = "AndroidManifest.xml";
+
+/// How many services of one app have their descriptors read; a tool has one.
+const MOST_SERVICES: usize = 8;
+
+/// Reads a package and holds it against the rules.
+pub(super) async fn told(file: &Path) -> Result<Told, String> {
+    let source = Disk::open(file).map_err(|error| error.to_string())?;
+    let words = |error: Error| error.to_string();
+    let mut apk = Apk::open(source, Limits::default()).await.map_err(words)?;
+    let manifest = apk.manifest().await.map_err(words)?;
+    let services: Vec<&Service> = manifest.services_for(mcp::ACTION).collect();
+    let declared: Vec<Declaration> = services.iter().map(|service| declared(service)).collect();
+    let mut told = Told { kind: Kind::Apk, ..Told::default() };
+    let findings = declaration::check(&declared).into_iter();
+    let placed = findings.map(|finding| place(finding, &services));
+    let found = |part: &str, finding| Found { part: Some(part.to_owned()), finding };
+    told.found.extend(placed.map(|finding| found(MANIFEST, finding)));
+    let mut resources: Vec<u32> =
+        declared.iter().take(MOST_SERVICES).filter_map(Declaration::capabilities).collect();
+    resources.dedup();
+    for id in resources {
+        let path = match apk.value(id).await.map_err(words)? {
+            Some(Value::Text(path)) => path,
+            _ => format!("@{id:#010x}"),
+        };
+        match apk.xml(id).await {
+            Ok(mut root) => {
+                apk.resolve(&mut root).await.map_err(words)?;
+                let reading = descriptor::check(&element(root));
+                let capabilities = reading.descriptor.capabilities.into_iter();
+                told.capabilities.extend(capabilities.map(|one| one.id));
+                let findings = reading.findings.into_iter();
+                told.found.extend(findings.map(|finding| found(&path, finding)));
+            }
+            Err(error) => {
+                let (rule, part) = match &error {
+                    Error::Missing(_) => (Rule::ToolCapabilities, MANIFEST),
+                    Error::TooLarge { .. } => (Rule::Bounds, path.as_str()),
+                    Error::Malformed { .. } => (Rule::WellFormed, path.as_str()),
+                    Error::Source(why) => return Err(why.clone()),
+                };
+                let says = format!("the descriptor cannot be read: {error}");
+                told.found.push(found(part, Finding { rule, place: Place::default(), says }));
+            }
+        }
+    }
+    told.package = Some(manifest.package);
+    Ok(told)
+}
+
+/// Where in the manifest a finding of the one service stands, as far as the package kept its lines.
+fn place(finding: Finding, services: &[&Service]) -> Finding {
+    let [service] = services else { return finding };
+    let meta = match finding.rule {
+        Rule::ToolName => service.meta(declaration::NAME),
+        Rule::ToolDescription => service.meta(declaration::DESCRIPTION),
+        Rule::ToolCapabilities => service.meta(declaration::CAPABILITIES),
+        _ => None,
+    };
+    let line = meta.map_or(service.line, |meta| meta.line);
+    match finding.place == Place::default() {
+        true => Finding { place: Place { line, column: 0 }, ..finding },
+        false => finding,
+    }
+}
+
+fn declared(service: &Service) -> Declaration {
+    let entry = |meta: &Meta| (meta.name.clone(), value(meta.value.clone(), None));
+    Declaration {
+        service: service.class.clone(),
+        exported: service.exported,
+        enabled: service.enabled,
+        permission: service.permission.clone(),
+        // Of two of one name Android keeps the last.
+        meta: service.meta.iter().rev().map(entry).collect(),
+    }
+}
+
+/// The same element, as the protocol's reader has it. How deep it goes was bounded when it was read.
+fn element(from: Element) -> mcp::Element {
+    let place = Place { line: from.line, column: 0 };
+    let attributes = from.attributes.into_iter().map(|attribute| mcp::Attribute {
+        name: attribute.name,
+        value: value(attribute.value, attribute.written),
+        place,
+    });
+    mcp::Element {
+        name: from.name,
+        attributes: attributes.collect(),
+        children: from.children.into_iter().map(element).collect(),
+        place,
+    }
+}
+
+fn value(from: Value, written: Option<String>) -> mcp::Value {
+    match from {
+        Value::Text(text) => mcp::Value::Text(text),
+        Value::Integer(number) => mcp::Value::Integer(number.into()),
+        Value::Float(number) => mcp::Value::Float(number, written),
+        Value::Boolean(is) => mcp::Value::Boolean(is),
+        Value::Reference(id) => mcp::Value::Reference(id),
+        Value::Other { .. } => mcp::Value::Text(written.unwrap_or_default()),
+    }
+}
+
+/// A package on this computer's disk.
+struct Disk {
+    file: Mutex<File>,
+    length: u64,
+}
+
+impl Disk {
+    fn open(file: &Path) -> io::Result<Self> {
+        let file = File::open(file)?;
+        let length = file.metadata()?.len();
+        Ok(Self { file: Mutex::new(file), length })
+    }
+}
+
+#[async_trait]
+impl Source for Disk {
+    async fn length(&self) -> Result<u64, String> {
+        Ok(self.length)
+    }
+
+    async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Vec::new();
+        let read = file
+            .seek(SeekFrom::Start(from))
+            .and_then(|_| (&mut *file).take(length).read_to_end(&mut bytes));
+        read.map_err(|error| error.to_string())?;
+        Ok(bytes.into())
+    }
+}

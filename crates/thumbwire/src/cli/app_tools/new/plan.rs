@@ -1,0 +1,366 @@
+//! What a tool is to be: the short TOML file that `app-tools new` reads, checked before anything is written.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+/// A tool app, as its developer describes it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plan {
+    /// The app's package.
+    pub(super) package: String,
+    /// The name of the service's class.
+    pub(super) class: String,
+    /// What people call the tool.
+    pub(super) name: String,
+    /// What it is for.
+    pub(super) description: String,
+    /// What it can do.
+    #[serde(default, rename = "capability")]
+    pub(super) capabilities: Vec<Planned>,
+}
+
+/// One thing that it can do.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Planned {
+    /// Unique in the tool.
+    pub(super) id: String,
+    /// What it does.
+    pub(super) description: String,
+    /// Its version.
+    #[serde(default = "first_version")]
+    pub(super) version: String,
+    /// What it takes.
+    #[serde(default)]
+    pub(super) input: Vec<Taken>,
+    /// What it gives.
+    #[serde(default)]
+    pub(super) output: Vec<Given>,
+}
+
+/// A value that it takes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Taken {
+    /// Its name.
+    pub(super) name: String,
+    /// How it travels.
+    #[serde(rename = "type")]
+    pub(super) kind: Type,
+    /// Whether a call must have it.
+    #[serde(default = "needed")]
+    pub(super) required: bool,
+    /// What it means.
+    pub(super) description: String,
+}
+
+/// A value that it gives.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Given {
+    /// Its name.
+    pub(super) name: String,
+    /// How it travels.
+    #[serde(rename = "type")]
+    pub(super) kind: Type,
+    /// What it means.
+    pub(super) description: String,
+}
+
+/// A type that every agent knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Type {
+    String,
+    Boolean,
+    Integer,
+    Number,
+}
+
+impl Type {
+    /// As a descriptor has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+        }
+    }
+}
+
+fn first_version() -> String {
+    "1.0".into()
+}
+
+fn needed() -> bool {
+    true
+}
+
+/// The most capabilities, and the most values that one takes or gives: fewer than what agents read (`thumbwire-mobile-mcp`).
+const MOST: usize = 64;
+
+/// The most characters of a text.
+const LONGEST: usize = 2000;
+
+/// Reads a plan.
+///
+/// # Errors
+/// In words, with the line: it is no TOML, says something unknown, or cannot be written as XML and Kotlin.
+pub(super) fn read(text: &str) -> Result<Plan, String> {
+    let plan: Plan = toml::from_str(text).map_err(|error| error.to_string())?;
+    check(&plan)?;
+    Ok(plan)
+}
+
+fn check(plan: &Plan) -> Result<(), String> {
+    package(&plan.package)?;
+    if !is_identifier(&plan.class) || !plan.class.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return Err(format!(
+            "`class` is {:?}; it must be the bare name of a class, such as \"NotesTools\"",
+            plan.class
+        ));
+    }
+    if plan.class == BASE {
+        return Err(format!("`class` must not be {BASE}: that is the class it extends"));
+    }
+    words("name", &plan.name)?;
+    words("description", &plan.description)?;
+    if plan.capabilities.is_empty() {
+        return Err("there is no [[capability]]: a tool can do something".into());
+    }
+    most("capabilities", plan.capabilities.len())?;
+    let ids = plan.capabilities.iter().map(|one| one.id.as_str());
+    unique("capability", ids)?;
+    for one in &plan.capabilities {
+        let at = |what: &str| format!("{what} of the capability `{}`", one.id);
+        words(&at("description"), &one.description)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if one.version.is_empty() || !one.version.chars().all(plain) || one.version.len() > 32 {
+            return Err(format!("{} is {:?}; write one like \"1.0\"", at("version"), one.version));
+        }
+        most(&at("inputs"), one.input.len())?;
+        most(&at("outputs"), one.output.len())?;
+        unique(&at("input"), one.input.iter().map(|it| it.name.as_str()))?;
+        unique(&at("output"), one.output.iter().map(|it| it.name.as_str()))?;
+        let taken = one.input.iter().map(|it| (&it.name, &it.description));
+        for (name, text) in taken.chain(one.output.iter().map(|it| (&it.name, &it.description))) {
+            words(&at(&format!("description of `{name}`")), text)?;
+        }
+    }
+    Ok(())
+}
+
+/// The class that the service extends.
+pub(super) const BASE: &str = "MobileMcpService";
+
+/// Android's rule for application ids: two segments or more, each of which begins with a letter. Words of the language cannot be
+/// segments of a package in Java, whose compiler sees the generated `R`.
+fn package(package: &str) -> Result<(), String> {
+    let segments: Vec<&str> = package.split('.').collect();
+    let good = |it: &&str| {
+        is_identifier(it) && it.starts_with(|c: char| c.is_ascii_alphabetic()) && !is_reserved(it)
+    };
+    match segments.len() > 1 && segments.iter().all(good) && package.len() <= 200 {
+        true => Ok(()),
+        false => Err(format!(
+            "`package` is {package:?}; it must be that of the app, such as \"org.example.notes\""
+        )),
+    }
+}
+
+/// Ids and names, each fit to be a name in every dialect and no two of them the same in Kotlin.
+fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut known = BTreeSet::new();
+    for name in names {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let good = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(plain)
+            && name.len() <= 48;
+        if !good || ["true", "false"].contains(&name) {
+            return Err(format!(
+                "{what} {name:?}: a name has up to 48 letters (a to z), digits and `_`, and begins with a letter"
+            ));
+        }
+        if !known.insert(camel(name)) {
+            return Err(format!("{what} {name:?}: there are two that Kotlin cannot tell apart"));
+        }
+    }
+    Ok(())
+}
+
+fn words(what: &str, text: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err(format!("{what} is empty"));
+    }
+    if text.chars().count() > LONGEST {
+        return Err(format!("{what} is longer than {LONGEST} characters"));
+    }
+    // XML 1.0, production 2: these cannot stand in a file at all.
+    let unfit = |c: char| c.is_control() && !"\n\t".contains(c) || "\u{fffe}\u{ffff}".contains(c);
+    match text.chars().find(|&c| unfit(c)) {
+        Some(odd) => Err(format!("{what} holds the character {odd:?}, which cannot be written")),
+        None => Ok(()),
+    }
+}
+
+fn most(what: &str, count: usize) -> Result<(), String> {
+    match count <= MOST {
+        true => Ok(()),
+        false => Err(format!("there are {count} {what}; {MOST} is the most")),
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A name as Kotlin has it: `clock_in_today` is `clockInToday`.
+pub(super) fn camel(name: &str) -> String {
+    let mut camel = String::new();
+    for part in name.split('_').filter(|part| !part.is_empty()) {
+        let mut characters = part.chars();
+        let Some(first) = characters.next() else { continue };
+        match camel.is_empty() {
+            true => camel.push(first.to_ascii_lowercase()),
+            false => camel.push(first.to_ascii_uppercase()),
+        }
+        camel.push_str(characters.as_str());
+    }
+    camel
+}
+
+/// Whether a word of Kotlin or Java cannot be a name. Kotlin: its hard keywords (kotlinlang.org, "Keywords and operators"); Java: JLS 3.9.
+pub(super) fn is_reserved(word: &str) -> bool {
+    const KOTLIN: &[&str] = &[
+        "as",
+        "break",
+        "class",
+        "continue",
+        "do",
+        "else",
+        "false",
+        "for",
+        "fun",
+        "if",
+        "in",
+        "interface",
+        "is",
+        "null",
+        "object",
+        "package",
+        "return",
+        "super",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typealias",
+        "typeof",
+        "val",
+        "var",
+        "when",
+        "while",
+    ];
+    const JAVA: &[&str] = &[
+        "abstract",
+        "assert",
+        "boolean",
+        "byte",
+        "case",
+        "catch",
+        "char",
+        "const",
+        "default",
+        "double",
+        "enum",
+        "extends",
+        "final",
+        "finally",
+        "float",
+        "goto",
+        "implements",
+        "import",
+        "instanceof",
+        "int",
+        "long",
+        "native",
+        "new",
+        "private",
+        "protected",
+        "public",
+        "short",
+        "static",
+        "strictfp",
+        "switch",
+        "synchronized",
+        "throws",
+        "transient",
+        "void",
+        "volatile",
+    ];
+    KOTLIN.contains(&word) || JAVA.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+package = "org.example.notes"
+class = "NotesTools"
+name = "Notes"
+description = "Keeps notes"
+
+[[capability]]
+id = "add_note"
+description = "Adds a note"
+input = [{ name = "text", type = "string", description = "What it says" }]
+"#;
+
+    #[test]
+    fn what_is_left_away_has_its_plain_meaning() {
+        let plan = read(GOOD).unwrap();
+        let one = &plan.capabilities[0];
+        assert_eq!((one.version.as_str(), one.input[0].required), ("1.0", true));
+        assert!(one.output.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_and_named() {
+        let check = |from: &str, to: &str, words: &str| {
+            assert!(GOOD.contains(from), "{from}");
+            let why = read(&GOOD.replacen(from, to, 1)).unwrap_err();
+            assert!(why.contains(words), "{why}");
+        };
+        check("org.example.notes", "notes", "`package` is \"notes\"");
+        check("org.example.notes", "org.example.new", "`package`");
+        check("NotesTools", "org.example.NotesTools", "bare name of a class");
+        check("NotesTools", "notesTools", "bare name of a class");
+        check("NotesTools", "MobileMcpService", "the class it extends");
+        check("\"Keeps notes\"", "\" \"", "description is empty");
+        check("Adds a note", "Adds\\u0007a note", "'\\u{7}'");
+        check("add_note", "add-note", "capability \"add-note\"");
+        check("add_note", "true", "capability \"true\"");
+        check("\"string\"", "\"text\"", "line 10");
+        check("class =", "klass =", "unknown field `klass`");
+        check("[[capability]]", "[[capabilities]]", "unknown field `capabilities`");
+        let twice = "[[capability]]\nid = \"addNote\"\ndescription = \"Adds one\"\n[[capability]]";
+        check("[[capability]]", twice, "cannot tell apart");
+        let none = GOOD.split("[[capability]]").next().unwrap();
+        assert!(read(none).unwrap_err().contains("no [[capability]]"));
+    }
+
+    #[test]
+    fn names_become_those_of_kotlin() {
+        for (name, camel_case) in
+            [("clock_in_today", "clockInToday"), ("ID", "iD"), ("a__b_", "aB"), ("date", "date")]
+        {
+            assert_eq!(camel(name), camel_case);
+        }
+    }
+}
