@@ -7,7 +7,7 @@ use clap::ValueEnum as _;
 use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
-use super::{Device, Ended, SurfaceName, exit_code, print, session};
+use super::{Device, Ended, SurfaceName, app_tools, exit_code, print, session};
 use crate::action::Call;
 use crate::agent::task;
 use crate::config::Config;
@@ -23,6 +23,8 @@ pub(super) struct Arguments {
     arguments: String,
     #[command(flatten)]
     device: Device,
+    #[command(flatten)]
+    allow: app_tools::Allow,
     /// Which tools
     #[arg(long, value_enum, default_value = "mobile")]
     surface: SurfaceName,
@@ -45,8 +47,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
                 "the arguments must be one JSON object such as '{{\"x\": 1}}': {error}"
             ))
         })?;
+    let apps = arguments.allow.options(config)?;
     let session = session(config, arguments.device).leaving_screens();
-    let session = session.with_files(Keep::new(&arguments.out));
+    let session = session.with_files(Keep::new(&arguments.out)).with_bridge(apps);
     let reply = surface.answer(tool, given, Call::within(tool.budget), &session).await;
     session.end().await;
     if arguments.json {

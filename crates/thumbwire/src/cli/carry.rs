@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::app_tools::Allow;
 use super::live::{JsonLines, Live};
 use super::mind::{Limits, MindFlags};
 use super::signals::Asked;
@@ -60,6 +61,8 @@ pub(super) struct Conduct {
     /// Serve pictures of at most so many pixels on the longer side; all coordinates are pixels of those
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
     pub(super) max_side: Option<u32>,
+    #[command(flatten)]
+    pub(super) allow: Allow,
     #[command(flatten)]
     pub(super) mind: MindFlags,
     #[command(flatten)]

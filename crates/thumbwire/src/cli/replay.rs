@@ -42,7 +42,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     let vault = stage::secrets(&conduct.secret)?;
     let device = arguments.device.clone().or_else(|| named(&lines));
     let phone = Device { device: device.clone(), max_side: conduct.max_side };
-    let session = Arc::new(session(config, phone).with_files(Keep::new(&arguments.out)));
+    let session = session(config, phone).with_bridge(conduct.allow.options(config)?);
+    let session = Arc::new(session.with_files(Keep::new(&arguments.out)));
     let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
     let watched = conduct.watched(device, config);
     let ended = repeat(&arguments.run, &lines, thinker.as_ref(), &stage, watched).await;

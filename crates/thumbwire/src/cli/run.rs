@@ -59,7 +59,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = Keep::new(out.unwrap_or(&arguments.out));
     let session = self::session(config, device.clone(), conduct.max_side).with_files(keep);
-    let session = Arc::new(session);
+    let session = Arc::new(session.with_bridge(conduct.allow.options(config)?));
     let stage = Stage { session: Arc::clone(&session), vault, out: arguments.out.clone() };
     let watched = conduct.watched(device, config);
     let ended = carry_out(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
@@ -104,6 +104,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     // The built-in phone is there where one of the names is its own.
     let named = arguments.device.iter().find(|id| *id == VIRTUAL).or(arguments.device.first());
     let session = self::session(config, named.cloned(), conduct.max_side);
+    let session = session.with_bridge(conduct.allow.options(config)?);
     let session = Arc::new(session.with_files(Keep::new(&arguments.out)));
     let perform = Arc::new(Secrets::new(Arc::clone(&session), Arc::clone(&vault)));
     let folder = stage::new_folder(&arguments.out);

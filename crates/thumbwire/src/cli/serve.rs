@@ -13,7 +13,7 @@ use super::mind::{Limits, MindFlags, Thinker};
 use super::signals::Asked;
 use super::stage::{self, Stage, Tasks};
 use super::ufo::Ufo;
-use super::{Device, Ended, SurfaceName, session};
+use super::{Device, Ended, SurfaceName, app_tools, session};
 use crate::action::Perform;
 use crate::agent::{Secrets, task};
 use crate::config::Config;
@@ -34,6 +34,8 @@ pub(super) struct Arguments {
     surface: SurfaceName,
     #[command(flatten)]
     device: Device,
+    #[command(flatten)]
+    allow: app_tools::Allow,
     /// Record every call, with its pictures, into this new folder
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
@@ -84,6 +86,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     let thinker = thinker(&arguments, config)?;
     let vault = stage::secrets(&arguments.secret)?;
     let session = session(config, arguments.device).with_files(Keep::new(&arguments.out));
+    let session = session.with_bridge(arguments.allow.options(config)?);
     let session = Arc::new(session);
     let hidden: Arc<dyn Perform> = match vault.is_empty() {
         true => Arc::clone(&session) as Arc<dyn Perform>,

@@ -54,7 +54,10 @@ fn nothing_that_is_there_already_is_overwritten() {
     fs::write(&mine, "mine").unwrap();
     let (out, err, code) = new(&plan, folder.path());
     assert_eq!((out.as_str(), code), ("", Some(1)));
-    assert!(err.contains("nothing was written") && err.contains("AndroidManifest-tool.xml is"), "{err}");
+    assert!(
+        err.contains("nothing was written") && err.contains("AndroidManifest-tool.xml is"),
+        "{err}"
+    );
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else was made");
 }

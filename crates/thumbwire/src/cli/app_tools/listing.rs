@@ -82,7 +82,7 @@ pub(super) async fn describe(arguments: Describe, config: &Config) -> Result<u8,
 
 /// `thumbwire app-tools trust`
 pub(super) async fn trust(arguments: Trust, config: &Config) -> Result<u8, Ended> {
-    whom::pins(config)?;
+    whom::must_remember(config)?;
     let session = arguments.whom.session(config, None)?;
     let trusted = trusted(&session, &arguments.package).await;
     session.end().await;

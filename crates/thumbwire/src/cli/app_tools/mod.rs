@@ -10,7 +10,6 @@ mod new;
 mod telling;
 mod whom;
 
-pub(super) use telling::millis;
 pub(super) use whom::Allow;
 
 use super::Ended;

@@ -17,7 +17,7 @@ use crate::config::Config;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// APKs, and descriptors as XML text
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "rules", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print JSON: an object a file, with its findings
     #[arg(long)]
@@ -25,9 +25,16 @@ pub(super) struct Arguments {
     /// Count as fatal only what keeps agents from calling the tool, as this program's own bridge does
     #[arg(long)]
     lenient: bool,
+    /// Print the rules, as a table in Markdown, and look at no file
+    #[arg(long, exclusive = true)]
+    rules: bool,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+    if arguments.rules {
+        print(&thumbwire_mobile_mcp::table())?;
+        return Ok(0);
+    }
     let mode = if arguments.lenient { Mode::Lenient } else { Mode::Strict };
     let mut seen = Vec::new();
     for file in &arguments.files {

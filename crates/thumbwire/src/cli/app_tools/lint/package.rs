@@ -7,13 +7,14 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use thumbwire_apk::xml::{Element, Value};
-use thumbwire_apk::{Apk, Error, Limits, Meta, Service, Source};
+use thumbwire_apk::xml::Value;
+use thumbwire_apk::{Apk, Error, Limits, Service, Source};
 use thumbwire_mobile_mcp::{
     self as mcp, Declaration, Finding, Place, Rule, declaration, descriptor,
 };
 
 use super::inspect::{Found, Kind, Told};
+use crate::bridge::compiled;
 
 /// The manifest's place in a package.
 const MANIFEST: &str = "AndroidManifest.xml";
@@ -28,7 +29,7 @@ pub(super) async fn told(file: &Path) -> Result<Told, String> {
     let mut apk = Apk::open(source, Limits::default()).await.map_err(words)?;
     let manifest = apk.manifest().await.map_err(words)?;
     let services: Vec<&Service> = manifest.services_for(mcp::ACTION).collect();
-    let declared: Vec<Declaration> = services.iter().map(|service| declared(service)).collect();
+    let declared: Vec<Declaration> = services.iter().copied().map(compiled::declaration).collect();
     let mut told = Told { kind: Kind::Apk, ..Told::default() };
     let findings = declaration::check(&declared).into_iter();
     let placed = findings.map(|finding| place(finding, &services));
@@ -45,7 +46,7 @@ pub(super) async fn told(file: &Path) -> Result<Told, String> {
         match apk.xml(id).await {
             Ok(mut root) => {
                 apk.resolve(&mut root).await.map_err(words)?;
-                let reading = descriptor::check(&element(root));
+                let reading = descriptor::check(&compiled::element(&root));
                 let capabilities = reading.descriptor.capabilities.into_iter();
                 told.capabilities.extend(capabilities.map(|one| one.id));
                 let findings = reading.findings.into_iter();
@@ -80,45 +81,6 @@ fn place(finding: Finding, services: &[&Service]) -> Finding {
     match finding.place == Place::default() {
         true => Finding { place: Place { line, column: 0 }, ..finding },
         false => finding,
-    }
-}
-
-fn declared(service: &Service) -> Declaration {
-    let entry = |meta: &Meta| (meta.name.clone(), value(meta.value.clone(), None));
-    Declaration {
-        service: service.class.clone(),
-        exported: service.exported,
-        enabled: service.enabled,
-        permission: service.permission.clone(),
-        // Of two of one name Android keeps the last.
-        meta: service.meta.iter().rev().map(entry).collect(),
-    }
-}
-
-/// The same element, as the protocol's reader has it. How deep it goes was bounded when it was read.
-fn element(from: Element) -> mcp::Element {
-    let place = Place { line: from.line, column: 0 };
-    let attributes = from.attributes.into_iter().map(|attribute| mcp::Attribute {
-        name: attribute.name,
-        value: value(attribute.value, attribute.written),
-        place,
-    });
-    mcp::Element {
-        name: from.name,
-        attributes: attributes.collect(),
-        children: from.children.into_iter().map(element).collect(),
-        place,
-    }
-}
-
-fn value(from: Value, written: Option<String>) -> mcp::Value {
-    match from {
-        Value::Text(text) => mcp::Value::Text(text),
-        Value::Integer(number) => mcp::Value::Integer(number.into()),
-        Value::Float(number) => mcp::Value::Float(number, written),
-        Value::Boolean(is) => mcp::Value::Boolean(is),
-        Value::Reference(id) => mcp::Value::Reference(id),
-        Value::Other { .. } => mcp::Value::Text(written.unwrap_or_default()),
     }
 }
 
