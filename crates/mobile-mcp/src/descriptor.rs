@@ -232,6 +232,7 @@ mod tests {
             (Value::Text("1.0".into()), true),
             (Value::Integer(1), false),
             (Value::Float(1.1, Some("1.1".into())), false),
+            (Value::Float(1.1, None), false),
             (Value::Float(1.0, Some("1.00".into())), false),
             (Value::Reference(0x7f01_0000), false),
         ] {

@@ -96,6 +96,12 @@ mod tests {
         check("漢字 é 😀", "漢字 é 😀");
         check("\u{200b}\u{200b}", "");
         check("a \u{200b} b", "a b");
+        // One of each kind of what is hidden.
+        for hidden in "\u{7f}\u{34f}\u{61c}\u{115f}\u{180e}\u{2028}\u{2060}\u{2069}\u{2800}\u{e000}\u{fe0f}\u{fff9}\u{1d173}\u{f0000}\u{1ffff}".chars() {
+            if !hidden.is_whitespace() {
+                check(&format!("a{hidden}b"), "ab");
+            }
+        }
     }
 
     #[test]

@@ -293,6 +293,22 @@ fn a_failure_in_the_samples_broken_json_is_read_and_a_success_never() {
 }
 
 #[test]
+fn values_are_written_with_the_types_of_the_descriptor_or_else_of_json() {
+    let mut descriptor = ClockIn::dispatcher().0.descriptor;
+    let capability = &mut descriptor.capabilities[1];
+    capability.output[0].written = "date".into();
+    capability.output[1].written = String::new();
+    let values =
+        json!({ "date": "d", "has_clocked_in": true, "hours": 8, "pay": 1.5, "who": "Ann" });
+    let body = json!({ "id": "r", "status": "success", "capability": { "output": values } });
+    let written = read(body).unwrap().to_json_of(capability);
+    let output = &written["mobile-mcp-response"]["response"]["capability"]["output"];
+    let types: Vec<_> =
+        output.as_array().unwrap().iter().map(|one| one["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["date", "boolean", "integer", "number", "string"]);
+}
+
+#[test]
 fn words_of_an_answer_are_bounded() {
     let long = "x".repeat(10_000);
     let answer =

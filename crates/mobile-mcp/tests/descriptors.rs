@@ -33,6 +33,18 @@ fn every_finding_of_a_bad_descriptor_has_its_place() {
 }
 
 #[test]
+fn a_true_in_large_letters_is_remarked_on_and_understood() {
+    let reading = descriptor::read(
+        "<mobile-mcp-capabilities version='1.0'><capability id='a' description='d' version='1'><input>
+           <param name='p' type='string' required='TRUE' description='d'/>
+           <param name='q' type='string' required='yes' description='d'/>
+         </input></capability></mobile-mcp-capabilities>",
+    );
+    assert_eq!(rules(&reading), [Rule::ParamRequiredValue]);
+    assert_eq!(reading.descriptor.capabilities[0].takes(), "p (string, required), q (string)");
+}
+
+#[test]
 fn a_file_that_is_no_xml_says_where_it_ends_to_be() {
     let told = [
         "<mobile-mcp-capabilities version=\"1.0\">\n  <capability id=\"a\">\n</mobile-mcp-capabilities>",
