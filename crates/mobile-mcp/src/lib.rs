@@ -5,6 +5,35 @@
 //! that they can break is a [`Rule`], and what was found a [`Finding`]. An agent writes a [`Request`], keeps it in [`Pending`], and reads
 //! what comes back as a [`Response`]. A tool implements [`Tool`]; [`Dispatcher`] does for it what section 3.2 demands.
 //!
+//! ```
+//! use thumbwire_mobile_mcp::{descriptor, Descriptor, Dispatcher, Keys, Output, Request, Response, Status, Tool, Values};
+//!
+//! struct Lamp(Descriptor);
+//!
+//! impl Tool for Lamp {
+//!     fn descriptor(&self) -> &Descriptor {
+//!         &self.0
+//!     }
+//!
+//!     fn call(&mut self, _capability: &str, _arguments: &Values) -> Result<Output, String> {
+//!         Ok(Output { message: "It is on.".into(), ..Output::default() })
+//!     }
+//! }
+//!
+//! let xml = r#"<mobile-mcp-capabilities version="1.0">
+//!   <capability id="light" description="Turns the lamp on." version="1"/>
+//! </mobile-mcp-capabilities>"#;
+//! let mut tool = Dispatcher(Lamp(descriptor::read(xml).descriptor));
+//!
+//! let request = Request { id: "1".into(), capability: "light".into(), arguments: Values::new() };
+//! let answer = tool.handle(&request.extras(&Keys::default())).expect("the request has an id");
+//! let answer = Response::read(&answer, &Keys::default())?;
+//! assert_eq!((answer.status, answer.message.as_str()), (Status::Success, "It is on."));
+//! # Ok::<(), thumbwire_mobile_mcp::Broken>(())
+//! ```
+//!
+//! [`conformance`] tries whether an app, a tool or an agent keeps the specification; [`words::harmless`] makes an app's words fit to be shown.
+//!
 //! No I/O, no clock, no Android: Intents are [`Extras`], time is handed in, and XML comes as text or as an [`Element`] that whoever reads
 //! APKs made of a compiled file.
 
