@@ -135,7 +135,9 @@ impl Manifest {
             let mut service = Service::read(service, resolve)?;
             service.class = class(&self.package, &name);
             service.enabled &= self.enabled;
+            // An empty one of its own asks for none, whatever the application's.
             service.permission = service.permission.or_else(|| permission.clone());
+            service.permission = service.permission.filter(|it| !it.is_empty());
             self.services.push(service);
         }
         Ok(())
@@ -155,9 +157,12 @@ impl Service {
 
     fn read(element: &Element, resolve: &mut Look<'_>) -> Result<Self, Error> {
         let mut service = Self {
-            exported_written: boolean(element, id::EXPORTED, resolve)?,
+            exported_written: match element.by_id(id::EXPORTED) {
+                Some(_) => Some(boolean(element, id::EXPORTED, resolve)?.unwrap_or(false)),
+                None => None,
+            },
             enabled: boolean(element, id::ENABLED, resolve)?.unwrap_or(true),
-            permission: words(element, id::PERMISSION, resolve)?.filter(|it| !it.is_empty()),
+            permission: words(element, id::PERMISSION, resolve)?,
             line: element.line,
             ..Self::default()
         };
@@ -181,11 +186,10 @@ impl Meta {
     fn read(element: &Element, resolve: &mut Look<'_>) -> Result<Option<Self>, Error> {
         let Some(name) = words(element, id::NAME, resolve)? else { return Ok(None) };
         let line = element.line;
-        if let Some(resource) = element.by_id(id::RESOURCE) {
-            if matches!(resource.value, Value::Reference(_)) {
-                let (value, written) = (resource.value.clone(), resource.written.clone());
-                return Ok(Some(Self { name, value, reference: None, written, line }));
-            }
+        let resource = element.by_id(id::RESOURCE);
+        if let Some(it) = resource.filter(|it| matches!(it.value, Value::Reference(_))) {
+            let (value, written) = (it.value.clone(), it.written.clone());
+            return Ok(Some(Self { name, value, reference: None, written, line }));
         }
         let Some(attribute) = element.by_id(id::VALUE) else { return Ok(None) };
         let reference = match attribute.value {
@@ -199,7 +203,7 @@ impl Meta {
 }
 
 /// What a resource comes to.
-pub(crate) type Look<'a> = dyn FnMut(u32) -> Result<Option<Value>, Error> + Send + 'a;
+pub(crate) type Look<'a> = dyn FnMut(u32) -> Result<Option<Value>, Error> + 'a;
 
 /// What an attribute comes to; a reference that is not here stays one.
 fn followed(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<Value>, Error> {
@@ -225,12 +229,12 @@ fn integer(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<
     })
 }
 
-/// `TypedArray.getBoolean`: numbers other than 0, and words that begin like `true`.
+/// `TypedArray.getBoolean`: numbers other than 0, and three words (`XmlUtils.convertValueToBoolean`).
 fn boolean(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<bool>, Error> {
     Ok(match followed(element, id, resolve)? {
         Some(Value::Boolean(is)) => Some(is),
         Some(Value::Integer(number)) => Some(number != 0),
-        Some(Value::Text(text)) => Some(matches!(text.as_str(), "true" | "TRUE" | "True" | "1")),
+        Some(Value::Text(text)) => Some(matches!(text.as_str(), "true" | "TRUE" | "1")),
         _ => None,
     })
 }

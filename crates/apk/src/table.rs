@@ -21,7 +21,7 @@ const WHAT: &str = "resource table";
 /// How many references are followed one after the other, as in `AssetManager2::ResolveReference`: they may run in a circle.
 const REFERENCES: usize = 20;
 /// How many places are looked at over a table's life. A package of 100 languages asks for about 100 places for a string.
-const LOOKED_AT: usize = 10_000_000;
+const LOOKED_AT: usize = 2_000_000;
 /// A type whose entries are few of many, as pairs of number and place.
 const SPARSE: u8 = 1;
 /// A type whose places have 16 bits.

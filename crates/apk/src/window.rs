@@ -15,7 +15,7 @@ pub(crate) const TAIL: u64 = 128 << 10;
 /// How much is read at least.
 pub(crate) const AHEAD: u64 = 64 << 10;
 /// How many pieces are kept beside the tail.
-const KEPT: usize = 4;
+const KEPT: usize = 2;
 
 /// Reads a package, and keeps what it read last.
 pub(crate) struct Windows<'s> {

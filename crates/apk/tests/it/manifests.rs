@@ -98,11 +98,13 @@ fn an_application_stands_in_for_what_its_services_leave_out() {
     let application = node("application", &[("enabled", FALSE), ("permission", Text("p.ALL"))])
         .with(node("service", &[("name", Text(".A")), ("enabled", TRUE)]))
         .with(node("service", &[("name", Text(".B")), ("permission", Text("p.OWN"))]))
+        .with(node("service", &[("name", Text(".N")), ("permission", Text(""))]))
         .with(node("service", &[("enabled", TRUE)]));
     let second = node("application", &[]).with(node("service", &[("name", Text(".C"))]));
     let read = read(&manifest(30, application).with(second));
     let told = read.services.iter().map(|it| (&*it.class, it.enabled, it.permission.as_deref()));
-    let expected = [("a.b.A", false, Some("p.ALL")), ("a.b.B", false, Some("p.OWN"))];
+    let expected =
+        [("a.b.A", false, Some("p.ALL")), ("a.b.B", false, Some("p.OWN")), ("a.b.N", false, None)];
     assert_eq!(told.collect::<Vec<_>>(), expected, "no nameless one, no second application");
 }
 

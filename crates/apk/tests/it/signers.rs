@@ -22,8 +22,11 @@ fn prefixed(bytes: &[u8]) -> Vec<u8> {
     [&u32::try_from(bytes.len()).unwrap().to_le_bytes()[..], bytes].concat()
 }
 
-/// Signers of a scheme, each with its certificate and the API levels that it is for.
-fn signed(signers: &[(&[u8], Option<(u32, u32)>)]) -> Vec<u8> {
+/// The lowest and the highest API level that a signer is for.
+type Levels = Option<(u32, u32)>;
+
+/// Signers of a scheme, each with its certificate.
+fn signed(signers: &[(&[u8], Levels)]) -> Vec<u8> {
     let each = signers.iter().flat_map(|(certificate, levels)| {
         let levels = levels.map_or(vec![], |(from, to)| [from, to].map(u32::to_le_bytes).concat());
         let certificates = prefixed(&prefixed(certificate));

@@ -118,6 +118,6 @@ fn a_table_of_more_parts_than_the_bound_is_refused_and_a_large_one_asked_only_so
         while apk.value(0x7f01_0000).await == Ok(None) {
             asked += 1;
         }
-        assert_eq!(asked, 100);
+        assert_eq!(asked, 20);
     });
 }
