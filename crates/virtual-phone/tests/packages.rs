@@ -109,10 +109,10 @@ async fn services_are_found_by_the_action_that_they_answer() {
     let ask = |rest: &str| format!("cmd package {rest}");
     assert_eq!(
         wired.said(&ask("query-services --components -a mobile.mcp.SERVICE")).await,
-        "org.example.clockin/.ToolService\n"
+        "org.example.clockin/.ToolService\ncom.android.notes/.ToolService\ncom.example.shop/.ToolService\n"
     );
     assert_eq!(
-        wired.said(&ask("query-services --brief -a mobile.mcp.SERVICE")).await,
+        wired.said(&ask("query-services --brief -a mobile.mcp.SERVICE org.example.clockin")).await,
         "1 services found:\n  Service #0:\n    priority=3 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\n    org.example.clockin/.ToolService\n"
     );
     let full = wired.said(&ask("query-services -a mobile.mcp.SERVICE")).await;
