@@ -8,9 +8,12 @@
 //!
 //! Not here: the programs that ask (`programs/am`, the helper's `courier`), waiting until a reply is due, services that are bound.
 
+mod rules;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use self::rules::{SYSTEM, foreground_within, lacking};
 use super::World;
 use super::app::{Component, Reach};
 use super::packages::{Class, DeclaredComponent};
@@ -135,25 +138,6 @@ pub(crate) struct Running {
     /// When Android ends its app because it did not make itself a foreground service.
     overdue: Option<Duration>,
 }
-
-/// Users to whom nothing is refused (`ActivityManager.checkComponentPermission`).
-const ROOT: u32 = 0;
-const SYSTEM: u32 = 1_000;
-const SHELL: u32 = 2_000;
-
-/// Permissions of Android's that a service may ask for and the shell holds: some of `packages/Shell/AndroidManifest.xml`.
-const OF_SHELL: [&str; 10] = [
-    "android.permission.DUMP",
-    "android.permission.FORCE_STOP_PACKAGES",
-    "android.permission.INJECT_EVENTS",
-    "android.permission.INTERACT_ACROSS_USERS",
-    "android.permission.INTERNET",
-    "android.permission.PACKAGE_USAGE_STATS",
-    "android.permission.READ_LOGS",
-    "android.permission.SET_DEBUG_APP",
-    "android.permission.WRITE_SECURE_SETTINGS",
-    "android.permission.WRITE_SETTINGS",
-];
 
 /// How long an app that left the front is not idle (`BACKGROUND_SETTLE_TIME` of `ActivityManagerConstants`).
 const SETTLES: Duration = Duration::from_secs(60);
@@ -437,28 +421,4 @@ impl ServiceName {
     pub fn short(&self) -> String {
         Component { package: self.package.clone(), activity: self.class.clone() }.short()
     }
-}
-
-/// What a caller lacks to start a service of an app with that user; `None` for nothing. Source: `ActivityManager.checkComponentPermission`
-/// and the answers of `ActiveServices.retrieveServiceLocked`.
-fn lacking(by: Caller, owner: u32, service: &DeclaredComponent) -> Option<String> {
-    if [ROOT, SYSTEM, owner].contains(&by.uid) {
-        return None;
-    }
-    if !service.exported {
-        return Some(format!("not exported from uid {owner}"));
-    }
-    let permission = service.permission.as_ref().filter(|name| !name.is_empty())?;
-    let held = by.uid == SHELL && OF_SHELL.contains(&permission.as_str());
-    (!held).then(|| permission.clone())
-}
-
-/// How long a service that was started by `startForegroundService` has to become one: 5 s when it came, 10 s since Android 9
-/// (`SERVICE_START_FOREGROUND_TIMEOUT` of `ActiveServices`), 30 s since 13 (`ActivityManagerConstants`).
-fn foreground_within(android: u32) -> Duration {
-    Duration::from_secs(match android {
-        0..=8 => 5,
-        9..=12 => 10,
-        _ => 30,
-    })
 }
