@@ -14,7 +14,8 @@ pub(super) async fn cmd(mut call: Invocation) -> Status {
         let listed: String = names.iter().map(|name| format!("  {name}\n")).collect();
         return call.out(format!("Currently running services:\n{listed}")).await.map(|()| 0);
     }
-    let Some(run) = commands_of(&name) else {
+    let later = service::is_later(&name, call.manners());
+    let Some(run) = commands_of(&name).filter(|_| !later) else {
         let why = match names.contains(&name.as_str()) {
             true => format!("cmd: the virtual phone's {name} takes no commands\n"),
             false => format!("cmd: Can't find service: {name}\n"),

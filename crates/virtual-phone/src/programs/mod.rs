@@ -7,6 +7,7 @@
 //! that in a file `old`, with texts of `words/`, and asks [`Release`] which it is. Services are asked through [`commands_of`], so that `cmd package …` and `pm …` are one program.
 
 mod am;
+mod app_function;
 mod app_process;
 mod clock;
 mod cmd;
@@ -152,6 +153,7 @@ pub(crate) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
 pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
     Some(match service {
         "activity" => |call| am::am(call).boxed(),
+        "app_function" => |call| app_function::app_function(call).boxed(),
         "deviceidle" => |call| deviceidle::deviceidle(call).boxed(),
         "input" => |call| input::input(call).boxed(),
         "input_method" => |call| ime::input_method(call).boxed(),

@@ -15,6 +15,7 @@ static SERVICES: &[(&str, &str, u32)] = &[
     ("activity", "android.app.IActivityManager", 1),
     ("activity_task", "android.app.IActivityTaskManager", 10),
     ("alarm", "android.app.IAlarmManager", 1),
+    ("app_function", "android.app.appfunctions.IAppFunctionManager", 16),
     ("appops", "com.android.internal.app.IAppOpsService", 4),
     ("audio", "android.media.IAudioService", 1),
     ("battery", "", 1),
@@ -61,6 +62,11 @@ static SERVICES: &[(&str, &str, u32)] = &[
 /// The services of a release, sorted by name.
 pub(super) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
     of(release).map(|(name, _)| name)
+}
+
+/// Whether only later releases have that service.
+pub(super) fn is_later(name: &str, release: &Release) -> bool {
+    SERVICES.iter().any(|row| row.0 == name && row.2 > release.major)
 }
 
 fn of(release: &Release) -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -7,6 +7,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
+use super::functions::{AppFunction, Given};
 use super::icons::Icon;
 use super::layout::Scrolls;
 use super::packages::Installation;
@@ -160,6 +163,16 @@ pub(crate) trait App: Send {
     /// A service of it was started. Nothing happens where the app has none, or where nothing is known of what it does.
     fn serve(&mut self, _start: &ServiceStart<'_>, _reach: &mut Reach<'_>) -> Served {
         Served::quiet()
+    }
+
+    /// What it offers to the system since Android 16.
+    fn functions(&self) -> &'static [AppFunction] {
+        &[]
+    }
+
+    /// One of [`App::functions`] is called, with parameters that it takes: what it gives, or the words of what it throws.
+    fn call(&mut self, _id: &str, _given: &Given, _reach: &mut Reach<'_>) -> Result<Value, String> {
+        Ok(Value::Null)
     }
 
     /// Whether it shows what lies in shared storage, and so wants to be told.

@@ -18,6 +18,7 @@ mod decided;
 mod events;
 mod failing;
 mod fling;
+pub(crate) mod functions;
 pub(crate) mod geometry;
 mod icons;
 mod inks;
@@ -183,6 +184,7 @@ pub struct World {
     /// What the system puts before the app in front.
     overlays: Overlays,
     services: Services,
+    switched_functions: functions::Switched,
     /// Apps that hang, and the uptime at which they began to.
     frozen: BTreeMap<String, Duration>,
     permissions: Permissions,
@@ -258,6 +260,7 @@ impl World {
             toast: None,
             overlays: Overlays::default(),
             services: Services::default(),
+            switched_functions: functions::Switched::new(),
             frozen: BTreeMap::new(),
             permissions: Permissions::default(),
             notifications: Vec::new(),

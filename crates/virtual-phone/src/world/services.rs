@@ -352,7 +352,7 @@ impl World {
     }
 
     /// The process in which a service runs, started if need be, and how long it takes to come to its work.
-    fn process_for_service(&mut self, at: usize, to: &ServiceName) -> (u32, Duration) {
+    pub(super) fn process_for_service(&mut self, at: usize, to: &ServiceName) -> (u32, Duration) {
         let (warm, cold) = self.service_times;
         if let Some(pid) = self.apps[at].pid {
             return (pid, warm);

@@ -7,13 +7,16 @@
 //! `stopwatch/since` (milliseconds of uptime at which it was started; absent while it stands); `timer/length` and `timer/run`
 //! (milliseconds) and `timer/since` in the same way, `timer/rung` (`yes` once it has rung).
 
+mod functions;
 mod pages;
 mod rings;
 
+use serde_json::Value;
 use std::time::Duration;
 
 use super::records::Records;
 use crate::world::app::{App, AppIcon, Env, Event, Intent, Manifest, Reach, Store, asks};
+use crate::world::functions::{AppFunction, Given};
 use crate::world::icons::Icon;
 use crate::world::theme::{self, Colour};
 use crate::world::view::{Tag, View};
@@ -131,6 +134,14 @@ impl App for ClockApp {
             Event::Intent(intent) => self.take(&intent),
             _ => {}
         }
+    }
+
+    fn functions(&self) -> &'static [AppFunction] {
+        &functions::FUNCTIONS
+    }
+
+    fn call(&mut self, id: &str, given: &Given, reach: &mut Reach<'_>) -> Result<Value, String> {
+        self.do_function(id, given, reach)
     }
 }
 

@@ -3,16 +3,18 @@
 //! What is typed is kept as it is typed; leaving the editor only drops a note in which nothing stands. The newest note comes
 //! first, unless a card was carried elsewhere: held and moved onto another one, it takes that one's place.
 //!
-//! `tool` is what it offers to other programs.
+//! `tool` is what it offers to other programs, `functions` what to the system.
 //!
 //! Kept, and to be seeded: `note/N/{title,body}`, `order` (numbers of notes with commas between them).
 
+mod functions;
 mod tool;
 
 use super::records::Records;
 use super::tools;
 use crate::world::app::{App, AppIcon, Env, Event, Manifest, Reach, Store};
 use crate::world::chance::Chance;
+use crate::world::functions::{AppFunction, Given};
 use crate::world::icons::Icon;
 use crate::world::services::{Served, ServiceStart};
 use crate::world::theme::{self, Colour};
@@ -22,6 +24,7 @@ use crate::world::view::{
 use crate::world::widgets::{
     dialog, field, floating_button, icon_button, list, message, nothing, page, text_button,
 };
+use serde_json::Value;
 
 /// The state of Notes.
 pub(crate) struct Notes {
@@ -100,6 +103,14 @@ impl App for Notes {
             tool::SERVICE => tools::answer(tool::NotesTool { notes: self, reach }, start),
             _ => Served::quiet(),
         }
+    }
+
+    fn functions(&self) -> &'static [AppFunction] {
+        &functions::FUNCTIONS
+    }
+
+    fn call(&mut self, id: &str, given: &Given, reach: &mut Reach<'_>) -> Result<Value, String> {
+        self.do_function(id, given, reach)
     }
 }
 
