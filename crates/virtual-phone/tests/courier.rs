@@ -85,6 +85,27 @@ async fn a_letter_changes_the_app_and_brings_its_answer_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_services_of_tools_are_listed_with_what_their_apps_say_of_them() {
+    let wired = with_tools("14", Clock::Virtual).await;
+    let _held = Held::started(&wired, NAME).await;
+    let mut talk = Talk::known(&wired, NAME).await;
+    let answer = talk.ask(json!({"op": "tools"})).await;
+    let services = answer["services"].as_array().expect("a list");
+    let component = |it: &Value| it["component"].as_str().expect("a name").to_owned();
+    let names: Vec<String> = services.iter().map(component).collect();
+    assert!(names.contains(&ODD_SERVICE.to_owned()), "{names:?}");
+    assert!(!names.contains(&format!("{ODD}/{ODD}.PrivateService")), "it answers no action");
+    let attendance = services.iter().find(|it| component(it).starts_with(ATTENDANCE));
+    let meta = attendance.expect("it is there")["meta"].as_array().expect("a list");
+    let of = |name: &str| meta.iter().find(|it| it[0] == name).map(|it| it[1].clone());
+    // A text is resolved, another resource is its id.
+    assert_eq!(of("mobile.mcp.tool.name"), Some(json!("Attendance")));
+    assert!(of("mobile.mcp.tool.capabilities").is_some_and(|id| id.is_u64()), "{meta:?}");
+    let none = talk.ask(json!({"op": "tools", "action": "no.such.ACTION"})).await;
+    assert_eq!(none["services"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_a_phone_refuses_is_told_in_its_words() {
     let wired = with_tools("14", Clock::Virtual).await;
     let _held = Held::started(&wired, NAME).await;

@@ -5,8 +5,11 @@
 //! without a word to either side, which is why requests of more than 200,000 are refused here.
 
 use crate::faults::words;
+use crate::latency::Work;
 use crate::phone::VirtualPhone;
-use crate::world::{CallbackKeys, Caller, Delivered, Reply, ServiceName};
+use crate::world::{
+    CallbackKeys, Caller, Class, DeclaredComponent, Delivered, Meta, MetaValue, Reply, ServiceName,
+};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -19,6 +22,8 @@ const MOST: usize = 256;
 /// How long a service may take that nobody set a limit for, and the longest limit.
 const LIMIT: Duration = Duration::from_secs(30);
 const LONGEST_LIMIT: Duration = Duration::from_secs(600);
+/// The action of services that are tools, which is asked for unless a host names another.
+const ACTION: &str = "mobile.mcp.SERVICE";
 /// The helper's user.
 pub(super) const SHELL: u32 = 2_000;
 
@@ -71,6 +76,7 @@ pub(super) async fn answer(
 ) -> Result<Value, Failed> {
     match op {
         "courier" => deliver(phone, pid, &Letter::read(header)?).await,
+        "tools" => tools(phone, header).await,
         _ => Err(Failed::unsupported(op)),
     }
 }
@@ -201,6 +207,45 @@ fn told(letter: &Letter, reply: Reply) -> Value {
         |key: &str| letter.wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|one| one == key));
     let extras: Vec<_> = reply.extras.into_iter().filter(|(key, _)| wanted(key)).collect();
     json!({ "code": reply.code, "extras": extras, "uid": reply.uid })
+}
+
+/// The services that answer an action, with what their apps say of them: texts and numbers as texts, references to texts resolved, of
+/// other resources their ids (as `Bundle` has them).
+async fn tools(phone: &VirtualPhone, header: &Map<String, Value>) -> Result<Value, Failed> {
+    let action = header.get("action").and_then(Value::as_str).unwrap_or(ACTION).to_owned();
+    phone.spend(Work::Report).await;
+    let services = phone.with(|phone| {
+        let mut services = Vec::new();
+        for manifest in phone.world.packages() {
+            let Some(declared) = manifest.declared().filter(|it| !it.disabled) else { continue };
+            let answers = |it: &DeclaredComponent| {
+                it.class == Class::Service
+                    && it.enabled
+                    && it.filters.iter().any(|filter| filter.actions.contains(&action))
+            };
+            for service in declared.components.iter().filter(|it| answers(it)).take(MOST) {
+                let meta: Vec<Value> = service.meta.iter().map(told_meta).collect();
+                services.push(json!({
+                    "component": format!("{}/{}", manifest.package, service.name),
+                    "label": service.label.as_ref().or(declared.label.as_ref()),
+                    "exported": service.exported,
+                    "permission": service.permission,
+                    "version": manifest.version_code,
+                    "uid": manifest.uid,
+                    "meta": meta,
+                }));
+            }
+        }
+        services
+    });
+    Ok(json!({ "services": services }))
+}
+
+fn told_meta(meta: &Meta) -> Value {
+    match &meta.value {
+        MetaValue::Text(text) => json!([meta.name, text]),
+        MetaValue::Resource(id) => json!([meta.name, id]),
+    }
 }
 
 /// A service that was not started, in the wire's words and the phone's.
