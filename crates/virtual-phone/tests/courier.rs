@@ -290,6 +290,26 @@ async fn nothing_hangs_when_the_cable_goes_while_a_letter_is_under_way() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_app_that_crashes_or_hangs_as_its_letter_comes_is_told_of_and_nothing_hangs() {
+    let wired = with_tools("14", Clock::Virtual).await;
+    let _held = Held::started(&wired, NAME).await;
+    let mut talk = Talk::known(&wired, NAME).await;
+    let request = json!({ "id": "1", "capability": { "id": "clock_in_today", "input": {} } });
+    let letter = || {
+        letter("org.example.attendance/.ToolService", &[("request", request.to_string())], 4_000)
+    };
+    for (rule, error) in [("app-crash", "background"), ("anr", "timeout")] {
+        wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
+        wired.phone.add_fault(format!("{rule}:times=1,on=courier").parse().expect("a rule"));
+        let answer = talk.ask(letter()).await;
+        assert_eq!(answer["error"], error, "{rule}: {answer}");
+        wired.said(&format!("am force-stop {ATTENDANCE}")).await;
+    }
+    wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
+    assert_eq!(talk.ask(letter()).await["ok"], true);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_old_phone_tells_whose_callback_it_was_and_takes_as_long_as_was_measured() {
     let setup = Setup { clock: Clock::Outside, ..Setup::of_release("4.4").expect("a release") };
     let wired = Wired::made(setup);
