@@ -189,10 +189,15 @@ fn kind_of(schema: &Value) -> &'static str {
 }
 
 /// The documents of a function: what the app says of it, and what the phone has set.
-fn parts(document: &Value) -> Option<(&Value, Option<&Value>)> {
+fn parts<'a>(document: &'a Value) -> Option<(&'a Value, Option<&'a Value>)> {
     let members = document.as_object()?;
+    let starting = |members: &'a Map<String, Value>, start: &str| {
+        members.iter().find(|(name, _)| name.starts_with(start)).map(|(_, part)| part)
+    };
+    // What was joined to a document stands under its kind twice (AOSP, `searchResultToJsonObject`).
     let part = |start: &str| {
-        members.iter().find(|(name, _)| name.starts_with(start)).map(|(_, part)| inside(part))
+        let part = starting(members, start)?;
+        Some(inside(part.as_object().and_then(|joined| starting(joined, start)).unwrap_or(part)))
     };
     let runtime = part("AppFunctionRuntimeMetadata");
     if let Some(told) = part("AppFunctionStaticMetadata") {
@@ -269,6 +274,7 @@ impl<'a> Types<'a> {
         let mut schema = match number {
             Some(0) => json!({ "type": "null" }),
             Some(1) => json!({ "type": "boolean" }),
+            Some(13 | 14) => json!({}),
             Some(4 | 5) => json!({ "type": "number" }),
             Some(6 | 7) => json!({ "type": "integer" }),
             Some(10) => match first(kind, "itemType") {

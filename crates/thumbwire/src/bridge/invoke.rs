@@ -126,7 +126,9 @@ impl Bridge {
             Delivery::Answered(answer) => answer,
             Delivery::Silent => return Err(silent(call, limit)),
             Delivery::Not(why) => {
-                self.forget(&device.identity().id);
+                if why == Undelivered::NotFound {
+                    self.forget(&device.identity().id);
+                }
                 return Err(undelivered(call, service, why).into());
             }
         };
@@ -156,7 +158,7 @@ impl Bridge {
     /// Notes that a request goes out. It is given up when this is dropped.
     fn sent(&self, request: &Request, limit: Duration) -> Result<Waiting<'_>, Failure> {
         // The phone counts the limit from when it started the app, which is later.
-        let deadline = self.began.elapsed() + limit * 2;
+        let deadline = self.began.elapsed().saturating_add(limit.saturating_mul(2));
         let noted = lock(&self.pending).sent(&request.id, &request.capability, deadline);
         noted.map_err(|why| Failure::from(Cause::Refused { why }))?;
         Ok(Waiting { bridge: self, id: request.id.clone() })

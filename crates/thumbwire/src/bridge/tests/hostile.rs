@@ -1,0 +1,105 @@
+//! Apps that mean no good: whatever they declare, what is listed is bounded, and what is beside them stays.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::bridge::discovery::{MOST_APPS, MOST_TOOLS};
+use crate::bridge::functions;
+
+fn capabilities(count: usize) -> String {
+    let mut text = "<mobile-mcp-capabilities version=\"1.0\">".to_owned();
+    for number in 0..count {
+        let _ = write!(text, "<capability id=\"c{number}\" description=\"x\" version=\"1\"/>");
+    }
+    text + "</mobile-mcp-capabilities>"
+}
+
+#[tokio::test]
+async fn a_hostile_descriptor_is_bounded_and_its_neighbour_unharmed() {
+    let deep = "<capability>".repeat(100_000);
+    let twice = capabilities(1)
+        .replace("</mobile", "<capability id=\"c0\" description=\"y\" version=\"1\"/></mobile");
+    let long = "p".repeat(1_000_000);
+    let poisoned = format!(
+        "<mobile-mcp-capabilities version=\"1.0\"><capability id=\"ok\" version=\"1\" description=\"{long}\"/><capability id=\"{long}\" description=\"x\" version=\"1\"/><capability id=\"a&#10;b\" description=\"x\" version=\"1\"/></mobile-mcp-capabilities>"
+    );
+    for (name, descriptor) in [
+        ("deep", deep),
+        ("huge", capabilities(20_000)),
+        ("twice", twice),
+        ("poisoned", poisoned),
+        ("empty", String::new()),
+        ("binary", "\0\u{1}\u{2}<".into()),
+    ] {
+        let phone = Phone::with([
+            App::new("com.example.bad").service("com.example.bad.S", &descriptor),
+            App::new(CLOCK).service("com.example.clock.S", DESCRIPTOR),
+        ]);
+        let catalog = listed(&bridge(&phone, &["*"]), &phone).await;
+        let [bad, clock] = &catalog.apps[..] else { panic!("{name}") };
+        assert!(bad.complaints.iter().any(|one| one.fatal), "{name}: {:?}", bad.complaints);
+        assert!(bad.complaints.len() <= 50 && bad.tools.len() <= MOST_TOOLS, "{name}");
+        assert!(format!("{bad:?}").len() < 400_000, "{name}: {}", format!("{bad:?}").len());
+        let ids: std::collections::BTreeSet<_> = ids(bad).into_iter().collect();
+        assert_eq!(ids.len(), bad.tools.len(), "{name}: ids are unique");
+        assert!(ids.iter().all(|id| id.len() <= 200 && !id.contains('\n')), "{name}");
+        assert_eq!(super::ids(clock).len(), 2, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn no_more_apps_and_tools_are_listed_than_anybody_can_use() {
+    let app = |number: usize| {
+        App::new(&format!("com.example.a{number:03}")).service("com.example.S", &capabilities(20))
+    };
+    let phone = Phone::with((0..MOST_APPS + 6).map(app));
+    let bridge = bridge(&phone, &["*"]);
+    let catalog = listed(&bridge, &phone).await;
+    assert_eq!(catalog.apps.len(), MOST_APPS + 1);
+    let tools: usize = catalog.apps.iter().map(|app| app.tools.len()).sum();
+    assert_eq!((tools, phone.times("read")), (MOST_TOOLS, MOST_APPS));
+    let last = catalog.apps.last().unwrap();
+    assert!(last.complaints[0].says.contains("this one and 5 more were not"), "{last:?}");
+    let cut = &catalog.apps[MOST_TOOLS / 20];
+    assert!(
+        cut.complaints.iter().any(|one| one.says.contains("of this app's are left out")),
+        "{cut:?}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_list_of_functions_panics(said in "(\\PC|[\n{}\\[\\]\",:0-9])*") {
+        let _ = functions::read(&said);
+    }
+}
+
+#[test]
+fn functions_that_mean_no_good_are_bounded() {
+    let deep = format!("{{\"com.x\":{}", "[".repeat(100_000));
+    assert!(functions::read(&deep).is_err());
+    let chain = |number: usize| {
+        json!({ "name": format!("t{number}"), "dataTypeMetadata": [{
+        "type": 3,
+        "properties": [
+            { "name": "a", "dataTypeMetadata": [{ "type": 11, "dataTypeReference": format!("t{}", number + 1) }] },
+            { "name": "b", "dataTypeMetadata": [{ "type": 11, "dataTypeReference": format!("t{}", number + 1) }] },
+        ],
+    }] })
+    };
+    let types: Vec<_> = (0..60).map(chain).collect();
+    let function = json!({
+        "functionId": "com.x.F#f",
+        "description": "d".repeat(1_000_000),
+        "components": [{ "dataTypes": types }],
+        "parameters": [{ "name": "p", "dataTypeMetadata": [{ "type": 11, "dataTypeReference": "t0" }] }],
+    });
+    let wide =
+        json!({ "com.x": [function, { "functionId": "a\nb" }, { "functionId": "com.x.F#f" }] });
+    let offered = functions::read(&wide.to_string()).unwrap();
+    assert_eq!((offered[0].tools.len(), offered[0].complaints.len()), (1, 1));
+    let length = format!("{:?}", offered[0]).len();
+    assert!(length < 100_000, "{length}");
+}
