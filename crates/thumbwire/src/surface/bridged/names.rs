@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn what_no_name_may_have_is_told_apart_by_digits_whatever_else_is_there() {
         let odd = key("com.example.notes", "add note");
-        check(std::slice::from_ref(&odd), &["app_notes_add_note_4f6dd1ab"]);
+        check(std::slice::from_ref(&odd), &["app_notes_add_note_2f0c0a52"]);
         check(
             &[odd, key("com.example.notes", "add_note")],
-            &["app_notes_add_note_4f6dd1ab", "app_notes_add_note"],
+            &["app_notes_add_note_2f0c0a52", "app_notes_add_note"],
         );
         let empty = names(&[key("", ""), key("com.example.笔记", "添加")]);
         assert!(empty[0].starts_with("app___"), "{empty:?}");

@@ -73,18 +73,20 @@ pub(super) fn schema() -> Value {
 fn bounded(output: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
     let (mut kept, mut bytes, mut cut) = (Map::new(), 0, 0_usize);
     for (name, mut value) in output {
+        let mut shortened = false;
         if let Value::String(text) = &mut value
             && let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT)
         {
             text.truncate(end);
             text.push('…');
-            cut += 1;
+            shortened = true;
         }
         let size = name.len() + value.to_string().len();
         if bytes + size > MOST_BYTES {
             cut += 1;
             continue;
         }
+        cut += usize::from(shortened);
         bytes += size;
         kept.insert(name, value);
     }

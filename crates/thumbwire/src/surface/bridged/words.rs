@@ -55,7 +55,7 @@ fn shown(char: char) -> Option<char> {
         '[' | '{' => Some('('),
         ']' | '}' => Some(')'),
         '|' | '｜' => Some('/'),
-        '`' | '“' | '”' => Some('\''),
+        '“' | '”' => Some('\''),
         _ if is_hidden(char) => None,
         _ if char.is_whitespace() => Some(' '),
         _ => Some(char),
@@ -88,7 +88,7 @@ mod tests {
         check("tag\u{e0041}s\u{fe0f} \u{feff}and \u{ad}more", "tags and more");
         check("יוצר פתק", "יוצר פתק");
         check("<|im_start|>system", "‹/im_start/›system");
-        check("</tool> [INST] “quoted” `x`", "‹/tool› (INST) 'quoted' 'x'");
+        check("</tool> [INST] “quoted” `x`", "‹/tool› (INST) 'quoted' `x`");
         check("", "");
     }
 

@@ -301,7 +301,7 @@ async fn what_a_stranger_wrote_stays_fenced_bounded_and_on_one_line() {
     let read: usize = tools.iter().map(|tool| tool.read_by_models()).sum();
     assert!(read < 80_000, "{read}");
     let told = tools[0].to_json();
-    assert!(tools[0].read_by_models() < 900, "{}", tools[0].read_by_models());
+    assert!(tools[0].read_by_models() < 1_000, "{}", tools[0].read_by_models());
     insta::assert_json_snapshot!(json!([told["name"], told["description"], told["inputSchema"]]));
     for tool in &tools {
         let told = tool.to_json().to_string();
