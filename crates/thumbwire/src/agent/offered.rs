@@ -112,7 +112,9 @@ impl Supplier for Offered {
                         structured.insert("message".into(), says.into());
                         Reply::json(structured.into())
                     }
-                    (_, structured) => Reply { structured, content: reply.content, ..failed(String::new()) },
+                    (_, structured) => {
+                        Reply { structured, content: reply.content, ..failed(String::new()) }
+                    }
                 }
             }
             Ok(odd) => failed(format!("an outcome nobody asked for: {odd:?}")),
@@ -125,7 +127,9 @@ impl Supplier for Offered {
 fn says(told: &Answered) -> Option<String> {
     let Answered { app, heard, .. } = told;
     match heard {
-        Heard::Sent => Some(format!("Sent to {app}; its answer cannot be heard: look at the screen")),
+        Heard::Sent => {
+            Some(format!("Sent to {app}; its answer cannot be heard: look at the screen"))
+        }
         Heard::Answer { success: false, .. } => None,
         Heard::Answer { message, output, .. } => {
             let message = clean(message, LONGEST_ANSWER);

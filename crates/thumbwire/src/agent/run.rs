@@ -121,17 +121,8 @@ impl Agent {
                 suppliers.push(Arc::new(offered));
             }
         }
-        let mut run = Run {
-            agent: self,
-            call,
-            request,
-            memory,
-            suppliers,
-            left,
-            loops,
-            unchecked: 0,
-            began,
-        };
+        let mut run =
+            Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
         run.begin();
         let end = run.carry_out().await;
         run.end(end)

@@ -166,15 +166,16 @@ pub(super) async fn controls(hands: &Hands<'_>) -> Option<Arc<Controls>> {
 /// Whether a call does something after which a look is worth its time. What an app does by itself may show, and may put a window
 /// before whoever uses it.
 pub(super) fn is_act(function: &str) -> bool {
-    is_app_tool(function) || matches!(
-        function,
-        "tap"
-            | "swipe"
-            | "type_text"
-            | "launch_app"
-            | "press_key"
-            | "click_control"
-            | "scroll"
-            | "long_press"
-    )
+    is_app_tool(function)
+        || matches!(
+            function,
+            "tap"
+                | "swipe"
+                | "type_text"
+                | "launch_app"
+                | "press_key"
+                | "click_control"
+                | "scroll"
+                | "long_press"
+        )
 }

@@ -89,6 +89,12 @@ impl Bridge {
         self.remember(app, pin)
     }
 
+    /// Whether any app's tools may be called, as far as that can be known without a phone.
+    pub fn allows_any(&self) -> bool {
+        let trusted = || self.pins().is_ok_and(|pins| pins.values().any(|pin| pin.allowed));
+        !self.options.trust.allow.is_empty() || trusted()
+    }
+
     /// Sees to it that the app's tools may be called: pins what is new, asks about what has changed.
     pub(super) async fn settled(&self, tools: &AppTools, ask: &dyn Ask) -> Result<(), Failure> {
         let pins = self.pins()?;

@@ -10,6 +10,7 @@ mod demo;
 mod devices;
 mod eval;
 mod flow;
+mod guests;
 mod live;
 mod manner;
 mod mind;

@@ -13,7 +13,7 @@ use super::mind::{Limits, MindFlags, Thinker};
 use super::signals::Asked;
 use super::stage::{self, Stage, Tasks};
 use super::ufo::Ufo;
-use super::{Device, Ended, SurfaceName, app_tools, session};
+use super::{Device, Ended, SurfaceName, app_tools, guests, session};
 use crate::action::Perform;
 use crate::agent::{Secrets, task};
 use crate::config::Config;
@@ -84,6 +84,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     // What cannot be served is told before a phone is looked for.
     let mut doors = doors(&arguments, config).await?;
     let thinker = thinker(&arguments, config)?;
+    let named = arguments.device.device.clone();
     let vault = stage::secrets(&arguments.secret)?;
     let session = session(config, arguments.device).with_files(Keep::new(&arguments.out));
     let session = session.with_bridge(arguments.allow.options(config)?);
@@ -115,6 +116,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             None => surface.tools.push(tool),
         }
     }
+    let with_apps = |surface| guests::with_apps(surface, &session, named.as_deref());
+    let surface = with_apps(surface);
+    let doors = doors.map(|(doors, access)| {
+        let doors = doors.into_iter().map(|(listener, surface)| (listener, with_apps(surface)));
+        (doors.collect(), access)
+    });
     let mut asked = Asked::new();
     let served = match doors {
         Some((doors, access)) => over_http(doors, perform, access, &mut asked).await,

@@ -42,6 +42,8 @@ pub(super) struct Run {
     pub(super) memory: Memory,
     perform: Arc<dyn Perform>,
     vault: Arc<Vault>,
+    /// Who is asked what apps offer, where some app may be called.
+    apps: Option<Arc<dyn Perform>>,
 }
 
 impl Stage {
@@ -79,7 +81,9 @@ impl Stage {
     fn run(&self, recorder: Recorder, memory: Memory) -> Run {
         let recorder = Arc::new(recorder);
         let perform = Arc::new(Traced::new(self.hidden(), Arc::clone(&recorder)));
-        Run { recorder, memory, perform, vault: Arc::clone(&self.vault) }
+        let session = || Arc::clone(&self.session) as Arc<dyn Perform>;
+        let apps = self.session.may_call_apps().then(session);
+        Run { recorder, memory, perform, vault: Arc::clone(&self.vault), apps }
     }
 }
 
@@ -96,10 +100,14 @@ impl Run {
         options: Options,
         watch: Arc<dyn Watch>,
     ) -> Agent {
-        Agent::new(mind, Arc::clone(&self.perform), options)
+        let agent = Agent::new(mind, Arc::clone(&self.perform), options)
             .with_story(Arc::clone(&self.recorder))
             .watched_by(watch)
-            .with_vault(Arc::clone(&self.vault))
+            .with_vault(Arc::clone(&self.vault));
+        match &self.apps {
+            Some(apps) => agent.using_apps(Arc::clone(apps)),
+            None => agent,
+        }
     }
 }
 

@@ -19,6 +19,11 @@ impl Session {
         self.bridge = Bridge::new(options);
         self
     }
+
+    /// Whether the tools of any app may be called: the operator's list names one, or one was trusted.
+    pub fn may_call_apps(&self) -> bool {
+        self.bridge.allows_any()
+    }
 }
 
 impl Attached {

@@ -140,7 +140,8 @@ impl Client {
 
     async fn begin(&mut self, revision: &str) -> Value {
         let client = json!({ "name": "test", "version": "0" });
-        let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
+        let params =
+            json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
         let hello = self.request("initialize", params).await;
         self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         hello
@@ -193,7 +194,8 @@ async fn a_client_of_revision_2026_07_28_hears_of_it_where_it_listens() {
     // What a list says may be another thing a moment later, and is nobody else's.
     assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(0), &json!("private")));
     let wanted = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
-    let listen = json!({ "jsonrpc": "2.0", "id": 99, "method": "subscriptions/listen", "params": wanted });
+    let listen =
+        json!({ "jsonrpc": "2.0", "id": 99, "method": "subscriptions/listen", "params": wanted });
     client.send(listen).await;
     let accepted = client.receive().await;
     assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged", "{accepted}");
@@ -210,7 +212,10 @@ async fn a_mind_prefers_what_an_app_offers_to_tapping() {
         Box::new(|sight| {
             let offered = sight.functions.iter().find(|one| one.name == "app_notes_add_note");
             let offered = offered.unwrap();
-            assert_eq!(offered.description, "com.example.notes says: \"Adds a note. Gives id (integer)\"");
+            assert_eq!(
+                offered.description,
+                "com.example.notes says: \"Adds a note. Gives id (integer)\""
+            );
             assert!(offered.schema["properties"].get("device").is_none());
             Ok(crate::agent::does("app_notes_add_note", json!({ "title": "Milk" })))
         }),
@@ -222,7 +227,10 @@ async fn a_mind_prefers_what_an_app_offers_to_tapping() {
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (Status::Finish, 2), "{ended:?}");
     let called = offering.called.lock().unwrap().clone();
-    assert_eq!((called.len(), &*called[0].tool, &called[0].arguments["title"]), (1, "add_note", &json!("Milk")));
+    assert_eq!(
+        (called.len(), &*called[0].tool, &called[0].arguments["title"]),
+        (1, "add_note", &json!("Milk"))
+    );
     let done = mind.seen().pop().unwrap().last_success_actions;
     assert_eq!(done[0].message, r#"com.example.notes answers: "Added." {"id":7}"#);
 }
