@@ -27,6 +27,7 @@ mod models;
 mod models_story;
 mod monitors;
 mod offering;
+mod offering_phone;
 mod old_phone;
 mod pictures;
 mod prompting;

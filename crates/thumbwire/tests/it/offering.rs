@@ -99,7 +99,7 @@ fn notes(tools: &[(&str, &str)]) -> AppTools {
 const ADD: (&str, &str) = ("add_note", "Adds a note");
 
 /// An MCP client that reads and writes lines.
-struct Client {
+pub(crate) struct Client {
     lines: Lines<BufReader<tokio::io::ReadHalf<DuplexStream>>>,
     writer: tokio::io::WriteHalf<DuplexStream>,
     next: i64,
@@ -107,12 +107,17 @@ struct Client {
 
 impl Client {
     fn of(offering: &Arc<Offering>) -> Self {
+        Self::over(offering.clone())
+    }
+
+    /// Of a server of the `mobile` surface with what apps offer on the virtual phone.
+    pub(crate) fn over(perform: Arc<dyn Perform>) -> Self {
         let which = Which::Named(vec![VIRTUAL.into()]);
-        let guests = bridged::AppTools::new(offering.clone(), which);
+        let guests = bridged::AppTools::new(Arc::clone(&perform), which);
         let surface = Arc::new(mobile::surface().with_guests(Arc::new(guests)));
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
-        tokio::spawn(mcp::serve(surface, offering.clone(), reader, writer));
+        tokio::spawn(mcp::serve(surface, perform, reader, writer));
         let (reader, writer) = tokio::io::split(ours);
         Self { lines: BufReader::new(reader).lines(), writer, next: 1 }
     }
@@ -121,12 +126,12 @@ impl Client {
         self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    async fn receive(&mut self) -> Value {
+    pub(crate) async fn receive(&mut self) -> Value {
         let line = timeout(Duration::from_secs(300), self.lines.next_line()).await.unwrap();
         serde_json::from_str(&line.unwrap().unwrap()).unwrap()
     }
 
-    async fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.next;
         self.next += 1;
         self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
@@ -138,7 +143,7 @@ impl Client {
         }
     }
 
-    async fn begin(&mut self, revision: &str) -> Value {
+    pub(crate) async fn begin(&mut self, revision: &str) -> Value {
         let client = json!({ "name": "test", "version": "0" });
         let params =
             json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
@@ -149,7 +154,7 @@ impl Client {
 }
 
 /// The tools of apps in a list.
-fn guests(listed: &Value) -> Vec<Value> {
+pub(crate) fn guests(listed: &Value) -> Vec<Value> {
     let tools = listed["tools"].as_array().unwrap().iter();
     tools.filter(|tool| tool["name"].as_str().unwrap().starts_with("app_")).cloned().collect()
 }

@@ -301,3 +301,26 @@ fn what_is_left_out_is_told() {
     assert!(text.contains("before these are left out)"), "{text}");
     assert!(text.contains(r#""x": 200"#) && !text.contains(r#""x": 1}"#), "the newest are kept");
 }
+
+#[test]
+fn what_apps_offer_comes_with_the_rule_that_prefers_it() {
+    let mut sight = sight();
+    let told = |sight: &Sight| written(sight, Pictures::Text).system;
+    assert!(!told(&sight).contains("app_…"));
+    let mut functions = functions();
+    functions.push(Function {
+        name: "app_notes_add_note".into(),
+        description: "com.example.notes says: \"Adds a note\"".into(),
+        schema: json!({ "properties": { "title": { "type": "string" } }, "required": ["title"] })
+            .as_object()
+            .unwrap()
+            .clone(),
+    });
+    sight.functions = functions.into();
+    let system = told(&sight);
+    assert!(
+        system.contains("prefer it to tapping; where it fails or none fits, go on by the screen")
+    );
+    let line = "app_notes_add_note(title: string): com.example.notes says: \"Adds a note\"\n";
+    assert!(system.contains(line), "{system}");
+}

@@ -1,0 +1,89 @@
+//! What apps offer, from an MCP client and from a mind down to the apps of the virtual phone, and back.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use thumbwire::action::Perform;
+use thumbwire::agent::{Agent, Memory, Pictures, Status};
+use thumbwire::bridge::{BridgeOptions, Trust};
+use thumbwire::session::Session;
+use thumbwire_virtual_phone::{Setup, VirtualPhone};
+
+use crate::agent::{Script, an_hour, options, says, session, step};
+use crate::offering::{Client, guests};
+
+fn allowing(phone: &VirtualPhone, apps: &[&str]) -> Arc<Session> {
+    let allow = apps.iter().map(|app| (*app).to_owned()).collect();
+    let trust = Trust { allow, ..Trust::default() };
+    Arc::new(session(phone).with_bridge(BridgeOptions { trust, ..BridgeOptions::default() }))
+}
+
+fn names(listed: &Value) -> Vec<String> {
+    guests(listed).iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_is_added_by_a_tool_and_an_app_that_is_installed_brings_its_own() {
+    let phone = VirtualPhone::new(Setup::default());
+    let session = allowing(&phone, &["com.android.notes", "org.example.attendance"]);
+    let mut client = Client::over(session);
+    client.begin("2025-11-25").await;
+    let listed = client.request("tools/list", json!({})).await;
+    // Shop offers something too, and is not allowed.
+    assert_eq!(names(&listed), ["app_notes_add_note", "app_notes_find_notes"]);
+    let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
+    let note = json!({ "title": "Milk", "text": "two litres" });
+    let added = client.request("tools/call", call("app_notes_add_note", note)).await;
+    assert_eq!(added["isError"], false, "{added}");
+    let found = call("app_notes_find_notes", json!({ "words": "litres" }));
+    let found = client.request("tools/call", found).await;
+    let gives = &found["structuredContent"]["output"];
+    assert!(gives["notes"].to_string().contains("Milk"), "{found}");
+
+    let apk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/apk/attendance.apk");
+    phone.install(&[&fs::read(apk).unwrap()]).unwrap();
+    let told = client.receive().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+    let listed = client.request("tools/list", json!({})).await;
+    assert!(names(&listed).iter().any(|name| name == "app_attendance_clock_in_today"), "{listed}");
+
+    // One of a fixed list sees all of them, with what may not be called.
+    let all = client.request("tools/call", call("mobile_list_app_tools", json!({}))).await;
+    let apps = all["structuredContent"]["apps"].as_array().unwrap();
+    let trust = |id: &str| {
+        let app = apps.iter().find(|app| app["bundle_id"] == id);
+        app.unwrap_or_else(|| panic!("{id} is not in {all}"))["trust"].clone()
+    };
+    assert_eq!(
+        (trust("com.android.notes"), trust("com.example.shop")),
+        (json!("yes"), json!("not_allowed"))
+    );
+    let shop = json!({ "bundle_id": "com.example.shop", "tool": "cart" });
+    let refused = client.request("tools/call", call("mobile_call_app_tool", shop)).await;
+    let said = refused["content"][0]["text"].as_str().unwrap();
+    assert!(said.starts_with("Refused: the tools of com.example.shop may not be called"), "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_that_a_mind_has_the_app_add_stands_on_its_screen() {
+    let phone = VirtualPhone::new(Setup::default());
+    let session = allowing(&phone, &["com.android.notes"]);
+    let mind = Script::of(vec![
+        step("app_notes_add_note", json!({ "title": "Milk", "text": "two litres" })),
+        step("launch_app", json!({ "package_name": "com.android.notes" })),
+        says(Status::Finish, "The note is there"),
+    ]);
+    let mut options = options();
+    options.pictures = Pictures::Text;
+    let perform: Arc<dyn Perform> = session.clone();
+    let agent = Agent::new(mind.clone(), perform, options).using_apps(session);
+    let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
+    assert_eq!((ended.status, ended.rounds), (Status::Finish, 3), "{ended:?}");
+    let seen = mind.seen();
+    let done = &seen[1].last_success_actions[0].message;
+    assert!(done.starts_with("com.android.notes answers: "), "{done}");
+    let shown = |name: &str| seen[2].current_controls.iter().any(|row| row.name.contains(name));
+    assert!(shown("Milk"), "{:?}", seen[2].current_controls);
+}
