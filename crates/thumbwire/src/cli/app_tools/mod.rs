@@ -1,9 +1,11 @@
 //! `thumbwire app-tools`: what apps offer to programs, for whoever makes such apps and whoever uses them.
 //!
-//! [`lint`] and [`new`] work on files; [`listing`] and [`call`] are asked of a phone, by the same actions as any caller's. Which apps may be
+//! [`lint`] and [`new`] work on files; [`listing`] and [`call`] are asked of a phone, by the same actions as any caller's;
+//! [`conformance`] asks a tool what no caller would, by the device itself. Which apps may be
 //! called is [`whom`]'s. docs/app-tools.md tells all of them.
 
 mod call;
+mod conformance;
 mod lint;
 mod listing;
 mod new;
@@ -38,6 +40,11 @@ enum Verb {
     Call(call::Arguments),
     /// Trust an app's tools from now on, as they are: by its signer and its words.
     Trust(listing::Trust),
+    /// Hold an installed app against each MUST of the protocol: its files, and the tool while it runs.
+    ///
+    /// By itself it sends only requests that no tool may carry out; `--call` names capabilities that may be called, several times, for the
+    /// rest. Exit codes: 0 no MUST was seen broken, 1 one was, or the tool does not answer.
+    Conformance(conformance::Arguments),
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
@@ -48,5 +55,6 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         Verb::Describe(arguments) => listing::describe(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,
         Verb::Trust(arguments) => listing::trust(arguments, config).await,
+        Verb::Conformance(arguments) => conformance::run(arguments, config).await,
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use thumbwire_mobile_mcp::{Finding, Mode, descriptor};
+use thumbwire_mobile_mcp::{Descriptor, Finding, Mode, descriptor};
 
 /// A file that was looked at.
 #[derive(Debug)]
@@ -17,15 +17,17 @@ pub(super) struct Inspected {
 
 /// What a file told.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(in super::super) struct Told {
     /// What it is.
     pub(super) kind: Kind,
     /// The app's package, of an APK.
     pub(super) package: Option<String>,
     /// The ids of the capabilities that can be used.
     pub(super) capabilities: Vec<String>,
+    /// Of an APK, the services that are tools, by class, each with its descriptor.
+    pub(in super::super) tools: Vec<(String, Descriptor)>,
     /// What it has against the rules.
-    pub(super) found: Vec<Found>,
+    pub(in super::super) found: Vec<Found>,
 }
 
 /// What a file is.
@@ -40,11 +42,11 @@ pub(super) enum Kind {
 
 /// A finding, and the file in the package that it is about.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(in super::super) struct Found {
     /// The file in the package; `None` where the file itself is meant.
     pub(super) part: Option<String>,
     /// What was found.
-    pub(super) finding: Finding,
+    pub(in super::super) finding: Finding,
 }
 
 impl Kind {
@@ -142,8 +144,8 @@ fn text(file: &Path) -> Result<Told, String> {
     let reading = descriptor::read(xml);
     Ok(Told {
         kind: Kind::Descriptor,
-        package: None,
         capabilities: reading.descriptor.capabilities.into_iter().map(|one| one.id).collect(),
         found: reading.findings.into_iter().map(|finding| Found { part: None, finding }).collect(),
+        ..Told::default()
     })
 }

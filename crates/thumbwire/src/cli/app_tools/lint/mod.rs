@@ -4,7 +4,7 @@
 //! apart by what they hold ([`inspect`]), and findings told ([`telling`]).
 
 mod inspect;
-mod package;
+pub(super) mod package;
 mod telling;
 
 use std::path::PathBuf;

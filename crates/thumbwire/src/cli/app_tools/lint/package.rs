@@ -1,5 +1,6 @@
 //! An APK, held against the rules: the declaration in its manifest, and the descriptor that this points to.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -22,9 +23,13 @@ const MANIFEST: &str = "AndroidManifest.xml";
 /// How many services of one app have their descriptors read; a tool has one.
 const MOST_SERVICES: usize = 8;
 
-/// Reads a package and holds it against the rules.
+/// Reads a package on this computer and holds it against the rules.
 pub(super) async fn told(file: &Path) -> Result<Told, String> {
-    let source = Disk::open(file).map_err(|error| error.to_string())?;
+    read(Disk::open(file).map_err(|error| error.to_string())?).await
+}
+
+/// Reads a package, wherever it is, and holds it against the rules.
+pub(in super::super) async fn read(source: impl Source) -> Result<Told, String> {
     let words = |error: Error| error.to_string();
     let mut apk = Apk::open(source, Limits::default()).await.map_err(words)?;
     let manifest = apk.manifest().await.map_err(words)?;
@@ -35,10 +40,9 @@ pub(super) async fn told(file: &Path) -> Result<Told, String> {
     let placed = findings.map(|finding| place(finding, &services));
     let found = |part: &str, finding| Found { part: Some(part.to_owned()), finding };
     told.found.extend(placed.map(|finding| found(MANIFEST, finding)));
-    let mut resources: Vec<u32> =
-        declared.iter().take(MOST_SERVICES).filter_map(Declaration::capabilities).collect();
-    resources.dedup();
-    for id in resources {
+    let mut known = BTreeSet::new();
+    for declared in declared.into_iter().take(MOST_SERVICES) {
+        let Some(id) = declared.capabilities().filter(|id| known.insert(*id)) else { continue };
         let path = match apk.value(id).await.map_err(words)? {
             Some(Value::Text(path)) => path,
             _ => format!("@{id:#010x}"),
@@ -47,8 +51,9 @@ pub(super) async fn told(file: &Path) -> Result<Told, String> {
             Ok(mut root) => {
                 apk.resolve(&mut root).await.map_err(words)?;
                 let reading = descriptor::check(&compiled::element(&root));
-                let capabilities = reading.descriptor.capabilities.into_iter();
-                told.capabilities.extend(capabilities.map(|one| one.id));
+                let capabilities = reading.descriptor.capabilities.iter();
+                told.capabilities.extend(capabilities.map(|one| one.id.clone()));
+                told.tools.push((declared.service, reading.descriptor));
                 let findings = reading.findings.into_iter();
                 told.found.extend(findings.map(|finding| found(&path, finding)));
             }
