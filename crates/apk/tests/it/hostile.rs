@@ -177,3 +177,26 @@ fn strings_are_read_as_java_writes_them() {
     let name = xml::read(&bytes, &Limits::default()).unwrap().name;
     assert_eq!(name, "🕐 it\0is \u{fffd}now");
 }
+
+/// The length of a long string takes two units.
+#[test]
+fn strings_of_two_bytes_a_unit_may_be_long() {
+    let long = "é".repeat(40_000) + "🕐";
+    let mut data: Vec<u8> = [0x8000u16, 40_002].map(u16::to_le_bytes).concat();
+    data.extend(long.encode_utf16().flat_map(u16::to_le_bytes));
+    data.extend([0; 2]);
+    let header = [1u32, 0, 0, 32, 0].map(u32::to_le_bytes).concat();
+    let body = [&0u32.to_le_bytes()[..], &data].concat();
+    let parts = [make::chunk(0x0001, &header, &body), begin(0, &[])].concat();
+    let root = xml::read(&make::chunk(0x0003, b"", &parts).into(), &Limits::default()).unwrap();
+    assert!(root.name == long);
+}
+
+#[test]
+fn an_attribute_whose_name_was_stripped_has_that_of_its_resource() {
+    let attributes = [(0, (0x10, 1)), (1, (0x10, 2))];
+    let bytes = make::xml(&[b"", b""], &[0x0101_0010, 0x7f01_0000], &[begin(2, &attributes)]);
+    let root = xml::read(&bytes, &Limits::default()).unwrap();
+    let names: Vec<_> = root.attributes.iter().map(|it| (&*it.name, it.id)).collect();
+    assert_eq!(names, [("exported", Some(0x0101_0010)), ("", Some(0x7f01_0000))]);
+}

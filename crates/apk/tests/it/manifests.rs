@@ -1,6 +1,6 @@
 //! Manifests: what Android makes of what is said and of what is left out.
 
-use thumbwire_apk::xml::Value;
+use thumbwire_apk::xml::{self, Value};
 use thumbwire_apk::{Apk, Limits, Manifest};
 
 use super::common::now;
@@ -172,6 +172,44 @@ fn attributes_go_by_their_resource_not_by_their_name() {
     let root = manifest(30, node("application", &[]).with(service));
     assert!(read(&root).services[0].exported);
     assert!(!read_with(&root, &stranger.collect::<Vec<_>>()).services[0].exported);
+}
+
+#[test]
+fn a_file_without_a_map_of_resources_is_read_by_the_platforms_names() {
+    for (namespace, code) in [(0u32, 7), (u32::MAX, 0)] {
+        let strings = [xml::ANDROID.as_bytes(), b"manifest", b"package", b"a.b", b"versionCode"];
+        let mut root = make::begin(1, &[(2, (0x03, 3)), (4, (0x10, 7))]);
+        // The second attribute's namespace: after the element's 36 bytes and the first one's 20.
+        root[56..60].copy_from_slice(&namespace.to_le_bytes());
+        let files = [stored("AndroidManifest.xml", &make::xml(&strings, &[], &[root]))];
+        let read =
+            now(async { Apk::open(package(&files), Limits::default()).await?.manifest().await });
+        assert_eq!(read.unwrap().version_code, code);
+    }
+}
+
+/// Languages of three letters are packed into 15 bits: `fil` is `ad 05`.
+#[test]
+fn a_label_may_be_in_a_language_of_three_letters() {
+    let labelled = node("application", &[("label", Typed(0x01, 0x7f01_0000))]);
+    let languages = [[0, 0], [0xad, 0x05], *b"de"];
+    let parts = languages.iter().enumerate().map(|(text, language)| {
+        let mut config = config("", "", 0);
+        config[4..6].copy_from_slice(language);
+        let values = vec![Some((0x03, u32::try_from(text).unwrap()))];
+        part(&Part { of: 1, config, values }, "")
+    });
+    let parts: Vec<_> = parts.collect();
+    let files = [
+        stored("AndroidManifest.xml", &document(&manifest(30, labelled), PLATFORM)),
+        stored("resources.arsc", &table(&[b"any", b"Filipino", b"deutsch"], 0x7f, &parts)),
+    ];
+    now(async {
+        let mut apk = Apk::open(package(&files), Limits::default()).await.unwrap();
+        for (locale, label) in [("fil", "Filipino"), ("fi", "any"), ("de", "deutsch")] {
+            assert_eq!(apk.label(locale).await.unwrap().as_deref(), Some(label), "{locale}");
+        }
+    });
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_phone_goes_by_the_newest_scheme_that_it_knows_and_the_key_of_its_level() {
         (0x4272_6577, vec![0; 100]), // padding
         (V2, signed(&[(b"old", None), (b"two", None)])),
         (V3, signed(&[(b"old", Some((28, 32)))])),
-        (V31, signed(&[(b"new", Some((33, u32::MAX)))])),
+        (V31, signed(&[(b"new", Some((33, u32::MAX))), (b"two", Some((33, u32::MAX)))])),
     ]);
     let one = |scheme, hash: &str| Ok(vec![(scheme, hash.to_owned())]);
     let two = Ok(vec![(Scheme::V2, "cba0".into()), (Scheme::V2, "3fc4".into())]);
@@ -110,13 +110,16 @@ fn a_file_in_meta_inf_that_is_no_signature_is_an_error_not_a_missing_signature()
         stored("META-INF/A.RSA", &[0x30, 0x80, 0x06, 0x09]),
         stored("META-INF/A.SF", b""),
         stored("META-INF/services/B.RSA", b""),
+        stored("META-INF/services/B.SF", b""),
     ];
     now(async {
         let mut apk = Apk::open(make::package(&files), Limits::default()).await.unwrap();
         let refused = apk.certificates().await.unwrap_err();
         assert_eq!(refused.to_string(), "signature: META-INF/A.RSA names no signer");
-        let mut apk = Apk::open(make::package(&files[..2]), Limits::default()).await.unwrap();
-        assert_eq!(apk.certificates().await, Ok(vec![]), "it signs no file");
+        for unsigned in [&files[..2], &files[3..]] {
+            let mut apk = Apk::open(make::package(unsigned), Limits::default()).await.unwrap();
+            assert_eq!(apk.certificates().await, Ok(vec![]), "it signs no file");
+        }
     });
 }
 

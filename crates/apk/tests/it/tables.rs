@@ -38,6 +38,7 @@ fn references_are_followed_but_not_in_circles() {
     let table = table(&[b"said"], 0x7f, &parts);
     assert_eq!(asked(&table, 0x7f01_0016), Ok(text("said")));
     assert_eq!(asked(&table, 0x7f01_0003), Ok(text("said")), "nineteen references");
+    assert_eq!(asked(&table, 0x7f01_0002), Ok(None), "twenty");
     assert_eq!(asked(&table, 0x7f01_0000), Ok(None), "more than any app has");
     assert_eq!(asked(&table, 0x7f01_0017), Ok(None), "a circle");
     let framework = Some(Value::Reference(0x0104_0000));
@@ -80,6 +81,31 @@ fn of_several_values_the_one_without_a_language_is_taken_then_english_then_the_f
     check(&[("", "", 21), ("", "", 0), ("", "", 31)], Some(31), Some(2));
     check(&[("", "", 21)], Some(19), None);
     check(&[("", "", 0), ("", "", 0)], None, Some(0));
+}
+
+#[test]
+fn what_asks_for_nothing_special_of_a_phone_comes_before_what_does() {
+    let at_night = |level: u16, night: u8| {
+        let mut config = config("", "", level);
+        config.resize(60, 0);
+        config[25] = night; // `uiMode`
+        let values = vec![Some((0x10, u32::from(night)))];
+        part(&Part { of: 1, config, values }, "")
+    };
+    let table = table(&[], 0x7f, &[at_night(0, 0x20), at_night(21, 0), at_night(31, 0x10)]);
+    assert_eq!(asked(&table, 0x7f01_0000), Ok(Some(Value::Integer(0))));
+}
+
+/// A split's types are numbered after those of its base.
+#[test]
+fn the_types_of_a_split_are_counted_from_where_it_says() {
+    let values = Part { of: 1, config: config("", "", 0), values: vec![Some((0x03, 0))] };
+    let mut table = table(&[b"said"], 0x7f, &[part(&values, "")]);
+    let package = table.windows(2).position(|kind| kind == [0x00, 0x02]).unwrap();
+    assert_eq!(table[package + 2..package + 4], 288u16.to_le_bytes());
+    table[package + 284] = 9;
+    assert_eq!(asked(&table, 0x7f0a_0000), Ok(text("said")));
+    assert_eq!(asked(&table, 0x7f01_0000), Ok(None));
 }
 
 #[test]
