@@ -140,8 +140,10 @@ impl<'s> Apk<'s> {
         Ok(())
     }
 
-    /// Who signed it, by the newest scheme that it is signed with, and that a phone of the level given to [`on`](Self::on) knows: see
-    /// [`Scheme`](super::Scheme). Empty where nobody did. No signature is verified: the phone did that when it installed the package.
+    /// Who signed it, as a phone of the level given to [`on`](Self::on) sees it: by the newest scheme that is there and that it knows, see
+    /// [`Scheme`](super::Scheme). Without a level, by all schemes, the newest first: mostly the same certificate several times. Whoever
+    /// remembers an app by its signer must then remember all of them, because a phone verifies one scheme, and what stands in the others may be
+    /// anybody's copy. Empty where nobody signed. No signature is verified here: the phone did that when it installed the package.
     ///
     /// # Errors
     /// See [`open`](Self::open).

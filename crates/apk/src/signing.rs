@@ -31,9 +31,9 @@ pub struct Certificate {
 
 /// How a package is signed.
 ///
-/// The newest scheme that a package has and a phone knows is what the phone goes by, and the only one it looks at. Of schemes 3 and 3.1
-/// one signer counts, that of the phone's API level (of the newest, where none is named): a key can be exchanged for later releases
-/// alone. Of the others all signers count.
+/// The newest scheme that a package has and a phone knows is what the phone goes by, and the only one it looks at: in the others anybody
+/// may have written any certificate. Of schemes 3 and 3.1 one signer counts, that of the phone's API level: a key can be exchanged for
+/// later releases alone. Of the others all signers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
     /// Files in `META-INF/`, as JAR files are.
@@ -62,7 +62,7 @@ impl Scheme {
     }
 }
 
-/// The certificates of those who signed a package, for a phone of this level or of the newest.
+/// The certificates of those who signed a package: as a phone of this level sees it, or of all schemes, the newest first.
 ///
 /// # Errors
 /// [`Error::Malformed`] where a signature is there and cannot be read, [`Error::TooLarge`], [`Error::Source`].
@@ -70,18 +70,19 @@ pub(crate) async fn certificates(
     archive: &mut Archive<'_>,
     sdk: Option<u32>,
 ) -> Result<Vec<Certificate>, Error> {
-    let known = |scheme: Scheme| sdk.is_none_or(|sdk| scheme.since() <= sdk);
-    if let Some(block) = block(archive).await? {
-        for (scheme, id) in Scheme::IN_BLOCK {
-            let Some(value) = find(&block, id).filter(|_| known(scheme)) else { continue };
-            let broken = || Error::malformed(WHAT, format!("{scheme:?} cannot be read"));
-            let found = signers(value, scheme, sdk).ok_or_else(broken)?;
-            if !found.is_empty() {
-                return Ok(found);
-            }
+    let mut all = Vec::new();
+    let block = block(archive).await?.unwrap_or_default();
+    for (scheme, id) in Scheme::IN_BLOCK {
+        let known = sdk.is_none_or(|sdk| scheme.since() <= sdk);
+        let Some(value) = find(&block, id).filter(|_| known) else { continue };
+        let broken = || Error::malformed(WHAT, format!("{scheme:?} cannot be read"));
+        all.extend(signers(value, scheme, sdk).ok_or_else(broken)?);
+        if sdk.is_some() && !all.is_empty() {
+            return Ok(all);
         }
     }
-    in_files(archive).await
+    all.extend(in_files(archive).await?);
+    Ok(all)
 }
 
 /// The pairs of the block, if there is one.
@@ -133,7 +134,7 @@ fn signers(value: &[u8], scheme: Scheme, sdk: Option<u32>) -> Option<Vec<Certifi
             _ => found.push(Certificate { sha256: Sha256::digest(certificate).into(), scheme }),
         }
     }
-    if scheme != Scheme::V2 {
+    if sdk.is_some() && scheme != Scheme::V2 {
         found.truncate(1);
     }
     Some(found)

@@ -62,11 +62,22 @@ fn a_phone_goes_by_the_newest_scheme_that_it_knows_and_the_key_of_its_level() {
     ]);
     let one = |scheme, hash: &str| Ok(vec![(scheme, hash.to_owned())]);
     let two = Ok(vec![(Scheme::V2, "cba0".into()), (Scheme::V2, "3fc4".into())]);
-    assert_eq!(certificates(&all, None), one(Scheme::V31, "1150"));
     assert_eq!(certificates(&all, Some(36)), one(Scheme::V31, "1150"));
     assert_eq!(certificates(&all, Some(32)), one(Scheme::V3, "cba0"));
     assert_eq!(certificates(&all, Some(27)), two);
     assert_eq!(certificates(&all, Some(23)), Ok(vec![]));
+}
+
+/// A phone of Android 9 does not look at scheme 3.1: a stranger may have put another's certificate there.
+#[test]
+fn for_a_phone_of_unknown_level_no_scheme_hides_another() {
+    let copied = block(&[
+        (V3, signed(&[(b"old", Some((28, 32))), (b"two", Some((33, 40)))])),
+        (V31, signed(&[(b"new", Some((33, u32::MAX)))])),
+    ]);
+    let found = certificates(&copied, None).unwrap();
+    let found: Vec<_> = found.iter().map(|(scheme, hash)| (*scheme, hash.as_str())).collect();
+    assert_eq!(found, [(Scheme::V31, "1150"), (Scheme::V3, "cba0"), (Scheme::V3, "3fc4")]);
 }
 
 #[test]
