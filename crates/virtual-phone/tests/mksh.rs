@@ -475,6 +475,6 @@ fn in_mksh(script: &str) -> (i32, String) {
 
 async fn in_the_phone(script: &str) -> (i32, String) {
     let wired = Wired::new();
-    let (status, out, _) = wired.all(&format!("cd /data/local/tmp\n{script}")).await;
+    let (status, out, _) = wired.all(&format!("cd /data/local/tmp; rm -f *\n{script}")).await;
     (status, out)
 }
