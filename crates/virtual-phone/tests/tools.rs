@@ -115,7 +115,8 @@ async fn am_sends_a_request_to_a_tool_from_which_nothing_can_come_back() {
         assert!(wired.has_note("Call Ada"), "{android}");
         let running = wired.told(&format!("dumpsys activity services {NOTES}")).await;
         assert!(running.contains("u0 com.android.notes/.ToolService}"), "{running}");
-        assert!(wired.told("ps").await.contains(NOTES) || android != "4.4");
+        let ps = if android == "4.4" { "ps" } else { "ps -A" };
+        assert!(wired.told(ps).await.contains(NOTES), "{android}");
         wired.told(&format!("am force-stop {NOTES}")).await;
         let running = wired.told("dumpsys activity services").await;
         assert!(running.ends_with("(nothing)\n"), "{running}");
@@ -197,4 +198,23 @@ async fn an_apk_whose_code_the_phone_does_not_know_takes_a_start_and_does_nothin
     wired.said(&start).await;
     let kept = wired.phone.world(|world| world.kept("org.example.attendance").len());
     assert_eq!(kept, 1, "the day that was asked for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_is_taken_away_and_installed_again_is_gone_and_there_again() {
+    let wired = phone("14");
+    let query = "cmd package query-services --components -a mobile.mcp.SERVICE com.example.shop";
+    let tool = "com.example.shop/.ToolService\n";
+    assert_eq!(wired.said(query).await, tool);
+    let path = wired.apk("com.example.shop").await;
+    wired.said(&format!("cp {path} {THERE}; pm uninstall com.example.shop")).await;
+    assert_eq!(wired.said(query).await, "No services found\n");
+    assert!(wired.phone.files(|files| files.stat(&path, true)).is_err());
+    wired.said(&format!("pm install {THERE}")).await;
+    assert_eq!(wired.said(query).await, tool);
+    let request = r#"{"mobile-mcp-request":{"version":"1.0","request":{"id":"1","capability":{"id":"add_to_cart","args":{"product":"Vintage Kettle"}}}}}"#;
+    let start = "am start-foreground-service -n com.example.shop/.ToolService";
+    wired.said(&format!("{start} --es mobile-mcp-request {}", quoted(request))).await;
+    let kept = wired.phone.world(|world| world.kept("com.example.shop").len());
+    assert_eq!(kept, 1, "the cart has it");
 }

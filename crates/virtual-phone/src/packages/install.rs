@@ -9,6 +9,7 @@ use super::ways::Ways;
 use super::{Apk, Signer, Unsigned};
 use crate::files::Error;
 use crate::phone::State;
+use crate::programs::pm::apk;
 use crate::programs::sdk;
 use crate::world::{Installation, Manifest};
 use std::fmt;
@@ -70,7 +71,11 @@ impl State {
             }
             return left;
         };
-        for file in gone.installation.iter().flat_map(|it| &it.files) {
+        let files = match &gone.installation {
+            Some(installation) => installation.files.clone(),
+            None => vec![apk(&gone, self.manners())],
+        };
+        for file in &files {
             self.take_folder(file);
         }
         if keep {

@@ -97,7 +97,7 @@ fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
 }
 
 /// Where a package's APK lies: in the system's image, or where it was installed.
-pub(super) fn apk(manifest: &Manifest, manners: &Release) -> String {
+pub(crate) fn apk(manifest: &Manifest, manners: &Release) -> String {
     if let Some(installation) = &manifest.installation {
         return installation.files.first().cloned().unwrap_or_default();
     }

@@ -70,6 +70,7 @@ pub(super) fn behind(manifest: &Manifest) -> Make {
         attendance::PACKAGE if has(attendance::SERVICE) => {
             Box::new(|seed| Box::new(attendance::Attendance::new(seed)))
         }
+        shop::PACKAGE if has(shop::SERVICE) => Box::new(|seed| Box::new(shop::Shop::new(seed))),
         odd::PACKAGE if has(odd::SERVICE) => {
             let shown = stranger::Stranger::of(manifest);
             Box::new(move |_| Box::new(odd::Odd::of(shown.clone())))

@@ -67,6 +67,10 @@ const FIELDS: [(&str, &str); 4] = [
     ("checkout_zip", "ZIP code"),
     ("checkout_city", "City"),
 ];
+/// The package, which can be taken away and installed again.
+pub(super) const PACKAGE: &str = "com.example.shop";
+/// The service that answers other programs.
+pub(super) const SERVICE: &str = "com.example.shop.ToolService";
 const SEARCH: &str = "search_src_text";
 const LIST: &str = "product_list";
 const TELL: &str = "tell/";
@@ -78,7 +82,7 @@ const MOST: u32 = 99;
 impl App for Shop {
     fn manifest() -> Manifest {
         Manifest {
-            package: "com.example.shop".into(),
+            package: PACKAGE.into(),
             label: "Shop".into(),
             version_name: "3.2.0".into(),
             version_code: 320,
@@ -141,7 +145,7 @@ impl App for Shop {
 
     fn serve(&mut self, start: &ServiceStart<'_>, reach: &mut Reach<'_>) -> Served {
         match start.class {
-            tool::SERVICE => tools::answer(tool::ShopTool { shop: self, reach }, start),
+            SERVICE => tools::answer(tool::ShopTool { shop: self, reach }, start),
             _ => Served::quiet(),
         }
     }

@@ -1,13 +1,10 @@
 //! What Shop offers to other programs: finding products, filling the cart, telling what is in it. Ordering is left to people.
 
-use super::{MOST, Shop, cart_key, price};
+use super::{MOST, PACKAGE, Shop, cart_key, price};
 use crate::world::app::Reach;
 use crate::world::apps::tools::{self, MOST_LINES, has_words, text, values};
 use serde_json::{Value, json};
 use thumbwire_mobile_mcp::{Descriptor, Output, Tool, Values};
-
-/// The service that answers.
-pub(super) const SERVICE: &str = "com.example.shop.ToolService";
 
 /// Shop, for as long as one call takes.
 pub(super) struct ShopTool<'a, 'r> {
@@ -17,7 +14,7 @@ pub(super) struct ShopTool<'a, 'r> {
 
 impl Tool for ShopTool<'_, '_> {
     fn descriptor(&self) -> &Descriptor {
-        tools::descriptor("com.example.shop")
+        tools::descriptor(PACKAGE)
     }
 
     fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String> {
