@@ -9,7 +9,7 @@
 
 use super::Invocation;
 use crate::sh::io::Status;
-use crate::world::functions::{AppFunction, Given, Kind, NotCalled, Shape};
+use crate::world::functions::{AppFunction, Given, Kind, Listed, NotCalled, Shape};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -207,7 +207,7 @@ fn list(call: &Invocation) -> String {
 }
 
 /// The documents of a package: one for each function, joined with what was set of it, and one for the types that they share.
-fn listing(package: &str, functions: &[(&AppFunction, Option<bool>)]) -> Value {
+fn listing(package: &str, functions: &[Listed]) -> Value {
     let (told, set) = (
         format!("AppFunctionStaticMetadata-{package}"),
         format!("AppFunctionRuntimeMetadata-{package}"),

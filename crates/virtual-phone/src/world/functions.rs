@@ -80,12 +80,15 @@ pub(crate) enum NotCalled {
     Silent,
 }
 
+/// A function, and how it was switched; `None` where nobody did.
+pub(crate) type Listed = (&'static AppFunction, Option<bool>);
+
 /// What was set of functions, by package and id: on or off.
 pub(crate) type Switched = BTreeMap<(String, String), bool>;
 
 impl World {
-    /// The packages that offer functions, with each and how it was switched; `None` where nobody did.
-    pub(crate) fn app_functions(&self) -> Vec<(&str, Vec<(&'static AppFunction, Option<bool>)>)> {
+    /// The packages that offer functions, with those.
+    pub(crate) fn app_functions(&self) -> Vec<(&str, Vec<Listed>)> {
         let offering = self.apps.iter().filter(|app| !app.app.functions().is_empty());
         offering
             .map(|app| {
