@@ -1,239 +1,23 @@
-//! The host's half of the helper against a phone that speaks the wire as its description says, written here by hand: frames of two lengths,
-//! a JSON header and a body; `hello`, `courier`, `cancel`, `bye`.
+//! The host's half of the helper against a phone that speaks the wire, `helped`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+mod helped;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use helped::{Phone, Said, answer};
 use serde_json::{Value, json};
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
-use thumbwire_adb::wire::shell::{Id, emit};
-use thumbwire_adb::{Banner, Direct, Features, LinkStream};
+use thumbwire_adb::Direct;
 use thumbwire_device::android::Android;
 use thumbwire_device::{
     Acted, Answer, AppId, Component, Delivery, Device as _, Error, Letter, Undelivered,
 };
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 const LIMIT: Duration = Duration::from_secs(10);
-
-/// What the helper does with a request other than `hello`; it may say nothing, several things, or break off.
-type Manner = fn(&Value) -> Vec<Said>;
-
-enum Said {
-    /// A frame with this header.
-    Header(Value),
-    /// These bytes.
-    Bytes(Vec<u8>),
-    /// It dies.
-    Death,
-}
-
-/// A phone with a helper of some manners.
-struct Phone {
-    old: bool,
-    lies_there: AtomicBool,
-    listens: bool,
-    hello: fn(&Value) -> Value,
-    manner: Manner,
-    looked: AtomicUsize,
-    starts: AtomicUsize,
-    /// Name and token of the last start.
-    started: Mutex<(String, String)>,
-    heard: Mutex<Vec<Value>>,
-    hears: Notify,
-    /// Ends the program.
-    ends: Mutex<Option<mpsc::Sender<()>>>,
-    programs: AtomicUsize,
-}
-
-fn good_hello(_: &Value) -> Value {
-    json!({ "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ["courier", "cancel", "bye"], "new": {} })
-}
-
-impl Phone {
-    fn with(manner: Manner) -> Self {
-        Self {
-            old: false,
-            lies_there: AtomicBool::new(true),
-            listens: true,
-            hello: good_hello,
-            manner,
-            looked: AtomicUsize::new(0),
-            starts: AtomicUsize::new(0),
-            started: Mutex::default(),
-            heard: Mutex::default(),
-            hears: Notify::new(),
-            ends: Mutex::default(),
-            programs: AtomicUsize::new(0),
-        }
-    }
-
-    async fn attach(self) -> (Arc<Self>, Arc<Android>) {
-        let phone = Arc::new(self);
-        let (near, far) = tokio::io::duplex(1 << 16);
-        tokio::spawn(daemon::serve(far, Arc::new(Shared(Arc::clone(&phone)))));
-        let device = Android::attach("helped", Arc::new(Direct::over(near))).await.unwrap();
-        (phone, Arc::new(device))
-    }
-
-    fn heard(&self, op: &str) -> Vec<Value> {
-        let heard = self.heard.lock().unwrap();
-        heard.iter().filter(|said| said["op"] == op).cloned().collect()
-    }
-
-    async fn until_heard(&self, op: &str, times: usize) {
-        loop {
-            let hears = self.hears.notified();
-            if self.heard(op).len() >= times {
-                return;
-            }
-            hears.await;
-        }
-    }
-
-    /// `sync:`, version 1, and of it what tells of a file.
-    async fn sync(self: Arc<Self>, mut stream: LinkStream) {
-        let mut head = [0; 8];
-        while stream.read_exact(&mut head).await.is_ok() {
-            let length = u32::from_le_bytes(head[4..].try_into().unwrap());
-            let mut path = vec![0; length as usize];
-            stream.read_exact(&mut path).await.unwrap();
-            assert_eq!((&head[..4], &*path), (&b"STAT"[..], JAR.as_bytes()));
-            self.looked.fetch_add(1, Ordering::SeqCst);
-            let mode = if self.lies_there.load(Ordering::SeqCst) { 0o100_444_u32 } else { 0 };
-            let stat = [mode, 14_000, 0].map(u32::to_le_bytes).concat();
-            stream.write_all(&[&b"STAT"[..], &stat].concat()).await.unwrap();
-        }
-    }
-
-    /// Everything in the shell: `getprop`, and the program.
-    async fn shell(self: Arc<Self>, command: String, mut stream: LinkStream) {
-        let framed = !self.old;
-        let out = move |words: &str| {
-            let mut bytes = bytes::BytesMut::new();
-            match framed {
-                true => emit(&mut bytes, Id::Stdout, words.as_bytes()),
-                false => bytes.extend_from_slice(words.replace('\n', "\r\n").as_bytes()),
-            }
-            bytes
-        };
-        if command.starts_with("getprop") {
-            stream.write_all(&out(if self.old { "19\n" } else { "34\n" })).await.unwrap();
-        } else {
-            let (_, name) = command.rsplit_once(' ').unwrap();
-            assert!(command.contains("exec app_process /system/bin org.thumbwire.helper.Main"));
-            assert!(command.contains(&format!("CLASSPATH={JAR}")), "{command}");
-            let name = name.trim_matches('\'').to_owned();
-            assert!(name.len() == 26 && name.starts_with("thumbwire-"), "{name}");
-            self.starts.fetch_add(1, Ordering::SeqCst);
-            let mut token = vec![0; if framed { 5 + 33 } else { 33 }];
-            stream.read_exact(&mut token).await.unwrap();
-            let token = String::from_utf8(token.split_off(token.len() - 33)).unwrap();
-            assert!(token.ends_with('\n') && !command.contains(token.trim()), "not in `ps`");
-            if self.old {
-                // The terminal gives it back.
-                stream.write_all(&out(&token)).await.unwrap();
-            }
-            *self.started.lock().unwrap() = (name, token.trim().to_owned());
-            if !self.listens {
-                stream.write_all(&out("Error: no such class\nAborted\n")).await.unwrap();
-            } else {
-                let (end, mut ended) = mpsc::channel(1);
-                *self.ends.lock().unwrap() = Some(end);
-                self.programs.fetch_add(1, Ordering::SeqCst);
-                let words = "WARNING: linker: x\nready\n";
-                stream.write_all(&out(words)).await.unwrap();
-                let mut rest = [0; 9];
-                tokio::select! {
-                    _ = ended.recv() => stream.write_all(&out("Killed\n")).await.unwrap(),
-                    _ = stream.read(&mut rest) => {}
-                }
-                self.programs.fetch_sub(1, Ordering::SeqCst);
-                self.hears.notify_waiters();
-            }
-        }
-        if framed {
-            let mut end = bytes::BytesMut::new();
-            emit(&mut end, Id::Exit, &[0]);
-            let _ = stream.write_all(&end).await;
-        }
-    }
-
-    async fn socket(self: Arc<Self>, mut stream: LinkStream) {
-        let mut lengths = [0; 8];
-        while stream.read_exact(&mut lengths).await.is_ok() {
-            let [header, body] = [0, 4]
-                .map(|at| u32::from_be_bytes(lengths[at..at + 4].try_into().unwrap()) as usize);
-            let mut said = vec![0; header + body];
-            stream.read_exact(&mut said).await.unwrap();
-            let said: Value = serde_json::from_slice(&said[..header]).unwrap();
-            self.heard.lock().unwrap().push(said.clone());
-            self.hears.notify_waiters();
-            let answers = if said["op"] == "hello" {
-                let token = self.started.lock().unwrap().1.clone();
-                assert_eq!((&said["token"], &said["proto"]), (&json!(token), &json!(1)));
-                vec![answer(&said, (self.hello)(&said))]
-            } else {
-                (self.manner)(&said)
-            };
-            for one in answers {
-                match one {
-                    Said::Header(header) => stream.write_all(&frame(&header)).await.unwrap(),
-                    Said::Bytes(bytes) => stream.write_all(&bytes).await.unwrap(),
-                    Said::Death => {
-                        let end = self.ends.lock().unwrap().clone().unwrap();
-                        end.send(()).await.unwrap();
-                        return;
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn frame(header: &Value) -> Vec<u8> {
-    let header = header.to_string();
-    let length = u32::try_from(header.len()).unwrap().to_be_bytes();
-    [&length[..], &[0; 4], header.as_bytes()].concat()
-}
-
-/// The answer to a request, with its number.
-fn answer(said: &Value, mut answer: Value) -> Said {
-    answer["id"] = said["id"].clone();
-    Said::Header(answer)
-}
-
-struct Shared(Arc<Phone>);
-
-impl Services for Shared {
-    fn banner(&self) -> Banner {
-        let features = if self.0.old { "" } else { "shell_v2" };
-        Banner::phone("p", "Helped", "d", Features::read(features))
-    }
-
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
-        let phone = Arc::clone(&self.0);
-        let service = service.trim_end_matches('\0');
-        let listening = format!("localabstract:{}", phone.started.lock().unwrap().0);
-        if service == "sync:" {
-            return Ok(handler(async move |stream| phone.sync(stream).await));
-        }
-        if service == listening {
-            return Ok(handler(async move |stream| phone.socket(stream).await));
-        }
-        let shell = if phone.old { "shell:" } else { "shell,v2,raw:" };
-        let command = service.strip_prefix(shell).ok_or(Refused)?.to_owned();
-        Ok(handler(async move |stream| phone.shell(command, stream).await))
-    }
-}
 
 fn letter(value: &str) -> Letter {
     Letter {
@@ -264,7 +48,8 @@ fn answered(value: &str) -> Delivery {
 #[tokio::test]
 async fn a_letter_goes_there_and_its_answer_comes_back() {
     for old in [false, true] {
-        let phone = Phone { old, ..Phone::with(echo) };
+        let mut phone = Phone::with(echo);
+        phone.old = old;
         let (phone, device) = phone.attach().await;
         for value in ["{\"é\":\"漢字 😀\"}", "second"] {
             assert_eq!(device.courier(&letter(value), LIMIT).await.unwrap(), answered(value));
@@ -278,18 +63,6 @@ async fn a_letter_goes_there_and_its_answer_comes_back() {
         device.settle().await;
         assert_eq!(phone.heard("bye").len(), 1);
         phone.until_gone().await;
-    }
-}
-
-impl Phone {
-    async fn until_gone(&self) {
-        loop {
-            let hears = self.hears.notified();
-            if self.programs.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            hears.await;
-        }
     }
 }
 
@@ -326,7 +99,7 @@ async fn the_helpers_codes_are_what_came_of_the_letter() {
         let code = said["extras"][0][1].clone();
         vec![answer(said, json!({ "error": code, "says": "its words", "try": "advice" }))]
     }
-    let (_, device) = Phone::with(by_code).attach().await;
+    let (phone, device) = Phone::with(by_code).attach().await;
     let words = || "its words".to_owned();
     for (code, expected) in [
         ("timeout", Delivery::Silent),
@@ -337,6 +110,12 @@ async fn the_helpers_codes_are_what_came_of_the_letter() {
     ] {
         assert_eq!(device.courier(&letter(code), LIMIT).await.unwrap(), expected, "{code}");
     }
+    let spared = |phone: &Phone| phone.spared.load(Ordering::SeqCst);
+    assert_eq!(
+        (spared(&phone), phone.heard("courier").len()),
+        (1, 6),
+        "the background is tried twice"
+    );
     let error = device.courier(&letter("internal"), LIMIT).await.unwrap_err();
     assert!(matches!(&error, Error::Failed { said, .. } if said.contains("its words")), "{error}");
     let error = device.courier(&letter("unsupported"), LIMIT).await.unwrap_err();
@@ -470,7 +249,8 @@ async fn a_helper_that_does_not_answer_in_its_time_may_have_acted() {
 
 #[tokio::test]
 async fn a_helper_that_does_not_come_up_is_told_with_its_words_and_nothing_was_sent() {
-    let phone = Phone { listens: false, ..Phone::with(echo) };
+    let mut phone = Phone::with(echo);
+    phone.listens = false;
     let (_, device) = phone.attach().await;
     let error = device.courier(&letter("x"), LIMIT).await.unwrap_err();
     assert!(error.to_string().contains("no such class"), "{error}");
@@ -493,7 +273,8 @@ async fn a_helper_that_does_not_take_the_token_or_speaks_otherwise_is_not_used()
         (newer, "another version"),
         (without, "another version"),
     ] {
-        let phone = Phone { hello, ..Phone::with(echo) };
+        let mut phone = Phone::with(echo);
+        phone.hello = hello;
         let (phone, device) = phone.attach().await;
         let error = device.courier(&letter("x"), LIMIT).await.unwrap_err();
         assert!(error.to_string().contains(told), "{error}");
@@ -530,10 +311,7 @@ async fn a_start_outlives_who_asked_for_it_and_an_old_silence_starts_anew() {
 /// The connection stays: others may hold it.
 #[tokio::test]
 async fn a_handle_that_is_dropped_ends_its_helper() {
-    let phone = Arc::new(Phone::with(echo));
-    let (near, far) = tokio::io::duplex(1 << 16);
-    tokio::spawn(daemon::serve(far, Arc::new(Shared(Arc::clone(&phone)))));
-    let direct: Arc<Direct> = Arc::new(Direct::over(near));
+    let (phone, direct) = Phone::with(echo).serve();
     let device = Android::attach("helped", Arc::<Direct>::clone(&direct)).await.unwrap();
     device.courier(&letter("x"), LIMIT).await.unwrap();
     drop(device);

@@ -2,7 +2,8 @@
 //!
 //! Begin with [`Android`], which asks the phone's shell and sorts the wire's errors; then [`ui`](mod@ui) for trees,
 //! `screen` for pictures, `display` for sizes, `turning`, `input` and `keyboard` for touches and text, `apps`; `logs`,
-//! `record`, `files` and `health`. Only [`line`](mod@line) puts words into a shell command, and it quotes them. Nothing here
+//! `record`, `files` and `health`; for what apps offer to programs `services`, `packages`, `ranges` of files, `intents`, `functions` and
+//! the `helper`. Only [`line`](mod@line) puts words into a shell command, and it quotes them. Nothing here
 //! waits, retries or remembers a screen, but that a keyboard app is waited for until it is there, and a recording until it
 //! has begun.
 

@@ -84,9 +84,11 @@ fn read_table(said: &Said, action: &str) -> Result<Vec<Component>, Error> {
             }),
         };
     }
-    // The next table stands at the margin.
-    let table = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
-    let part = table.skip_while(|line| line.trim() != "Non-Data Actions:").skip(1);
+    // The next table stands at the margin, the next part behind as much as this one.
+    let table = lines.take_while(|line| line.is_empty() || depth(line) > 0);
+    let mut parts = table.skip_while(|line| line.trim() != "Non-Data Actions:");
+    let Some(heading) = parts.next() else { return Ok(Vec::new()) };
+    let part = parts.take_while(|line| line.is_empty() || depth(line) > depth(heading));
     let mut part = part.skip_while(|line| line.trim().strip_suffix(':') != Some(action));
     let Some(head) = part.next() else { return Ok(Vec::new()) };
     let its = part.take_while(|line| depth(line) > depth(head));
@@ -179,7 +181,7 @@ mod tests {
         let found = |action: &str| shown(&read_table(&said(TABLE, 0), action).unwrap());
         assert_eq!(found("a.B"), ["com.x/com.x.Tools", "com.y/com.other.Tools"]);
         assert_eq!(found("a.After"), ["com.z/com.z.Z"]);
-        for missing in ["a.Provided", "a.None", "a", ""] {
+        for missing in ["a.Typed", "a.Provided", "a.None", "a", ""] {
             assert!(found(missing).is_empty(), "{missing:?}");
         }
     }

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use thumbwire_adb::Direct;
 use thumbwire_device::android::Android;
-use thumbwire_device::{AppId, Component, Device as _, Error, Letter};
+use thumbwire_device::{AppId, Component, Delivery, Device as _, Error, Letter, Undelivered};
 use thumbwire_virtual_phone::{Odd, Setup, VirtualPhone};
 
 const ACTION: &str = "mobile.mcp.SERVICE";
@@ -131,5 +132,87 @@ async fn phones_before_android_16_have_no_app_functions() {
         let device = attach(&phone(release)).await;
         let error = device.app_functions(None).await.unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    }
+}
+
+const NOTES: &str = "com.android.notes";
+
+/// A request in the dialect of the published sample.
+fn find_notes() -> Letter {
+    let request = r#"{"id":"9","capability":{"id":"find_notes","input":{"words":"tomatoes"}}}"#;
+    Letter {
+        to: Component { app: AppId(NOTES.into()), class: format!("{NOTES}.ToolService") },
+        extras: vec![("request".into(), request.into())],
+        callbacks: vec!["mcp_callback".into(), "callback".into()],
+        wanted: vec!["response".into()],
+    }
+}
+
+#[tokio::test]
+async fn a_letter_to_an_app_of_the_phone_is_answered_on_every_release() {
+    for release in RELEASES {
+        let phone = phone(release);
+        let device = attach(&phone).await;
+        let letter = find_notes();
+        let found = device.services(ACTION).await.unwrap();
+        assert!(found.contains(&letter.to), "{found:?}");
+        let package = device.package(&letter.to.app).await.unwrap();
+        let beginning = device.read_file(&package.files[0], 0, 4).await.unwrap();
+        assert_eq!(&beginning[..], b"PK\x03\x04", "{package:?}");
+
+        let limit = Duration::from_secs(10);
+        for _ in 0..2 {
+            let came = device.courier(&letter, limit).await.unwrap();
+            let Delivery::Answered(answer) = came else { panic!("{came:?}") };
+            let [(key, value)] = &answer.extras[..] else { panic!("{answer:?}") };
+            assert!(key == "response" && value.contains("\"count\":1"), "{answer:?}");
+            // Since Android 7 the callback comes by the system, which does not tell whose it is.
+            assert_eq!(answer.uid.is_some(), release == "4.4", "{answer:?}");
+        }
+        let main = "org.thumbwire.helper.Main".to_owned();
+        let starts = phone.commands().into_iter().filter(|it| it.argv.contains(&main));
+        assert_eq!(starts.count(), 1, "one helper for both");
+        let mut nobody = letter.clone();
+        nobody.to.class = "no.such.Class".into();
+        let came = device.courier(&nobody, limit).await.unwrap();
+        assert_eq!(came, Delivery::Not(Undelivered::NotFound));
+        device.settle().await;
+    }
+}
+
+#[tokio::test]
+async fn without_the_helper_a_letter_is_sent_alone() {
+    for release in RELEASES {
+        let mut setup = Setup::of_release(release).unwrap();
+        setup.helper = false;
+        let phone = VirtualPhone::new(setup);
+        let device = attach(&phone).await;
+        let letter = find_notes();
+        let error = device.courier(&letter, Duration::from_secs(10)).await.unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        let sent = || -> Vec<String> {
+            let commands = phone.commands().into_iter().filter(|command| command.argv[0] == "am");
+            commands.map(|command| command.argv[1].clone()).collect()
+        };
+        assert!(sent().is_empty());
+        // Its app is in the background: the first attempt is refused since Android 8, and then the app is spared.
+        device.start_service(&letter).await.unwrap();
+        match release {
+            "4.4" => assert_eq!(sent(), ["startservice"]),
+            _ => assert_eq!(sent(), ["startservice", "startservice"]),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_wants_a_permission_is_not_started() {
+    for release in &RELEASES[1..] {
+        let phone = phone(release);
+        phone.install(&[&fixture("clock-in.apk")]).unwrap();
+        let device = attach(&phone).await;
+        let letter = Letter { to: tool(), extras: vec![], callbacks: vec![], wanted: vec![] };
+        let error = device.start_service(&letter).await.unwrap_err();
+        let told = error.to_string().contains("org.example.clockin.USE");
+        assert!(told && matches!(error, Error::Refused { .. }), "{error}");
     }
 }

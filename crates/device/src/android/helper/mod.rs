@@ -30,7 +30,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::{Android, unreached};
-use crate::{Acted, Delivery, Error, Letter, Platform};
+use crate::{Acted, Delivery, Error, Letter, Platform, Undelivered};
 use connection::{Connection, End, Unanswered};
 use frame::Header;
 use start::Held;
@@ -55,11 +55,22 @@ const GRACE: Duration = Duration::from_secs(2);
 const PROTO: u64 = 1;
 
 impl Android {
-    /// Starts a service with a callback, and waits so long for what comes back by it.
+    /// Starts a service with a callback, and waits so long for what comes back by it. An app that may not be started from the background is
+    /// spared that rule for some seconds, and asked again.
     pub(super) async fn carry(&self, letter: &Letter, limit: Duration) -> Result<Delivery, Error> {
         if courier::is_too_large(letter) {
             return Ok(courier::too_large());
         }
+        let came = self.carry_once(letter, limit).await?;
+        if !matches!(came, Delivery::Not(Undelivered::Background(_))) {
+            return Ok(came);
+        }
+        // Nothing was started.
+        self.spare(&letter.to.app).await?;
+        self.carry_once(letter, limit).await
+    }
+
+    async fn carry_once(&self, letter: &Letter, limit: Duration) -> Result<Delivery, Error> {
         let connection = self.helper().await?;
         let request = courier::request(letter, limit);
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
@@ -79,8 +90,9 @@ impl Android {
             match &*state {
                 State::Up(connection) if connection.is_good() => return Ok(Arc::clone(connection)),
                 State::Absent(since) if since.elapsed() < ABSENT => return Err(absent()),
-                State::Starting { coming, .. } => coming.clone(),
-                State::Up(_) | State::Absent(_) | State::Unknown => {
+                // Unless its task has ended without a word.
+                State::Starting { coming, .. } if coming.has_changed().is_ok() => coming.clone(),
+                _ => {
                     let (tell, coming) = watch::channel(None);
                     let (transport, helper) = (Arc::clone(&self.transport), self.helper.0.clone());
                     let task = tokio::spawn(async move {

@@ -1,0 +1,251 @@
+//! A phone with a helper, written by hand from the description of its wire: frames of two lengths, a JSON header and a body; `hello`,
+//! `courier`, `cancel`, `bye`. What the helper answers is the test's.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::wire::shell::{Id, emit};
+use thumbwire_adb::{Banner, Direct, Features, LinkStream};
+use thumbwire_device::android::Android;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::{Notify, mpsc};
+
+const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
+
+/// What the helper does with a request other than `hello`; it may say nothing, several things, or break off.
+pub(crate) type Manner = fn(&Value) -> Vec<Said>;
+
+pub(crate) enum Said {
+    /// A frame with this header.
+    Header(Value),
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// It dies.
+    Death,
+}
+
+/// A phone with a helper of some manners.
+pub(crate) struct Phone {
+    pub(crate) old: bool,
+    pub(crate) lies_there: AtomicBool,
+    pub(crate) listens: bool,
+    pub(crate) hello: fn(&Value) -> Value,
+    manner: Manner,
+    pub(crate) looked: AtomicUsize,
+    pub(crate) starts: AtomicUsize,
+    pub(crate) spared: AtomicUsize,
+    /// Name and token of the last start.
+    started: Mutex<(String, String)>,
+    heard: Mutex<Vec<Value>>,
+    pub(crate) hears: Notify,
+    /// Ends the program.
+    ends: Mutex<Option<mpsc::Sender<()>>>,
+    programs: AtomicUsize,
+}
+
+fn good_hello(_: &Value) -> Value {
+    json!({ "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ["courier", "cancel", "bye"], "new": {} })
+}
+
+impl Phone {
+    /// As it should be, but for its answers.
+    pub(crate) fn with(manner: Manner) -> Self {
+        Self {
+            old: false,
+            lies_there: AtomicBool::new(true),
+            listens: true,
+            hello: good_hello,
+            manner,
+            looked: AtomicUsize::new(0),
+            starts: AtomicUsize::new(0),
+            spared: AtomicUsize::new(0),
+            started: Mutex::default(),
+            heard: Mutex::default(),
+            hears: Notify::new(),
+            ends: Mutex::default(),
+            programs: AtomicUsize::new(0),
+        }
+    }
+
+    /// Such a phone, and a handle on it.
+    pub(crate) async fn attach(self) -> (Arc<Self>, Arc<Android>) {
+        let (phone, direct) = self.serve();
+        let device = Android::attach("helped", direct).await.unwrap();
+        (phone, Arc::new(device))
+    }
+
+    /// Such a phone, and a connection to it.
+    pub(crate) fn serve(self) -> (Arc<Self>, Arc<Direct>) {
+        let phone = Arc::new(self);
+        let (near, far) = tokio::io::duplex(1 << 16);
+        tokio::spawn(daemon::serve(far, Arc::new(Shared(Arc::clone(&phone)))));
+        (phone, Arc::new(Direct::over(near)))
+    }
+
+    /// What it was asked by that name.
+    pub(crate) fn heard(&self, op: &str) -> Vec<Value> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().filter(|said| said["op"] == op).cloned().collect()
+    }
+
+    pub(crate) async fn until_heard(&self, op: &str, times: usize) {
+        loop {
+            let hears = self.hears.notified();
+            if self.heard(op).len() >= times {
+                return;
+            }
+            hears.await;
+        }
+    }
+
+    /// Until its program has ended.
+    pub(crate) async fn until_gone(&self) {
+        loop {
+            let hears = self.hears.notified();
+            if self.programs.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            hears.await;
+        }
+    }
+
+    /// `sync:`, version 1, and of it what tells of a file.
+    async fn sync(self: Arc<Self>, mut stream: LinkStream) {
+        let mut head = [0; 8];
+        while stream.read_exact(&mut head).await.is_ok() {
+            let length = u32::from_le_bytes(head[4..].try_into().unwrap());
+            let mut path = vec![0; length as usize];
+            stream.read_exact(&mut path).await.unwrap();
+            assert_eq!((&head[..4], &*path), (&b"STAT"[..], JAR.as_bytes()));
+            self.looked.fetch_add(1, Ordering::SeqCst);
+            let mode = if self.lies_there.load(Ordering::SeqCst) { 0o100_444_u32 } else { 0 };
+            let stat = [mode, 14_000, 0].map(u32::to_le_bytes).concat();
+            stream.write_all(&[&b"STAT"[..], &stat].concat()).await.unwrap();
+        }
+    }
+
+    /// Everything in the shell: `getprop`, and the program.
+    async fn shell(self: Arc<Self>, command: String, mut stream: LinkStream) {
+        let framed = !self.old;
+        let out = move |words: &str| {
+            let mut bytes = bytes::BytesMut::new();
+            match framed {
+                true => emit(&mut bytes, Id::Stdout, words.as_bytes()),
+                false => bytes.extend_from_slice(words.replace('\n', "\r\n").as_bytes()),
+            }
+            bytes
+        };
+        if command.starts_with("getprop") {
+            stream.write_all(&out(if self.old { "19\n" } else { "34\n" })).await.unwrap();
+        } else if command.starts_with("cmd deviceidle") {
+            assert_eq!(command, "cmd deviceidle tempwhitelist -d 15000 'com.x'");
+            self.spared.fetch_add(1, Ordering::SeqCst);
+        } else {
+            let (_, name) = command.rsplit_once(' ').unwrap();
+            assert!(command.contains("exec app_process /system/bin org.thumbwire.helper.Main"));
+            assert!(command.contains(&format!("CLASSPATH={JAR}")), "{command}");
+            let name = name.trim_matches('\'').to_owned();
+            assert!(name.len() == 26 && name.starts_with("thumbwire-"), "{name}");
+            self.starts.fetch_add(1, Ordering::SeqCst);
+            let mut token = vec![0; if framed { 5 + 33 } else { 33 }];
+            stream.read_exact(&mut token).await.unwrap();
+            let token = String::from_utf8(token.split_off(token.len() - 33)).unwrap();
+            assert!(token.ends_with('\n') && !command.contains(token.trim()), "not in `ps`");
+            if self.old {
+                // The terminal gives it back.
+                stream.write_all(&out(&token)).await.unwrap();
+            }
+            *self.started.lock().unwrap() = (name, token.trim().to_owned());
+            if !self.listens {
+                stream.write_all(&out("Error: no such class\nAborted\n")).await.unwrap();
+            } else {
+                let (end, mut ended) = mpsc::channel(1);
+                *self.ends.lock().unwrap() = Some(end);
+                self.programs.fetch_add(1, Ordering::SeqCst);
+                let words = "WARNING: linker: x\nready\n";
+                stream.write_all(&out(words)).await.unwrap();
+                let mut rest = [0; 9];
+                tokio::select! {
+                    _ = ended.recv() => stream.write_all(&out("Killed\n")).await.unwrap(),
+                    _ = stream.read(&mut rest) => {}
+                }
+                self.programs.fetch_sub(1, Ordering::SeqCst);
+                self.hears.notify_waiters();
+            }
+        }
+        if framed {
+            let mut end = bytes::BytesMut::new();
+            emit(&mut end, Id::Exit, &[0]);
+            let _ = stream.write_all(&end).await;
+        }
+    }
+
+    async fn socket(self: Arc<Self>, mut stream: LinkStream) {
+        let mut lengths = [0; 8];
+        while stream.read_exact(&mut lengths).await.is_ok() {
+            let [header, body] = [0, 4]
+                .map(|at| u32::from_be_bytes(lengths[at..at + 4].try_into().unwrap()) as usize);
+            let mut said = vec![0; header + body];
+            stream.read_exact(&mut said).await.unwrap();
+            let said: Value = serde_json::from_slice(&said[..header]).unwrap();
+            self.heard.lock().unwrap().push(said.clone());
+            self.hears.notify_waiters();
+            let answers = if said["op"] == "hello" {
+                let token = self.started.lock().unwrap().1.clone();
+                assert_eq!((&said["token"], &said["proto"]), (&json!(token), &json!(1)));
+                vec![answer(&said, (self.hello)(&said))]
+            } else {
+                (self.manner)(&said)
+            };
+            for one in answers {
+                match one {
+                    Said::Header(header) => stream.write_all(&frame(&header)).await.unwrap(),
+                    Said::Bytes(bytes) => stream.write_all(&bytes).await.unwrap(),
+                    Said::Death => {
+                        let end = self.ends.lock().unwrap().clone().unwrap();
+                        end.send(()).await.unwrap();
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn frame(header: &Value) -> Vec<u8> {
+    let header = header.to_string();
+    let length = u32::try_from(header.len()).unwrap().to_be_bytes();
+    [&length[..], &[0; 4], header.as_bytes()].concat()
+}
+
+/// The answer to a request, with its number.
+pub(crate) fn answer(said: &Value, mut answer: Value) -> Said {
+    answer["id"] = said["id"].clone();
+    Said::Header(answer)
+}
+
+struct Shared(Arc<Phone>);
+
+impl Services for Shared {
+    fn banner(&self) -> Banner {
+        let features = if self.0.old { "" } else { "shell_v2" };
+        Banner::phone("p", "Helped", "d", Features::read(features))
+    }
+
+    fn open(&self, service: &str) -> Result<Handler, Refused> {
+        let phone = Arc::clone(&self.0);
+        let service = service.trim_end_matches('\0');
+        let listening = format!("localabstract:{}", phone.started.lock().unwrap().0);
+        if service == "sync:" {
+            return Ok(handler(async move |stream| phone.sync(stream).await));
+        }
+        if service == listening {
+            return Ok(handler(async move |stream| phone.socket(stream).await));
+        }
+        let shell = if phone.old { "shell:" } else { "shell,v2,raw:" };
+        let command = service.strip_prefix(shell).ok_or(Refused)?.to_owned();
+        Ok(handler(async move |stream| phone.shell(command, stream).await))
+    }
+}
