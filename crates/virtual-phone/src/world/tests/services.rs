@@ -139,7 +139,7 @@ fn an_app_in_the_background_may_not_start_services_since_android_8() {
     for (android, held) in [(4, false), (9, true), (14, true)] {
         let mut world = with(android, "attendance");
         let to = service(ATTENDANCE, "ToolService");
-        let mut start = |world: &mut World| {
+        let start = |world: &mut World| {
             let extras = sample("1", "clock_in_today", "{}");
             let delivered = world.start_service(SHELL, &to, &extras, callback());
             assert_ne!(delivered, Delivered::Started(None));
