@@ -41,6 +41,9 @@ const NAMES: [&str; 12] = [
     "December",
 ];
 
+/// What a capability is called with, if with anything.
+type Input<'a> = Option<&'a Map<String, Value>>;
+
 /// The state of Attendance: how deep into its pages somebody went.
 #[derive(Debug, Default)]
 pub(crate) struct Attendance {
@@ -143,7 +146,7 @@ impl Attendance {
 }
 
 /// What a request asks for: its id, the capability and what that is called with.
-fn asked(request: &Value) -> Option<(&str, &str, Option<&Map<String, Value>>)> {
+fn asked(request: &Value) -> Option<(&str, &str, Input<'_>)> {
     let capability = request.get("capability")?;
     let id = request.get("id")?.as_str()?;
     let input = capability.get("input").and_then(Value::as_object);
@@ -153,7 +156,7 @@ fn asked(request: &Value) -> Option<(&str, &str, Option<&Map<String, Value>>)> {
 /// Does what a capability says; words and what it gives, or why not.
 fn perform(
     capability: &str,
-    input: Option<&Map<String, Value>>,
+    input: Input<'_>,
     reach: &mut Reach<'_>,
 ) -> Result<(String, Value), String> {
     let date = || {
