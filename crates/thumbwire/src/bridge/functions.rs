@@ -213,7 +213,7 @@ fn parts<'a>(document: &'a Value) -> Option<(&'a Value, Option<&'a Value>)> {
     let is_other = |start: &&str| {
         kind.starts_with(*start) || members.keys().any(|name| name.starts_with(*start))
     };
-    (!other.iter().any(|start| is_other(start))).then(|| (inside(document), runtime))
+    (!other.iter().any(is_other)).then(|| (inside(document), runtime))
 }
 
 /// A document's own members, which may stand one level deeper.

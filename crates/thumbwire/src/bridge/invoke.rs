@@ -235,8 +235,8 @@ fn choose<'a>(all: &'a [Offer], call: &AppCall) -> Result<(&'a Offer, &'a AppToo
     }
     let ids = of_app.iter().flat_map(|offer| &offer.tools.tools);
     let ids: Vec<_> = ids.take(20).map(|tool| harmless(&tool.id, 60)).collect();
-    let fatal = of_app.iter().flat_map(|offer| &offer.tools.complaints);
-    let why = match fatal.filter(|complaint| complaint.fatal).next() {
+    let mut fatal = of_app.iter().flat_map(|offer| &offer.tools.complaints);
+    let why = match fatal.find(|complaint| complaint.fatal) {
         _ if !ids.is_empty() => format!("it offers {}", ids.join(", ")),
         Some(complaint) => complaint.says.clone(),
         None => "it offers nothing".into(),
