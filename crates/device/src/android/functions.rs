@@ -75,12 +75,12 @@ fn read_list(said: &Said) -> Result<String, Error> {
 }
 
 fn read_call(said: &Said) -> Result<String, Error> {
-    if let Some(error) = missing(said) {
-        return Err(error);
-    }
     // A function without a result prints `{}`, and then the command goes on to wait: ten seconds later it says "Timed out" behind it.
     if let Some(json) = json(said) {
         return Ok(json.to_owned());
+    }
+    if let Some(error) = missing(said) {
+        return Err(error);
     }
     let lines = || said.out.lines().chain(said.err.lines()).map(str::trim);
     let code = lines().find_map(|line| {
@@ -155,6 +155,8 @@ mod tests {
     #[test]
     fn a_function_without_a_result_has_not_timed_out() {
         assert_eq!(read_call(&said("{}\nTimed out\n", 255)).unwrap(), "{}");
+        let words = "[\n  \"Unknown command\"\n]\n";
+        assert_eq!(read_call(&said(words, 0)).unwrap(), words.trim_end(), "whatever it says");
         let error = read_call(&said("Timed out\n", 255)).unwrap_err();
         assert!(matches!(error, Error::Failed { .. }), "{error}");
     }
