@@ -3,12 +3,30 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::stock_adb::Phone;
 use crate::support::thumbwire;
 
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let output = thumbwire().arg("app-tools").args(arguments).output().unwrap();
+    // What is agreed to is forgotten with the folder.
+    run_at_home(tempfile::tempdir().unwrap().path(), arguments)
+}
+
+fn run_at_home(home: &Path, arguments: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = thumbwire();
+    command.env("XDG_STATE_HOME", home).arg("app-tools").args(arguments);
+    let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// A phone on which that app is in front: one that never ran may not be started by its service alone since Android 8.
+fn running(app: &str) -> Phone {
+    let phone = Phone::start("1");
+    let launch = format!(r#"{{"bundle_id":"{app}"}}"#);
+    let call = ["call", "mobile_launch_app", &launch, "--device", &phone.address];
+    let launched = thumbwire().args(call).output().unwrap();
+    assert!(launched.status.success(), "{launched:?}");
+    phone
 }
 
 fn repository() -> PathBuf {
@@ -97,4 +115,169 @@ fn a_plan_that_cannot_be_read_is_wrong_usage() {
     let (_, err, code) = new(&folder.path().join("none.toml"), folder.path());
     assert_eq!(code, Some(2));
     assert!(err.contains("cannot read") && err.contains("none.toml"), "{err}");
+}
+
+#[test]
+fn lint_tells_each_finding_with_its_place_and_how_grave_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp_capabilities.xml");
+    let xml = r#"<?xml version="1.0" encoding="utf-8"?>
+<mobile-mcp-capabilities version="2.0">
+    <capability id="add_note" description="Adds a note">
+        <input>
+            <param name="text" type="String" required="yes" description="What it says" />
+            <param type="string" required="true" description="It has no name" />
+        </input>
+    </capability>
+    <capability id="add_note" description="The same once more" version="1" />
+</mobile-mcp-capabilities>
+"#;
+    fs::write(&file, xml).unwrap();
+    let name = file.to_str().unwrap();
+    let place = format!("{}/", folder.path().display());
+    let (out, err, code) = run(&["lint", name]);
+    assert_eq!((err.as_str(), code), ("", Some(1)));
+    insta::assert_snapshot!("app_tools_lint", out.replace(&place, ""));
+    let (out, _, code) = run(&["lint", "--lenient", name]);
+    assert_eq!(code, Some(1), "two of one id, and a parameter without a name, cannot be called");
+    insta::assert_snapshot!("app_tools_lint_lenient", out.replace(&place, ""));
+    let (out, _, _) = run(&["lint", "--json", name]);
+    insta::assert_snapshot!("app_tools_lint_json", out.replace(&place, ""));
+}
+
+#[test]
+fn lint_reads_packages_and_says_what_it_cannot_read() {
+    let apk = repository().join("fixtures/apk/clock-in.apk");
+    let (out, err, code) = run(&["lint", apk.to_str().unwrap()]);
+    assert_eq!((err.as_str(), code), ("", Some(1)));
+    let place = format!("{}/", apk.parent().unwrap().display());
+    insta::assert_snapshot!("app_tools_lint_apk", out.replace(&place, ""));
+
+    let folder = tempfile::tempdir().unwrap();
+    let cut = folder.path().join("cut.apk");
+    fs::write(&cut, &fs::read(&apk).unwrap()[..3000]).unwrap();
+    let none = folder.path().join("none.xml");
+    let words = folder.path().join("words.xml");
+    fs::write(&words, "no xml").unwrap();
+    let compiled = folder.path().join("compiled.xml");
+    fs::write(&compiled, [3, 0, 8, 0, 0, 0]).unwrap();
+    let files = [&cut, &none, &words, &compiled].map(|file| file.to_str().unwrap());
+    let (out, _, code) = run(&[&["lint"], &files[..]].concat());
+    assert_eq!(code, Some(2));
+    let place = format!("{}/", folder.path().display());
+    insta::assert_snapshot!("app_tools_lint_unreadable", out.replace(&place, ""));
+}
+
+#[test]
+fn the_rules_in_the_documents_are_those_of_the_program() {
+    let (out, _, code) = run(&["lint", "--rules"]);
+    assert_eq!(code, Some(0));
+    let page = fs::read_to_string(repository().join("docs/app-tools.md")).unwrap();
+    assert!(
+        page.contains(&out),
+        "docs/app-tools.md is old: put what `thumbwire app-tools lint --rules` prints in the place of its table"
+    );
+}
+
+#[test]
+fn the_example_in_the_documents_becomes_a_tool() {
+    let page = fs::read_to_string(repository().join("docs/app-tools.md")).unwrap();
+    let plan = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tool.toml");
+    fs::write(&file, plan).unwrap();
+    let (_, err, code) = new(&file, folder.path());
+    assert_eq!(code, Some(0), "{err}");
+}
+
+#[test]
+fn what_apps_on_a_phone_offer_is_listed_and_told() {
+    let (out, err, code) = run(&["list", "--device", "virtual"]);
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    insta::assert_snapshot!("app_tools_list", out);
+    let (out, _, code) = run(&[
+        "describe",
+        "com.android.notes",
+        "--device",
+        "virtual",
+        "--app-tools",
+        "com.android.*",
+    ]);
+    assert_eq!(code, Some(0));
+    insta::assert_snapshot!("app_tools_describe", out);
+    let (out, _, _) = run(&["list", "--json", "--device", "virtual"]);
+    let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let notes = rows.as_array().unwrap().iter().find(|row| row["package"] == "com.android.notes");
+    let notes = notes.unwrap();
+    assert_eq!(notes["trusted"], "not-allowed");
+    assert_eq!(notes["capabilities"][0]["id"], "add_note", "{notes:#}");
+    assert_eq!(notes["capabilities"][0]["input"][0]["required"], true);
+    let (_, err, code) = run(&["describe", "com.none", "--device", "virtual"]);
+    assert_eq!(code, Some(3));
+    assert!(err.contains("com.none offers nothing to programs"), "{err}");
+}
+
+#[test]
+fn a_capability_is_called_by_hand_and_naming_its_app_allows_that_call_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let phone = running("com.android.notes");
+    let call = |rest: &[&str]| {
+        let words = [&["call", "com.android.notes"], rest, &["--device", &phone.address]].concat();
+        run_at_home(home.path(), &words)
+    };
+    let (out, err, code) = call(&["add_note", r#"{"title":"Milk","text":"two bottles"}"#]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let given: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(given["number"].is_i64(), "{out}");
+    let (out, err, code) = call(&["add_note", r#"{"title":"","text":"x"}"#, "--timings", "--json"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    for phase in ["query", "package", "read", "check", "invoke", "together"] {
+        assert!(err.contains(phase), "{phase}: {err}");
+    }
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["status"], "success");
+
+    let (_, err, code) = call(&["add_note", r#"{"title":7}"#]);
+    assert_eq!(code, Some(2), "{err}");
+    let (_, err, code) = call(&["nope"]);
+    assert_eq!(code, Some(3), "{err}");
+    let (_, err, code) = call(&["add_note", "[]"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("one JSON object"), "{err}");
+    let (out, err, code) = call(&["add_note", r#"{"title":"a","text":"b"}"#, "--send-only"]);
+    assert_eq!((out.as_str(), code), ("", Some(0)), "{err}");
+    assert!(err.contains("No answer can come"), "{err}");
+
+    let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
+    assert!(out.contains("\"trusted\": \"not-allowed\""), "{out}");
+    let (out, err, code) =
+        run_at_home(home.path(), &["trust", "com.android.notes", "--device", "virtual"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("com.android.notes is trusted as it is now"), "{out}");
+    let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
+    assert!(out.contains("\"trusted\": \"yes\""), "{out}");
+    assert!(home.path().join("thumbwire/app-tools.json").is_file());
+}
+
+#[test]
+fn an_installed_app_is_held_against_each_must() {
+    let phone = running("com.android.notes");
+    let on = phone.address.as_str();
+    let (out, err, code) = run(&["conformance", "com.android.notes", "--device", on]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    insta::assert_snapshot!("app_tools_conformance", out);
+    let call = r#"add_note={"title":"test","text":"test"}"#;
+    let words = ["conformance", "com.android.notes", "--device", on, "--call", call];
+    let (out, err, code) = run(&words);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(!out.contains("needs a capability that may be called"), "{out}");
+    let (_, err, code) = run(&["conformance", "com.none", "--device", on]);
+    assert_eq!(code, Some(3), "{err}");
+}
+
+#[test]
+fn what_is_no_app_cannot_be_allowed() {
+    let (_, err, code) = run(&["list", "--device", "virtual", "--app-tools", "com.exam*"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("\"com.exam*\" is no app"), "{err}");
 }

@@ -31,7 +31,7 @@ impl Stock {
         Some(stock)
     }
 
-    fn adb(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn adb(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("adb");
         command.env("HOME", self.home.path()).env("ANDROID_ADB_SERVER_PORT", &self.port);
         // Or the server looks for phones of other people on this machine.
@@ -41,9 +41,10 @@ impl Stock {
     }
 
     /// Runs our program with this server; gives what it printed, on both streams, and its exit code.
-    fn thumbwire(&self, arguments: &[&str]) -> (String, Option<i32>) {
+    pub(crate) fn thumbwire(&self, arguments: &[&str]) -> (String, Option<i32>) {
         let mut command = thumbwire();
         command.env("ANDROID_ADB_SERVER_PORT", &self.port).args(arguments);
+        command.env("XDG_STATE_HOME", self.home.path());
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
         (String::from_utf8(text).unwrap(), output.status.code())
@@ -57,14 +58,14 @@ impl Drop for Stock {
 }
 
 /// `thumbwire phone` as a process of its own.
-struct Phone {
+pub(crate) struct Phone {
     process: Child,
-    address: String,
+    pub(crate) address: String,
     said: BufReader<ChildStdout>,
 }
 
 impl Phone {
-    fn start(seed: &str) -> Self {
+    pub(crate) fn start(seed: &str) -> Self {
         Self::made(&["--seed", seed])
     }
 

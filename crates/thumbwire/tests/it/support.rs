@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub(crate) fn thumbwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
     command.env_remove("LOG_LEVEL").env_remove("ADB_SERVER_SOCKET");
+    command.env_remove("THUMBWIRE_APP_TOOLS");
     // A port of the dynamic range that nobody listens on: no server is there.
     command.env("ANDROID_ADB_SERVER_ADDRESS", "127.0.0.1").env("ANDROID_ADB_SERVER_PORT", "9");
     command

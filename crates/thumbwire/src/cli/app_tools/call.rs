@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use thumbwire_device::AppId;
 
 use super::super::{Ended, print, terminal};
-use super::telling;
 use super::whom::Whom;
-use crate::action::{Action, Answered, AppCall, Call, Heard, Outcome, Perform as _};
+use super::{listing, telling};
+use crate::action::{Action, Answered, AppCall, Call, Heard, Outcome, Perform as _, Phase};
 use crate::config::Config;
 
 #[derive(clap::Args)]
@@ -61,18 +61,25 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         arguments: given,
         send_only: arguments.send_only,
     });
+    // The call finds the app's tools by itself; asked before, it can be told apart how long that takes.
+    let found = match arguments.timings {
+        true => listing::ask(&session).await.map(|catalog| catalog.phases.clone()),
+        false => Ok(Vec::new()),
+    };
     let outcome = session.perform(&call, action).await;
     session.end().await;
+    let mut phases = found?;
     let answered = match outcome? {
         Outcome::Answered(answered) => answered,
         _ => return Err(Ended::failed("the call was answered by something else")),
     };
+    phases.extend(answered.phases.iter().copied());
     let code = match arguments.json {
-        true => as_json(&answered)?,
+        true => as_json(&answered, &phases)?,
         false => tell(&answered)?,
     };
     if arguments.timings {
-        eprint!("{}", telling::phases(&answered.phases));
+        eprint!("{}", telling::phases(&phases));
     }
     Ok(code)
 }
@@ -101,7 +108,7 @@ fn tell(answered: &Answered) -> Result<u8, Ended> {
     }
 }
 
-fn as_json(answered: &Answered) -> Result<u8, Ended> {
+fn as_json(answered: &Answered, phases: &[(Phase, Duration)]) -> Result<u8, Ended> {
     let (mut told, code) = match &answered.heard {
         Heard::Sent => (json!({ "status": "sent" }), 0),
         Heard::Answer { success, message, output, warnings } => {
@@ -114,8 +121,7 @@ fn as_json(answered: &Answered) -> Result<u8, Ended> {
     };
     told["package"] = answered.app.0.as_str().into();
     told["capability"] = answered.tool.as_str().into();
-    let phases = answered
-        .phases
+    let phases = phases
         .iter()
         .map(|(phase, took)| json!({ "phase": phase.name(), "ms": took.as_secs_f64() * 1000.0 }));
     told["phases"] = Value::from_iter(phases);

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use thumbwire_apk::Source;
-use thumbwire_device::{AppId, Component, Delivery, Device, Error, Letter};
+use thumbwire_device::{AppId, Component, Delivery, Device, Error, Letter, Undelivered};
 use thumbwire_mobile_mcp::conformance::probes::{self, Care, Judged, Plan};
 use thumbwire_mobile_mcp::conformance::{MUSTS, Must, Verdict, Whose, files};
 use thumbwire_mobile_mcp::{Descriptor, Extras, Keys};
@@ -146,7 +146,7 @@ async fn ask(
             Ok(Delivery::Answered(answer)) => Some(answer.extras.into_iter().collect()),
             Ok(Delivery::Silent) => None,
             Ok(Delivery::Not(why)) => {
-                return Ok(untried(&format!("the service was not started: {why:?}")));
+                return Ok(untried(&undelivered(&why)));
             }
             Err(Error::Unsupported { .. }) => {
                 return Ok(untried("needs Thumbwire's helper on the phone, to hear answers"));
@@ -156,6 +156,16 @@ async fn ask(
         run.heard(answer.as_ref());
     }
     Ok(run.finish())
+}
+
+/// Why a service was not started, and what helps.
+fn undelivered(why: &Undelivered) -> String {
+    match why {
+        Undelivered::NotFound => "the phone knows no such service".into(),
+        Undelivered::Refused(said) => format!("the phone does not start the service: {said}"),
+        Undelivered::Background(_) => "the app is in the background; launch it first".into(),
+        Undelivered::TooLarge { most } => format!("a request is larger than {most} UTF-16 units"),
+    }
 }
 
 /// That nothing of a running tool was tried.

@@ -12,6 +12,7 @@ mod new;
 mod telling;
 mod whom;
 
+pub(super) use telling::millis;
 pub(super) use whom::Allow;
 
 use super::Ended;

@@ -118,16 +118,19 @@ fn complaints(text: &mut String, tools: &AppTools, ink: Ink) {
 }
 
 fn values(text: &mut String, what: &str, values: &[Parameter], ink: Ink) {
-    let width = values.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let takes = what == "takes";
+    let kind = |it: &Parameter| match it.required || !takes {
+        true => it.kind.to_owned(),
+        false => format!("{}, optional", it.kind),
+    };
+    let widest = |of: &dyn Fn(&Parameter) -> usize| values.iter().map(of).max().unwrap_or(0);
+    let width = widest(&|it| it.name.chars().count());
+    let kinds = widest(&|it| kind(it).len());
     for (at, it) in values.iter().enumerate() {
         let what = if at == 0 { what } else { "" };
-        let optional = if it.required || what == "gives" { "" } else { ", may be left out" };
-        let mut words = vec![(Tone::Dim, format!("{}{optional}", it.kind))];
-        if !it.description.is_empty() {
-            words.push((Tone::Plain, harmless(&it.description)));
-        }
-        let head = format!("    {what:5}  {:width$}  ", harmless(&it.name));
-        text.push_str(&lines(ink, &head, Tone::Plain, &words));
+        let name = harmless(&it.name);
+        let head = format!("    {what:5}  {name:width$}  {:kinds$}  ", kind(it));
+        text.push_str(&lines(ink, &head, Tone::Plain, &plain(&it.description)));
     }
 }
 
