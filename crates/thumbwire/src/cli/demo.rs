@@ -1,7 +1,10 @@
-//! `thumbwire demo`: one story on the virtual phone, by the same way as any MCP client; then a goal, carried out by the agent.
+//! `thumbwire demo`: one story on the virtual phone, by the same way as any MCP client; then a goal, carried out by the agent; then what
+//! an app's own tool saves ([`apps`]).
 //!
 //! The story knows tools and what a person reads on the screen; it never reaches into the phone. In the place of a model stand the
 //! replies of `demo/maps.jsonl`, each of which says what it expects to be shown.
+
+mod apps;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use thumbwire_adb::AdbServer;
 
+use super::app_tools::millis;
 use super::live::Lines;
 use super::stage::Stage;
 use super::{Ended, print, trace};
@@ -51,6 +55,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
     let folder = pursue_a_goal(&out).await?;
     let page = Path::new(&folder).join(trace::PAGE);
     trace::report(Path::new(&folder), &page)?;
+    print("\nThe third part needs no screen. ")?;
+    apps::compare().await?;
     print(&format!(
         "\nScreenshots, looks and the trace are in\n  {}\nWhat the agent saw, thought and did is told by the page\n  {}\n",
         out.display(),
@@ -191,10 +197,6 @@ impl Story {
             _ => Ok((reply, asked.elapsed())),
         }
     }
-}
-
-fn millis(time: Duration) -> String {
-    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
 /// A line of the accessibility tree, as a client reads it.
