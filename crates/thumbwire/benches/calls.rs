@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use thumbwire::action::{Action, Call, Perform as _};
+use thumbwire::action::{Action, AppCall, Call, Perform as _};
+use thumbwire::bridge::{BridgeOptions, Trust};
 use thumbwire::look::Look;
 use thumbwire::mark::{self, Mark};
 use thumbwire::mcp::http::{self, Access, View};
@@ -25,9 +26,9 @@ use thumbwire::trace::format::StoredLook;
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::{AdbServer, Direct};
-use thumbwire_device::Format;
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::picture::Pixels;
+use thumbwire_device::{AppId, Format};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +37,7 @@ const ROUNDS: usize = 200;
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(tools());
+    runtime.block_on(apps());
     runtime.block_on(doors());
     dumps();
     marked();
@@ -133,6 +135,72 @@ async fn tools() {
         bare.push(began.elapsed());
     }
     println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));
+}
+
+/// An app's own tool beside the taps that do the same: what the phone takes by its own clock, which nobody waits for here, and what we add.
+async fn apps() {
+    const NOTES: &str = "com.android.notes";
+    let phone = VirtualPhone::new(Setup::default());
+    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+    let trust = Trust { allow: vec![NOTES.into()], ..Trust::default() };
+    let options = BridgeOptions { trust, ..BridgeOptions::default() };
+    let session = Session::new(phones, Some(VIRTUAL.into())).with_bridge(options);
+    let session = Arc::new(session);
+    let client = Client::connect(Arc::new(mobile::surface()), session.clone()).await;
+    let client = client.expect("a server in this process");
+    let call = || Call::within(Duration::from_secs(30));
+    let uptime = || phone.world(|world| world.uptime());
+    let note = json!({ "title": "Milk", "text": "two bottles" });
+    let asked = || {
+        Action::CallAppTool(AppCall {
+            app: AppId(NOTES.into()),
+            service: None,
+            tool: "add_note".into(),
+            arguments: note.as_object().cloned().unwrap_or_default(),
+            send_only: false,
+        })
+    };
+    let list = || Action::ListAppTools { no_older_than: Duration::ZERO };
+    let taps = [
+        ("mobile_launch_app", json!({ "bundle_id": NOTES })),
+        ("mobile_tap_element", json!({ "text": "New note" })),
+        ("mobile_type", json!({ "element_id": "editable_title", "text": "Milk" })),
+        ("mobile_type", json!({ "element_id": "edit_note_text", "text": "two bottles" })),
+        ("mobile_press_key", json!({ "key": "back" })),
+    ];
+    println!("\n{:<32}{:>22}{:>22}", "the same note kept", "the phone p50 / p95", "ours p50 / p95");
+    let mut by_tool = Duration::ZERO;
+    for (name, action) in [("(what apps offer, known)", true), ("by the app's own tool", false)] {
+        let (mut phones, mut ours) = (Vec::new(), Vec::new());
+        for round in 0..=ROUNDS {
+            let action = if action { list() } else { asked() };
+            let (began, before) = (Instant::now(), uptime());
+            session.perform(&call(), action).await.expect("an answer");
+            // The first one reads packages, or starts the app.
+            if round > 0 {
+                phones.push(uptime().saturating_sub(before));
+                ours.push(began.elapsed());
+            }
+        }
+        by_tool = phones[ROUNDS / 2] + ours[ROUNDS / 2];
+        println!("{name:<32}{:>22}{:>22}", both(&mut phones), both(&mut ours));
+    }
+    let (mut phones, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS / 10 {
+        let (began, before) = (Instant::now(), uptime());
+        for (tool, arguments) in &taps {
+            let arguments = arguments.as_object().cloned().unwrap_or_default();
+            let reply = client.call(tool, arguments).await.expect("an answer");
+            assert!(!reply.is_error, "{reply:?}");
+            let look = client.call("mobile_get_accessibility_tree", Map::new()).await;
+            look.expect("a look");
+        }
+        phones.push(uptime().saturating_sub(before));
+        ours.push(began.elapsed());
+    }
+    let tapped = phones[phones.len() / 2] + ours[ours.len() / 2];
+    println!("{:<32}{:>22}{:>22}", "by tapping", both(&mut phones), both(&mut ours));
+    println!("tapping takes {:.0} times as long", tapped.as_secs_f64() / by_tool.as_secs_f64());
 }
 
 /// The same calls by each door in turn: pipes in memory, HTTP without a token, HTTP with one.
