@@ -9,6 +9,7 @@ mod android;
 mod android_recorded;
 mod app_services;
 mod app_tools;
+mod app_tools_real;
 mod asking;
 mod caller;
 mod device_media;

@@ -1,0 +1,111 @@
+//! APKs that are built by Debian's tools (`.ci/apk`), through a stock `adb`, onto the virtual phone: found, linted, called.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::stock_adb::{Phone, Stock};
+use crate::support::thumbwire;
+
+/// What `.ci/apk` built; `None`, and a word about it, where it did not.
+fn built(name: &str) -> Option<PathBuf> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/apk").join(name);
+    if file.is_file() {
+        return Some(file);
+    }
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
+    assert!(!required, "{} is required here: run .ci/apk", file.display());
+    println!("skipped: no APK that .ci/apk built");
+    None
+}
+
+fn linted(file: &Path) -> (String, Option<i32>) {
+    let output = thumbwire().args(["app-tools", "lint"]).arg(file).output().unwrap();
+    (String::from_utf8([output.stdout, output.stderr].concat()).unwrap(), output.status.code())
+}
+
+#[test]
+fn an_app_built_just_now_is_installed_by_a_stock_adb_and_found_linted_and_called() {
+    let Some(apk) = built("attendance.apk") else { return };
+    let (said, code) = linted(&apk);
+    assert_eq!(code, Some(0), "{said}");
+    let Some(stock) = Stock::start() else { return };
+    let phone = Phone::start("1");
+    stock.adb(&["connect", &phone.address]);
+    let installed = stock.adb(&["-s", &phone.address, "install", apk.to_str().unwrap()]);
+    assert!(installed.status.success(), "{installed:?}");
+
+    let on = ["--device", &phone.address];
+    let (list, code) = stock.thumbwire(&[&["app-tools", "list", "--json"], &on[..]].concat());
+    assert_eq!(code, Some(0), "{list}");
+    let rows: Value = serde_json::from_str(&list).unwrap();
+    let rows = rows.as_array().unwrap();
+    let row = rows.iter().find(|row| row["package"] == "org.example.attendance").unwrap();
+    assert_eq!(row["complaints"], serde_json::json!([]));
+    let ids: Vec<_> =
+        row["capabilities"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, ["clock_in_today", "query_clock_in", "make_up_clock_in"]);
+
+    // An app that never ran may not be started by its service alone since Android 8.
+    let launch = ["call", "mobile_launch_app", r#"{"bundle_id":"org.example.attendance"}"#];
+    let (said, code) = stock.thumbwire(&[&launch[..], &on[..]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let call = ["app-tools", "call", "org.example.attendance", "make_up_clock_in"];
+    let date = r#"{"date":"2020-01-02"}"#;
+    let (said, code) = stock.thumbwire(&[&call[..], &[date], &on[..]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let call = ["app-tools", "call", "org.example.attendance", "query_clock_in", "--json"];
+    let (said, code) = stock.thumbwire(&[&call[..], &[date], &on[..]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let told: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(told["output"]["has_clocked_in"], true, "{said}");
+}
+
+/// What `app-tools new` writes, after Android's own resource compiler has been at it.
+#[test]
+fn what_new_writes_has_the_same_words_after_aapt() {
+    let Some(framework) = built("framework-res.apk") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let plan = r##"
+package = "org.example.odd"
+class = "OddTools"
+name = "@string/none"
+description = "#1 of <&> \"these\" 'here' C:\\notes\\new ${x} 漢字😀"
+[[capability]]
+id = "first"
+description = "42"
+input = [{ name = "one", type = "number", required = false, description = "?attr/none" }]
+output = [{ name = "two", type = "integer", description = "one\ntwo" }]
+[[capability]]
+id = "second"
+description = "true"
+version = "2"
+"##;
+    fs::write(at("tool.toml"), plan).unwrap();
+    let mut new = thumbwire();
+    new.args(["app-tools", "new"]).arg(at("tool.toml")).arg("--out").arg(folder.path());
+    assert!(new.status().unwrap().success());
+    let service = fs::read_to_string(at("AndroidManifest-tool.xml")).unwrap();
+    let manifest = format!(
+        "<manifest xmlns:android=\"http://schemas.android.com/apk/res/android\" package=\"org.example.odd\" \
+         android:versionCode=\"1\"><application android:hasCode=\"false\">{service}</application></manifest>"
+    );
+    fs::write(at("AndroidManifest.xml"), manifest).unwrap();
+    let mut aapt = Command::new("aapt");
+    aapt.args(["package", "-f", "-M"]).arg(at("AndroidManifest.xml")).arg("-S").arg(at("res"));
+    let packed = aapt.arg("-I").arg(framework).arg("-F").arg(at("odd.apk")).output().unwrap();
+    assert!(packed.status.success(), "{packed:?}");
+    let (said, code) = linted(&at("odd.apk"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.ends_with("org.example.odd, 2 capabilities, nothing is wrong\n"), "{said}");
+    let mut dump = Command::new("aapt");
+    let dump = dump.args(["dump", "xmltree"]).arg(at("odd.apk")).arg("AndroidManifest.xml");
+    let manifest = String::from_utf8(dump.output().unwrap().stdout).unwrap();
+    let name = r#"android:value(0x01010024)="@string/none" "#;
+    assert!(manifest.contains(name), "{manifest}");
+    // It prints a backslash as two.
+    assert!(manifest.contains(r"C:\\notes\\new ${x} 漢字😀"), "{manifest}");
+}
