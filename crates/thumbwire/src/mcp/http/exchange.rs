@@ -413,3 +413,6 @@ async fn in_json(response: Response, id: Option<&Value>) -> Response {
         Err(refusal) => refusal.into_response(),
     }
 }
+
+#[cfg(test)]
+mod tests;
