@@ -35,10 +35,7 @@ async fn a_note_is_added_by_a_tool_and_an_app_that_is_installed_brings_its_own()
     assert_eq!(names(&listed), ["app_notes_add_note", "app_notes_find_notes"]);
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
     let note = json!({ "title": "Milk", "text": "two litres" });
-    // Android 14 starts no service of an app that is idle.
-    let idle = client.request("tools/call", call("app_notes_add_note", note.clone())).await;
-    let said = idle["content"][0]["text"].as_str().unwrap();
-    assert!(idle["isError"] == true && said.contains("launch the app first"), "{idle}");
+    // Whether or not it is idle by the phone's rules.
     let launch = call("mobile_launch_app", json!({ "bundle_id": "com.android.notes" }));
     client.request("tools/call", launch).await;
     let added = client.request("tools/call", call("app_notes_add_note", note)).await;
