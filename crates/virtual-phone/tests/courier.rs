@@ -252,7 +252,7 @@ async fn a_helper_that_is_killed_half_way_ends_its_connections_and_another_can_b
     let held = Held::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     talk.send(odd("late", json!({"seconds": 30}), 60_000)).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    wired.said("sleep 1").await;
     wired.said("kill -9 $(pidof app_process)").await;
     assert_eq!(talk.answer().await, None);
     assert_eq!(held.end().await.1, Some(137));

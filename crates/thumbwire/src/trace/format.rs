@@ -225,8 +225,18 @@ pub enum Act {
     StopRecording { id: Option<String> },
     ListRecordings,
     ListAppTools,
-    CallAppTool { app: String, tool: String, arguments: Map<String, Value>, send_only: bool },
+    CallAppTool(Box<CalledTool>),
     TrustAppTools { app: String },
+}
+
+/// A call of something that an app offers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the live call's field of the same name")]
+pub struct CalledTool {
+    pub app: String,
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    pub send_only: bool,
 }
 
 /// How an element was named.
@@ -333,12 +343,18 @@ pub enum Got {
         apps: Vec<String>,
     },
     /// What an app answered; without `success` it was only sent.
-    Answered {
-        success: Option<bool>,
-        message: String,
-        output: Map<String, Value>,
-    },
+    Answered(Box<ToolAnswered>),
     Done,
+}
+
+/// What an app answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the live answer's field of the same name")]
+pub struct ToolAnswered {
+    /// `None` where the call was only sent.
+    pub success: Option<bool>,
+    pub message: String,
+    pub output: Map<String, Value>,
 }
 
 /// A look as it stands in its own file: every node of the tree, with the numbers of those that have one. Of a live look
@@ -436,12 +452,12 @@ impl From<&Action> for Act {
             }
             Action::ListRecordings => Self::ListRecordings,
             Action::ListAppTools { .. } => Self::ListAppTools,
-            Action::CallAppTool(call) => Self::CallAppTool {
+            Action::CallAppTool(call) => Self::CallAppTool(Box::new(CalledTool {
                 app: call.app.0.clone(),
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
                 send_only: call.send_only,
-            },
+            })),
             Action::TrustAppTools(app) => Self::TrustAppTools { app: app.0.clone() },
             Action::Touch(Gesture::Tap { at: Point { x, y } }) => Self::Tap { x: *x, y: *y },
             Action::Touch(Gesture::LongPress { at: Point { x, y }, held }) => {
@@ -524,14 +540,16 @@ impl From<&Typed> for Got {
 impl From<&Answered> for Got {
     fn from(answered: &Answered) -> Self {
         match &answered.heard {
-            Heard::Answer { success, message, output, .. } => Self::Answered {
-                success: Some(*success),
-                message: message.clone(),
-                output: output.clone(),
-            },
+            Heard::Answer { success, message, output, .. } => {
+                Self::Answered(Box::new(ToolAnswered {
+                    success: Some(*success),
+                    message: message.clone(),
+                    output: output.clone(),
+                }))
+            }
             Heard::Sent => {
                 let (message, output) = (String::new(), Map::new());
-                Self::Answered { success: None, message, output }
+                Self::Answered(Box::new(ToolAnswered { success: None, message, output }))
             }
         }
     }

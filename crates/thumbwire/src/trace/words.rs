@@ -110,11 +110,15 @@ pub(super) fn came(end: &End) -> String {
         Got::Log { entries } => format!("{entries} entries"),
         Got::Monitors { ids } | Got::Recordings { ids } => ids.join(", "),
         Got::AppTools { apps } => format!("{} apps offer tools", apps.len()),
-        Got::Answered { success: None, .. } => "sent; nothing was heard".into(),
-        Got::Answered { success: Some(success), message, output } => {
-            let went = if *success { "done" } else { "not done" };
+        Got::Answered(answered) => {
+            let went = match answered.success {
+                None => return "sent; nothing was heard".into(),
+                Some(true) => "done",
+                Some(false) => "not done",
+            };
+            let output = &answered.output;
             let output = (!output.is_empty()).then(|| Value::from(output.clone()).to_string());
-            let words = [Some(went.to_owned()), Some(message.clone()), output];
+            let words = [Some(went.to_owned()), Some(answered.message.clone()), output];
             let words = words.into_iter().flatten().filter(|word| !word.is_empty());
             words.collect::<Vec<_>>().join(": ")
         }
