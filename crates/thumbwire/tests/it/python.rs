@@ -114,6 +114,8 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
             targets.push(json!({
                 "surface": surface, "mode": mode,
                 "command": thumbwire().get_program().to_str(), "args": arguments,
+                // As `thumbwire()` has it: no phone of an adb server that happens to run here. Clients hand nothing else on.
+                "env": { "ANDROID_ADB_SERVER_PORT": "9" },
             }));
         }
     }

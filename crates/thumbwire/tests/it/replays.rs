@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use thumbwire::agent::{Agent, Ended, Memory, Replay, Status};
+use thumbwire::trace::format::VERSION;
 use thumbwire::trace::{self, Recorder, Traced};
 use thumbwire_virtual_phone::{Setup, VirtualPhone};
 
@@ -172,8 +173,20 @@ fn what_cannot_be_repeated_is_refused_before_a_phone_is_touched() {
     };
     check("none", None, "there is no such folder");
     check("empty", Some(""), "the first line does not tell of a run");
-    check("calls", Some(&head(4)), "the run has no goal: only runs of an agent can be repeated");
-    check("old", Some(&head(3)), "it is a trace of version 3, and version 5 is what can be");
-    check("new", Some(&head(99)), "a trace of version 99; this program reads up to 4");
+    check(
+        "calls",
+        Some(&head(VERSION)),
+        "the run has no goal: only runs of an agent can be repeated",
+    );
+    check(
+        "old",
+        Some(&head(3)),
+        &format!("it is a trace of version 3, and version {VERSION} is what can be"),
+    );
+    check(
+        "new",
+        Some(&head(99)),
+        &format!("a trace of version 99; this program reads up to {VERSION}"),
+    );
     assert!(place.runs().is_empty());
 }

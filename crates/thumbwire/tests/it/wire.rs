@@ -180,6 +180,18 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                     let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
                     let as_made = match argv.as_slice() {
                         ["monkey", "--pct-syskeys", "0", "-p", app, "-c", _, "1"] => *app == string,
+                        // What looks for apps' tools names the phone's own apps, and nothing of a caller's.
+                        [
+                            "cmd",
+                            "package",
+                            "query-services",
+                            "--brief",
+                            "-a",
+                            "mobile.mcp.SERVICE",
+                        ] => true,
+                        ["pm", "path", "com.android.notes" | "com.example.shop"]
+                        | ["dumpsys", "package", "com.android.notes" | "com.example.shop"] => true,
+                        ["dd", file, ..] => file.starts_with("if=/system/"),
                         ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),

@@ -7,7 +7,7 @@ from job import run, told
 
 async def visit(target, calls):
     if "command" in target:
-        transport = StdioTransport(target["command"], target["args"], keep_alive=False)
+        transport = StdioTransport(target["command"], target["args"], env=target["env"], keep_alive=False)
     else:
         headers = {"Authorization": f"Bearer {target['token']}"}
         transport = StreamableHttpTransport(target["url"], headers=headers)

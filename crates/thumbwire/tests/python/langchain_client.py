@@ -7,7 +7,7 @@ from langchain_mcp_adapters.tools import load_mcp_tools
 
 def connection(target):
     if "command" in target:
-        return {"transport": "stdio", "command": target["command"], "args": target["args"]}
+        return {"transport": "stdio", "command": target["command"], "args": target["args"], "env": target["env"]}
     headers = {"Authorization": f"Bearer {target['token']}"}
     return {"transport": "streamable_http", "url": target["url"], "headers": headers}
 

@@ -10,7 +10,7 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 @asynccontextmanager
 async def connected(target):
     if "command" in target:
-        server = StdioServerParameters(command=target["command"], args=target["args"])
+        server = StdioServerParameters(command=target["command"], args=target["args"], env=target["env"])
         async with Client(server, mode=target["mode"], read_timeout_seconds=60) as client:
             yield client
     else:

@@ -74,7 +74,7 @@ fn a_run_that_lacks_files_is_cut_off_or_old_is_told_as_far_as_it_goes() {
     assert_eq!(story.moments.len(), 1);
     let page = page(&story, "n");
     for note in [
-        "A trace of version 3, before 4",
+        &*format!("A trace of version 3, before {VERSION}"),
         "Line 4 is left out",
         "The last line was cut off",
         "The run has no end",
