@@ -4,6 +4,8 @@
 //! length and a mark. Source: "APK Signature Scheme v2" and "v3" on source.android.com, `ApkSigningBlockUtils` and
 //! `ApkSignatureSchemeV3Verifier` in AOSP's `util/apk`. Scheme 1 keeps PKCS#7 files in `META-INF/`.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
@@ -17,7 +19,8 @@ const FOOT: u64 = 24;
 const MARK: &[u8] = b"APK Sig Block 42";
 /// The most that a block may take. They have some kilobytes, with what stores put into them some hundred.
 const BLOCK: u64 = 8 << 20;
-/// How many may have signed (`MAX_V1_SIGNERS`; scheme 2 has the same).
+/// How many may have signed (`MAX_V1_SIGNERS`; scheme 2 has the same). Of scheme 3 a phone passes over any number that are not for its
+/// level and verifies none of those: with more than so many, the one that counts could hide behind copies of another's.
 const SIGNERS: usize = 10;
 
 /// Who signed a package.
@@ -123,7 +126,10 @@ fn find(mut pairs: &[u8], id: u32) -> Option<&[u8]> {
 /// Signers, each of signed data (digests, certificates, in scheme 3 the lowest and highest API level, attributes), signatures and a key.
 fn signers(value: &[u8], scheme: Scheme, sdk: Option<u32>) -> Option<Vec<Certificate>> {
     let mut found = Vec::new();
-    for signer in Prefixed(Prefixed(value).next()?).take(SIGNERS) {
+    for (place, signer) in Prefixed(Prefixed(value).next()?).enumerate() {
+        if place == SIGNERS {
+            return None;
+        }
         let mut data = Prefixed(Prefixed(signer).next()?);
         data.next()?; // digests
         let certificate = Prefixed(data.next()?).next()?;
@@ -154,16 +160,22 @@ impl<'a> Iterator for Prefixed<'a> {
     }
 }
 
-/// Scheme 1: of each signature `META-INF/NAME.RSA` (or `DSA`, `EC`) that signs a file `META-INF/NAME.SF`.
+/// Scheme 1: of each signature `META-INF/NAME.RSA` (or `DSA`, `EC`) that signs a file `META-INF/NAME.SF`. To Android it is the same
+/// in small letters and in a folder below (`addMetaEntry` and `readCertificates` of `JarVerifier`, later `StrictJarVerifier`).
 async fn in_files(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> {
+    let large = |name: &str| name.to_ascii_uppercase();
+    let signed: HashSet<String> =
+        archive.names().map(large).filter(|it| it.ends_with(".SF")).collect();
     let is_signature = |name: &&str| {
-        let Some(("META-INF", file)) = name.split_once('/') else { return false };
-        let Some((stem, kind)) = file.rsplit_once('.') else { return false };
-        let signed = archive.has(&format!("META-INF/{stem}.SF"));
-        matches!(kind, "RSA" | "DSA" | "EC") && !stem.contains('/') && signed
+        let name = large(name);
+        let Some((stem, "RSA" | "DSA" | "EC")) = name.rsplit_once('.') else { return false };
+        stem.starts_with("META-INF/") && signed.contains(&format!("{stem}.SF"))
     };
-    let names = archive.names().filter(is_signature).take(SIGNERS);
+    let names = archive.names().filter(is_signature).take(SIGNERS + 1);
     let names: Vec<String> = names.map(str::to_owned).collect();
+    if names.len() > SIGNERS {
+        return Err(Error::malformed("signature", format!("there are more than {SIGNERS}")));
+    }
     let mut found = Vec::new();
     for name in names {
         let file = archive.file(&name).await?;

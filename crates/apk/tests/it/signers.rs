@@ -80,6 +80,18 @@ fn for_a_phone_of_unknown_level_no_scheme_hides_another() {
     assert_eq!(found, [(Scheme::V31, "1150"), (Scheme::V3, "cba0"), (Scheme::V3, "3fc4")]);
 }
 
+/// Android 9 and later pass over signers that are not for them and verify none of those.
+#[test]
+fn a_signer_does_not_hide_behind_copies_of_anothers() {
+    let mut signers = vec![(&b"old"[..], Some((900, 901))); 10];
+    signers.push((b"two", Some((28, 40))));
+    for sdk in [None, Some(34)] {
+        let refused = certificates(&block(&[(V3, signed(&signers))]), sdk).unwrap_err();
+        assert_eq!(refused.to_string(), "signing block: V3 cannot be read");
+    }
+    assert_eq!(certificates(&block(&[(V3, signed(&signers[1..]))]), None).unwrap().len(), 10);
+}
+
 #[test]
 fn a_signing_block_whose_lengths_do_not_hold_is_an_error_not_a_missing_signature() {
     let good = block(&[(V2, signed(&[(b"old", None)]))]);
@@ -121,7 +133,6 @@ fn a_file_in_meta_inf_that_is_no_signature_is_an_error_not_a_missing_signature()
         stored("META-INF/A.RSA", &[0x30, 0x80, 0x06, 0x09]),
         stored("META-INF/A.SF", b""),
         stored("META-INF/services/B.RSA", b""),
-        stored("META-INF/services/B.SF", b""),
     ];
     now(async {
         let mut apk = Apk::open(make::package(&files), Limits::default()).await.unwrap();
@@ -132,6 +143,23 @@ fn a_file_in_meta_inf_that_is_no_signature_is_an_error_not_a_missing_signature()
             assert_eq!(apk.certificates().await, Ok(vec![]), "it signs no file");
         }
     });
+}
+
+#[test]
+fn a_signature_counts_in_small_letters_and_in_a_folder_and_no_more_than_so_many() {
+    let read = |names: &[String]| {
+        let files: Vec<_> = names.iter().map(|name| stored(name, b"")).collect();
+        now(async {
+            Apk::open(make::package(&files), Limits::default()).await?.certificates().await
+        })
+    };
+    for name in ["META-INF/a", "META-INF/services/A", "meta-inf/A"] {
+        let refused = read(&[format!("{name}.rsa"), format!("{name}.SF")]).unwrap_err();
+        assert_eq!(refused.to_string(), format!("signature: {name}.rsa names no signer"));
+    }
+    let many = (0..11).flat_map(|at| ["RSA", "SF"].map(|kind| format!("META-INF/{at}.{kind}")));
+    let refused = read(&many.collect::<Vec<_>>()).unwrap_err();
+    assert_eq!(refused.to_string(), "signature: there are more than 10");
 }
 
 /// DER: a tag, a length, the inside.
