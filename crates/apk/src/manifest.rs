@@ -9,6 +9,8 @@ use super::xml::{Element, Value, id};
 
 /// The API level from which on a part with a filter must say whether it is exported.
 const MUST_SAY_EXPORTED: u32 = 31;
+/// The longest name of a package and of a permission, in bytes. Android refuses longer ones of packages (`MAX_FILE_NAME_SIZE`, 223).
+const LONGEST_NAME: usize = 1024;
 /// What a release's name instead of a number counts as: later than all (`VMRuntime.SDK_VERSION_CUR_DEVELOPMENT`).
 const IN_DEVELOPMENT: u32 = 10_000;
 
@@ -108,6 +110,9 @@ impl Manifest {
         if package.is_empty() {
             return Err(broken("it names no package"));
         }
+        if package.len() > LONGEST_NAME {
+            return Err(broken("its package's name is too long"));
+        }
         let mut manifest = Self { package: package.to_owned(), enabled: true, ..Self::default() };
         let low = integer(root, id::VERSION_CODE, resolve)?.unwrap_or(0).cast_unsigned();
         let high = integer(root, id::VERSION_CODE_MAJOR, resolve)?.unwrap_or(0).cast_unsigned();
@@ -129,7 +134,11 @@ impl Manifest {
     fn application(&mut self, element: &Element, resolve: &mut Look<'_>) -> Result<(), Error> {
         self.label = words(element, id::LABEL, resolve)?;
         self.enabled = boolean(element, id::ENABLED, resolve)?.unwrap_or(true);
+        // Each service may have its copy.
         let permission = words(element, id::PERMISSION, resolve)?;
+        if permission.as_ref().is_some_and(|it| it.len() > LONGEST_NAME) {
+            return Err(Error::malformed("manifest", "its permission's name is too long"));
+        }
         for service in element.named("service") {
             let Some(name) = words(service, id::NAME, resolve)? else { continue };
             let mut service = Service::read(service, resolve)?;

@@ -5,7 +5,7 @@ use thumbwire_apk::xml;
 use thumbwire_apk::{Apk, Error, Limits, Manifest};
 
 use super::common::now;
-use super::make::{self, File, begin, deflated, end, package, stored};
+use super::make::{self, File, Said, begin, deflated, end, package, stored};
 
 const MANIFEST: &str = "AndroidManifest.xml";
 
@@ -127,6 +127,27 @@ fn many_files_are_listed_and_a_directory_beyond_the_bound_is_not_read() {
         let refused = Apk::open(package(&many), limits).await.map(|_| ()).unwrap_err();
         assert_eq!(refused.to_string(), "the directory is larger than 1048576");
     });
+}
+
+/// A manifest of 8 MiB of text may have 30,000 services.
+#[test]
+fn a_name_that_every_service_copies_is_short() {
+    let long: &'static str = "p".repeat(2_000).leak();
+    let manifest = |package, permission| {
+        let application = make::node("application", &[("permission", Said::Text(permission))]);
+        let root = make::node("manifest", &[("package", Said::Text(package))]).with(application);
+        let file = make::document(&root, &[("permission", 0x0101_0006)]);
+        manifest_of(&package_of(&file))
+    };
+    assert!(manifest("a.b", "a.b.P").is_ok());
+    let refused = manifest(long, "a.b.P").unwrap_err().to_string();
+    assert_eq!(refused, "manifest: its package's name is too long");
+    let refused = manifest("a.b", long).unwrap_err().to_string();
+    assert_eq!(refused, "manifest: its permission's name is too long");
+}
+
+fn package_of(manifest: &[u8]) -> Bytes {
+    package(&[stored(MANIFEST, manifest)])
 }
 
 #[test]
