@@ -20,7 +20,7 @@ const ROOT: &str = "mobile-mcp-capabilities";
 pub(crate) fn check(root: &Element) -> Reading {
     let mut found = Findings::default();
     let version = root_version(root, &mut found);
-    let mut capabilities: Vec<Capability> = Vec::new();
+    let mut capabilities = Vec::new();
     let mut ids = BTreeSet::new();
     let mut count = 0;
     for child in &root.children {
@@ -36,17 +36,7 @@ pub(crate) fn check(root: &Element) -> Reading {
             found.add(Rule::Cut, child.place, says);
             break;
         }
-        let Some(capability) = capability(child, &mut found) else { continue };
-        if ids.insert(capability.id.clone()) {
-            capabilities.push(capability);
-        } else {
-            let place = child.attribute("id").map_or(child.place, |id| id.place);
-            let says = format!(
-                "`{}` is the id of an earlier capability: give this one an id of its own",
-                short(&capability.id)
-            );
-            found.add(Rule::CapabilityIdUnique, place, says);
-        }
+        capabilities.extend(capability(child, &mut ids, &mut found));
     }
     if count == 0 {
         found.add(
@@ -90,8 +80,13 @@ fn root_version(root: &Element, found: &mut Findings) -> String {
     shortened(&version, MOST_IN_A_NAME)
 }
 
-/// Reads a capability; `None` where it cannot be called.
-fn capability(element: &Element, found: &mut Findings) -> Option<Capability> {
+/// Reads a capability; `None` where it cannot be called. `ids` are those of the earlier ones, also of what cannot be called: which of two
+/// is meant by an id must not hang on what else is wrong with them.
+fn capability(
+    element: &Element,
+    ids: &mut BTreeSet<String>,
+    found: &mut Findings,
+) -> Option<Capability> {
     found.unknown_attributes(element, &["id", "description", "version"]);
     let id = found.words(element, "id", Rule::CapabilityId, "a capability");
     let named = match &id {
@@ -103,6 +98,17 @@ fn capability(element: &Element, found: &mut Findings) -> Option<Capability> {
     let mut usable = id.is_some();
     if id.as_ref().is_some_and(|id| is_longer(id, MOST_IN_A_NAME)) {
         found.too_long(element, "id", Rule::CapabilityBounds, &named);
+        usable = false;
+    }
+    if let Some(id) = &id
+        && !ids.insert(id.clone())
+    {
+        let place = element.attribute("id").map_or(element.place, |id| id.place);
+        let says = format!(
+            "`{}` is the id of an earlier capability: give this one an id of its own",
+            short(id)
+        );
+        found.add(Rule::CapabilityIdUnique, place, says);
         usable = false;
     }
     let (mut input, mut output) = (None, None);

@@ -187,6 +187,20 @@ mod tests {
         assert_eq!(reading.descriptor.capabilities.len(), 1);
     }
 
+    #[test]
+    fn an_id_is_taken_by_a_capability_that_cannot_be_called_too() {
+        let reading = read(
+            "<mobile-mcp-capabilities version='1.0'>\
+               <capability id='pay' description='a' version='1'><output>\
+                 <param type='string' description='b'/></output></capability>\
+               <capability id='pay' description='c' version='1'/>\
+             </mobile-mcp-capabilities>",
+        );
+        let rules: Vec<_> = reading.findings.iter().map(|one| one.rule).collect();
+        assert_eq!(rules, [Rule::ParamName, Rule::CapabilityIdUnique]);
+        assert_eq!(reading.descriptor.capabilities, []);
+    }
+
     fn compiled(name: &str, attributes: Vec<(&str, Value)>, children: Vec<Element>) -> Element {
         let attributes = attributes.into_iter();
         let attributes = attributes.map(|(name, value)| Attribute {
