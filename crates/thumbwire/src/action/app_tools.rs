@@ -99,7 +99,7 @@ pub struct AppTool {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its type in JSON: `string`, `boolean`, `integer`, `number`.
+    /// Its type in JSON: `string`, `boolean`, `integer`, `number`; of the platform's functions also `array`, `object`.
     pub kind: &'static str,
     /// Whether a call must have it.
     pub required: bool,

@@ -69,15 +69,33 @@ fn is_scalar(kind: &str) -> bool {
     Kind::of(kind).is_some()
 }
 
-/// Whether a value is of this type; of one that is not known every value is.
+/// Whether a value is of this type, by the protocol's rules where it is one of the protocol's; of one that is not known every value is.
 pub(super) fn is_of(kind: &str, value: &Value) -> bool {
-    match kind {
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => true,
+    match (Kind::of(kind), kind) {
+        (Some(kind), _) => kind.fits(value),
+        (None, "array") => value.is_array(),
+        (None, "object") => value.is_object(),
+        (None, _) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_held_against_the_same_types_as_a_call() {
+        for (kind, value, is) in [
+            ("integer", json!(2.0), true),
+            ("integer", json!(2.5), false),
+            ("number", json!(2), true),
+            ("string", json!(2), false),
+            ("array", json!([]), true),
+            ("object", json!([]), false),
+        ] {
+            assert_eq!(is_of(kind, &value), is, "{kind} {value}");
+        }
     }
 }
