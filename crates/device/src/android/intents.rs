@@ -114,10 +114,9 @@ impl Started {
                 let why = format!("{to} does not let a computer start it: {said}");
                 Err(Error::Refused { what: WHAT, why })
             }
-            Self::No(Refusal::Background(said)) => Err(Error::NotReady {
-                what: "start the service",
-                said: format!("{said}; open the app first"),
-            }),
+            Self::No(Refusal::Background(said)) => {
+                Err(Error::NotReady { what: "start the service", said })
+            }
         }
     }
 }

@@ -138,6 +138,14 @@ pub enum Cause {
         /// Why not.
         why: &'static str,
     },
+    /// The phone starts nothing of an app that is in the background. Nothing was started.
+    #[error("the phone does not start {what} while its app is in the background ({said})")]
+    InBackground {
+        /// The call.
+        what: String,
+        /// The phone's words.
+        said: String,
+    },
     /// The deadline passed.
     #[error("{what} not done within {:.1} s", .after.as_secs_f64())]
     TimedOut {
@@ -246,6 +254,7 @@ impl Failure {
             Cause::Unheard { .. } => {
                 "send it without waiting for an answer (`send_only`) and see on the screen what came of it, or use the app on its screen"
             }
+            Cause::InBackground { .. } => "launch the app, then call again",
             Cause::TimedOut { .. } if self.acted == Acted::No => {
                 "try again: the phone may be busy or slow"
             }

@@ -107,7 +107,10 @@ impl Bridge {
         };
         let failed = |error: &Error| Failure::of_device(&device.identity().id, error);
         if call.send_only {
-            device.start_service(&letter).await.map_err(|error| failed(&error))?;
+            device.start_service(&letter).await.map_err(|error| match error {
+                Error::NotReady { said, .. } => in_background(call, &said).into(),
+                error => failed(&error),
+            })?;
             return Ok(Heard::Sent);
         }
         letter.callbacks.clone_from(&keys.callback);
@@ -277,13 +280,7 @@ fn undelivered(call: &AppCall, service: &Component, why: Undelivered) -> Cause {
         Undelivered::Refused(said) => Cause::Refused {
             why: format!("the phone does not start {}: {}", named(call), quoted(&said, 300)),
         },
-        Undelivered::Background(said) => Cause::NotReady {
-            said: format!(
-                "the phone does not start {} while its app is in the background ({}): launch the app first",
-                named(call),
-                quoted(&said, 300)
-            ),
-        },
+        Undelivered::Background(said) => in_background(call, &said),
         Undelivered::TooLarge { most } => Cause::InvalidArgument {
             why: format!(
                 "the arguments of {} are too large: {most} characters are sent at most",
@@ -291,6 +288,10 @@ fn undelivered(call: &AppCall, service: &Component, why: Undelivered) -> Cause {
             ),
         },
     }
+}
+
+fn in_background(call: &AppCall, said: &str) -> Cause {
+    Cause::InBackground { what: named(call), said: quoted(said, 300) }
 }
 
 /// Whether an answer is the app's own, where the phone tells whose it is.

@@ -154,6 +154,7 @@ fn exit_code(cause: &Cause) -> u8 {
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::Unheard { .. }
+        | Cause::InBackground { .. }
         | Cause::Refused { .. }
         | Cause::TooMany { .. }
         | Cause::NotReady { .. }

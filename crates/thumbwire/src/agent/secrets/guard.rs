@@ -367,6 +367,10 @@ impl<P: Perform> Secrets<P> {
                 clean(why);
             }
             Cause::Unheard { what, .. } => clean(what),
+            Cause::InBackground { what, said } => {
+                clean(what);
+                clean(said);
+            }
             Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
             | Cause::NoDeviceChosen { .. }

@@ -75,18 +75,20 @@ async fn without_the_helper_a_call_can_only_be_sent() {
 async fn what_was_not_started_is_sorted_by_what_can_be_done() {
     let phone = clock();
     let bridge = bridge(&phone, &[CLOCK]);
-    for (why, says) in [
-        (Undelivered::NotFound, "any more"),
+    for (why, says, next) in [
+        (Undelivered::NotFound, "any more", "list what the apps offer"),
         (
             Undelivered::Refused("not exported from uid 10123".into()),
             "«not exported from uid 10123»",
+            "ask for something else",
         ),
-        (Undelivered::Background("app is in background".into()), "launch the app first"),
-        (Undelivered::TooLarge { most: 200_000 }, "200000"),
+        (Undelivered::Background("uid null".into()), "background («uid null»)", "launch the app"),
+        (Undelivered::TooLarge { most: 200_000 }, "200000", "correct the argument"),
     ] {
         phone.doing(move |_| Ok(Delivery::Not(why.clone())));
         let failure = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
         assert!(failure.cause.to_string().contains(says), "{failure:?}");
+        assert!(failure.next_move().starts_with(next), "{}", failure.next_move());
         assert_eq!(failure.acted, Acted::No);
     }
 }

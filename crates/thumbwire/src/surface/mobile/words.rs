@@ -71,7 +71,7 @@ pub fn words(failure: &Failure) -> String {
         }
         Cause::InvalidArgument { why } => format!("Invalid argument: {why}"),
         Cause::Refused { why } => format!("Refused: {why}"),
-        Cause::TooMany { .. } => format!("Refused: {}", failure.cause),
+        Cause::InBackground { .. } | Cause::TooMany { .. } => format!("Refused: {}", failure.cause),
         Cause::NotReady { said } | Cause::PhoneFailed { said } => format!("Refused: {said}"),
         Cause::Cancelled => "Refused: the call was cancelled".into(),
     };
