@@ -113,6 +113,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
         budgets: Budgets { time: None, ..conduct.limits.budgets(FOREVER) },
         vault,
         confirm: conduct.confirm,
+        apps: stage::Apps::of(&session),
         folder: folder.display().to_string(),
     });
     // The questions of several phones would stand among each other.

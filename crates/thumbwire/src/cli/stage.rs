@@ -42,8 +42,25 @@ pub(super) struct Run {
     pub(super) memory: Memory,
     perform: Arc<dyn Perform>,
     vault: Arc<Vault>,
-    /// Who is asked what apps offer, where some app may be called.
-    apps: Option<Arc<dyn Perform>>,
+    apps: Apps,
+}
+
+/// Who is asked what apps offer, where some app may be called.
+pub(super) struct Apps(Option<Arc<dyn Perform>>);
+
+impl Apps {
+    /// The apps that this session may call.
+    pub(super) fn of(session: &Arc<Session>) -> Self {
+        Self(session.may_call_apps().then(|| Arc::clone(session) as Arc<dyn Perform>))
+    }
+
+    /// The agent, with what they offer among its functions.
+    fn given_to(&self, agent: Agent) -> Agent {
+        match &self.0 {
+            Some(apps) => agent.using_apps(Arc::clone(apps)),
+            None => agent,
+        }
+    }
 }
 
 impl Stage {
@@ -81,9 +98,8 @@ impl Stage {
     fn run(&self, recorder: Recorder, memory: Memory) -> Run {
         let recorder = Arc::new(recorder);
         let perform = Arc::new(Traced::new(self.hidden(), Arc::clone(&recorder)));
-        let session = || Arc::clone(&self.session) as Arc<dyn Perform>;
-        let apps = self.session.may_call_apps().then(session);
-        Run { recorder, memory, perform, vault: Arc::clone(&self.vault), apps }
+        let (vault, apps) = (Arc::clone(&self.vault), Apps::of(&self.session));
+        Run { recorder, memory, perform, vault, apps }
     }
 }
 
@@ -104,10 +120,7 @@ impl Run {
             .with_story(Arc::clone(&self.recorder))
             .watched_by(watch)
             .with_vault(Arc::clone(&self.vault));
-        match &self.apps {
-            Some(apps) => agent.using_apps(Arc::clone(apps)),
-            None => agent,
-        }
+        self.apps.given_to(agent)
     }
 }
 
@@ -117,6 +130,7 @@ pub(super) struct Pursuer {
     pub(super) budgets: Budgets,
     pub(super) vault: Arc<Vault>,
     pub(super) confirm: ConfirmFlag,
+    pub(super) apps: Apps,
     /// Where the flows' stories lie, as it is told.
     pub(super) folder: String,
 }
@@ -140,7 +154,7 @@ impl Pursue for Pursuer {
             Some(story) => agent.with_story(story),
             None => agent,
         };
-        let ended = agent.run(call, goal, Memory::default()).await;
+        let ended = self.apps.given_to(agent).run(call, goal, Memory::default()).await;
         match ended.status {
             Status::Finish => Ok(()),
             _ => Err(ended.why),
