@@ -234,6 +234,8 @@ pub enum Act {
 #[expect(missing_docs, reason = "each is the live call's field of the same name")]
 pub struct CalledTool {
     pub app: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
     pub tool: String,
     pub arguments: Map<String, Value>,
     pub send_only: bool,
@@ -454,6 +456,7 @@ impl From<&Action> for Act {
             Action::ListAppTools { .. } => Self::ListAppTools,
             Action::CallAppTool(call) => Self::CallAppTool(Box::new(CalledTool {
                 app: call.app.0.clone(),
+                service: call.service.clone(),
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
                 send_only: call.send_only,
