@@ -22,9 +22,6 @@ use crate::action::{Answered, AppCall, AppTool, Ask, Cause, Failure, Heard, Phas
 /// but by the app's removal.
 const AGE: Duration = Duration::from_secs(60);
 
-/// What the phone's user is called who forwards the answers of apps since Android 7: `system_server`.
-const SYSTEM: u32 = 1000;
-
 /// The most characters of an app's message, and of one text that it gives.
 const MESSAGE: usize = 4_000;
 const TEXT: usize = 100_000;
@@ -299,7 +296,7 @@ fn from_whom(answer: &Answer, app: Option<u32>) -> Result<(), String> {
     // Each of the phone's users has a hundred thousand of Linux's (`UserHandle.PER_USER_RANGE`).
     let of_app = |uid: u32| uid % 100_000;
     match (answer.uid, app) {
-        (Some(uid), Some(app)) if ![of_app(app), SYSTEM].contains(&of_app(uid)) => Err(format!(
+        (Some(uid), Some(app)) if of_app(uid) != of_app(app) => Err(format!(
             "the answer came from another app (user {uid}, not {app}) and is not believed"
         )),
         _ => Ok(()),

@@ -10,7 +10,7 @@ use thumbwire_device::{Delivery, Undelivered};
 async fn a_request_travels_in_every_dialect_with_a_new_id_and_the_answer_comes_back() {
     let phone = clock();
     let output = json!([{ "name": "success", "type": "boolean", "value": true }]);
-    phone.doing(move |letter| Ok(answering(letter, "success", output.clone(), 1000)));
+    phone.doing(move |letter| Ok(answering(letter, "success", output.clone(), 10_123)));
     let bridge = bridge(&phone, &[CLOCK]);
     let heard = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap();
     let Heard::Answer { success, message, output, warnings } = heard else { panic!("{heard:?}") };
@@ -105,12 +105,12 @@ async fn an_answer_that_is_none_is_told_apart_and_the_app_may_have_acted() {
     type Answering = Box<dyn Fn(&thumbwire_device::Letter) -> Delivery + Send + Sync>;
     let cases: [(&str, Answering); 5] = [
         ("has not answered", Box::new(|_| Delivery::Silent)),
-        ("cannot be read", Box::new(|_| answered(json!("{\"id\": "), 1000))),
-        ("answered another request", Box::new(move |_| answered(body("x", "y"), 1000))),
+        ("cannot be read", Box::new(|_| answered(json!("{\"id\": "), 10_123))),
+        ("answered another request", Box::new(move |_| answered(body("x", "y"), 10_123))),
         (
             "answered for «other» instead",
             Box::new(move |letter| {
-                answered(body(request(letter)["id"].as_str().unwrap(), "other"), 1000)
+                answered(body(request(letter)["id"].as_str().unwrap(), "other"), 10_123)
             }),
         ),
         (
@@ -168,7 +168,7 @@ async fn ten_thousand_calls_keep_their_answers() {
     phone.doing(move |letter| {
         let asked = request(letter);
         let output = json!([{ "name": "date", "type": "string", "value": asked["capability"]["args"]["date"] }]);
-        let right = answering(letter, "success", output, 1000);
+        let right = answering(letter, "success", output, 10_123);
         let mut others = lock(&others);
         others.push(right.clone());
         let any = fastrand::usize(..others.len());
@@ -178,7 +178,7 @@ async fn ten_thousand_calls_keep_their_answers() {
         Ok(match fastrand::u8(..10) {
             0 => others.get(any).cloned().unwrap_or(right),
             1 => Delivery::Silent,
-            2 => answered(json!("{"), 1000),
+            2 => answered(json!("{"), 10_123),
             _ => right,
         })
     });
