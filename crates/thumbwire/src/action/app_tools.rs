@@ -77,6 +77,18 @@ pub enum Trusted {
     Changed(String),
 }
 
+impl Trusted {
+    /// The name used in output.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::NotAllowed => "not_allowed",
+            Self::OtherSigner => "other_signer",
+            Self::Changed(_) => "changed",
+        }
+    }
+}
+
 /// One thing that an app offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppTool {

@@ -209,7 +209,7 @@ fn what_apps_on_a_phone_offer_is_listed_and_told() {
     let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
     let notes = rows.as_array().unwrap().iter().find(|row| row["package"] == "com.android.notes");
     let notes = notes.unwrap();
-    assert_eq!(notes["trusted"], "not-allowed");
+    assert_eq!(notes["trusted"], "not_allowed");
     assert_eq!(notes["capabilities"][0]["id"], "add_note", "{notes:#}");
     assert_eq!(notes["capabilities"][0]["input"][0]["required"], true);
     let (_, err, code) = run(&["describe", "com.none", "--device", "virtual"]);
@@ -249,7 +249,7 @@ fn a_capability_is_called_by_hand_and_naming_its_app_allows_that_call_alone() {
     assert!(err.contains("No answer can come"), "{err}");
 
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
-    assert!(out.contains("\"trusted\": \"not-allowed\""), "{out}");
+    assert!(out.contains("\"trusted\": \"not_allowed\""), "{out}");
     let (out, err, code) =
         run_at_home(home.path(), &["trust", "com.android.notes", "--device", "virtual"]);
     assert_eq!(code, Some(0), "{out}{err}");

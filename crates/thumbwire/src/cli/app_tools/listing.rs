@@ -163,7 +163,7 @@ fn rows(apps: &[Arc<AppTools>]) -> serde_json::Value {
             "description": tools.description,
             "version": tools.version,
             "certificate": tools.certificate,
-            "trusted": telling::trusted(&tools.trusted).0,
+            "trusted": tools.trusted.name(),
             "capabilities": serde_json::Value::from_iter(capabilities),
             "complaints": serde_json::Value::from_iter(complaints),
         })

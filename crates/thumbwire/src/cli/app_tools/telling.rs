@@ -17,16 +17,6 @@ pub(super) fn ink(colours: bool) -> Ink {
     Ink { width: there.then(terminal::width).flatten(), colours: colours && there }
 }
 
-/// Whether an app's tools may be called: a word for programs, and one for people.
-pub(super) fn trusted(trusted: &Trusted) -> (&'static str, &'static str) {
-    match trusted {
-        Trusted::Yes => ("yes", "may be called"),
-        Trusted::NotAllowed => ("not-allowed", "not allowed"),
-        Trusted::OtherSigner => ("other-signer", "signed by somebody else than before"),
-        Trusted::Changed(_) => ("changed", "changed since it was agreed to"),
-    }
-}
-
 /// All apps, a line a tool.
 pub(super) fn list(catalog: &Catalog, ink: Ink) -> String {
     if catalog.apps.is_empty() {
@@ -91,7 +81,12 @@ pub(super) fn describe(offers: &[Arc<AppTools>], ink: Ink) -> String {
 }
 
 fn head(text: &mut String, tools: &AppTools, ink: Ink) {
-    let (_, words) = trusted(&tools.trusted);
+    let words = match tools.trusted {
+        Trusted::Yes => "may be called",
+        Trusted::NotAllowed => "not allowed",
+        Trusted::OtherSigner => "signed by somebody else than before",
+        Trusted::Changed(_) => "changed since it was agreed to",
+    };
     let tone = if tools.trusted == Trusted::Yes { Tone::Good } else { Tone::Heed };
     let words = vec![
         (Tone::Plain, harmless(&tools.name)),

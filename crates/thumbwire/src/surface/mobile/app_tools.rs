@@ -75,7 +75,7 @@ fn head(app: &AppTools) -> Value {
         "by": by.name(),
         "name": clean(name, LONGEST_NAME),
         "version": version,
-        "trust": trust(trusted),
+        "trust": trusted.name(),
     });
     if !description.is_empty() {
         head["description"] = clean(description, LONGEST_SENTENCE).into();
@@ -93,15 +93,6 @@ fn head(app: &AppTools) -> Value {
     }
     head["tools"] = json!([]);
     head
-}
-
-fn trust(trusted: &Trusted) -> &'static str {
-    match trusted {
-        Trusted::Yes => "yes",
-        Trusted::NotAllowed => "not_allowed",
-        Trusted::OtherSigner => "other_signer",
-        Trusted::Changed(_) => "changed",
-    }
 }
 
 fn row(tool: &AppTool) -> Value {
