@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::names::{digits, fitted};
-use super::words::{clean, is_clean};
+use super::words::clean;
 use crate::action::{AppTool, Parameter};
 
 /// What a tool takes, as it is published.
@@ -138,7 +138,7 @@ fn kept(schema: &Value, depth: usize) -> Result<Value, String> {
     }
     let values = schema.get("enum").and_then(Value::as_array);
     let plain = |value: &Value| match value {
-        Value::String(value) => is_clean(value) && value.chars().count() <= LONGEST_VALUE,
+        Value::String(value) => clean(value, LONGEST_VALUE) == *value,
         other => !other.is_object() && !other.is_array(),
     };
     if let Some(values) = values.filter(|all| all.len() <= MOST_VALUES && all.iter().all(plain)) {
