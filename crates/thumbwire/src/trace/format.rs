@@ -273,78 +273,25 @@ pub struct Wanted {
 #[serde(tag = "is", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is the live outcome or value of the same name")]
 pub enum Got {
-    Devices {
-        ids: Vec<String>,
-    },
-    Using {
-        device: String,
-        model: String,
-    },
-    Info {
-        model: String,
-        os_version: String,
-    },
-    Apps {
-        count: usize,
-    },
-    Current {
-        app: Option<String>,
-        screen: Option<String>,
-    },
-    Picture {
-        file: String,
-        width: i32,
-        height: i32,
-    },
-    Look {
-        file: String,
-        nodes: usize,
-        controls: usize,
-    },
-    Snapshot {
-        picture: Box<Got>,
-        look: Box<Got>,
-    },
-    Typed {
-        by: String,
-        field: String,
-        shows: Option<String>,
-    },
-    Tapped {
-        x: i32,
-        y: i32,
-        name: String,
-    },
-    Swiped {
-        from: [i32; 2],
-        to: [i32; 2],
-    },
-    Health {
-        well: bool,
-    },
-    Saved {
-        on_phone: String,
-    },
-    Found {
-        look: Box<Got>,
-        nodes: Vec<usize>,
-    },
-    Launched {
-        app: String,
-    },
-    Log {
-        entries: usize,
-    },
-    Monitors {
-        ids: Vec<String>,
-    },
-    Recordings {
-        ids: Vec<String>,
-    },
-    AppTools {
-        apps: Vec<String>,
-    },
-    /// What an app answered; without `success` it was only sent.
+    Devices { ids: Vec<String> },
+    Using { device: String, model: String },
+    Info { model: String, os_version: String },
+    Apps { count: usize },
+    Current { app: Option<String>, screen: Option<String> },
+    Picture { file: String, width: i32, height: i32 },
+    Look { file: String, nodes: usize, controls: usize },
+    Snapshot { picture: Box<Got>, look: Box<Got> },
+    Typed { by: String, field: String, shows: Option<String> },
+    Tapped { x: i32, y: i32, name: String },
+    Swiped { from: [i32; 2], to: [i32; 2] },
+    Health { well: bool },
+    Saved { on_phone: String },
+    Found { look: Box<Got>, nodes: Vec<usize> },
+    Launched { app: String },
+    Log { entries: usize },
+    Monitors { ids: Vec<String> },
+    Recordings { ids: Vec<String> },
+    AppTools { apps: Vec<String> },
     Answered(Box<ToolAnswered>),
     Done,
 }
@@ -542,19 +489,13 @@ impl From<&Typed> for Got {
 
 impl From<&Answered> for Got {
     fn from(answered: &Answered) -> Self {
-        match &answered.heard {
+        let (success, message, output) = match &answered.heard {
             Heard::Answer { success, message, output, .. } => {
-                Self::Answered(Box::new(ToolAnswered {
-                    success: Some(*success),
-                    message: message.clone(),
-                    output: output.clone(),
-                }))
+                (Some(*success), message.clone(), output.clone())
             }
-            Heard::Sent => {
-                let (message, output) = (String::new(), Map::new());
-                Self::Answered(Box::new(ToolAnswered { success: None, message, output }))
-            }
-        }
+            Heard::Sent => (None, String::new(), Map::new()),
+        };
+        Self::Answered(Box::new(ToolAnswered { success, message, output }))
     }
 }
 
