@@ -7,6 +7,7 @@
 //!
 //! Kept, and to be seeded: `day/YYYY-MM-DD` (the time at which that day was clocked in, `10:05`).
 
+use super::dates::{Day, month_name};
 use crate::world::app::{App, Env, Event, Manifest, Reach, SWITCHED_ON, Store};
 use crate::world::icons::Icon;
 use crate::world::packages::Installation;
@@ -26,20 +27,6 @@ pub(super) const SERVICE: &str = "org.example.attendance.ToolService";
 
 /// Months that the list goes back.
 const MONTHS: u32 = 6;
-const NAMES: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// What a capability is called with, if with anything.
 type Input<'a> = Option<&'a Map<String, Value>>;
@@ -252,8 +239,7 @@ fn is_in(store: &Store, day: Date) -> bool {
 }
 
 fn name_of(year: u32, month: u32) -> String {
-    let name = NAMES.get(month.saturating_sub(1) as usize).copied().unwrap_or_default();
-    format!("{name} {year}")
+    format!("{} {year}", month_name(month.into()))
 }
 
 /// The days of a month, in order.
@@ -272,18 +258,9 @@ struct Date {
 impl Date {
     /// The phone's date after so long (UTC).
     fn at(now: Duration) -> Self {
-        let mut left = (SWITCHED_ON + now.as_secs()) / 86_400;
-        let mut date = Self { year: 1970, month: 1, day: 1 };
-        loop {
-            let length = days_in(date.year, date.month).count() as u64;
-            if left < length {
-                date.day += left as u32;
-                return date;
-            }
-            left -= length;
-            date.month = date.month % 12 + 1;
-            date.year += u32::from(date.month == 1);
-        }
+        let (year, month, day) = Day::at(now).civil();
+        let [year, month, day] = [year, month, day].map(|it| u32::try_from(it).unwrap_or(1));
+        Self { year, month, day }
     }
 
     /// `2024-03-05`; `None` for what is no day.
@@ -316,8 +293,7 @@ impl Date {
     }
 
     fn spoken(self) -> String {
-        let month = NAMES.get(self.month as usize - 1).copied().unwrap_or_default();
-        format!("{} {month}", self.day)
+        format!("{} {}", self.day, month_name(self.month.into()))
     }
 
     fn key(self) -> String {

@@ -8,7 +8,7 @@ use crate::world::app::SWITCHED_ON;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Day(pub(super) i64);
 
-pub(super) const MONTHS: [&str; 12] = [
+const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -104,6 +104,7 @@ impl Day {
     }
 }
 
+/// The name of a month, 1 to 12.
 pub(super) fn month_name(month: i64) -> &'static str {
     let at = usize::try_from(month - 1).unwrap_or(0);
     MONTHS.get(at).copied().unwrap_or_default()

@@ -8,6 +8,7 @@ mod browser;
 mod calendar;
 mod clock;
 mod contacts;
+mod dates;
 mod files;
 mod launcher;
 mod maps;

@@ -1,16 +1,14 @@
 //! Calendar: a month with a day chosen, that day's events, a page for each, and a form to write one.
 //!
-//! Here is the state and what changes it; `pages` draws it, `dates` counts days. Ten minutes before an event with a time comes a
-//! notification of it.
+//! Here is the state and what changes it; `pages` draws it. Ten minutes before an event with a time comes a notification of it.
 //!
 //! Kept, and to be seeded: `event/N/{title,day,time,place}`, `day` as `2024-03-05`, `time` as `9:30` or empty for all day.
 
-mod dates;
 mod pages;
 
 use std::time::Duration;
 
-use self::dates::Day;
+use super::dates::Day;
 use super::records::Records;
 use crate::world::app::{
     App, AppIcon, Env, Event, Intent, Manifest, Reach, SWITCHED_ON, Store, asks,

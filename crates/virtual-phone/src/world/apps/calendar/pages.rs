@@ -1,6 +1,6 @@
 //! What Calendar shows.
 
-use super::dates::{Day, WEEKDAYS, month_name};
+use super::super::dates::{Day, WEEKDAYS, month_name};
 use super::{Calendar, Entry, Form, PLACE, TITLE};
 use crate::world::app::Env;
 use crate::world::icons::Icon;
