@@ -97,13 +97,15 @@ fn misfits(params: &[Param], values: &Values) -> Vec<Misfit> {
     misfits
 }
 
-/// A value by its type in JSON, and itself where it is small: `the number 5`, `the string "5"`, `a list`.
+/// A value by its type in JSON, and itself where it is small: `the number 5`, `the string "5"`, `a list`. A text is shown as it is or not
+/// at all: a part of a secret is one that nobody knows again.
 fn given(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(is) => format!("the boolean {is}"),
         Value::Number(number) => format!("the number {}", shortened(&number.to_string(), 40)),
-        Value::String(text) => format!("the string \"{}\"", harmless(text, 40)),
+        Value::String(text) if harmless(text, 40) == *text => format!("the string \"{text}\""),
+        Value::String(text) => format!("a string of {} characters", text.chars().count()),
         Value::Array(_) => "a list".into(),
         Value::Object(_) => "an object".into(),
     }
@@ -183,6 +185,13 @@ mod tests {
             Some("`window` must be of the type boolean, not the string \"true\""),
         );
         check(json!({"seats": 1}), Some("`who` is missing"));
+        // Of a secret that was filled in nothing is left that could not be known again.
+        for (secret, says) in
+            [("s3cret".repeat(7), "42 characters"), ("two  blanks".into(), "11 characters")]
+        {
+            let says = format!("`seats` must be of the type integer, not a string of {says}");
+            check(json!({ "who": "Ann", "seats": secret }), Some(&says));
+        }
         check(json!({"whom": "Ann"}), Some("`who` is missing; there is no `whom`"));
     }
 
