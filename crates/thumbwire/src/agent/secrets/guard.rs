@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thumbwire_device::picture::{self, Pixels};
 use thumbwire_device::{Blank, Node, Rect, Screenshot, field};
 
@@ -220,7 +220,7 @@ impl<P: Perform> Secrets<P> {
             Outcome::Answered(mut answered) => {
                 if let Heard::Answer { message, output, warnings, .. } = &mut answered.heard {
                     *message = self.words(message);
-                    output.values_mut().for_each(|value| self.value(value));
+                    *output = self.members(std::mem::take(output));
                     warnings.iter_mut().for_each(|warning| *warning = self.words(warning));
                 }
                 Outcome::Answered(answered)
@@ -243,9 +243,24 @@ impl<P: Perform> Secrets<P> {
         match value {
             Value::String(words) => *words = self.words(words),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(members) => members.values_mut().for_each(|item| self.value(item)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Object(members) => *members = self.members(std::mem::take(members)),
+            // A secret may be a number.
+            Value::Number(number) => {
+                let (words, cleaned) = (number.to_string(), self.words(&number.to_string()));
+                if cleaned != words {
+                    *value = cleaned.into();
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
+    }
+
+    fn members(&self, members: Map<String, Value>) -> Map<String, Value> {
+        let cleaned = members.into_iter().map(|(name, mut value)| {
+            self.value(&mut value);
+            (self.words(&name), value)
+        });
+        cleaned.collect()
     }
 
     /// The arguments of an app's tool with the values of the secrets that they name.

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use thumbwire_device::{
-    Acted, Format, Image, LogEntry, LogFilter, Point, Priority, Size, Tree, TypedBy,
+    Acted, AppId, Format, Image, LogEntry, LogFilter, Point, Priority, Size, Tree, TypedBy,
 };
 
 use super::super::super::scene::made::node;
 use super::*;
-use crate::action::{Target, Typing};
+use crate::action::{Answered, AppCall, Target, Typing};
 
 const VALUE: &str = "hunter2&co";
 
@@ -191,6 +191,34 @@ async fn a_log_and_a_failure_that_tell_the_value_tell_its_name() {
     let (done, _) =
         asked(Phone::answering(Err(Cause::PhoneFailed { said }.into())), Action::LOOK).await;
     assert_eq!(done.unwrap_err().cause.to_string(), "input text '{{PASSWORD}}': Killed");
+}
+
+#[tokio::test]
+async fn what_an_app_answers_tells_a_value_nowhere() {
+    let output = serde_json::json!({
+        "said": [VALUE, { VALUE: 1 }],
+        VALUE: true,
+        "pin": 48_151_623,
+        "sum": 42,
+    });
+    let heard = Heard::Answer {
+        success: true,
+        message: format!("You said {VALUE}"),
+        output: output.as_object().cloned().unwrap(),
+        warnings: vec![format!("{VALUE} is not declared")],
+    };
+    let (app, tool) = (AppId("com.x".into()), "log_in".to_owned());
+    let answered = Answered { app: app.clone(), tool: tool.clone(), heard, phases: Vec::new() };
+    let values = [("PASSWORD", VALUE), ("PIN", "48151623")];
+    let values = values.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let vault = Arc::new(Vault::new(values).unwrap());
+    let phone = Phone::answering(Ok(Outcome::Answered(answered)));
+    let call = AppCall { app, service: None, tool, arguments: Map::new(), send_only: false };
+    let guard = Secrets::new(phone, vault);
+    let done =
+        guard.perform(&Call::within(Duration::from_secs(1)), Action::CallAppTool(call)).await;
+    assert!(!holds(&done) && !format!("{done:?}").contains("48151623"), "{done:?}");
+    assert!(format!("{done:?}").contains("42"), "{done:?}");
 }
 
 fn is_grey(picture: &Screenshot, x: usize, y: usize) -> bool {
