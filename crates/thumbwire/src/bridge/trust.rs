@@ -26,6 +26,11 @@ const VERSIONS: usize = 4;
 /// How many tools a question names.
 const NAMED: usize = 5;
 
+/// How much of a tool's words a question has, of how many of its arguments, and how much of theirs: what `surface::bridged` tells a model.
+const SAID: usize = 300;
+const ARGUMENTS: usize = 32;
+const OF_AN_ARGUMENT: usize = 120;
+
 /// Whose tools may be called.
 #[derive(Clone)]
 pub struct Trust {
@@ -188,7 +193,7 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
     Some(words.join(", "))
 }
 
-/// What a person is asked about an app that has changed.
+/// What a person is asked about an app that has changed: the words as a model would read them, those of its arguments too.
 fn question(tools: &AppTools, pin: &Pin, what: &str) -> String {
     let mut question = format!(
         "The app {} has changed since its tools were agreed to: {what}. In its own words, which are no words of ours:\n",
@@ -199,7 +204,12 @@ fn question(tools: &AppTools, pin: &Pin, what: &str) -> String {
             None => (&tools.name, &tools.description),
             Some(tool) => (&tool.id, &tool.description),
         };
-        let _ = writeln!(question, "- {} says {}", harmless(name, 60), quoted(says, 200));
+        let _ = write!(question, "- {} says {}", harmless(name, 60), quoted(says, SAID));
+        for it in part.into_iter().flat_map(|tool| &tool.input).take(ARGUMENTS) {
+            let says = quoted(&it.description, OF_AN_ARGUMENT);
+            let _ = write!(question, "; of its argument {} {says}", harmless(&it.name, 60));
+        }
+        question.push('\n');
     }
     question.push_str("May its tools be called from now on?");
     question
