@@ -2,6 +2,8 @@
 //!
 //! The two crates stand beside each other and know nothing of each other.
 
+use std::collections::HashSet;
+
 use thumbwire_apk as apk;
 use thumbwire_mobile_mcp::{Attribute, Declaration, Element, Place, Value};
 
@@ -24,15 +26,18 @@ pub fn element(compiled: &apk::xml::Element) -> Element {
 
 /// A manifest's service. Of two `meta-data` entries of one name the last is kept, as on a phone.
 pub fn declaration(service: &apk::Service) -> Declaration {
-    let is_last = |at: usize, name: &str| service.meta[at + 1..].iter().all(|it| it.name != name);
-    let kept = service.meta.iter().enumerate().filter(|(at, it)| is_last(*at, &it.name));
+    // There may be some ten thousand.
+    let mut seen = HashSet::new();
+    let mut meta: Vec<_> = service.meta.iter().rev().filter(|it| seen.insert(&it.name)).collect();
+    meta.reverse();
     Declaration {
         service: service.class.clone(),
         exported: service.exported,
         enabled: service.enabled,
         permission: service.permission.clone(),
-        meta: kept
-            .map(|(_, it)| (it.name.clone(), value(&it.value, it.written.as_ref())))
+        meta: meta
+            .into_iter()
+            .map(|it| (it.name.clone(), value(&it.value, it.written.as_ref())))
             .collect(),
     }
 }
