@@ -70,6 +70,7 @@ impl Connection {
             waiting: BTreeMap::new(),
             end: None,
             last: Instant::now(),
+            deaf: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), over: watch::Sender::new(false) });
         let task = tokio::spawn(drive(io, frames, held, Arc::clone(&shared)));
@@ -80,7 +81,7 @@ impl Connection {
     pub(super) fn is_good(&self) -> bool {
         let state = self.shared.lock();
         let busy = !state.waiting.is_empty() || state.last.elapsed() < SILENCE;
-        state.end.is_none() && busy
+        state.end.is_none() && busy && !state.deaf
     }
 
     /// Asks, and waits so long for the answer. Dropped or too late, it has the helper give up the request.
@@ -97,7 +98,10 @@ impl Connection {
             Ok(Ok(reply)) => reply.map_err(Unanswered::Ended),
             // Dropped without a word: its task was ended.
             Ok(Err(_)) => Err(Unanswered::Ended(End::of_helper("it was let go"))),
-            Err(_) => Err(Unanswered::Late),
+            Err(_) => {
+                self.shared.lock().deaf = true;
+                Err(Unanswered::Late)
+            }
         }
     }
 
@@ -166,6 +170,8 @@ struct State {
     end: Option<End>,
     /// When something was last asked or answered.
     last: Instant,
+    /// It let the time of a request pass, which it has to keep itself, and has said nothing since.
+    deaf: bool,
 }
 
 impl Shared {
@@ -178,6 +184,7 @@ impl Shared {
         let mut state = self.lock();
         let (replies, malformed) = state.talk.hear(bytes);
         state.last = Instant::now();
+        state.deaf = false;
         for (id, reply) in replies {
             if let Some(tell) = state.waiting.remove(&id) {
                 let _ = tell.send(Ok(reply));

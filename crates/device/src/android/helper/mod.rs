@@ -48,6 +48,9 @@ const COMPILING: Duration = Duration::from_secs(20);
 /// The first level that does not.
 const COMPILED: u32 = 21;
 
+/// How much longer all of a start may take. A phone that does not answer any more must not have everybody wait for it for ever.
+const UNTIL_GIVEN_UP: Duration = Duration::from_secs(15);
+
 /// How much longer than the helper itself is waited for its answer.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -96,8 +99,9 @@ impl Android {
                     let (tell, coming) = watch::channel(None);
                     let (transport, helper) = (Arc::clone(&self.transport), self.helper.0.clone());
                     let task = tokio::spawn(async move {
-                        let came = come_up(&*transport, limit).await;
-                        let came = came.map(Arc::new);
+                        let coming = timeout(limit + UNTIL_GIVEN_UP, come_up(&*transport, limit));
+                        let late = || Missing::Failed("the phone does not answer".into());
+                        let came = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
                         *lock(&helper) = match &came {
                             Ok(connection) => State::Up(Arc::clone(connection)),
                             Err(Missing::Absent) => State::Absent(Instant::now()),
