@@ -5,6 +5,9 @@
 //! androidx.appfunctions' metadata documents for the names and the numbers of types. Not seen on a phone by us. Begin with [`ask`] and
 //! [`read`]; [`answer`] reads what a call gave.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 use thumbwire_device::{AppId, Device, Error};
 use thumbwire_mobile_mcp::words::harmless;
@@ -16,6 +19,14 @@ const DEPTH: usize = 8;
 
 /// The most members of an object, and parameters of a function, that are taken.
 const MOST_MEMBERS: usize = 64;
+
+/// The most functions that are looked at, and the most types and choices that are taken for one of them: types refer to each other,
+/// and to themselves.
+const MOST_FUNCTIONS: usize = 1_024;
+const MOST_TYPES: usize = 512;
+
+/// The longest name and the longest choice, in characters. Each may be copied for every place that refers to its type.
+const LONGEST_NAME: usize = 120;
 
 /// The most bytes that are read.
 const LARGEST: usize = 8 << 20;
@@ -90,13 +101,21 @@ pub(super) fn read(said: &str) -> Result<Vec<Offered>, String> {
         Some(Err(error)) => return Err(error.to_string()),
         _ => return Err("it is no object".into()),
     };
-    let mut offered = Vec::new();
+    let (mut offered, mut left) = (Vec::new(), MOST_FUNCTIONS);
     for (package, documents) in packages {
         let Value::Array(documents) = documents else { continue };
         let (mut tools, mut complaints) = (Vec::<AppTool>::new(), Vec::new());
         let types = Types::of(&documents);
         for document in &documents {
-            match function(document, &types) {
+            let function = function(document, &types);
+            left -= usize::from(function.is_some());
+            if left == 0 {
+                let says =
+                    format!("{MOST_FUNCTIONS} functions are looked at, of all apps together");
+                complaints.push(Complaint { rule: "bounds".into(), fatal: true, says });
+                break;
+            }
+            match function {
                 Some(Ok(tool)) if tools.iter().all(|known| known.id != tool.id) => tools.push(tool),
                 Some(Err(says)) if complaints.len() < 20 => {
                     complaints.push(Complaint { rule: "function".into(), fatal: true, says });
@@ -106,6 +125,9 @@ pub(super) fn read(said: &str) -> Result<Vec<Offered>, String> {
         }
         if !tools.is_empty() || !complaints.is_empty() {
             offered.push(Offered { app: AppId(package), tools, complaints });
+        }
+        if left == 0 {
+            break;
         }
     }
     Ok(offered)
@@ -131,10 +153,15 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
     if state == Some(2) || (state != Some(1) && by_default == Some(false)) {
         return None;
     }
+    types.left.set(MOST_TYPES);
     let mut input = Vec::new();
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for it in list(told, "parameters").take(MOST_MEMBERS) {
         let Some(name) = text(it, "name").filter(|name| !name.is_empty()) else { continue };
+        if !is_plain(name) {
+            let name = harmless(name, 60);
+            return Some(Err(format!("{id} has a parameter whose name {name} cannot be used")));
+        }
         let kind = first(it, "dataTypeMetadata").map(|kind| types.schema(kind, DEPTH));
         let mut schema = kind.unwrap_or_else(|| json!({ "type": "string" }));
         let description = harmless(text(it, "description").unwrap_or_default(), 500);
@@ -242,12 +269,21 @@ fn list<'a>(document: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> 
     document.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The types that an app's functions share, by name.
-struct Types<'a>(std::collections::BTreeMap<&'a str, &'a Value>);
+/// The types that an app's functions share.
+struct Types<'a> {
+    by_name: BTreeMap<&'a str, &'a Value>,
+    /// How many may still be taken for the function that is read.
+    left: Cell<usize>,
+}
+
+/// Whether a name or a choice is short and has nothing in it that does not show.
+fn is_plain(words: &str) -> bool {
+    !words.is_empty() && harmless(words, LONGEST_NAME) == words
+}
 
 impl<'a> Types<'a> {
     fn of(documents: &'a [Value]) -> Self {
-        let mut types = std::collections::BTreeMap::new();
+        let mut types = BTreeMap::new();
         for document in documents {
             let Some(members) = document.as_object() else { continue };
             let parts = members.values().map(inside).chain([inside(document)]);
@@ -261,12 +297,14 @@ impl<'a> Types<'a> {
                 }
             }
         }
-        Self(types)
+        Self { by_name: types, left: Cell::new(MOST_TYPES) }
     }
 
     /// The JSON schema of a type. What refers to itself, or to what is not there, is any value.
     fn schema(&self, kind: &Value, depth: usize) -> Value {
-        if depth == 0 {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        if depth == 0 || left == 0 {
             return json!({});
         }
         let number = first(kind, "type").and_then(Value::as_i64);
@@ -284,7 +322,7 @@ impl<'a> Types<'a> {
             Some(3) => self.object(kind, depth),
             Some(11) => {
                 let name = text(kind, "dataTypeReference").unwrap_or_default();
-                match self.0.get(name) {
+                match self.by_name.get(name) {
                     Some(kind) => self.schema(kind, depth - 1),
                     None => json!({}),
                 }
@@ -298,7 +336,14 @@ impl<'a> Types<'a> {
             }
             _ => json!({ "type": "string" }),
         };
-        let choices: Vec<_> = list(kind, "enumValues").take(MOST_MEMBERS).cloned().collect();
+        let is_choice = |value: &&Value| match value {
+            Value::String(words) => is_plain(words),
+            other => other.is_number() || other.is_boolean(),
+        };
+        let most = MOST_MEMBERS.min(self.left.get());
+        let choices: Vec<_> =
+            list(kind, "enumValues").filter(is_choice).take(most).cloned().collect();
+        self.left.set(self.left.get() - choices.len());
         if let (Some(schema), false) = (schema.as_object_mut(), choices.is_empty()) {
             schema.insert("enum".into(), choices.into());
         }
@@ -308,12 +353,16 @@ impl<'a> Types<'a> {
     fn object(&self, kind: &Value, depth: usize) -> Value {
         let mut properties = Map::new();
         for one in list(kind, "properties").take(MOST_MEMBERS) {
-            let Some(name) = text(one, "name") else { continue };
+            let Some(name) = text(one, "name").filter(|name| is_plain(name)) else { continue };
+            if self.left.get() == 0 {
+                break;
+            }
             let of = first(one, "dataTypeMetadata");
             let schema = of.map_or_else(|| json!({}), |kind| self.schema(kind, depth - 1));
             properties.insert(name.to_owned(), schema);
         }
-        let required: Vec<_> = list(kind, "required").take(MOST_MEMBERS).cloned().collect();
+        let required = list(kind, "required").take(MOST_MEMBERS).filter_map(Value::as_str);
+        let required: Vec<_> = required.filter(|name| properties.contains_key(*name)).collect();
         json!({ "type": "object", "properties": properties, "required": required })
     }
 }

@@ -103,3 +103,34 @@ fn functions_that_mean_no_good_are_bounded() {
     let length = format!("{:?}", offered[0]).len();
     assert!(length < 100_000, "{length}");
 }
+
+/// Of 64 members each is of the same type again, and says much.
+#[test]
+fn a_type_that_holds_itself_many_times_is_bounded() {
+    let member = |number: usize| {
+        json!({
+            "name": format!("m{number}"),
+            "dataTypeMetadata": [{ "type": 11, "dataTypeReference": "t" }],
+        })
+    };
+    let members: Vec<_> = (0..64).map(member).collect();
+    let long = "c".repeat(10_000);
+    let kind = json!({ "type": 3, "properties": members, "required": [long], "enumValues": [long, "\u{e0041}", "ok"] });
+    let function = |name: String| {
+        json!({
+            "functionId": name,
+            "components": [{ "dataTypes": [{ "name": "t", "dataTypeMetadata": [kind] }] }],
+            "parameters": [{ "name": "p", "dataTypeMetadata": [{ "type": 11, "dataTypeReference": "t" }] }],
+        })
+    };
+    let one = json!({ "com.x": [function("com.x.F#f".into())] });
+    let offered = functions::read(&one.to_string()).unwrap();
+    let schema = offered[0].tools[0].schema.clone().unwrap();
+    let text = Value::from(schema).to_string();
+    assert!(text.len() < 100_000 && text.contains("[\"ok\"]"), "{}", text.len());
+    let many: Vec<_> =
+        (0..5_000).map(|number| json!({ "functionId": format!("f{number}") })).collect();
+    let offered = functions::read(&json!({ "com.x": many, "com.y": many }).to_string()).unwrap();
+    assert_eq!(offered.len(), 1);
+    assert_eq!(offered[0].complaints[0].rule, "bounds");
+}
