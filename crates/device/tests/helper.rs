@@ -248,6 +248,16 @@ async fn a_helper_that_does_not_answer_in_its_time_may_have_acted() {
 }
 
 #[tokio::test]
+async fn a_helper_that_hangs_is_not_asked_again() {
+    let (phone, device) = Phone::with(|_| Vec::new()).attach().await;
+    tokio::time::pause();
+    for starts in 1..3 {
+        device.courier(&letter("x"), LIMIT).await.unwrap_err();
+        assert_eq!(phone.starts.load(Ordering::SeqCst), starts);
+    }
+}
+
+#[tokio::test]
 async fn a_helper_that_does_not_come_up_is_told_with_its_words_and_nothing_was_sent() {
     let mut phone = Phone::with(echo);
     phone.listens = false;
