@@ -76,6 +76,7 @@ impl Bridge {
         limit: Duration,
     ) -> Result<Answered, Failure> {
         let began = Instant::now();
+        let limit = self.options.patience.map_or(limit, |patience| patience.min(limit));
         let heard = match &ready.tool.service {
             Some(service) => self.by_intent(device, &ready, service, limit).await,
             None => by_function(device, &ready.call, &ready.tool, limit).await,

@@ -22,6 +22,7 @@ mod trust;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use thumbwire_device::AppId;
 use thumbwire_mobile_mcp::words::harmless;
@@ -41,6 +42,8 @@ pub struct BridgeOptions {
     pub trust: Trust,
     /// The names of the extras, for apps that take others than those that are known ([`Keys::default`]).
     pub keys: BTreeMap<AppId, Keys>,
+    /// The longest that an app may take for an answer; without, what is left of the call's time.
+    pub patience: Option<Duration>,
 }
 
 /// What apps offer, on every phone of a session.

@@ -128,6 +128,17 @@ async fn an_answer_that_is_none_is_told_apart_and_the_app_may_have_acted() {
 }
 
 #[tokio::test]
+async fn an_app_may_take_as_long_as_was_said_whatever_else_the_call_needs() {
+    let phone = clock();
+    phone.doing(|_| Ok(Delivery::Silent));
+    let mut bridge = bridge(&phone, &[CLOCK]);
+    bridge.options.patience = Some(Duration::from_secs(3));
+    let failure = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
+    let Cause::TimedOut { after, .. } = failure.cause else { panic!("{failure:?}") };
+    assert_eq!(after, Duration::from_secs(3));
+}
+
+#[tokio::test]
 async fn what_is_odd_about_an_answer_is_told_beside_it() {
     let phone = clock();
     let output = json!([

@@ -41,8 +41,8 @@ pub(super) struct Arguments {
     timings: bool,
 }
 
-/// What looking for the app's tools may take beside the call itself.
-const DISCOVERY: Duration = Duration::from_secs(30);
+/// What looking for the app's tools, and asking a person, may take beside the call itself.
+const BESIDE: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     let given: Map<String, Value> =
@@ -51,8 +51,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
                 "the arguments must be one JSON object such as '{{\"date\": \"2026-05-04\"}}': {error}"
             ))
         })?;
-    let session = arguments.whom.session(config, Some(&arguments.package))?;
-    let limit = DISCOVERY + Duration::from_secs(arguments.time);
+    let patience = Duration::from_secs(arguments.time);
+    let session = arguments.whom.session(config, Some(&arguments.package), Some(patience))?;
+    let limit = BESIDE + patience;
     let call = Call { ask: terminal::person(None), ..Call::within(limit) };
     let action = Action::CallAppTool(AppCall {
         app: AppId(arguments.package),

@@ -51,7 +51,7 @@ pub(super) struct Trust {
 
 /// `thumbwire app-tools list`
 pub(super) async fn list(arguments: List, config: &Config) -> Result<u8, Ended> {
-    let session = arguments.whom.session(config, None)?;
+    let session = arguments.whom.session(config, None, None)?;
     let catalog = ask(&session).await;
     session.end().await;
     let catalog = catalog?;
@@ -68,7 +68,7 @@ pub(super) async fn list(arguments: List, config: &Config) -> Result<u8, Ended> 
 
 /// `thumbwire app-tools describe`
 pub(super) async fn describe(arguments: Describe, config: &Config) -> Result<u8, Ended> {
-    let session = arguments.whom.session(config, None)?;
+    let session = arguments.whom.session(config, None, None)?;
     let catalog = ask(&session).await;
     session.end().await;
     let catalog = catalog?;
@@ -83,7 +83,7 @@ pub(super) async fn describe(arguments: Describe, config: &Config) -> Result<u8,
 /// `thumbwire app-tools trust`
 pub(super) async fn trust(arguments: Trust, config: &Config) -> Result<u8, Ended> {
     whom::must_remember(config)?;
-    let session = arguments.whom.session(config, None)?;
+    let session = arguments.whom.session(config, None, None)?;
     let trusted = trusted(&session, &arguments.package).await;
     session.end().await;
     let offers = trusted?;

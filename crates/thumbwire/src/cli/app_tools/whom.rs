@@ -1,6 +1,7 @@
 //! Which apps' tools may be called, and where it is kept what was agreed to: the operator's flags.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::{Device, Ended, session};
 use crate::bridge::{BridgeOptions, FileStore, Trust};
@@ -29,8 +30,15 @@ pub(super) struct Whom {
 impl Whom {
     /// A session on that phone, in which `named` is allowed as well: whoever types an app's name at a terminal means it. What was agreed
     /// to of the app before is held against it all the same.
-    pub(super) fn session(self, config: &Config, named: Option<&str>) -> Result<Session, Ended> {
+    /// An app is given `patience` for an answer.
+    pub(super) fn session(
+        self,
+        config: &Config,
+        named: Option<&str>,
+        patience: Option<Duration>,
+    ) -> Result<Session, Ended> {
         let mut options = self.allow.options(config)?;
+        options.patience = patience;
         options.trust.allow.extend(named.map(str::to_owned));
         Ok(session(config, self.device).leaving_screens().with_bridge(options))
     }
