@@ -64,6 +64,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         .collect();
     judged.extend(match told.tools.into_iter().next() {
         Some((class, descriptor)) => {
+            fits(&care, &descriptor)?;
             let limit = Duration::from_secs(arguments.time);
             let to = Component { app: app.clone(), class };
             ask(&*device, to, &descriptor, &care, limit).await?
@@ -90,6 +91,25 @@ fn care(calls: &[String]) -> Result<Care, Ended> {
         care.calls.insert(id.to_owned(), arguments);
     }
     Ok(care)
+}
+
+/// That what may be called is there, with such arguments: a name that is mistyped would leave its MUSTs untried without a word.
+///
+/// # Errors
+/// Wrong usage, with what there is.
+fn fits(care: &Care, descriptor: &Descriptor) -> Result<(), Ended> {
+    for (id, arguments) in &care.calls {
+        let Some(one) = descriptor.capabilities.iter().find(|one| one.id == *id) else {
+            let ids: Vec<_> =
+                descriptor.capabilities.iter().take(20).map(|one| harmless(&one.id)).collect();
+            let there = ids.join(", ");
+            return Err(Ended::usage(format!("--call {id}: the app offers {there}")));
+        };
+        if let Some(refusal) = one.refusal(arguments) {
+            return Err(Ended::usage(format!("--call {id}: {}", harmless(&refusal.to_string()))));
+        }
+    }
+    Ok(())
 }
 
 /// The phone, connected.
@@ -302,5 +322,28 @@ impl Source for OnPhone {
 
     async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
         self.device.read_file(&self.path, from, length).await.map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_the_app_does_not_offer_or_would_refuse_is_wrong_usage() {
+        let written = r#"<mobile-mcp-capabilities version="1.0">
+            <capability id="add_note" description="Adds a note" version="1">
+                <input><param name="text" type="string" required="true" description="It" /></input>
+            </capability>
+        </mobile-mcp-capabilities>"#;
+        let descriptor = thumbwire_mobile_mcp::descriptor::read(written).descriptor;
+        let code = |call: &str| {
+            let said = care(&[call.to_owned()]).and_then(|care| fits(&care, &descriptor));
+            said.map_or_else(|ended| ended.code, |()| 0)
+        };
+        assert_eq!(code(r#"add_note={"text":"test"}"#), 0);
+        for call in ["add_nte={}", "add_note={}", r#"add_note={"text":1}"#] {
+            assert_eq!(code(call), 2, "{call}");
+        }
     }
 }
