@@ -8,14 +8,14 @@ use super::plan::{BASE, Plan, Planned, Taken, Type, camel, is_reserved};
 pub(super) fn base(package: &str) -> String {
     include_str!("MobileMcpService.kt").replacen(
         "package org.example",
-        &format!("package {package}"),
+        &format!("package {}", quoted(package)),
         1,
     )
 }
 
 /// The app's own part.
 pub(super) fn service(plan: &Plan) -> String {
-    let mut code = format!("package {}\n\n", plan.package);
+    let mut code = format!("package {}\n\n", quoted(&plan.package));
     let _ = writeln!(code, "// {}: {}", line(&plan.name), line(&plan.description));
     code.push_str("// What is listed here is the same as in res/xml/mcp_capabilities.xml.\n");
     let _ = writeln!(code, "class {} : {BASE}() {{", plan.class);
@@ -146,6 +146,15 @@ fn example(given: &super::plan::Given) -> String {
     format!("{} to {value}", text(&given.name))
 }
 
+/// A package in which words of the language are names.
+fn quoted(package: &str) -> String {
+    let quoted = package.split('.').map(|it| match is_reserved(it) {
+        true => format!("`{it}`"),
+        false => it.to_owned(),
+    });
+    quoted.collect::<Vec<_>>().join(".")
+}
+
 /// A text as a literal. `$` begins a template.
 fn text(text: &str) -> String {
     let mut literal = String::from("\"");
@@ -170,6 +179,24 @@ fn line(text: &str) -> String {
 mod tests {
     use super::super::plan;
     use super::*;
+
+    #[test]
+    fn a_package_of_india_is_one_of_kotlin_too() {
+        let plan = plan::read(
+            r#"
+package = "in.gov.notes"
+class = "NotesTools"
+name = "Notes"
+description = "Keeps notes"
+[[capability]]
+id = "count"
+description = "Counts them"
+"#,
+        );
+        let plan = plan.unwrap();
+        assert!(service(&plan).starts_with("package `in`.gov.notes\n"));
+        assert!(base(&plan.package).starts_with("package `in`.gov.notes\n"));
+    }
 
     #[test]
     fn nothing_that_a_text_says_leaves_its_place() {

@@ -157,11 +157,11 @@ fn check(plan: &Plan) -> Result<(), String> {
 pub(super) const BASE: &str = "MobileMcpService";
 
 /// Android's rule for application ids: two segments or more, each of which begins with a letter. Words of the language cannot be
-/// segments of a package in Java, whose compiler sees the generated `R`.
+/// segments of a package in Java, whose compiler sees the generated `R`; Kotlin's own can: the apps of a whole country begin with `in.`.
 fn package(package: &str) -> Result<(), String> {
     let segments: Vec<&str> = package.split('.').collect();
     let good = |it: &&str| {
-        is_identifier(it) && it.starts_with(|c: char| c.is_ascii_alphabetic()) && !is_reserved(it)
+        is_identifier(it) && it.starts_with(|c: char| c.is_ascii_alphabetic()) && !is_java(it)
     };
     match segments.len() > 1 && segments.iter().all(good) && package.len() <= 200 {
         true => Ok(()),
@@ -234,76 +234,72 @@ pub(super) fn camel(name: &str) -> String {
     camel
 }
 
-/// Whether a word of Kotlin or Java cannot be a name. Kotlin: its hard keywords (kotlinlang.org, "Keywords and operators"); Java: JLS 3.9.
+/// Whether a word of Kotlin or Java cannot be a name. Kotlin: those of its hard keywords (kotlinlang.org, "Keywords and
+/// operators") that are none of Java.
 pub(super) fn is_reserved(word: &str) -> bool {
-    const KOTLIN: &[&str] = &[
-        "as",
-        "break",
-        "class",
-        "continue",
-        "do",
-        "else",
-        "false",
-        "for",
-        "fun",
-        "if",
-        "in",
-        "interface",
-        "is",
-        "null",
-        "object",
-        "package",
-        "return",
-        "super",
-        "this",
-        "throw",
-        "true",
-        "try",
-        "typealias",
-        "typeof",
-        "val",
-        "var",
-        "when",
-        "while",
-    ];
+    const KOTLIN: &[&str] =
+        &["as", "fun", "in", "is", "object", "typealias", "typeof", "val", "var", "when"];
+    KOTLIN.contains(&word) || is_java(word)
+}
+
+/// Whether a word of Java cannot be a name (JLS 3.9).
+fn is_java(word: &str) -> bool {
     const JAVA: &[&str] = &[
         "abstract",
         "assert",
         "boolean",
+        "break",
         "byte",
         "case",
         "catch",
         "char",
+        "class",
         "const",
+        "continue",
         "default",
+        "do",
         "double",
+        "else",
         "enum",
         "extends",
+        "false",
         "final",
         "finally",
         "float",
+        "for",
         "goto",
+        "if",
         "implements",
         "import",
         "instanceof",
         "int",
+        "interface",
         "long",
         "native",
         "new",
+        "null",
+        "package",
         "private",
         "protected",
         "public",
+        "return",
         "short",
         "static",
         "strictfp",
+        "super",
         "switch",
         "synchronized",
+        "this",
+        "throw",
         "throws",
         "transient",
+        "true",
+        "try",
         "void",
         "volatile",
+        "while",
     ];
-    KOTLIN.contains(&word) || JAVA.contains(&word)
+    JAVA.contains(&word)
 }
 
 #[cfg(test)]
@@ -339,6 +335,7 @@ input = [{ name = "text", type = "string", description = "What it says" }]
         };
         check("org.example.notes", "notes", "`package` is \"notes\"");
         check("org.example.notes", "org.example.new", "`package`");
+        check("org.example.notes", "org.example.class", "`package`");
         check("NotesTools", "org.example.NotesTools", "bare name of a class");
         check("NotesTools", "notesTools", "bare name of a class");
         check("NotesTools", "MobileMcpService", "the class it extends");
