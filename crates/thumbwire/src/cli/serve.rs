@@ -82,6 +82,7 @@ struct Http {
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
     // What cannot be served is told before a phone is looked for.
+    apps_have_a_place(&arguments)?;
     let mut doors = doors(&arguments, config).await?;
     let thinker = thinker(&arguments, config)?;
     let named = arguments.device.device.clone();
@@ -134,6 +135,21 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     served.map(|()| 0).map_err(Ended::failed)
 }
 
+/// That what apps offer has a place among what is served, where some are named.
+///
+/// # Errors
+/// Wrong usage.
+fn apps_have_a_place(arguments: &Arguments) -> Result<(), Ended> {
+    match arguments.allow.is_given() && !is_mobile(arguments) {
+        true => Err(Ended::usage("--app-tools goes with `--surface mobile`, which has such tools")),
+        false => Ok(()),
+    }
+}
+
+fn is_mobile(arguments: &Arguments) -> bool {
+    !arguments.ufo.is_asked && matches!(arguments.surface, SurfaceName::Mobile)
+}
+
 /// The model that carries out tasks, where one was named.
 fn thinker(arguments: &Arguments, config: &Config) -> Result<Option<Thinker>, Ended> {
     if !arguments.mind.is_there() {
@@ -143,7 +159,7 @@ fn thinker(arguments: &Arguments, config: &Config) -> Result<Option<Thinker>, En
         }
         return Ok(None);
     }
-    if arguments.ufo.is_asked || !matches!(arguments.surface, SurfaceName::Mobile) {
+    if !is_mobile(arguments) {
         let words = "--model goes with `--surface mobile`, which has the tool mobile_run_task then";
         return Err(Ended::usage(words));
     }
@@ -216,4 +232,28 @@ fn access(http: &Http, config: &Config) -> Result<Access, Ended> {
 fn without_token() -> Access {
     eprintln!("thumbwire: without a token: every program of this computer may use the phone");
     Access::Everyone
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Serve {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn apps_are_named_in_vain_for_a_surface_that_has_none_of_their_tools() {
+        let fits = |words: &[&str]| {
+            let serve = Serve::parse_from(["serve"].iter().chain(words));
+            apps_have_a_place(&serve.arguments).is_ok()
+        };
+        assert!(fits(&["--app-tools", "all"]) && fits(&["--surface", "android"]));
+        assert!(!fits(&["--app-tools", "all", "--surface", "android"]));
+        assert!(!fits(&["--app-tools", "all", "--ufo"]));
+    }
 }

@@ -45,6 +45,11 @@ impl Whom {
 }
 
 impl Allow {
+    /// Whether the command line names an app.
+    pub(in crate::cli) fn is_given(&self) -> bool {
+        !self.apps.is_empty()
+    }
+
     /// How apps are met. Without a home, what is agreed to is forgotten at the end.
     ///
     /// # Errors
