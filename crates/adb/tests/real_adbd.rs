@@ -154,13 +154,11 @@ async fn a_real_adbd_ends_a_command_that_is_let_go_of() {
     }
     let real = Real::start().await;
     let start = async |phone: &Direct| {
-        let mut running = Running::start(phone, "echo $$; exec sleep 1000").await.unwrap();
+        // The program tells its number by itself: a shell that is told to hang up just before it becomes another program forgets it.
+        let sleeps = r#"exec perl -e '$| = 1; print $$; sleep 1000'"#;
+        let mut running = Running::start(phone, sleeps).await.unwrap();
         let Piece::Out(pid) = running.next().await.unwrap() else { panic!("it says its number") };
         let pid = String::from_utf8_lossy(&pid).trim().to_owned();
-        // A shell that is told to hang up just before it becomes another program forgets it: that is no matter of ours.
-        let name = format!("cat /proc/{pid}/comm");
-        let sleeps = async { while run(&real.phone, &name).await.unwrap().stdout != b"sleep\n" {} };
-        tokio::time::timeout(PATIENCE, sleeps).await.expect("the shell becomes a sleep");
         let alive = format!("kill -0 {pid}");
         assert_eq!(run(&real.phone, &alive).await.unwrap().status, Some(0));
         (running, alive)
