@@ -192,6 +192,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                         ["pm", "path", "com.android.notes" | "com.example.shop"]
                         | ["dumpsys", "package", "com.android.notes" | "com.example.shop"] => true,
                         ["dd", file, ..] => file.starts_with("if=/system/"),
+                        ["getprop", "ro.build.version.sdk"] => true,
                         ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
@@ -204,7 +205,13 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                     held += 1;
                 }
             }
-            assert!(held >= strings.len() / 2, "{} {parameter}: {held} commands", tool.name);
+            // Of apps' tools what was found out a moment ago is enough, and nobody allowed any app here.
+            let seldom = ["mobile_list_app_tools", "mobile_call_app_tool"].contains(&&*tool.name);
+            assert!(
+                seldom || held >= strings.len() / 2,
+                "{} {parameter}: {held} commands",
+                tool.name
+            );
         }
     }
 }
