@@ -191,7 +191,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                         ] => true,
                         ["pm", "path", "com.android.notes" | "com.example.shop"]
                         | ["dumpsys", "package", "com.android.notes" | "com.example.shop"] => true,
-                        ["dd", file, ..] => file.starts_with("if=/system/"),
+                        ["dd", file, ..] => file.starts_with("if=/") && file.ends_with(".apk"),
                         ["getprop", "ro.build.version.sdk"] => true,
                         ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
                         ["input", "text", piece] => string.contains(piece),
