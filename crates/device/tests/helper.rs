@@ -59,7 +59,8 @@ async fn a_letter_goes_there_and_its_answer_comes_back() {
         assert_eq!(asked["component"], "com.x/com.x.Tool");
         assert_eq!(asked["callbacks"], json!(["mcp_callback", "callback"]));
         assert_eq!(asked["wanted"], json!(["response"]));
-        assert_eq!(asked["limit_ms"], 10_000);
+        let limit = asked["limit_ms"].as_u64().unwrap();
+        assert!(limit > 0 && limit <= 10_000, "the helper's start is part of it: {limit}");
         device.settle().await;
         assert_eq!(phone.heard("bye").len(), 1);
         phone.until_gone().await;

@@ -64,17 +64,24 @@ impl Android {
         if courier::is_too_large(letter) {
             return Ok(courier::too_large());
         }
-        let came = self.carry_once(letter, limit).await?;
+        let until = Instant::now() + limit;
+        let came = self.carry_once(letter, until).await?;
         if !matches!(came, Delivery::Not(Undelivered::Background(_))) {
             return Ok(came);
         }
         // Nothing was started.
         self.spare(&letter.to.app).await?;
-        self.carry_once(letter, limit).await
+        self.carry_once(letter, until).await
     }
 
-    async fn carry_once(&self, letter: &Letter, limit: Duration) -> Result<Delivery, Error> {
+    async fn carry_once(&self, letter: &Letter, until: Instant) -> Result<Delivery, Error> {
         let connection = self.helper().await?;
+        // Its start counts: whoever asks has no more time than they gave.
+        let limit = until.saturating_duration_since(Instant::now());
+        if limit.is_zero() {
+            let said = "the helper on it took all the time to start, and nothing was sent".into();
+            return Err(Error::NotReady { what: courier::WHAT, said });
+        }
         let request = courier::request(letter, limit);
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, courier::WHAT))? {
