@@ -5,6 +5,7 @@
 //! (`subscriptions/listen`).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
@@ -89,11 +90,13 @@ pub(super) struct Server {
     perform: Arc<dyn Perform>,
     /// Cancelled when the one client has left; `None` where requests come one by one, and nothing can be told between them.
     over: Option<CancellationToken>,
+    /// Whether its client is told of changes already.
+    told: Arc<AtomicBool>,
 }
 
 impl Server {
     pub(super) fn new(surface: Arc<Surface>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform, over: None }
+        Self { surface, perform, over: None, told: Arc::default() }
     }
 }
 
@@ -125,6 +128,9 @@ impl ServerHandler for Server {
         let (Some(guests), Some(over)) = (self.surface.guests.clone(), self.over.clone()) else {
             return;
         };
+        if self.told.swap(true, Ordering::Relaxed) {
+            return;
+        }
         tokio::spawn(async move {
             let mut seen = guests.version();
             loop {

@@ -168,6 +168,7 @@ async fn a_client_lists_and_calls_what_apps_offer_and_hears_when_they_come_and_g
     let offering = offering(vec![notes(&[ADD])]);
     let mut client = Client::of(&offering);
     let hello = client.begin("2025-11-25").await;
+    client.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     assert_eq!(hello["capabilities"]["tools"], json!({ "listChanged": true }));
     let listed = client.request("tools/list", json!({})).await;
     insta::assert_json_snapshot!("tools_of_apps", guests(&listed));
@@ -178,6 +179,9 @@ async fn a_client_lists_and_calls_what_apps_offer_and_hears_when_they_come_and_g
     offering.now(vec![notes(&[ADD, ("find_note", "Finds notes")])]);
     let told = client.receive().await;
     assert_eq!(told, json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    // Once, however often it said that it has begun.
+    client.send(json!({ "jsonrpc": "2.0", "id": 77, "method": "ping" })).await;
+    assert_eq!(client.receive().await["id"], 77);
     let listed = client.request("tools/list", json!({})).await;
     let names: Vec<Value> = guests(&listed).iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, ["app_notes_add_note", "app_notes_find_note"]);
