@@ -48,6 +48,13 @@ pub trait TrustStore: Send + Sync {
     /// # Errors
     /// Why it cannot be kept, in words.
     fn keep(&self, package: &str, pin: Option<Pin>) -> Result<(), String>;
+
+    /// Keeps one in place of this one, `None` being that there is none. `false`, and nothing is kept, where somebody else has changed it
+    /// by now.
+    ///
+    /// # Errors
+    /// Why it cannot be kept, in words.
+    fn replace(&self, package: &str, known: Option<&Pin>, pin: Pin) -> Result<bool, String>;
 }
 
 /// Pins for as long as this is there.
@@ -62,6 +69,15 @@ impl TrustStore for MemoryStore {
     fn keep(&self, package: &str, pin: Option<Pin>) -> Result<(), String> {
         put(&mut lock(&self.0), package, pin);
         Ok(())
+    }
+
+    fn replace(&self, package: &str, known: Option<&Pin>, pin: Pin) -> Result<bool, String> {
+        let mut apps = lock(&self.0);
+        let is_still = apps.get(package) == known;
+        if is_still {
+            put(&mut apps, package, Some(pin));
+        }
+        Ok(is_still)
     }
 }
 
@@ -142,18 +158,37 @@ impl FileStore {
     }
 }
 
+impl FileStore {
+    /// Changes what is remembered, with nobody else doing so in between.
+    fn change(&self, change: impl FnOnce(&mut Pins)) -> Result<(), String> {
+        let refused =
+            |error: io::Error| format!("{} cannot be written: {error}", self.path.display());
+        let _turn = self.turn().map_err(refused)?;
+        let was = self.read()?;
+        let mut apps = was.clone();
+        change(&mut apps);
+        if apps == was { Ok(()) } else { self.write(apps).map_err(refused) }
+    }
+}
+
 impl TrustStore for FileStore {
     fn pins(&self) -> Result<Pins, String> {
         self.read()
     }
 
     fn keep(&self, package: &str, pin: Option<Pin>) -> Result<(), String> {
-        let refused =
-            |error: io::Error| format!("{} cannot be written: {error}", self.path.display());
-        let _turn = self.turn().map_err(refused)?;
-        let mut apps = self.read()?;
-        put(&mut apps, package, pin);
-        self.write(apps).map_err(refused)
+        self.change(|apps| put(apps, package, pin))
+    }
+
+    fn replace(&self, package: &str, known: Option<&Pin>, pin: Pin) -> Result<bool, String> {
+        let mut is_still = false;
+        self.change(|apps| {
+            is_still = apps.get(package) == known;
+            if is_still {
+                put(apps, package, Some(pin));
+            }
+        })?;
+        Ok(is_still)
     }
 }
 
@@ -228,6 +263,23 @@ mod tests {
         }
         fs::write(&path, r#"{"version":1,"apps":{"com.x":{}}}"#).unwrap();
         assert_eq!(FileStore::new(&path).pins().unwrap()["com.x"], Pin::default());
+    }
+
+    #[test]
+    fn a_pin_takes_the_place_of_the_one_that_was_seen_and_of_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = FileStore::new(folder.path().join("trust.json"));
+        let (first, second) = (pin("aa"), pin("bb"));
+        for store in [&MemoryStore::default() as &dyn TrustStore, &file] {
+            assert_eq!(store.replace("com.x", Some(&first), second.clone()), Ok(false));
+            assert_eq!(store.pins(), Ok(Pins::new()), "it was taken away meanwhile");
+            assert_eq!(store.replace("com.x", None, first.clone()), Ok(true));
+            assert_eq!(store.replace("com.x", None, second.clone()), Ok(false));
+            assert_eq!(store.replace("com.x", Some(&second), second.clone()), Ok(false));
+            assert_eq!(store.pins().unwrap()["com.x"], first, "somebody else was first");
+            assert_eq!(store.replace("com.x", Some(&first), second.clone()), Ok(true));
+            assert_eq!(store.pins().unwrap()["com.x"], second);
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Trust {
             return Trusted::NotAllowed;
         }
         let Some(pin) = pin else { return Trusted::Yes };
-        // One that could not be read any more is another one; one that could not be read before is its first.
+        // One that could not be read any more is another one.
         if !pin.certificate.is_empty() && pin.certificate != tools.certificate {
             return Trusted::OtherSigner;
         }
@@ -102,32 +102,48 @@ impl Bridge {
 
     /// Sees to it that the app's tools may be called: pins what is new, asks about what has changed.
     pub(super) async fn settled(&self, tools: &AppTools, ask: &dyn Ask) -> Result<(), Failure> {
-        let pins = self.pins()?;
-        let known = pins.get(&tools.app.0);
-        let refused = |why: &str| {
-            Failure::from(Cause::AppNotTrusted { app: tools.app.0.clone(), why: why.into() })
-        };
-        let mut pin = known.cloned().unwrap_or_default();
-        match self.options.trust.judge(tools, known) {
-            Trusted::NotAllowed => return Err(refused("the operator has not allowed the app")),
-            Trusted::OtherSigner => {
-                return Err(refused(
-                    "it is signed by somebody else than when it was first used; an app of the same name may have taken its place",
-                ));
+        let store = &self.options.trust.store;
+        let refused = |why| Failure::from(Cause::Refused { why });
+        // Once more where another program has changed the pin meanwhile: a question leaves it minutes to do so.
+        loop {
+            let pins = self.pins()?;
+            let known = pins.get(&tools.app.0);
+            self.agreed(tools, known, ask).await?;
+            let mut pin = known.cloned().unwrap_or_default();
+            agree(&mut pin, tools);
+            if known == Some(&pin) || store.replace(&tools.app.0, known, pin).map_err(refused)? {
+                return Ok(());
             }
-            Trusted::Yes => {}
-            Trusted::Changed(what) => match ask.ask(&question(tools, &pin, &what)).await {
-                Some(answer) if agrees(&answer) => {}
-                Some(_) => return Err(refused(&format!("{what}, and the person said no"))),
-                None => {
-                    return Err(refused(&format!(
-                        "{what} since it was agreed to, and nobody was there to agree again"
-                    )));
-                }
-            },
         }
-        agree(&mut pin, tools);
-        if known == Some(&pin) { Ok(()) } else { self.remember(&tools.app, pin) }
+    }
+
+    /// That the app may be called as it is, by what is remembered of it or by a person who was asked.
+    async fn agreed(
+        &self,
+        tools: &AppTools,
+        known: Option<&Pin>,
+        ask: &dyn Ask,
+    ) -> Result<(), Failure> {
+        let refused = |why: &str| {
+            Err(Cause::AppNotTrusted { app: tools.app.0.clone(), why: why.into() }.into())
+        };
+        match self.options.trust.judge(tools, known) {
+            Trusted::Yes => Ok(()),
+            Trusted::NotAllowed => refused("the operator has not allowed the app"),
+            Trusted::OtherSigner => refused(
+                "it is signed by somebody else than when it was first used; an app of the same name may have taken its place",
+            ),
+            Trusted::Changed(what) => {
+                let nothing = Pin::default();
+                match ask.ask(&question(tools, known.unwrap_or(&nothing), &what)).await {
+                    Some(answer) if agrees(&answer) => Ok(()),
+                    Some(_) => refused(&format!("{what}, and the person said no")),
+                    None => refused(&format!(
+                        "{what} since it was agreed to, and nobody was there to agree again"
+                    )),
+                }
+            }
+        }
     }
 
     pub(super) fn pins(&self) -> Result<super::Pins, Failure> {
@@ -177,7 +193,10 @@ fn unagreed<'a>(tools: &'a AppTools, pin: &Pin) -> Vec<(Option<&'a AppTool>, boo
 /// What has changed, in words; `None` where nothing has.
 fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
     let unagreed = unagreed(tools, pin);
-    if unagreed.is_empty() {
+    // Whoever is readable now need not be who was not.
+    let is_signed_anew =
+        pin.certificate.is_empty() && !tools.certificate.is_empty() && !pin.agreed.is_empty();
+    if unagreed.is_empty() && !is_signed_anew {
         return None;
     }
     let word = |(part, new): &(Option<&AppTool>, bool)| match (part, new) {
@@ -186,7 +205,9 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
         (Some(tool), true) => format!("{} is new", harmless(&tool.id, 60)),
         (Some(tool), false) => format!("{} says something else of itself", harmless(&tool.id, 60)),
     };
-    let mut words: Vec<_> = unagreed.iter().take(NAMED).map(word).collect();
+    let signer = "who signed it can be told now, and could not be";
+    let mut words: Vec<_> = is_signed_anew.then(|| signer.to_owned()).into_iter().collect();
+    words.extend(unagreed.iter().take(NAMED).map(word));
     if unagreed.len() > NAMED {
         words.push(format!("and {} more have changed", unagreed.len() - NAMED));
     }

@@ -65,6 +65,63 @@ async fn an_app_by_somebody_else_is_refused_until_it_is_trusted_again() {
 }
 
 #[tokio::test]
+async fn a_signer_that_can_be_told_only_later_is_asked_about() {
+    let phone = clock();
+    phone.change(|apps| apps[0].certificate = "");
+    let bridge = bridge(&phone, &["*"]);
+    let wanted = || call("clock_in_today", json!({}));
+    called(&bridge, &phone, wanted()).await.unwrap();
+    called(&bridge, &phone, wanted()).await.unwrap();
+    updated(&phone, |app| app.certificate = "aa");
+    listed(&bridge, &phone).await;
+    let failure = called(&bridge, &phone, wanted()).await.unwrap_err();
+    assert!(refused(&failure).contains("who signed it can be told now"), "{failure:?}");
+    asked(&bridge, &phone, wanted(), &Person::saying("yes")).await.unwrap();
+    updated(&phone, |app| app.certificate = "bb");
+    assert_eq!(listed(&bridge, &phone).await.apps[0].trusted, Trusted::OtherSigner);
+}
+
+/// Another program that changes what is remembered while a person is being asked.
+struct Meanwhile<'a>(&'a dyn TrustStore, Option<Pin>, Person);
+
+#[async_trait]
+impl Ask for Meanwhile<'_> {
+    async fn ask(&self, question: &str) -> Option<String> {
+        self.0.keep(CLOCK, self.1.clone()).unwrap();
+        self.2.ask(question).await
+    }
+}
+
+#[tokio::test]
+async fn what_another_program_remembers_meanwhile_counts() {
+    let wanted = || call("clock_in_today", json!({}));
+    let changed = || {
+        let phone = clock();
+        phone.change(|apps| apps[0].services[0].1 = DESCRIPTOR.replace("yyyy-MM-dd", "any"));
+        phone
+    };
+    for (pin, expected) in [
+        (None, "the operator has not allowed the app"),
+        (
+            Some(Pin { allowed: true, certificate: "bb".into(), ..Pin::default() }),
+            "signed by somebody else",
+        ),
+    ] {
+        let store: Arc<dyn TrustStore> = Arc::new(MemoryStore::default());
+        let phone = clock();
+        let before = bridge_keeping(&phone, &[], Arc::clone(&store));
+        before.trust(&phone, &AppId(CLOCK.into())).await.unwrap();
+        let phone = changed();
+        let bridge = bridge_keeping(&phone, &[], Arc::clone(&store));
+        let person = Meanwhile(&*store, pin.clone(), Person::saying("yes"));
+        let failure = asked(&bridge, &phone, wanted(), &person).await.unwrap_err();
+        assert!(refused(&failure).contains(expected), "{failure:?}");
+        assert_eq!(store.pins().unwrap().get(CLOCK), pin.as_ref(), "it is left as it is");
+        assert_eq!(lock(&person.2.1).len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_pin_is_the_packages_whichever_phone_it_is_on() {
     let store: Arc<dyn TrustStore> = Arc::new(MemoryStore::default());
     let (one, other) = (clock(), clock());
