@@ -252,7 +252,7 @@ impl Failure {
                 );
             }
             Cause::Unheard { .. } => {
-                "send it without waiting for an answer (`send_only`) and see on the screen what came of it, or use the app on its screen"
+                "send it without waiting for an answer (`send_only`; `--send-only` on the command line) and see on the screen what came of it, or use the app on its screen"
             }
             Cause::InBackground { .. } => "launch the app, then call again",
             Cause::TimedOut { .. } if self.acted == Acted::No => {
