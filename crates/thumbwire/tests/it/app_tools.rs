@@ -257,6 +257,16 @@ fn a_capability_is_called_by_hand_and_naming_its_app_allows_that_call_alone() {
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
     assert!(out.contains("\"trusted\": \"yes\""), "{out}");
     assert!(home.path().join("thumbwire/app-tools.json").is_file());
+
+    let forget = || run_at_home(home.path(), &["trust", "com.android.notes", "--forget"]);
+    let (out, err, code) = forget();
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert_eq!(out, "com.android.notes is forgotten: it is trusted no longer.\n");
+    let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
+    assert!(out.contains("\"trusted\": \"not_allowed\""), "{out}");
+    let (out, _, code) = forget();
+    assert_eq!(code, Some(0));
+    assert_eq!(out, "com.android.notes was not trusted; nothing is changed.\n");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::super::{Ended, print};
 use super::telling;
 use super::whom::{self, Whom};
 use crate::action::{Action, AppTools, Call, Catalog, Outcome, Perform as _};
+use crate::bridge::{FileStore, TrustStore as _};
 use crate::config::Config;
 use crate::session::Session;
 
@@ -47,6 +48,9 @@ pub(super) struct Trust {
     package: String,
     #[command(flatten)]
     whom: Whom,
+    /// Trust it no longer, and forget what was agreed to; no phone is asked
+    #[arg(long, conflicts_with_all = ["device", "apps"])]
+    forget: bool,
 }
 
 /// `thumbwire app-tools list`
@@ -82,7 +86,10 @@ pub(super) async fn describe(arguments: Describe, config: &Config) -> Result<u8,
 
 /// `thumbwire app-tools trust`
 pub(super) async fn trust(arguments: Trust, config: &Config) -> Result<u8, Ended> {
-    whom::must_remember(config)?;
+    let store = whom::must_remember(config)?;
+    if arguments.forget {
+        return forget(&store, &arguments.package);
+    }
     let session = arguments.whom.session(config, None, None)?;
     let trusted = trusted(&session, &arguments.package).await;
     session.end().await;
@@ -90,6 +97,17 @@ pub(super) async fn trust(arguments: Trust, config: &Config) -> Result<u8, Ended
     print(&telling::describe(&offers, telling::ink(config.colours)))?;
     let package = telling::harmless(&arguments.package);
     print(&format!("\n{package} is trusted as it is now: by its signer, and in these words.\n"))?;
+    Ok(0)
+}
+
+fn forget(store: &FileStore, package: &str) -> Result<u8, Ended> {
+    let is_known = store.pins().map_err(Ended::failed)?.contains_key(package);
+    store.keep(package, None).map_err(Ended::failed)?;
+    let package = telling::harmless(package);
+    print(&match is_known {
+        true => format!("{package} is forgotten: it is trusted no longer.\n"),
+        false => format!("{package} was not trusted; nothing is changed.\n"),
+    })?;
     Ok(0)
 }
 

@@ -81,13 +81,13 @@ fn pattern(word: &str) -> Result<String, Ended> {
     }
 }
 
-/// That there is a file for what is agreed to.
+/// Where it is kept what is agreed to.
 ///
 /// # Errors
 /// When there is no home.
-pub(super) fn must_remember(config: &Config) -> Result<(), Ended> {
-    match config.app_tools {
-        Some(_) => Ok(()),
+pub(super) fn must_remember(config: &Config) -> Result<FileStore, Ended> {
+    match &config.app_tools {
+        Some(file) => Ok(FileStore::new(file)),
         None => Err(Ended::usage("there is no home to keep it in; set HOME or XDG_STATE_HOME")),
     }
 }
