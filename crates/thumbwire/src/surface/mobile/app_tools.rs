@@ -106,9 +106,9 @@ fn row(tool: &AppTool) -> Value {
     let own = tool.schema.as_ref().map(|schema| Value::from(schema.clone()));
     match own.filter(|schema| schema.to_string().len() <= LARGEST_SCHEMA) {
         Some(own) => row["schema"] = cleaned(own),
-        None => row["takes"] = values(&tool.input),
+        None => row["takes"] = values(&tool.input, true),
     }
-    row["gives"] = values(&tool.output);
+    row["gives"] = values(&tool.output, false);
     row
 }
 
@@ -129,10 +129,12 @@ fn cleaned(schema: Value) -> Value {
     }
 }
 
-fn values(all: &[Parameter]) -> Value {
+fn values(all: &[Parameter], are_taken: bool) -> Value {
     let value = |Parameter { name, kind, required, description }: &Parameter| {
-        let mut value =
-            json!({ "name": clean(name, LONGEST_NAME), "type": kind, "required": required });
+        let mut value = json!({ "name": clean(name, LONGEST_NAME), "type": kind });
+        if are_taken {
+            value["required"] = (*required).into();
+        }
         if !description.is_empty() {
             value["description"] = clean(description, LONGEST_NAME).into();
         }

@@ -79,8 +79,7 @@ fn an_app_is_told_with_its_trust_its_faults_and_what_it_offers() {
               "gives": [
                 {
                   "name": "done",
-                  "type": "boolean",
-                  "required": false
+                  "type": "boolean"
                 }
               ]
             }
