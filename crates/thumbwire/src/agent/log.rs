@@ -68,7 +68,8 @@ fn call(doing: &Doing) -> String {
 
 fn cost(spent: &Spent) -> String {
     let Spent { calls, input_tokens, output_tokens, dollars, .. } = spent;
-    let mut told = format!("{calls} answers, {input_tokens} tokens in, {output_tokens} out");
+    let answers = if *calls == 1 { "answer" } else { "answers" };
+    let mut told = format!("{calls} {answers}, {input_tokens} tokens in, {output_tokens} out");
     if let Some(dollars) = dollars {
         let _ = write!(told, ", ${dollars:.4}");
     }
