@@ -155,7 +155,8 @@ async fn a_real_adbd_ends_a_command_that_is_let_go_of() {
     let real = Real::start().await;
     let start = async |phone: &Direct| {
         // The program tells its number by itself: a shell that is told to hang up just before it becomes another program forgets it.
-        let sleeps = r#"exec perl -e '$| = 1; print $$; sleep 1000'"#;
+        // Whoever runs the tests by nohup has every program ignore the signal that is waited for here.
+        let sleeps = r#"exec perl -e '$| = 1; $SIG{HUP} = "DEFAULT"; print $$; sleep 1000'"#;
         let mut running = Running::start(phone, sleeps).await.unwrap();
         let Piece::Out(pid) = running.next().await.unwrap() else { panic!("it says its number") };
         let pid = String::from_utf8_lossy(&pid).trim().to_owned();
