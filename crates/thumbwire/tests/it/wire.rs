@@ -94,46 +94,48 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
     }
 }
 
-/// More than 500 strings made of what a shell, a terminal or a path could trip over.
+/// What a shell, a terminal or a path could trip over.
+const PIECES: &[&str] = &[
+    "'",
+    "\"",
+    "\\",
+    "`",
+    "$(",
+    ")",
+    "${HOME}",
+    "$IFS",
+    ";",
+    "&",
+    "&&",
+    "|",
+    "||",
+    ">",
+    "<",
+    "#",
+    "*",
+    "?",
+    "~",
+    "!",
+    "%s",
+    "\n",
+    "\r",
+    "\t",
+    " ",
+    "--",
+    "-n",
+    "reboot",
+    "/../",
+    "\u{1b}[2J",
+    "caf\u{e9}",
+    "\u{1f600}",
+];
+
+/// More than 500 strings made of [`PIECES`], which stand first.
 pub(crate) fn hostile_strings() -> Vec<String> {
-    let pieces = [
-        "'",
-        "\"",
-        "\\",
-        "`",
-        "$(",
-        ")",
-        "${HOME}",
-        "$IFS",
-        ";",
-        "&",
-        "&&",
-        "|",
-        "||",
-        ">",
-        "<",
-        "#",
-        "*",
-        "?",
-        "~",
-        "!",
-        "%s",
-        "\n",
-        "\r",
-        "\t",
-        " ",
-        "--",
-        "-n",
-        "reboot",
-        "/../",
-        "\u{1b}[2J",
-        "caf\u{e9}",
-        "\u{1f600}",
-    ];
-    let mut strings: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
-    for (i, first) in pieces.iter().enumerate() {
+    let mut strings: Vec<String> = PIECES.iter().map(|piece| (*piece).to_owned()).collect();
+    for (i, first) in PIECES.iter().enumerate() {
         for step in 1..=15 {
-            let second = pieces[(i + step) % pieces.len()];
+            let second = PIECES[(i + step) % PIECES.len()];
             strings.push(format!("com.x{first}{second} reboot {second}{first}"));
         }
     }
@@ -148,6 +150,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
     let surface = thumbwire::surface::mobile::surface();
     let strings = hostile_strings();
     assert!(strings.len() >= 500, "{}", strings.len());
+    let mut before = 0;
     for tool in &surface.tools {
         let properties = tool.schema["properties"].as_object().unwrap();
         let free = |name: &&String| {
@@ -159,8 +162,11 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                 continue;
             }
             let mut held = 0;
-            for string in &strings {
-                let before = phone.commands().len() as u64 + phone.commands_dropped();
+            // Of apps' tools what was found out a moment ago is enough, and nobody allowed any app here: hardly anything is run. Looking
+            // for them takes so long that each piece by itself must do.
+            let seldom = ["mobile_list_app_tools", "mobile_call_app_tool"].contains(&&*tool.name);
+            let tried = if seldom { &strings[..PIECES.len()] } else { &strings[..] };
+            for string in tried {
                 let mut arguments = serde_json::Map::new();
                 // What must be there besides.
                 if tool.name == "mobile_type" {
@@ -169,9 +175,10 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                 arguments.insert(parameter.clone(), string.as_str().into());
                 let call = Call::within(Duration::from_secs(60));
                 surface.answer(tool, arguments, call, &session).await;
-                let after = phone.commands().len() as u64 + phone.commands_dropped();
                 let all = phone.commands();
+                let after = all.len() as u64 + phone.commands_dropped();
                 let ran = &all[all.len() - usize::try_from(after - before).unwrap()..];
+                before = after;
                 let string = if parameter == "bundle_id" { string.trim() } else { string };
                 let typed: String = ran.iter().map(|command| keys(&command.argv)).collect();
                 let whole = typed.is_empty() || typed == *string;
@@ -205,8 +212,6 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                     held += 1;
                 }
             }
-            // Of apps' tools what was found out a moment ago is enough, and nobody allowed any app here.
-            let seldom = ["mobile_list_app_tools", "mobile_call_app_tool"].contains(&&*tool.name);
             assert!(
                 seldom || held >= strings.len() / 2,
                 "{} {parameter}: {held} commands",
