@@ -89,6 +89,7 @@ fn open(run: &Path) -> Result<Story, Ended> {
 /// What a page's own script is known by.
 fn nonce() -> Result<String, Ended> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Ended::failed(error.to_string()))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Ended::failed(format!("no random bytes: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
