@@ -160,38 +160,42 @@ async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
     let server = stock.as_ref().map(|stock| AdbServer::new(format!("127.0.0.1:{}", stock.port)));
     let connect = async |address: &str| {
         let Some(server) = &server else { return };
-        // adb forgets a phone that it was told to in its own time, and answers "already connected" until then; while one goes away it
-        // may end without an answer too.
+        // adb forgets a phone that it was told to in its own time, and answers "already connected" until then.
         let said = async {
             loop {
                 server.query(&format!("host:disconnect:{address}")).await.ok();
-                match server.query(&format!("host:connect:{address}")).await {
-                    Ok(said) if !said.starts_with("already") => return said,
-                    _ => tokio::task::yield_now().await,
+                let said = server.query(&format!("host:connect:{address}")).await.unwrap();
+                if !said.starts_with("already") {
+                    return said;
                 }
             }
         };
         let said = tokio::time::timeout(Duration::from_secs(60), said).await.expect("an answer");
         assert!(said.starts_with("connected to"), "{said}");
     };
-    join_all(many.phones.iter().map(|(_, address)| connect(address))).await;
+    // One after the other: adb 29 ends with a segmentation fault now and then when it is told of many at once.
+    for (_, address) in &many.phones {
+        connect(address).await;
+    }
     let seeds = 1..=PHONES;
     let stories = seeds.clone().zip(&many.phones).map(|(seed, (_, address))| tell(address, seed));
     let _sessions = join_all(stories).await;
-
-    let ask = async |seed: u64, (serial, address): &(String, String)| {
-        let Some(server) = &server else { return found(&Direct::tcp(address.as_str())).await };
+    for (seed, (_, address)) in seeds.clone().zip(&many.phones) {
         if seed % 5 == 4 {
             // adb finds out by itself that a phone went away, and is told that it is back.
             connect(address).await;
         }
+    }
+
+    let ask = async |(serial, address): &(String, String)| {
+        let Some(server) = &server else { return found(&Direct::tcp(address.as_str())).await };
         found(&server.device(address.as_str()))
             .await
             .into_iter()
             .inspect(|(line, said)| assert!(!said.is_empty(), "{serial} says nothing to {line}"))
             .collect()
     };
-    let among = join_all(seeds.clone().zip(&many.phones).map(|(seed, phone)| ask(seed, phone)));
+    let among = join_all(many.phones.iter().map(ask));
     let among: Vec<Vec<_>> = among.await;
     if let Some(server) = &server {
         let there = server.devices().await.unwrap();
