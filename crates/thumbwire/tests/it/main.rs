@@ -33,6 +33,7 @@ mod old_phone;
 mod pictures;
 mod prompting;
 mod python;
+mod reaching;
 mod recordings;
 mod releases;
 mod replays;
