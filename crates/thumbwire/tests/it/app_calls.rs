@@ -16,6 +16,7 @@ use thumbwire_device::{Acted, AppId};
 use thumbwire_virtual_phone::VirtualPhone;
 
 use crate::recordings::small;
+use crate::wire::hostile_strings;
 
 const ATTENDANCE: &str = "org.example.attendance";
 const ODD: &str = "org.example.odd";
@@ -128,7 +129,8 @@ async fn a_second_list_reads_no_package_again() {
     let second = bench.list().await;
     assert_eq!(first.apps, second.apps);
     let commands: Vec<_> = bench.phone.commands().split_off(before);
-    let reads = commands.iter().filter(|one| one.argv.iter().any(|word| word.contains(".apk"))).count();
+    let reads =
+        commands.iter().filter(|one| one.argv.iter().any(|word| word.contains(".apk"))).count();
     assert_eq!(reads, 0, "{commands:?}");
 }
 
@@ -142,6 +144,37 @@ async fn a_phone_without_the_helper_can_be_told_and_not_heard() {
     let only = AppCall { send_only: true, ..wanted(ATTENDANCE, "clock_in_today", json!({})) };
     assert_eq!(bench.send(only).await.unwrap(), Heard::Sent);
     assert_eq!(bench.days(), 1);
+}
+
+/// Without the helper an argument goes through the phone's shell: one program ran, and each of its letters holds the argument as it was.
+#[tokio::test]
+async fn what_is_sent_to_an_app_goes_through_the_shell_whole() {
+    let bench = Bench::with("14", &["attendance"], &["*"]);
+    bench.phone.files(|files| files.remove(JAR, false)).unwrap();
+    bench.list().await;
+    for string in hostile_strings() {
+        let before = bench.phone.commands().len() as u64 + bench.phone.commands_dropped();
+        let wanted = wanted(ATTENDANCE, "query_clock_in", json!({ "date": string }));
+        bench.send(AppCall { send_only: true, ..wanted }).await.unwrap();
+        let commands = bench.phone.commands();
+        let after = commands.len() as u64 + bench.phone.commands_dropped();
+        let ran = &commands[commands.len() - usize::try_from(after - before).unwrap()..];
+        let [command] = ran else { panic!("{string:?} ran {ran:?}") };
+        let service = format!("{ATTENDANCE}/{ATTENDANCE}.ToolService");
+        let begins = ["am", "startservice", "-n", &service];
+        assert_eq!(command.argv[..4], begins, "{string:?}");
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let letters: Vec<_> = command.argv[4..]
+            .chunks(3)
+            .map(|extra| (extra[0].as_str(), extra[1].as_str(), read(&extra[2])))
+            .collect();
+        let [("--es", "mobile-mcp-request", new), ("--es", "request", old)] = &letters[..] else {
+            panic!("{string:?} sent {letters:?}")
+        };
+        for request in [&new["mobile-mcp-request"]["request"], old] {
+            assert_eq!(request["capability"]["args"]["date"], string);
+        }
+    }
 }
 
 #[tokio::test]

@@ -31,11 +31,48 @@ fn sources(below: &str) -> Vec<(String, String)> {
 /// The text before its tests, without comments: rules for rooms are about what the program does.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    without_comments(text).collect::<Vec<_>>().join("\n")
+}
+
+fn without_comments(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim_start().starts_with("//"))
 }
 
 fn toml(file: &str) -> toml::Table {
     fs::read_to_string(root().join(file)).unwrap().parse().unwrap()
+}
+
+/// A file that no other one names is never compiled, and its tests never run.
+#[test]
+fn every_file_is_a_module_of_another_or_a_target() {
+    let all = sources("crates");
+    for (file, _) in &all {
+        let path = Path::new(file);
+        let mut home = path.parent().unwrap();
+        let mut name = path.file_stem().unwrap();
+        let targets = |folder: &Path| {
+            let of_cargo = ["tests", "benches", "examples"].iter().any(|it| folder.ends_with(it));
+            of_cargo && folder.components().count() == 3
+        };
+        if name == "lib" || name == "main" || targets(home) {
+            continue;
+        }
+        if name == "mod" {
+            name = home.file_name().unwrap();
+            home = home.parent().unwrap();
+        }
+        let named = format!("mod {};", name.to_str().unwrap());
+        let named = all.iter().any(|(other, text)| {
+            let other = Path::new(other);
+            let inside = other.parent() == Some(home)
+                && (targets(home)
+                    || ["lib.rs", "main.rs", "mod.rs"].iter().any(|it| other.ends_with(it)));
+            (inside || other == home.with_extension("rs"))
+                && without_comments(text)
+                    .any(|line| line == named || line.ends_with(&format!(" {named}")))
+        });
+        assert!(named, "{file} is in no program: no file says `mod` of it");
+    }
 }
 
 #[test]
