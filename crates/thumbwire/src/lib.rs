@@ -16,6 +16,7 @@ pub mod key;
 pub mod look;
 pub mod mark;
 pub mod mcp;
+pub mod random;
 pub mod session;
 pub mod surface;
 pub mod token;

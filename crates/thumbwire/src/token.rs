@@ -12,6 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
+use crate::random;
+
 /// A secret that a caller shows as `Authorization: Bearer …`. It is never written by `{:?}`.
 #[derive(Clone)]
 pub struct Token(String);
@@ -31,9 +33,7 @@ impl Token {
     /// # Errors
     /// When the system has no random bytes.
     pub fn generate() -> Result<Self, String> {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(|error| format!("no random bytes: {error}"))?;
-        Ok(Self(URL_SAFE_NO_PAD.encode(bytes)))
+        Ok(Self(URL_SAFE_NO_PAD.encode(random::bytes::<32>()?)))
     }
 
     /// Takes a secret that somebody chose: 32 to 512 characters that a header can carry (RFC 6750, `b64token`).

@@ -368,8 +368,7 @@ fn shorten(value: &mut Value) -> bool {
 
 /// A random UUID (RFC 9562, version 4).
 fn uuid() -> Result<String, String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| format!("no random bytes: {error}"))?;
+    let mut bytes = crate::random::bytes::<16>()?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = format!("{:032x}", u128::from_be_bytes(bytes));

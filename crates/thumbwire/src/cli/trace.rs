@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Ended, print, replay};
 use crate::config::Config;
+use crate::random;
 use crate::trace::format::FILE;
 use crate::trace::{Story, report, show};
 
@@ -68,7 +69,8 @@ pub(super) const PAGE: &str = "report.html";
 
 /// Makes the page of a run; gives its size in bytes.
 pub(super) fn report(run: &Path, out: &Path) -> Result<usize, Ended> {
-    let page = report::page(&open(run)?, &nonce()?);
+    let nonce = random::hex::<16>().map_err(Ended::failed)?;
+    let page = report::page(&open(run)?, &nonce);
     std::fs::write(out, &page)
         .map_err(|error| Ended::failed(format!("cannot write {}: {error}", out.display())))?;
     Ok(page.len())
@@ -84,12 +86,4 @@ fn open(run: &Path) -> Result<Story, Ended> {
             _ => Ended::failed(format!("cannot read the run in {run_is}: {error}")),
         }
     })
-}
-
-/// What a page's own script is known by.
-fn nonce() -> Result<String, Ended> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Ended::failed(format!("no random bytes: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -140,7 +140,7 @@ async fn ask(
     limit: Duration,
 ) -> Result<Vec<Judged>, Ended> {
     let mut last = 0;
-    let begun = random()?;
+    let begun = crate::random::hex::<9>().map_err(Ended::failed)?;
     // Of the form of a UUID, version 4 (RFC 9562, 5.4), and each another one.
     let mut next_id = || {
         last += 1;
@@ -197,13 +197,6 @@ fn untried(why: &str) -> Vec<Judged> {
         verdict: Verdict::Untried(why.to_owned()),
     });
     judged.collect()
-}
-
-fn random() -> Result<String, Ended> {
-    let mut bytes = [0; 9];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Ended::failed(format!("no random bytes: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What came of a MUST, of all that was tried for it.

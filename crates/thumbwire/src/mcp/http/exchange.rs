@@ -148,9 +148,9 @@ impl Exchange {
         let (mut parts, body) = response.into_parts();
         let answer = read(body).await?;
         if serde_json::from_slice(&answer).is_ok_and(|it: Value| it.get("result").is_some()) {
-            let session = name().map_err(|error| {
-                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("no random bytes: {error}"))
-            })?;
+            // A name that nobody can guess.
+            let session = crate::random::hex::<16>()
+                .map_err(|why| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
             self.sessions.begin(session, Instant::now());
@@ -329,13 +329,6 @@ fn session(headers: &HeaderMap) -> Result<&str, Refusal> {
 
 fn no_session() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "Session not found")
-}
-
-/// A name that nobody can guess.
-fn name() -> Result<String, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
