@@ -44,7 +44,7 @@ bless:
 
 # The static binary
 static:
-    RUSTFLAGS='-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom"' cargo build --release --target "$(rustc -vV | sed -n 's/^host: //p')"
+    .ci/static
 
 # What CI runs, with the real counterpart programs installed first (needs root)
 ci:
