@@ -1,4 +1,4 @@
-# `just` shows the verbs. CI uses the same ones.
+# `just` lists the recipes. CI uses the same ones.
 
 default:
     @just --list
@@ -12,32 +12,32 @@ check:
 test:
     cargo test --workspace
 
-# The main job on the virtual phone
+# The demo: the main job on the virtual phone
 demo:
     cargo run --release -- demo
 
-# What we add to a phone's own time, side by side; and the memory of many virtual phones
+# Thumbwire's overhead next to a phone's own time; memory of many virtual phones
 bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
-# The task suite: each mind without a model, then each kind of fault and each safeguard; figures are in docs/eval.md
+# The task suite: each policy without a model, each kind of fault, each safeguard; results are in docs/eval.md
 eval seeds='0..20':
     cargo build --release -p thumbwire
-    target/release/thumbwire eval --mind oracle --seeds {{seeds}} --least 1
-    target/release/thumbwire eval --mind scripted --seeds {{seeds}} --least 0.95
-    target/release/thumbwire eval --faults all --seeds {{seeds}} --least 0.95
-    target/release/thumbwire eval --faults all --seeds 0..3 --ablate
+    target/release/thumbwire eval --policy oracle --seeds {{seeds}} --min-success 1
+    target/release/thumbwire eval --policy scripted --seeds {{seeds}} --min-success 0.95
+    target/release/thumbwire eval --fault-kinds all --seeds {{seeds}} --min-success 0.95
+    target/release/thumbwire eval --fault-kinds all --seeds 0..3 --ablate
 
-# One story through all apps of the virtual phone, in so many processes at other times and places: the same bytes
+# Determinism: one story through all virtual apps, in COUNT processes at other times and places, must give the same bytes
 same count='50':
-    THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-phone --test same
+    THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-android --test same
 
-# Draw every page of the virtual phone anew; look at the pictures before committing
+# Redraw every page of the virtual phone; review the images before committing
 gallery:
-    INSTA_UPDATE=always cargo test -p thumbwire-virtual-phone --test gallery
+    INSTA_UPDATE=always cargo test -p thumbwire-virtual-android --test gallery
 
-# Take what the tests saw as the new goldens; look at the diff before committing
+# Accept the current test output as the new goldens; review the diff before committing
 bless:
     cargo run -q -p thumbwire -- tools --markdown > docs/tools.md
     INSTA_UPDATE=always cargo test --workspace
@@ -46,6 +46,6 @@ bless:
 static:
     .ci/static
 
-# What CI runs, with the real counterpart programs installed first (needs root)
+# Everything that CI runs, after installing the real counterpart programs (needs root)
 ci:
     .ci/run

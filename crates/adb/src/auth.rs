@@ -1,10 +1,10 @@
-//! RSA keys by which a phone knows its hosts: reading, making and writing them, signing and checking.
+//! RSA keys that identify hosts to a phone: reading, generating, writing, signing and verifying.
 //!
-//! Begin with [`Key`], the host's half, and [`PublicKey`], what a phone keeps of it. In which order
-//! signatures and keys cross the wire is [`crate::connection`]'s matter; [`KeyHolder`] is what it
-//! asks. Where keys lie is the caller's: no file is read or written here.
+//! Start with [`Key`], the host's private key, and [`PublicKey`], what a phone stores of it. The order in which
+//! signatures and keys cross the wire is in [`crate::connection`]; [`KeyHolder`] supplies them. The caller stores keys:
+//! no file is read or written here.
 //!
-//! Source of the formats: `android_pubkey.cpp` (libcrypto_utils) and `auth.cpp` in AOSP.
+//! Formats: `android_pubkey.cpp` (libcrypto_utils) and `auth.cpp` in AOSP.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,55 +19,55 @@ use rsa::{BigUint, Pkcs1v15Sign, RsaPrivateKey, RsaPublicKey};
 use sha1::Sha1;
 
 use crate::Error;
-use crate::connection::{Answer, Authenticator};
+use crate::connection::{AuthResponse, Authenticator};
 
-/// Bytes of a token. A phone takes exactly as many.
+/// Length of a token in bytes; phones accept no other.
 pub const TOKEN: usize = 20;
-/// The only size of key that phones know.
+/// The only key size that phones accept.
 const BITS: usize = 2048;
-/// Bytes of a modulus, and of a signature.
+/// Length of a modulus, and of a signature, in bytes.
 const MODULUS: usize = BITS / 8;
-/// Bytes of a public key in Android's form: words in the modulus, `-1 / n[0] mod 2^32`, the modulus,
-/// `R^2 mod n` with `R = 2^2048`, the exponent; all little-endian.
+/// Length of a public key in Android's format, in bytes: words in the modulus, `-1 / n[0] mod 2^32`, the modulus, `R^2
+/// mod n` with `R = 2^2048`, the exponent; all little-endian.
 const ENCODED: usize = 4 + 4 + MODULUS + MODULUS + 4;
-/// The longest text of a public key that is looked at. `ENCODED` bytes are 700 characters.
+/// Limit on the text of a public key. `ENCODED` bytes are 700 characters.
 const MAX_LINE: usize = 4096;
 
 /// A host's private key.
 pub struct Key(RsaPrivateKey);
 
 impl Key {
-    /// Makes a new key. Takes some 0.1 s of computing.
+    /// Generates a key, in about 0.1 s.
     ///
     /// # Errors
-    /// [`Error::Local`] when the system has no random numbers.
+    /// [`Error::Local`] if the system has no random numbers.
     pub fn generate() -> Result<Self, Error> {
         RsaPrivateKey::new(&mut OsRng, BITS)
             .map(Self)
             .map_err(|error| local("make a key", &error.to_string()))
     }
 
-    /// Reads a key as a stock adb keeps it in `~/.android/adbkey`: PEM around PKCS#8, or around
-    /// PKCS#1 as very old ones wrote.
+    /// Reads a key as stock adb stores it in `~/.android/adbkey`: PEM with PKCS#8, or with PKCS#1 from very old
+    /// versions.
     ///
     /// # Errors
-    /// [`Error::Local`] for whatever is not an RSA key of 2048 bits. The text is not repeated.
+    /// [`Error::Local`] for anything but an RSA key of 2048 bits. The error does not contain the text.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         const WHAT: &str = "read the private key";
         let key = RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|error| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| error))
             .map_err(|error| local(WHAT, &error.to_string()))?;
         if key.n().bits() != BITS {
-            let found = format!("it has {} bits where phones want {BITS}", key.n().bits());
+            let found = format!("it has {} bits; phones require {BITS}", key.n().bits());
             return Err(local(WHAT, &found));
         }
         Ok(Self(key))
     }
 
-    /// The key as a stock adb keeps it: PEM around PKCS#8. It is a secret: mode 0600.
+    /// The key as stock adb stores it: PEM with PKCS#8. Keep it secret: mode 0600.
     ///
     /// # Errors
-    /// [`Error::Local`] when it cannot be written down, which does not happen to a sound key.
+    /// [`Error::Local`] if it cannot be encoded, which does not happen to a valid key.
     pub fn to_pem(&self) -> Result<String, Error> {
         match self.0.to_pkcs8_pem(LineEnding::LF) {
             Ok(pem) => Ok((*pem).clone()),
@@ -75,13 +75,13 @@ impl Key {
         }
     }
 
-    /// The public half as one line, as in `~/.android/adbkey.pub`: Base64, a space, and a name such
-    /// as `user@host` that the phone's owner is shown.
+    /// The public key as one line, as in `~/.android/adbkey.pub`: Base64, a space, and a name such as `user@host` that
+    /// the phone shows its user.
     pub fn public_line(&self, name: &str) -> String {
         format!("{} {}", STANDARD.encode(encode(&self.0.to_public_key())), one_word(name))
     }
 
-    /// The public half.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.to_public_key())
     }
@@ -92,42 +92,43 @@ impl Key {
     /// [`Error::Unauthorized`] for a token that is not 20 bytes long.
     pub fn sign(&self, token: &[u8]) -> Result<Vec<u8>, Error> {
         self.0.sign_with_rng(&mut OsRng, Pkcs1v15Sign::new::<Sha1>(), token).map_err(|_| {
-            let reason = format!("it asks to sign {} bytes where {TOKEN} belong", token.len());
+            let reason = format!("it sent a token of {} bytes; expected {TOKEN}", token.len());
             Error::Unauthorized { reason }
         })
     }
 }
 
 impl fmt::Debug for Key {
-    /// Says nothing of the secret.
+    /// Does not reveal the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Key").field(&"…").finish()
     }
 }
 
-/// What a phone keeps of a host's key.
+/// What a phone stores of a host's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(RsaPublicKey);
 
 impl PublicKey {
-    /// Reads [`Key::public_line`]; the name may be missing, and a NUL may end it.
+    /// Reads [`Key::public_line`]; the name is optional, and a NUL may follow.
     ///
     /// # Errors
-    /// [`Error::Protocol`] when it is no key that Android would take.
+    /// [`Error::Protocol`] for a key that Android would not accept.
     pub fn read(line: &str) -> Result<Self, Error> {
         let bad = |saw: &str| Error::protocol(format!("a public key {saw}"));
         if line.len() > MAX_LINE {
             return Err(bad(&format!("of {} characters", line.len())));
         }
         let text = line.split([' ', '\t', '\n', '\0']).next().unwrap_or_default();
-        let bytes = STANDARD.decode(text).map_err(|error| bad(&format!("that has {error}")))?;
+        let bytes =
+            STANDARD.decode(text).map_err(|error| bad(&format!("that is invalid: {error}")))?;
         if bytes.len() != ENCODED {
-            return Err(bad(&format!("of {} bytes where {ENCODED} belong", bytes.len())));
+            return Err(bad(&format!("of {} bytes; expected {ENCODED}", bytes.len())));
         }
         let word = |at: usize| -> u32 {
             bytes[at..at + 4].iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
         };
-        // The two numbers beside the modulus only save a phone some work: Android passes them over.
+        // The two numbers next to the modulus only save the phone some work; Android ignores them.
         let modulus = BigUint::from_bytes_le(&bytes[8..8 + MODULUS]);
         let exponent = word(ENCODED - 4);
         if word(0) as usize != MODULUS / 4 || modulus.bits() != BITS || bytes[8] % 2 == 0 {
@@ -138,7 +139,7 @@ impl PublicKey {
         }
         RsaPublicKey::new(modulus, exponent.into())
             .map(Self)
-            .map_err(|error| bad(&format!("that has {error}")))
+            .map_err(|error| bad(&format!("that is invalid: {error}")))
     }
 
     /// Whether this key's private half signed the token.
@@ -147,7 +148,7 @@ impl PublicKey {
     }
 }
 
-/// Answers phones with one key: first a signature, then the public half.
+/// Answers phones with one key: first a signature, then the public key.
 #[derive(Debug)]
 pub struct KeyHolder {
     key: Arc<Key>,
@@ -156,33 +157,33 @@ pub struct KeyHolder {
 }
 
 impl KeyHolder {
-    /// For one connection. The phone's owner is shown `name`, such as `user@host`.
+    /// For one connection. The phone shows `name`, such as `user@host`, to its user.
     pub fn new(key: Arc<Key>, name: impl Into<String>) -> Self {
         Self { key, name: name.into(), asked: 0 }
     }
 }
 
 impl Authenticator for KeyHolder {
-    fn answer(&mut self, token: &[u8]) -> Answer {
+    fn answer(&mut self, token: &[u8]) -> AuthResponse {
         self.asked = self.asked.saturating_add(1);
         match self.asked {
             1 => match self.key.sign(token) {
-                Ok(signature) => Answer::Signature(signature),
+                Ok(signature) => AuthResponse::Signature(signature),
                 Err(error) => {
                     tracing::debug!(%error, "no signature");
-                    Answer::GiveUp
+                    AuthResponse::GiveUp
                 }
             },
-            2 => Answer::PublicKey(self.key.public_line(&self.name).into_bytes()),
-            _ => Answer::GiveUp,
+            2 => AuthResponse::PublicKey(self.key.public_line(&self.name).into_bytes()),
+            _ => AuthResponse::GiveUp,
         }
     }
 }
 
-/// Twenty bytes that nobody can guess, for a phone to have signed.
+/// Twenty unpredictable bytes for a host to sign.
 ///
 /// # Panics
-/// The system has no random numbers: a phone without them must let nobody in.
+/// The system has no random numbers: a phone without them must not accept anybody.
 pub fn token() -> [u8; TOKEN] {
     use rsa::rand_core::RngCore as _;
     let mut token = [0; TOKEN];
@@ -193,7 +194,7 @@ pub fn token() -> [u8; TOKEN] {
 fn encode(key: &RsaPublicKey) -> Vec<u8> {
     let modulus = little_endian(key.n());
     let lowest = modulus[..4].iter().rev().fold(0, |word: u32, byte| word << 8 | u32::from(*byte));
-    // Newton: each step doubles the bits of the inverse that are right, beginning with three.
+    // Newton's method: each step doubles the number of correct bits, starting with three.
     let inverse = (0..4).fold(lowest, |inverse, _| {
         inverse.wrapping_mul(2u32.wrapping_sub(lowest.wrapping_mul(inverse)))
     });
@@ -208,7 +209,7 @@ fn encode(key: &RsaPublicKey) -> Vec<u8> {
     out
 }
 
-/// A number of at most [`BITS`] bits, filled up with zeros.
+/// A number of at most [`BITS`] bits, padded with zeros.
 fn little_endian(number: &BigUint) -> [u8; MODULUS] {
     let mut bytes = [0; MODULUS];
     for (to, from) in bytes.iter_mut().zip(number.to_bytes_le()) {
@@ -217,7 +218,7 @@ fn little_endian(number: &BigUint) -> [u8; MODULUS] {
     bytes
 }
 
-/// A name that cannot end the line or hold a second field.
+/// The name without characters that would end the line or start a second field.
 fn one_word(name: &str) -> String {
     let plain = |c: char| if c.is_control() || c.is_whitespace() { '_' } else { c };
     name.chars().take(256).map(plain).collect()
@@ -233,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_key_survives_being_written_down() {
+    fn key_survives_a_pem_round_trip() {
         let key = Key::generate().unwrap();
         let pem = key.to_pem().unwrap();
         assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n"), "PKCS#8, as adb writes it");
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_fits_its_token_and_its_key_only() {
+    fn signature_matches_only_its_token_and_key() {
         let (key, other) = (Key::generate().unwrap(), Key::generate().unwrap());
         let signature = key.sign(&[1; 20]).unwrap();
         assert!(key.public().signed(&[1; 20], &signature));
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_key_is_these_524_bytes() {
+    fn public_key_has_524_bytes() {
         let key = Key::generate().unwrap();
         let line = key.public_line("me@here");
         let (text, name) = line.split_once(' ').unwrap();
@@ -276,13 +277,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_add_a_second_line() {
+    fn name_cannot_add_a_second_line() {
         let line = Key::generate().unwrap().public_line("me\n@here too\0");
         assert!(line.ends_with(" me_@here_too_"), "{line}");
     }
 
     #[test]
-    fn what_is_no_key_is_refused_by_what_is_wrong_with_it() {
+    fn invalid_key_error_names_the_problem() {
         let good = STANDARD.decode(&Key::generate().unwrap().public_line("")[..700]).unwrap();
         let check = |place: usize, byte: u8, expected: &str| {
             let mut bytes = good.clone();
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_another_size_is_refused() {
+    fn key_of_another_size_is_refused() {
         let short = RsaPrivateKey::new(&mut OsRng, 1024).unwrap();
         let pem = short.to_pkcs8_pem(LineEnding::LF).unwrap();
         let error = Key::from_pem(&pem).unwrap_err().to_string();
@@ -311,17 +312,19 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_signs_once_then_shows_its_key_then_gives_up() {
+    fn holder_signs_once_then_offers_its_key_then_stops() {
         let key = Arc::new(Key::generate().unwrap());
         let mut holder = KeyHolder::new(key.clone(), "me@here");
-        let Answer::Signature(signature) = holder.answer(&[1; 20]) else { panic!("no signature") };
+        let AuthResponse::Signature(signature) = holder.answer(&[1; 20]) else {
+            panic!("no signature")
+        };
         assert!(key.public().signed(&[1; 20], &signature));
         assert_eq!(
             holder.answer(&[2; 20]),
-            Answer::PublicKey(key.public_line("me@here").into_bytes())
+            AuthResponse::PublicKey(key.public_line("me@here").into_bytes())
         );
-        assert_eq!(holder.answer(&[3; 20]), Answer::GiveUp);
-        assert_eq!(KeyHolder::new(key, "").answer(b"short"), Answer::GiveUp);
+        assert_eq!(holder.answer(&[3; 20]), AuthResponse::GiveUp);
+        assert_eq!(KeyHolder::new(key, "").answer(b"short"), AuthResponse::GiveUp);
     }
 
     proptest! {

@@ -1,29 +1,27 @@
-//! One ADB connection as a state machine, for either end: bytes in, bytes out, events out, and
-//! `now` given by the caller.
+//! One ADB connection as a state machine, for either end: bytes in, bytes out, events out. The caller supplies `now`.
 //!
 //! ```text
-//!  Greeting ──CNXN──▶ Online ──────────────▶ Ended(why)
+//!  Greeting ──CNXN──▶ Online ──────────────▶ Ended(reason)
 //!     │  ▲               └─CNXN: streams break, Online again
-//!     │  └─AUTH and its answers     why: the caller said so, a deadline, a broken protocol
+//!     │  └─AUTH and its replies     reason: the caller, a deadline, a protocol violation
 //!     └─ deadline, AUTH without a key, STLS ──▶ Ended
 //!
 //!  a stream:   open ─▶ Opening ─OKAY─▶ Open ─finish, CLSE─▶ Ended      (we opened it)
 //!                         └─CLSE─▶ Ended(refused)
-//!              OPEN ─▶ Offered ─accept─▶ Open                          (they opened it: a phone
-//!                                                                       takes all, a host those
-//!                                                                       it was told to expect)
+//!              OPEN ─▶ Offered ─accept─▶ Open                          (the peer opened it: a phone
+//!                                                                       takes all, a host only those
+//!                                                                       that it expects)
 //! ```
 //!
-//! Begin with [`Connection::receive`] and [`Connection::transmit`]; what one does with streams is in
-//! `streams`, what packets do in `packets`. How much may be under way is `flow`'s matter: one WRTE on
-//! each stream, or so many bytes where both ends count them. A reader that does not read keeps its
-//! OKAY back; a writer's queue is bounded. Rules are those of AOSP's `protocol.txt` and, where it is
-//! silent, of `handle_packet` in its `adb.cpp`.
+//! Start with [`Connection::receive`] and [`Connection::transmit`]. Stream operations are in `streams`, packet handling
+//! is in `packets`. `flow_control` limits the data in flight: one WRTE per stream, or a byte window if both ends support it. A
+//! reader that does not read withholds its OKAY; a writer's queue is bounded. The rules follow AOSP's `protocol.txt`
+//! and, where it is silent, `handle_packet` in its `adb.cpp`.
 //!
-//! No sockets, no clock and no waking of tasks here: that is [`crate::link`].
+//! No sockets, clock or task wakeups here: see [`crate::link`].
 
 mod auth;
-mod flow;
+mod flow_control;
 mod packets;
 mod stream;
 mod streams;
@@ -38,51 +36,48 @@ use bytes::BytesMut;
 use crate::Error;
 use crate::wire::banner::Banner;
 use crate::wire::packet::{self, Command, Packet};
-pub use auth::{Answer, Authenticator, Gate};
-use auth::{Talk, not_accepted};
+pub use auth::{AuthResponse, Authenticator, HostVerifier};
+use auth::{AuthState, not_accepted};
 use stream::Stream;
-pub use stream::{Read, Write};
+pub use stream::{ReadResult, WriteResult};
 
-/// Largest payload that we send, even to a peer who takes more: other streams get their turn.
+/// Largest payload that we send, even to a peer that accepts more, so that other streams get their turn.
 const CHUNK: usize = 256 * 1024;
 
-/// Which end of the wire we are.
+/// Which end of the connection we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// We greet first and open streams.
+    /// Sends the first CNXN and opens streams.
     Host,
-    /// We answer the greeting and serve streams.
+    /// Answers CNXN and serves streams.
     Phone,
 }
 
-/// How a connection behaves.
+/// The settings of a connection.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What we say of ourselves.
+    /// Our banner.
     pub banner: Banner,
     /// The highest protocol version that we offer.
     pub version: u32,
-    /// The largest payload that we take, in bytes.
+    /// The largest payload that we accept, in bytes.
     pub max_payload: usize,
-    /// How long the greeting may take, and with a gate being let in without the owner; `None` waits
-    /// for ever, as adbd does.
+    /// Time limit for the handshake, and for authorization without the user; `None` waits forever, as adbd does.
     pub greeting: Option<Duration>,
-    /// How long the phone's owner may take to accept a host's key, for either end; `None` waits for
-    /// ever.
+    /// Time limit for the user to authorize a host's key, at either end; `None` waits forever.
     pub consent: Option<Duration>,
-    /// How many streams may live at once.
+    /// Limit on concurrent streams.
     pub max_streams: usize,
 }
 
 impl Settings {
-    /// For a host that says `banner`: the greeting has to be answered within 10 s, a key accepted
-    /// within another 10 s.
+    /// For a host with this banner: 10 s for the handshake and another 10 s for authorizing a key.
     pub fn host(banner: Banner) -> Self {
         let patience = Some(Duration::from_secs(10));
         Self { greeting: patience, consent: patience, ..Self::phone(banner) }
     }
 
-    /// For a phone that says `banner`.
+    /// For a phone with this banner.
     pub fn phone(banner: Banner) -> Self {
         Self {
             banner,
@@ -94,57 +89,56 @@ impl Settings {
         }
     }
 
-    /// The same for a phone that asks for a key: who is not let in within 10 s, or within 5 minutes
-    /// once its key was shown to the owner, is hung up on.
+    /// The same for a phone that requires a key: 10 s for authorization, or 5 minutes once the key was shown to the
+    /// user; then the host is disconnected.
     pub fn guarded(self) -> Self {
         let greeting = Some(Duration::from_secs(10));
         Self { greeting, consent: Some(Duration::from_secs(5 * 60)), ..self }
     }
 }
 
-/// What happened, for whoever drives the connection. Streams are named by our own ids.
+/// What happened, for the driver of the connection. Streams are identified by our own ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The greeting is done.
+    /// The handshake is complete.
     Online,
-    /// A host that no key of ours fits shows its public key: [`Connection::admit`] it once the
-    /// phone's owner has accepted it. Until then, and if never, nothing is to be said.
-    KeyShown {
-        /// Which showing of a key this is.
+    /// A host with no key that we know offers its public key. Call [`Connection::admit`] once the user has authorized
+    /// it. Until then, and if never, send nothing.
+    PublicKeyReceived {
+        /// The number of this offer.
         number: u32,
-        /// The key as [`crate::PublicKey::read`] takes it, not looked at yet.
+        /// The key in the form that [`crate::PublicKey::read`] reads, not validated yet.
         key: String,
     },
-    /// The other end opened a stream: [`Connection::accept`] or [`Connection::refuse`] it.
-    Offered {
+    /// The peer opened a stream: call [`Connection::accept`] or [`Connection::refuse`].
+    StreamOpened {
         /// Our id for it.
         id: u32,
-        /// What is asked for, without the NULs at its end. Whoever reads it as C does cuts it at the
-        /// first.
+        /// The service name, without trailing NULs. A reader in C would stop at the first NUL.
         service: String,
     },
-    /// There is something to read, or the stream was accepted, refused or ended.
+    /// There is data to read, or the stream was accepted, refused or ended.
     Readable(u32),
     /// There is room to write, or the stream ended.
     Writable(u32),
-    /// The connection is over, and with it all its streams.
+    /// The connection and all its streams have ended.
     Ended,
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Stage {
+enum ConnectionState {
     Greeting,
     Online,
     Ended(Error),
 }
 
-/// The state machine. See the module's head.
+/// The state machine; see the module docs.
 pub struct Connection {
     role: Role,
     settings: Settings,
-    talk: Talk,
-    stage: Stage,
+    talk: AuthState,
+    stage: ConnectionState,
     peer: Banner,
     version: u32,
     chunk: usize,
@@ -163,14 +157,14 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Begins a connection. A host's greeting is ready to be transmitted.
+    /// Starts a connection. A host's CNXN is ready to be transmitted.
     pub fn new(role: Role, settings: Settings, now: Instant) -> Self {
         let mut connection = Self {
             role,
             deadline: settings.greeting.map(|greeting| now + greeting),
             settings,
-            talk: Talk::default(),
-            stage: Stage::Greeting,
+            talk: AuthState::default(),
+            stage: ConnectionState::Greeting,
             peer: Banner::default(),
             version: packet::VERSION_WITH_SUMS,
             chunk: packet::MIN_MAX_PAYLOAD,
@@ -190,14 +184,13 @@ impl Connection {
         connection
     }
 
-    /// Takes all whole packets out of `bytes`, leaving what is not yet whole. Look at
-    /// [`Self::poll_event`] and [`Self::transmit`] afterwards. What the peer breaks ends the
-    /// connection; there is no error to handle here.
+    /// Takes all complete packets from `bytes` and leaves an incomplete one. Check [`Self::poll_event`] and
+    /// [`Self::transmit`] afterwards. A protocol violation ends the connection; there is no error to handle here.
     pub fn receive(&mut self, bytes: &mut BytesMut, now: Instant) {
         if !bytes.is_empty() {
             self.unanswered_since = None;
         }
-        while !matches!(self.stage, Stage::Ended(_)) {
+        while !matches!(self.stage, ConnectionState::Ended(_)) {
             let handled = match Packet::decode(bytes, self.settings.max_payload) {
                 Ok(Some(packet)) => self.handle(packet, now),
                 Ok(None) => break,
@@ -207,16 +200,16 @@ impl Connection {
                 self.end(error);
             }
         }
-        if matches!(self.stage, Stage::Ended(_)) {
+        if matches!(self.stage, ConnectionState::Ended(_)) {
             bytes.clear();
         }
-        // Only now, so that data whose stream was closed in the same breath needs no OKAY.
+        // Only now, so that data whose stream was closed in the same batch needs no OKAY.
         while let Some(id) = self.settling.pop() {
-            self.settle(id);
+            self.acknowledge_read(id);
         }
     }
 
-    /// Moves what is to be sent to the end of `out`.
+    /// Appends the bytes to send to `out`.
     pub fn transmit(&mut self, out: &mut BytesMut) {
         self.answers = 0;
         if out.is_empty() {
@@ -227,22 +220,22 @@ impl Connection {
         self.out.clear();
     }
 
-    /// Whether there is anything to be sent.
+    /// Whether there is anything to send.
     pub fn has_output(&self) -> bool {
         !self.out.is_empty()
     }
 
-    /// What happened since it was last asked.
+    /// The next event, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// When [`Self::tick`] has to be called next.
+    /// When [`Self::tick`] must be called next.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     pub fn tick(&mut self, now: Instant) {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return;
@@ -252,48 +245,50 @@ impl Connection {
             not_accepted()
         } else {
             let after = self.settings.greeting.unwrap_or_default();
-            Error::TimedOut { what: "be greeted by the far end".into(), after }
+            Error::TimedOut { what: "receive the peer's greeting".into(), after }
         });
     }
 
     /// Ends the connection: all streams break with this error.
     pub fn end(&mut self, error: Error) {
-        if matches!(self.stage, Stage::Ended(_)) {
+        if matches!(self.stage, ConnectionState::Ended(_)) {
             return;
         }
         let error = match error {
-            // A phone may well hang up on a key that it does not want.
-            Error::Vanished { .. } if self.stage == Stage::Greeting && self.talk.key_offered => {
+            // A phone may well disconnect on a key that it does not want.
+            Error::Disconnected { .. }
+                if self.stage == ConnectionState::Greeting && self.talk.key_offered =>
+            {
                 not_accepted()
             }
             other => other,
         };
         self.deadline = None;
         self.break_streams(&error);
-        self.stage = Stage::Ended(error);
+        self.stage = ConnectionState::Ended(error);
         self.events.push_back(Event::Ended);
     }
 
     /// Why the connection ended; `None` while it lives.
     pub fn ended(&self) -> Option<&Error> {
         match &self.stage {
-            Stage::Ended(error) => Some(error),
-            Stage::Greeting | Stage::Online => None,
+            ConnectionState::Ended(error) => Some(error),
+            ConnectionState::Greeting | ConnectionState::Online => None,
         }
     }
 
-    /// What the other end said of itself; `None` before the greeting is done.
+    /// The peer's banner; `None` before the handshake is complete.
     pub fn peer(&self) -> Option<&Banner> {
-        (self.stage == Stage::Online).then_some(&self.peer)
+        (self.stage == ConnectionState::Online).then_some(&self.peer)
     }
 
-    /// Since when the other end owes us any sign of life: it was sent an OPEN then, and nothing at
-    /// all has come since. Data does not count, since a reader may take its time.
+    /// Since when the peer has owed us a sign of life: we sent an OPEN then, and nothing at all has come since.
+    /// Unacknowledged data does not count, because a reader may take its time.
     pub fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
     }
 
-    /// Streams that are alive, for tests and diagnosis.
+    /// The number of live streams, for tests and diagnosis.
     pub fn streams(&self) -> usize {
         self.streams.len()
     }

@@ -1,12 +1,11 @@
-//! The phone's side: answers one host's connection and hands each opened service to a handler.
+//! The phone's end: serves one host's connection and passes each opened service to a handler.
 //!
-//! Begin with [`serve`] and [`Services`]; [`serve_guarded`] lets in only whom a [`Doorkeeper`] knows,
-//! where [`serve`] lets in whoever can connect, as an adbd built for debugging does. [`shell`],
-//! [`sync`] and [`sockets`] are the phone's halves of those services, as far as they are pure wire:
-//! what a command does, and where files lie, is the implementer's.
+//! Start with [`serve`] and [`Services`]. [`serve`] accepts any host, like an adbd of a debug build; [`serve_with_auth`]
+//! accepts only hosts that a [`HostAuthorizer`] authorizes. [`shell`], [`sync`] and [`sockets`] are the phone's ends of
+//! those services as far as they are pure wire protocol: what a command does and where files are stored is up to the
+//! implementer.
 //!
-//! Listening on a socket is the caller's too; it should set `TCP_NODELAY`, since each small packet
-//! waits for its answer.
+//! The caller listens on the socket. It should set `TCP_NODELAY`, because each small packet waits for its reply.
 
 pub mod shell;
 pub mod sockets;
@@ -21,66 +20,65 @@ use tokio::task::JoinSet;
 
 use crate::Error;
 use crate::auth::{self, TOKEN};
-use crate::connection::{Gate, Role, Settings};
+use crate::connection::{HostVerifier, Role, Settings};
 use crate::link::{Link, LinkStream};
 use crate::wire::banner::Banner;
 
-/// Serves one opened stream until it is done. When it returns, the stream closes after what was
-/// written has been sent.
+/// Serves one opened stream. When it returns, the stream closes after everything written has been sent.
 pub type Handler = Box<dyn FnOnce(LinkStream) -> BoxFuture<'static, ()> + Send>;
 
-/// A service that is not to be had. The host is told CLSE, for which ADB has no words.
+/// The service is not available. The host gets CLSE; ADB has no error text for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused;
+pub struct ServiceRefused;
 
-/// What a phone offers.
+/// The services that a phone offers.
 pub trait Services: Send + Sync + 'static {
-    /// What it says of itself. Announce only features that [`Self::open`] serves.
+    /// The phone's banner. Announce only features that [`Self::open`] serves.
     fn banner(&self) -> Banner;
 
-    /// How its end of a connection behaves: as a phone of today, unless it says otherwise. An adbd before Android 7 takes
-    /// payloads of 4 KiB only, and wants sums.
+    /// Connection settings; the default is a current phone. adbd before Android 7 accepts only payloads of 4 KiB and
+    /// requires checksums.
     fn settings(&self) -> Settings {
         Settings::phone(self.banner())
     }
 
-    /// Asked once for each stream that the host opens, in order.
+    /// Called once for each stream that the host opens, in order.
     ///
     /// # Errors
-    /// [`Refused`] closes the stream at once.
-    fn open(&self, service: &str) -> Result<Handler, Refused>;
+    /// [`ServiceRefused`] closes the stream at once.
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused>;
 }
 
-/// Knows which hosts a phone lets in.
-pub trait Doorkeeper: Send + Sync + 'static {
-    /// Whether the token was signed with a key that is known: [`crate::PublicKey::signed`] tells
-    /// of one. It is asked while a connection is locked, so it should not wait for anything.
-    fn knows(&self, token: &[u8], signature: &[u8]) -> bool;
+/// Authorizes hosts (USB debugging authorization).
+pub trait HostAuthorizer: Send + Sync + 'static {
+    /// Whether a known key signed the token; see [`crate::PublicKey::signed`]. Called while the connection is locked,
+    /// so it must not block.
+    fn is_authorized(&self, token: &[u8], signature: &[u8]) -> bool;
 
-    /// Shows the phone's owner a key that is not known, as [`crate::PublicKey::read`] takes it: it
-    /// came from anybody. The answer may take as long as the owner does; the future is dropped when
-    /// the host has gone or begun anew. After a `false` the host is told nothing, as by AOSP's adbd.
-    fn consents(&self, key: String) -> BoxFuture<'static, bool>;
+    /// Asks the user to authorize an unknown key, in the form that [`crate::PublicKey::read`] reads; it is untrusted.
+    /// The future may take as long as the user does, and is dropped if the host disconnects or restarts the connection.
+    /// After `false` the host gets no reply, as from AOSP's adbd.
+    fn request_consent(&self, key: String) -> BoxFuture<'static, bool>;
 
-    /// Where hosts wait until they are let in. One that listens on a socket should have a lobby, so
-    /// that strangers cannot fill the phone with connections; by default there is room for all.
-    fn lobby(&self) -> Option<&Lobby> {
+    /// Where hosts wait for authorization. A phone that listens on a socket should limit them, or strangers can exhaust
+    /// its connections; by default there is no limit.
+    fn pending_hosts(&self) -> Option<&PendingHosts> {
         None
     }
 }
 
-/// Counts hosts that are not let in yet, over all connections of a phone.
+/// Counts the unauthorized hosts over all connections of a phone.
 #[derive(Debug, Clone)]
-pub struct Lobby(Arc<Semaphore>);
+pub struct PendingHosts(Arc<Semaphore>);
 
-impl Lobby {
-    /// A lobby for so many hosts; those who find it full are hung up on.
+impl PendingHosts {
+    /// Room for `places` hosts; further hosts are disconnected.
     pub fn new(places: usize) -> Self {
         Self(Arc::new(Semaphore::new(places)))
     }
 }
 
-/// Makes a [`Handler`] out of an async function.
+/// Makes a [`Handler`] from an async function.
 pub fn handler<F>(serve: impl FnOnce(LinkStream) -> F + Send + 'static) -> Handler
 where
     F: Future<Output = ()> + Send + 'static,
@@ -88,12 +86,12 @@ where
     Box::new(move |stream| Box::pin(serve(stream)))
 }
 
-/// Serves one host's connection until it ends. Handlers run as tasks of their own: one that panics
-/// or blocks does not touch the others. Those still running when the host has gone are dropped.
-/// Dropping the future hangs up.
+/// Serves one host's connection until it ends. Each handler runs in its own task: one that panics or blocks does not
+/// affect the others. Handlers still running when the host disconnects are dropped. Dropping the future disconnects the
+/// host.
 ///
 /// # Errors
-/// The host broke the protocol. That it went away is no error.
+/// The host violated the protocol. A disconnect is not an error.
 pub async fn serve<IO>(io: IO, services: Arc<dyn Services>) -> Result<(), Error>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
@@ -102,36 +100,38 @@ where
     answer(link, carry, services, None).await
 }
 
-/// As [`serve`], for hosts that `doorkeeper` knows or whose key it accepts. No service is opened
-/// before, and who is not in within 10 s, or within 5 minutes once its key was shown, is hung up on.
+/// Like [`serve`], for hosts that `doorkeeper` knows or whose key the user authorizes. No service opens before that. A
+/// host is disconnected if it is not authorized within 10 s, or within 5 minutes once its key was shown to the user.
 ///
 /// # Errors
-/// The host broke the protocol, tried too many keys, was not let in in time, or found the lobby full.
-pub async fn serve_guarded<IO>(
+/// The host violated the protocol, tried too many keys, was not authorized in time, or found too many others waiting.
+pub async fn serve_with_auth<IO>(
     io: IO,
     services: Arc<dyn Services>,
-    doorkeeper: Arc<dyn Doorkeeper>,
+    doorkeeper: Arc<dyn HostAuthorizer>,
 ) -> Result<(), Error>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let place = doorkeeper.lobby().map(|lobby| lobby.0.clone().try_acquire_owned()).transpose();
-    let place = place
-        .map_err(|_| Error::Unauthorized { reason: "too many hosts wait to be let in".into() })?;
-    let gate = Box::new(Door(doorkeeper.clone()));
+    let place =
+        doorkeeper.pending_hosts().map(|lobby| lobby.0.clone().try_acquire_owned()).transpose();
+    let place = place.map_err(|_| Error::Unauthorized {
+        reason: "too many hosts are waiting for authorization".into(),
+    })?;
+    let gate = Box::new(AuthorizerVerifier(doorkeeper.clone()));
     let (link, carry) = Link::start_with_gate(io, services.settings().guarded(), gate);
     answer(link, carry, services, Some((doorkeeper, place))).await
 }
 
-struct Door(Arc<dyn Doorkeeper>);
+struct AuthorizerVerifier(Arc<dyn HostAuthorizer>);
 
-impl Gate for Door {
+impl HostVerifier for AuthorizerVerifier {
     fn token(&mut self) -> [u8; TOKEN] {
         auth::token()
     }
 
-    fn knows(&mut self, token: &[u8; TOKEN], signature: &[u8]) -> bool {
-        self.0.knows(token, signature)
+    fn verify(&mut self, token: &[u8; TOKEN], signature: &[u8]) -> bool {
+        self.0.is_authorized(token, signature)
     }
 }
 
@@ -139,35 +139,35 @@ async fn answer(
     link: Link,
     carry: impl Future<Output = Error> + Send,
     services: Arc<dyn Services>,
-    guarded: Option<(Arc<dyn Doorkeeper>, Option<OwnedSemaphorePermit>)>,
+    guarded: Option<(Arc<dyn HostAuthorizer>, Option<OwnedSemaphorePermit>)>,
 ) -> Result<(), Error> {
     let (doorkeeper, mut place) = guarded.unzip();
     let mut place = place.take().flatten();
     let mut running = JoinSet::new();
-    // The last key shown, and the owner's word on it.
+    // The last key shown, and the user's answer to it.
     let mut asking: Option<(u32, BoxFuture<'static, bool>)> = None;
     let answer = async {
         loop {
             tokio::select! {
                 offer = link.offered() => {
                     let Some(offer) = offer else { return };
-                    // Only what kind it is: the rest may be a command with a password in it.
+                    // Log only the kind: the rest may be a command with a password in it.
                     let kind = offer.service().split(':').next().unwrap_or_default().to_owned();
                     match services.open(offer.service()) {
                         Ok(handler) => {
                             tracing::debug!(kind, "opened");
                             running.spawn(handler(offer.accept()));
                         }
-                        Err(Refused) => tracing::debug!(kind, "refused"),
+                        Err(ServiceRefused) => tracing::debug!(kind, "refused"),
                     }
                 }
                 _ = link.online(), if place.is_some() => place = None,
-                Some((number, key)) = link.key_shown() => {
-                    asking = doorkeeper.as_ref().map(|door| (number, door.consents(key)));
+                Some((number, key)) = link.public_key_received() => {
+                    asking = doorkeeper.as_ref().map(|door| (number, door.request_consent(key)));
                 }
-                (number, consents) = owners_word(&mut asking) => {
+                (number, consents) = wait_for_consent(&mut asking) => {
                     asking = None;
-                    tracing::debug!(consents, "the owner was shown a key");
+                    tracing::debug!(consents, "asked the owner to authorize a key");
                     if consents {
                         link.admit(number);
                     }
@@ -182,13 +182,13 @@ async fn answer(
     };
     let (ended, ()) = tokio::join!(carry, answer);
     match ended {
-        Error::Vanished { .. } => Ok(()),
+        Error::Disconnected { .. } => Ok(()),
         broken => Err(broken),
     }
 }
 
-/// Waits for the owner's word; for ever while nothing is asked.
-async fn owners_word(asking: &mut Option<(u32, BoxFuture<'static, bool>)>) -> (u32, bool) {
+/// Waits for the user's answer; forever if nothing is asked.
+async fn wait_for_consent(asking: &mut Option<(u32, BoxFuture<'static, bool>)>) -> (u32, bool) {
     match asking {
         Some((number, consents)) => (*number, consents.await),
         None => std::future::pending().await,

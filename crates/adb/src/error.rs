@@ -1,102 +1,102 @@
-//! What can go wrong on the wire, sorted by what a caller can do about it.
+//! ADB errors, by what the caller can do about them.
 //!
-//! Every message is a fragment that fits after "failed to …" and carries its values. Whether the
-//! request may already have had its effect is told by [`Error::may_have_happened`].
+//! Every message is a fragment that fits after "failed to …" and contains the values. [`Error::may_have_happened`]
+//! tells whether the request may already have taken effect.
 
 use std::io;
 use std::time::Duration;
 
-/// A failure of the wire. Cheap to clone: one broken connection is told to all of its streams.
+/// An ADB error. Cheap to clone: one broken connection reports it to all its streams.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nobody answers at that place. Start the phone or the adb server, or correct the address.
+    /// Nothing answers at that address. Start the phone or the adb server, or correct the address.
     #[error("reach {place}: {reason}")]
     NotReachable {
-        /// Where we knocked: an address, or words for a connection without one.
+        /// The address, or a description of a connection without one.
         place: String,
-        /// The system's words.
+        /// The operating system's message.
         reason: String,
     },
-    /// The connection broke while it was used. The next open connects anew.
+    /// The connection broke while in use. The next open reconnects.
     #[error("keep the connection to the phone: {how}")]
-    Vanished {
-        /// What was seen of the end.
+    Disconnected {
+        /// How it ended.
         how: String,
     },
-    /// The phone does not let us in. Somebody has to accept this computer on its screen.
-    #[error("be let in by the phone: {reason}")]
+    /// The phone does not authorize this computer. The user has to accept it on the phone's screen.
+    #[error("be authorized by the phone: {reason}")]
     Unauthorized {
-        /// What it asked for that we could not give.
+        /// What the phone asked for that we could not provide.
         reason: String,
     },
-    /// The adb server knows the phone, but it cannot be used in this state. Wait or replug.
+    /// The adb server knows the phone, but its state does not allow using it. Wait or reconnect the cable.
     #[error("use phone {serial}: it is {state}")]
     Offline {
-        /// Which phone.
+        /// The phone's serial.
         serial: String,
-        /// The adb server's word for its state, such as `offline` or `connecting`.
+        /// Its state as reported by the adb server, such as `offline` or `connecting`.
         state: String,
     },
-    /// The adb server knows no such phone. List the devices again.
+    /// The adb server does not know this phone. List the devices again.
     #[error("find phone {serial}: {said}")]
     NoSuchDevice {
-        /// Which phone was asked for.
+        /// The requested serial.
         serial: String,
-        /// The adb server's words.
+        /// The adb server's message.
         said: String,
     },
-    /// The far end is well but does not serve this. Another service may do.
+    /// The other end works but does not offer this service. Try another one.
     #[error("open service {service:?}: {said}")]
     Refused {
-        /// The service asked for.
+        /// The requested service.
         service: String,
-        /// The far end's words, or ours when it gave none.
+        /// The other end's message, or ours if it gave none.
         said: String,
     },
-    /// The phone carried out the request and reports a failure of its own, such as a missing file.
+    /// The phone ran the request and reports a failure, such as a missing file.
     #[error("{what}: {said}")]
     Phone {
-        /// What was asked, as a verb phrase.
+        /// The request, as a verb phrase.
         what: String,
-        /// The phone's words.
+        /// The phone's message.
         said: String,
     },
-    /// The far end does not speak ADB as we know it. Nothing to do but to report it.
-    #[error("understand the far end: {saw}")]
+    /// The other end violates the ADB protocol. Report it.
+    #[error("understand the ADB peer: {saw}")]
     Protocol {
-        /// What was seen, and what was expected.
+        /// What was received, and what was expected.
         saw: String,
     },
-    /// More came, or was to be sent, than the limit allows. Ask for less, or raise the limit.
-    #[error("take {what}: more than {limit} bytes")]
+    /// More data than the limit allows. Request less, or raise the limit.
+    #[error("transfer {what}: more than {limit} bytes")]
     TooLarge {
-        /// What it was.
+        /// The data.
         what: String,
         /// The limit, in bytes.
         limit: usize,
     },
-    /// No answer came in time.
+    /// No response in time.
     #[error("{what} within {after:?}")]
     TimedOut {
         /// What was waited for, as a verb phrase.
         what: String,
-        /// How long.
+        /// The time limit.
         after: Duration,
     },
-    /// Our own side failed: the file to push could not be read, the sink not written.
+    /// A failure on our own side: the file to push could not be read, or the destination not written.
     #[error("{what}: {reason}")]
     Local {
         /// What was tried, as a verb phrase.
         what: String,
-        /// The system's words.
+        /// The operating system's message.
         reason: String,
     },
 }
 
 impl Error {
-    /// Whether the phone may already have done what was asked of it: `false` means that the
-    /// request never reached a service, so that asking again is free.
+    /// Whether the request may already have taken effect on the phone. `false`: it never reached a service, so a retry
+    /// is safe.
     pub fn may_have_happened(&self) -> bool {
         match self {
             Self::NotReachable { .. }
@@ -104,7 +104,7 @@ impl Error {
             | Self::Offline { .. }
             | Self::NoSuchDevice { .. }
             | Self::Refused { .. } => false,
-            Self::Vanished { .. }
+            Self::Disconnected { .. }
             | Self::Phone { .. }
             | Self::Protocol { .. }
             | Self::TooLarge { .. }
@@ -113,17 +113,16 @@ impl Error {
         }
     }
 
-    /// Takes our error back out of an `io::Error` that a stream returned; a foreign one means that
-    /// the connection broke.
+    /// Recovers our error from an `io::Error` returned by a stream; any other error means that the connection broke.
     pub fn from_io(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(ours) => ours,
-            Err(foreign) => Self::Vanished { how: foreign.to_string() },
+            Err(foreign) => Self::Disconnected { how: foreign.to_string() },
         }
     }
 
-    pub(crate) fn vanished(how: impl Into<String>) -> Self {
-        Self::Vanished { how: how.into() }
+    pub(crate) fn disconnected(how: impl Into<String>) -> Self {
+        Self::Disconnected { how: how.into() }
     }
 
     pub(crate) fn protocol(saw: impl Into<String>) -> Self {
@@ -135,7 +134,7 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::NotReachable { .. } => io::ErrorKind::NotConnected,
-            Error::Vanished { .. } => io::ErrorKind::ConnectionReset,
+            Error::Disconnected { .. } => io::ErrorKind::ConnectionReset,
             Error::Unauthorized { .. } => io::ErrorKind::PermissionDenied,
             Error::Refused { .. } => io::ErrorKind::ConnectionRefused,
             Error::Protocol { .. } | Error::TooLarge { .. } => io::ErrorKind::InvalidData,
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_fit_after_failed_to_and_carry_their_values() {
+    fn messages_fit_after_failed_to_and_contain_values() {
         let check = |error: Error, expected: &str| assert_eq!(error.to_string(), expected);
         check(
             Error::NotReachable { place: "10.0.0.7:5555".into(), reason: "no route".into() },
@@ -171,16 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn an_error_survives_the_way_through_io() {
+    fn error_survives_io_error() {
         let ours = Error::Refused { service: "x".into(), said: "closed".into() };
         assert_eq!(Error::from_io(io::Error::from(ours.clone())), ours);
         let foreign = io::Error::new(io::ErrorKind::BrokenPipe, "broken pipe");
-        assert_eq!(Error::from_io(foreign), Error::vanished("broken pipe"));
+        assert_eq!(Error::from_io(foreign), Error::disconnected("broken pipe"));
     }
 
     #[test]
-    fn a_refusal_is_a_free_retry_and_a_vanished_phone_is_not() {
+    fn refusal_can_be_retried_but_a_disconnect_cannot() {
         assert!(!Error::Refused { service: "x".into(), said: "closed".into() }.may_have_happened());
-        assert!(Error::vanished("end of file").may_have_happened());
+        assert!(Error::disconnected("end of file").may_have_happened());
     }
 }

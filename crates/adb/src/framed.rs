@@ -1,15 +1,15 @@
-//! Messages out of a byte stream: the loop around the `decode` functions of [`crate::wire`].
+//! Reads messages from a byte stream: the loop around the `decode` functions of [`crate::wire`].
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::Error;
-use crate::wire::Malformed;
+use crate::wire::MalformedMessage;
 
-/// Room that is made for each read.
+/// Buffer space for each read.
 const READ: usize = 32 * 1024;
 
-/// A stream and what came of its next message.
+/// A stream and the bytes received for its next message.
 pub(crate) struct Framed<S> {
     pub(crate) stream: S,
     bytes: BytesMut,
@@ -20,11 +20,10 @@ impl<S: AsyncRead + Unpin> Framed<S> {
         Self { stream, bytes: BytesMut::new() }
     }
 
-    /// The next message; `None` when the stream ended between two of them. Safe to be cancelled:
-    /// what came is kept.
+    /// The next message; `None` if the stream ended between two messages. Cancel-safe: received bytes are kept.
     pub(crate) async fn next<T>(
         &mut self,
-        mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, Malformed>,
+        mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, MalformedMessage>,
     ) -> Result<Option<T>, Error> {
         loop {
             if let Some(message) = decode(&mut self.bytes)? {
@@ -35,7 +34,7 @@ impl<S: AsyncRead + Unpin> Framed<S> {
                 if self.bytes.is_empty() {
                     return Ok(None);
                 }
-                return Err(Error::vanished("the stream ended in the middle of a message"));
+                return Err(Error::disconnected("the stream ended in the middle of a message"));
             }
         }
     }

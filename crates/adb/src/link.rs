@@ -1,15 +1,14 @@
-//! The one loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles that
-//! callers hold meanwhile.
+//! The loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles for callers.
 //!
-//! Begin with [`Link::start`]. The state machine stands behind one mutex, never held across an
-//! await. A [`LinkStream`] reads and writes it directly and wakes the loop when there is something
-//! to send; the loop wakes the streams that a packet concerned. So a byte crosses one task switch
-//! on each side, and there is no task or channel per stream.
+//! Start with [`Link::start`]. The state machine is behind one mutex that is never held across an await. A
+//! [`LinkStream`] reads and writes it directly and wakes the loop when there is something to send; the loop wakes the
+//! streams that a packet concerns. So a byte costs one task switch on each side, and no stream needs a task or channel
+//! of its own.
 //!
-//! Connecting, reconnecting and naming places is [`crate::transport`]'s matter.
+//! Connecting and reconnecting are in [`crate::transport`].
 
-mod back;
-mod drive;
+mod driver;
+mod reverse;
 mod shared;
 mod stream;
 #[cfg(test)]
@@ -23,22 +22,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::Error;
-use crate::connection::{Authenticator, Connection, Gate, Role, Settings};
+use crate::connection::{Authenticator, Connection, HostVerifier, Role, Settings};
 use crate::wire::banner::Banner;
-pub use back::{Expected, Opener};
-use drive::{Ending, drive};
+use driver::{EndOnDrop, drive};
+pub use reverse::{ReverseListener, StreamOpener};
 use shared::{Shared, now};
 pub use stream::LinkStream;
 
-/// A running connection. It lives as long as this handle or one of its streams, and then until what
-/// they wrote has been sent.
+/// A running connection. It lives as long as this handle or one of its streams, and until their written data has been
+/// sent.
 pub struct Link {
     shared: Arc<Shared>,
 }
 
 impl Link {
-    /// Begins a connection over `io`. The future is the loop: it has to be polled, and ends with
-    /// the reason why the connection did.
+    /// Starts a connection over `io`. The future is the loop: poll it; it returns the reason for the end of the
+    /// connection.
     pub fn start<IO>(
         io: IO,
         role: Role,
@@ -50,7 +49,7 @@ impl Link {
         Self::carry(io, Connection::new(role, settings, now()))
     }
 
-    /// As [`Self::start`], for a host that answers phones which ask for a key.
+    /// Like [`Self::start`], for a host that can answer a phone's request for a key.
     pub fn start_with_key<IO>(
         io: IO,
         settings: Settings,
@@ -63,11 +62,11 @@ impl Link {
         Self::carry(io, connection.with_authenticator(authenticator))
     }
 
-    /// As [`Self::start`], for a phone that asks its host for a key. See [`Self::key_shown`].
+    /// Like [`Self::start`], for a phone that requires a key from its host. See [`Self::key_shown`].
     pub fn start_with_gate<IO>(
         io: IO,
         settings: Settings,
-        gate: Box<dyn Gate>,
+        gate: Box<dyn HostVerifier>,
     ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send,
@@ -83,16 +82,16 @@ impl Link {
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let shared = Arc::new(Shared::new(connection));
-        // Dropped with the loop: one that is given up, even before it was first polled, must not
-        // leave its streams waiting.
-        let ending = Ending(shared.clone());
+        // Dropped with the loop: a loop that is dropped, even before its first poll, must not leave its streams
+        // waiting.
+        let ending = EndOnDrop(shared.clone());
         (Self { shared }, drive(io, ending))
     }
 
-    /// Waits for the greeting and tells what the other end said of itself.
+    /// Waits for the handshake and returns the peer's banner.
     ///
     /// # Errors
-    /// Why there was no greeting: too late, unauthorized, vanished.
+    /// The handshake failed: timed out, unauthorized or disconnected.
     pub async fn online(&self) -> Result<Banner, Error> {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
@@ -108,40 +107,40 @@ impl Link {
         .await
     }
 
-    /// Opens a service. Dropping the future gives the stream up.
+    /// Opens a service. Dropping the future closes the stream.
     ///
     /// # Errors
-    /// The other end refuses, or the connection is over.
+    /// The peer refuses, or the connection has ended.
     pub async fn open(&self, service: &str) -> Result<LinkStream, Error> {
         self.online().await?;
         Shared::open(&self.shared, service).await
     }
 
-    /// Opens a service without waiting for an answer, and closes it as soon as there is one: for
-    /// what takes effect when it is opened. Nothing happens when the connection is not online.
-    pub fn mention(&self, service: &str) {
+    /// Opens a service without waiting for the reply, and closes it on the reply: for services that take effect when
+    /// opened. Does nothing if the connection is not online.
+    pub fn open_detached(&self, service: &str) {
         let mut inner = self.shared.lock();
         if let Ok(id) = inner.connection.open(service, now()) {
             inner.connection.release(id);
-            inner.stir();
+            inner.notify();
         }
     }
 
-    /// Lets the phone open streams of this name: they come out of what this gives.
+    /// Lets the phone open streams of this name; the returned handle accepts them.
     ///
     /// # Errors
-    /// Somebody expects them already, or too much is expected.
-    pub fn expect(&self, service: &str) -> Result<Expected, Error> {
-        Expected::new(&self.shared, service)
+    /// The name is already expected, or too many names are.
+    pub fn expect(&self, service: &str) -> Result<ReverseListener, Error> {
+        ReverseListener::new(&self.shared, service)
     }
 
-    /// The next stream that the other end wants; `None` when the connection is over.
-    pub async fn offered(&self) -> Option<Offer> {
+    /// The next stream that the peer wants to open; `None` if the connection has ended.
+    pub async fn offered(&self) -> Option<IncomingStream> {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
             if let Some((id, service)) = inner.offers.pop_front() {
                 let stream = Shared::stream(&self.shared, &mut inner, id);
-                return Poll::Ready(Some(Offer { service, stream }));
+                return Poll::Ready(Some(IncomingStream { service, stream }));
             }
             if inner.connection.ended().is_some() {
                 return Poll::Ready(None);
@@ -152,9 +151,9 @@ impl Link {
         .await
     }
 
-    /// The next public key that a host shows for the phone's owner to accept, with the number that
-    /// [`Self::admit`] wants; `None` when the connection is over. Only the last one shown counts.
-    pub async fn key_shown(&self) -> Option<(u32, String)> {
+    /// The next public key that a host offers, with the number that [`Self::admit`] needs; `None` if the connection has
+    /// ended. Only the latest offer counts.
+    pub async fn public_key_received(&self) -> Option<(u32, String)> {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
             if let Some(shown) = inner.key_shown.take() {
@@ -169,20 +168,20 @@ impl Link {
         .await
     }
 
-    /// The phone's owner accepts the key with this number.
+    /// Authorizes the key with this number.
     pub fn admit(&self, number: u32) {
         let mut inner = self.shared.lock();
         inner.connection.admit(number);
-        inner.stir();
+        inner.notify();
     }
 
-    /// Whether the connection is over.
+    /// Whether the connection has ended.
     pub fn is_ended(&self) -> bool {
         self.shared.lock().connection.ended().is_some()
     }
 
-    /// How long the other end has owed us any sign of life; zero when it owes none.
-    pub fn silence(&self) -> Duration {
+    /// How long the peer has owed us a sign of life; zero if it owes none.
+    pub fn unanswered_for(&self) -> Duration {
         let since = self.shared.lock().connection.unanswered_since();
         since.map_or(Duration::ZERO, |since| now().saturating_duration_since(since))
     }
@@ -190,27 +189,27 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.shared.lock().let_go();
+        self.shared.lock().drop_handle();
     }
 }
 
-/// A stream that the other end wants to open. Dropping it refuses.
-pub struct Offer {
+/// A stream that the peer wants to open. Dropping it refuses the stream.
+pub struct IncomingStream {
     service: String,
     stream: LinkStream,
 }
 
-impl Offer {
-    /// What is asked for.
+impl IncomingStream {
+    /// The service name.
     pub fn service(&self) -> &str {
         &self.service
     }
 
-    /// Lets the stream begin.
+    /// Accepts the stream.
     pub fn accept(self) -> LinkStream {
         let mut inner = self.stream.shared.lock();
         inner.connection.accept(self.stream.id);
-        inner.stir();
+        inner.notify();
         drop(inner);
         self.stream
     }

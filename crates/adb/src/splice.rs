@@ -1,4 +1,4 @@
-//! Two pipes made one.
+//! Copies bytes between two pipes.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -6,16 +6,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, sink, split};
 use tokio::time::timeout;
 
-/// How long what `near` still sends is thrown away once the far side has ended, since a socket that
-/// is closed with unread bytes takes away what its peer has not read yet. adb does the same
-/// (`deferred_close` in AOSP's `sockets.cpp`).
+/// How long to keep discarding what `near` sends after the far side has ended. A socket closed with unread bytes takes
+/// away what its peer has not read yet. adb does the same (`deferred_close` in AOSP's `sockets.cpp`).
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Carries bytes between a pipe of this computer and one that crosses the wire, until either ends.
+/// Copies bytes between a pipe on this computer and one that crosses the wire, until either ends.
 ///
-/// ADB has no half-closed streams, so that the end of `near` ends both directions, once what it sent
-/// has been delivered; as with adb's own forwards. What the far side sent before its end reaches
-/// `near` also while that still sends.
+/// ADB has no half-closed streams. So the end of `near` ends both directions once its bytes have been delivered, as
+/// with adb's own forwards. What the far side sent before its end reaches `near` even while `near` still sends.
 pub(crate) async fn splice<N, F>(near: N, far: F)
 where
     N: AsyncRead + AsyncWrite + Unpin,
@@ -25,7 +23,7 @@ where
     let (mut far_reads, mut far_writes) = split(far);
     let up = async {
         let carried = copy(&mut near_reads, &mut far_writes).await;
-        // Without it a far side whose near one broke would be waited for.
+        // Without this, a far side whose near side broke would block forever.
         let ended = far_writes.shutdown().await;
         carried.is_ok() && ended.is_ok()
     };
@@ -34,7 +32,7 @@ where
         carried.is_ok() && near_writes.shutdown().await.is_ok()
     });
     let ended_well = tokio::select! {
-        // What the far side sent before it saw the end, or ended itself, may still come.
+        // What the far side sent before it saw the end, or before its own end, may still arrive.
         up = up => down.await && !up,
         down = &mut down => down,
     };
@@ -50,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// The outer ends, and the task between the inner ones.
+    /// The outer ends, and the task that connects the inner ones.
     fn spliced() -> (DuplexStream, DuplexStream, JoinHandle<()>) {
         let (outer, near) = duplex(16);
         let (far, other) = duplex(16);
@@ -58,7 +56,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_either_side_reaches_the_other_after_all_bytes() {
+    async fn end_of_either_side_follows_all_its_bytes() {
         let (mut near, mut far, carrying) = spliced();
         let told = vec![7; 1000];
         let (written, read) = tokio::join!(
@@ -82,14 +80,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_far_side_said_before_it_ended_comes_while_the_near_side_still_sends() {
+    async fn far_sides_last_bytes_arrive_while_near_side_sends() {
         let (near, mut far, carrying) = spliced();
-        // More than the near side's pipe holds, so that some is still on its way.
+        // More than the near side's pipe holds, so that some is still in flight.
         let (said, sent) = (vec![7; 48], vec![1; 1000]);
         far.write_all(&said).await.unwrap();
         drop(far);
         let (mut reads, mut writes) = split(near);
-        // It goes to nobody.
+        // Nobody reads it.
         tokio::spawn(async move { writes.write_all(&sent).await });
         for _ in 0..100 {
             tokio::task::yield_now().await;
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_near_side_that_stays_is_not_waited_for_long() {
+    async fn open_near_side_delays_the_end_briefly() {
         let (mut near, far, carrying) = spliced();
         drop(far);
         assert_eq!(near.read(&mut [0; 4]).await.unwrap(), 0, "it sees the end at once");

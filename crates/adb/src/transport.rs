@@ -1,21 +1,20 @@
 //! The one primitive: open a named service on a phone.
 //!
-//! Everything that ADB can do is built on [`Transport::open`]. There are two ways to a phone:
-//! [`direct::Direct`] speaks to its adbd, over TCP or over any pipe (an in-memory one included);
-//! [`server::ThroughServer`] asks a running adb server.
+//! Everything that ADB can do is built on [`Transport::open`]. There are two transports: [`direct::Direct`] talks to
+//! adbd over TCP or any pipe, including one in memory; [`server::ThroughServer`] goes through a running adb server.
 //!
-//! Places on either side lead to the other's: [`forwards`] are kept by an adb server, a [`tunnel`] and
-//! a [`reversal`] by ourselves.
+//! Forwards connect sockets on one side to the other: an adb server keeps [`server_forwards`], we keep a [`forward`] and a
+//! [`reverse`] ourselves.
 //!
-//! What services mean is [`crate::services`]' matter. How long an answer may take is the caller's:
-//! every future here can be dropped at any time, which closes what it had opened.
+//! [`crate::services`] implements the services. Time limits are up to the caller: every future here can be dropped at
+//! any time, which closes what it had opened.
 
 pub mod direct;
-pub mod forwards;
-pub mod reversal;
+pub mod forward;
+pub mod reverse;
 pub mod server;
+pub mod server_forwards;
 pub mod track;
-pub mod tunnel;
 
 use std::io;
 use std::pin::Pin;
@@ -38,25 +37,25 @@ pub trait Transport: Send + Sync {
     /// The phone cannot be reached, or refuses the service.
     async fn open(&self, service: &str) -> Result<Stream, Error>;
 
-    /// What the phone said it can do. Connects if needed.
+    /// The features that the phone announces. Connects if needed.
     ///
     /// # Errors
     /// The phone cannot be reached.
     async fn features(&self) -> Result<Features, Error>;
 
-    /// What the phone said of itself: product, model, device. Connects if needed.
+    /// The phone's banner: product, model, device. Connects if needed.
     ///
     /// # Errors
     /// The phone cannot be reached.
     async fn banner(&self) -> Result<Banner, Error>;
 }
 
-/// A pipe that a transport can run over.
+/// A pipe that can carry a transport.
 pub trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-/// An opened service. Dropping it closes the service on the phone.
+/// An open service. Dropping it closes the service on the phone.
 ///
 /// ADB has no half-closed streams: a shutdown flushes and then closes both directions.
 pub struct Stream(Kind);
@@ -73,7 +72,7 @@ impl From<LinkStream> for Stream {
 }
 
 impl From<TcpStream> for Stream {
-    /// A socket on which an adb server has begun to pass a service's bytes.
+    /// A socket that an adb server has connected to a service.
     fn from(stream: TcpStream) -> Self {
         Self(Kind::ThroughServer(stream))
     }

@@ -1,4 +1,4 @@
-//! Our host side against our phone side, in memory and over TCP: services and transports.
+//! Our host end with our phone end, in memory and over TCP: services and transports.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -8,38 +8,42 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{TinyPhone, pattern, text};
-use thumbwire_adb::services::shell::{Piece, Running, read_to_end, run_within};
+use thumbwire_adb::services::shell::{OutputChunk, RunningCommand, read_to_end, run_within};
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::wire::sync::{Entry, emit_entry};
-use thumbwire_adb::{Direct, Error, Output, Transport, exec, run};
+use thumbwire_adb::{CommandOutput, DirectTransport, Error, Transport, exec, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-fn in_memory() -> Direct {
-    Direct::over(TinyPhone::modern().pipe())
+fn in_memory() -> DirectTransport {
+    DirectTransport::from_io(TinyPhone::modern().pipe())
 }
 
 #[tokio::test]
-async fn output_errors_and_status_are_told_apart() {
+async fn output_errors_and_status_are_separate() {
     let said = run(&in_memory(), "both").await.unwrap();
-    let expected = Output { stdout: b"out\n".to_vec(), stderr: b"err\n".to_vec(), status: Some(9) };
+    let expected =
+        CommandOutput { stdout: b"out\n".to_vec(), stderr: b"err\n".to_vec(), status: Some(9) };
     assert_eq!(said, expected);
 }
 
 #[tokio::test]
-async fn a_phone_without_shell_v2_gives_one_text_and_no_status() {
-    let old = Direct::over(TinyPhone::default().pipe());
+async fn shell_v1_merges_output_and_has_no_status() {
+    let old = DirectTransport::from_io(TinyPhone::default().pipe());
     let said = run(&old, "both").await.unwrap();
-    assert_eq!(said, Output { stdout: b"out\nerr\n".to_vec(), stderr: Vec::new(), status: None });
+    assert_eq!(
+        said,
+        CommandOutput { stdout: b"out\nerr\n".to_vec(), stderr: Vec::new(), status: None }
+    );
 }
 
 #[tokio::test]
-async fn a_command_that_reads_sees_an_end_of_its_input() {
+async fn reading_command_gets_end_of_input() {
     assert_eq!(run(&in_memory(), "cat").await.unwrap().status, Some(0));
 }
 
 #[tokio::test]
-async fn input_comes_back_from_cat() {
+async fn cat_echoes_its_input() {
     let phone = in_memory();
     let mut stream = phone.open("shell:cat").await.unwrap();
     stream.write_all(b"there and back").await.unwrap();
@@ -49,7 +53,7 @@ async fn input_comes_back_from_cat() {
 }
 
 #[tokio::test]
-async fn a_command_that_says_too_much_is_cut_off() {
+async fn too_much_output_is_refused() {
     let phone = in_memory();
     let error = run_within(&phone, "flood 300000", 200_000).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 200_000, .. }));
@@ -62,27 +66,27 @@ async fn a_command_that_says_too_much_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_running_command_is_read_while_it_speaks_and_its_end_is_told_again() {
+async fn running_command_streams_output_and_repeats_its_end() {
     let phone = in_memory();
-    let mut both = Running::start(&phone, "both").await.unwrap();
-    assert_eq!(both.next().await.unwrap(), Piece::Out("out\n".into()));
-    assert_eq!(both.next().await.unwrap(), Piece::Err("err\n".into()));
+    let mut both = RunningCommand::start(&phone, "both").await.unwrap();
+    assert_eq!(both.next().await.unwrap(), OutputChunk::Out("out\n".into()));
+    assert_eq!(both.next().await.unwrap(), OutputChunk::Err("err\n".into()));
     for _ in 0..2 {
-        assert_eq!(both.next().await.unwrap(), Piece::End(Some(9)));
+        assert_eq!(both.next().await.unwrap(), OutputChunk::End(Some(9)));
     }
-    let old = Direct::over(TinyPhone::default().pipe());
-    let mut said = Running::start(&old, "say x").await.unwrap();
-    assert_eq!(said.next().await.unwrap(), Piece::Out("x".into()));
+    let old = DirectTransport::from_io(TinyPhone::default().pipe());
+    let mut said = RunningCommand::start(&old, "say x").await.unwrap();
+    assert_eq!(said.next().await.unwrap(), OutputChunk::Out("x".into()));
     for _ in 0..2 {
-        assert_eq!(said.next().await.unwrap(), Piece::End(None));
+        assert_eq!(said.next().await.unwrap(), OutputChunk::End(None));
     }
 }
 
 #[tokio::test]
-async fn a_running_command_that_is_let_go_of_hangs_up() {
+async fn dropping_a_running_command_hangs_up() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
-    let hanging = Running::start(&host, "hang").await.unwrap();
+    let host = DirectTransport::from_io(phone.pipe());
+    let hanging = RunningCommand::start(&host, "hang").await.unwrap();
     run(&host, "say x").await.unwrap();
     assert_eq!(phone.left_alone.load(Ordering::SeqCst), 0);
     drop(hanging);
@@ -92,27 +96,27 @@ async fn a_running_command_that_is_let_go_of_hangs_up() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_served_is_refused_by_name() {
+async fn unknown_service_is_refused_by_name() {
     let error = in_memory().open("abb_exec:package").await.err();
     assert!(matches!(error, Some(Error::Refused { service, .. }) if service == "abb_exec:package"));
 }
 
 #[tokio::test]
-async fn a_phone_tells_who_it_is() {
+async fn phone_sends_its_banner() {
     let phone = in_memory();
     assert_eq!(phone.banner().await.unwrap().model(), Some("Tiny Phone"));
     assert!(phone.features().await.unwrap().has("shell_v2"));
 }
 
 #[tokio::test]
-async fn a_host_that_gives_up_ends_its_command() {
+async fn cancelling_host_ends_its_command() {
     let phone = TinyPhone::modern();
-    let host = Arc::new(Direct::over(phone.pipe()));
+    let host = Arc::new(DirectTransport::from_io(phone.pipe()));
     let hanging = tokio::spawn({
         let host = host.clone();
         async move { run(&*host, "hang").await }
     });
-    // The answer of a later command shows that the first one is running.
+    // The reply to a later command shows that the first one is running.
     run(&*host, "say x").await.unwrap();
     hanging.abort();
     while phone.left_alone.load(Ordering::SeqCst) == 0 {
@@ -122,9 +126,9 @@ async fn a_host_that_gives_up_ends_its_command() {
 }
 
 #[tokio::test]
-async fn files_come_back_as_they_went() {
+async fn files_round_trip() {
     for address in [None, Some(TinyPhone::modern().listen().await)] {
-        let phone = address.map_or_else(in_memory, Direct::tcp);
+        let phone = address.map_or_else(in_memory, DirectTransport::tcp);
         for length in [0, 1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 5 * 1024 * 1024] {
             let sent = pattern(length);
             let pushed = push(&phone, "/sdcard/f", 0o640, 1_700_000_000, &sent[..]).await;
@@ -138,7 +142,7 @@ async fn files_come_back_as_they_went() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_is_not_taken() {
+async fn too_large_file_is_refused() {
     let phone = in_memory();
     push(&phone, "/sdcard/f", 0o644, 0, &pattern(100_000)[..]).await.unwrap();
     let error = pull(&phone, "/sdcard/f", 99_999).await.unwrap_err();
@@ -161,7 +165,7 @@ async fn folders_are_listed() {
 }
 
 #[tokio::test]
-async fn a_failure_carries_the_phones_words_and_ends_the_stream() {
+async fn failure_carries_the_phones_message_and_ends_the_stream() {
     let phone = in_memory();
     let mut sync = FileSync::open(&phone).await.unwrap();
     let large = pattern(2_000_000);
@@ -171,7 +175,7 @@ async fn a_failure_carries_the_phones_words_and_ends_the_stream() {
         "push \"/system/x\": couldn't create file: Read-only file system"
     );
     let error = sync.stat("/sdcard").await.unwrap_err();
-    assert!(matches!(error, Error::Vanished { .. }), "{error:?}");
+    assert!(matches!(error, Error::Disconnected { .. }), "{error:?}");
     let mut sync = FileSync::open(&phone).await.unwrap();
     let error = sync.pull("/nothing", tokio::io::sink()).await.unwrap_err();
     assert!(error.to_string().contains("No such file or directory"));
@@ -183,13 +187,13 @@ async fn a_failure_carries_the_phones_words_and_ends_the_stream() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_dropped_does_not_answer_the_next_one() {
+async fn cancelled_call_does_not_answer_the_next() {
     let phone = in_memory();
     push(&phone, "/sdcard/x", 0o644, 0, &b"fine"[..]).await.unwrap();
     let mut sync = FileSync::open(&phone).await.unwrap();
     assert!(futures::FutureExt::now_or_never(sync.stat("/sdcard/x")).is_none());
     let stale = sync.stat("/nothing").await;
-    assert!(matches!(stale, Err(Error::Vanished { .. })), "{stale:?}");
+    assert!(matches!(stale, Err(Error::Disconnected { .. })), "{stale:?}");
 
     let mut sync = FileSync::open(&phone).await.unwrap();
     let mut room = [0; 2];
@@ -199,14 +203,14 @@ async fn a_call_that_was_dropped_does_not_answer_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_too_long_is_not_sent() {
+async fn overlong_path_is_not_sent() {
     let long = "/".repeat(1025);
     assert!(matches!(stat(&in_memory(), &long).await, Err(Error::TooLarge { .. })));
     assert!(stat(&in_memory(), &long[1..]).await.is_ok());
 }
 
 #[tokio::test]
-async fn a_path_with_a_nul_is_not_sent_cut_short() {
+async fn path_with_nul_is_not_sent() {
     let phone = in_memory();
     let error = push(&phone, "/sdcard/a\0b", 0o644, 0, &b"x"[..]).await.unwrap_err();
     assert!(matches!(error, Error::Refused { .. }), "{error:?}");
@@ -214,11 +218,11 @@ async fn a_path_with_a_nul_is_not_sent_cut_short() {
 }
 
 #[tokio::test]
-async fn an_unknown_sync_request_is_answered_with_a_reason() {
+async fn unknown_sync_request_gets_a_reason() {
     let phone = in_memory();
     let mut stream = phone.open("sync:").await.unwrap();
     stream.write_all(b"STA2\x01\0\0\0/").await.unwrap();
-    // In adbd's words: the id as a number.
+    // adbd's message: the id as a number.
     assert!(text(stream).await.ends_with("unknown command 32415453"));
     let mut stream = phone.open("sync:").await.unwrap();
     stream.write_all(b"WHAT\x01\0\0\0/").await.unwrap();
@@ -226,7 +230,7 @@ async fn an_unknown_sync_request_is_answered_with_a_reason() {
 }
 
 #[tokio::test]
-async fn many_uploads_at_once_do_not_mix() {
+async fn concurrent_uploads_do_not_mix() {
     let phone = Arc::new(in_memory());
     let uploads: Vec<_> = (0..20usize)
         .map(|n| {
@@ -244,7 +248,7 @@ async fn many_uploads_at_once_do_not_mix() {
     }
 }
 
-/// A phone on a cable that can be pulled, and how often it was plugged in.
+/// A phone on a cable that can be unplugged, and how often it was plugged in.
 struct Cable {
     phone: TinyPhone,
     plugged: AtomicBool,
@@ -262,12 +266,12 @@ impl Cable {
         })
     }
 
-    fn host(self: &Arc<Self>) -> Direct {
+    fn host(self: &Arc<Self>) -> DirectTransport {
         let cable = self.clone();
-        Direct::with("the cable", move || {
+        DirectTransport::with_connector("the cable", move || {
             let cable = cable.clone();
             async move {
-                // As slow as real sockets, so that callers do meet.
+                // As slow as real sockets, so that callers overlap.
                 tokio::task::yield_now().await;
                 cable.connected.fetch_add(1, Ordering::SeqCst);
                 if !cable.plugged.load(Ordering::SeqCst) {
@@ -299,13 +303,13 @@ impl Cable {
 }
 
 #[tokio::test]
-async fn a_phone_that_vanishes_breaks_its_call_and_the_next_one_works_once_it_is_back() {
+async fn unplugging_breaks_the_call_and_replugging_recovers() {
     let cable = Cable::to(TinyPhone::modern());
     let host = cable.host();
     let mut stream = host.open("shell:cat").await.unwrap();
     cable.pull();
     let error = stream.read(&mut [0; 8]).await.unwrap_err();
-    assert!(matches!(Error::from_io(error), Error::Vanished { .. }));
+    assert!(matches!(Error::from_io(error), Error::Disconnected { .. }));
     let error = run(&host, "say x").await.unwrap_err();
     assert!(matches!(error, Error::NotReachable { .. }), "{error:?}");
     cable.plug();
@@ -314,7 +318,7 @@ async fn a_phone_that_vanishes_breaks_its_call_and_the_next_one_works_once_it_is
 }
 
 #[tokio::test]
-async fn callers_at_the_same_time_share_one_connection() {
+async fn concurrent_callers_share_one_connection() {
     let cable = Cable::to(TinyPhone::modern());
     let host = Arc::new(cable.host());
     let calls = (0..10).map(|_| run(&*host, "exit 4"));
@@ -325,7 +329,7 @@ async fn callers_at_the_same_time_share_one_connection() {
 }
 
 #[tokio::test]
-async fn callers_at_the_same_time_share_one_failure() {
+async fn concurrent_callers_share_one_failure() {
     let cable = Cable::to(TinyPhone::modern());
     cable.plugged.store(false, Ordering::SeqCst);
     let host = Arc::new(cable.host());
@@ -337,10 +341,10 @@ async fn callers_at_the_same_time_share_one_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_that_fell_silent_is_connected_anew() {
-    // The first connection greets and then says nothing more; the second is well.
+async fn silent_phone_is_reconnected() {
+    // The first connection sends CNXN and then nothing; the second one works.
     let connected = Arc::new(AtomicUsize::new(0));
-    let host = Direct::with("a sleeper", {
+    let host = DirectTransport::with_connector("a sleeper", {
         let connected = connected.clone();
         move || {
             let first = connected.fetch_add(1, Ordering::SeqCst) == 0;
@@ -374,10 +378,10 @@ async fn a_phone_that_fell_silent_is_connected_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_phone_that_cannot_be_connected_anew_may_find_its_voice_again() {
+async fn silent_phone_recovers_without_reconnecting() {
     let (near, mut middle) = tokio::io::duplex(64 * 1024);
     let mut far = TinyPhone::modern().pipe();
-    let host = Direct::over(near);
+    let host = DirectTransport::from_io(near);
     let greeted = async {
         tokio::select! {
             greeted = host.features() => greeted.unwrap(),
@@ -385,7 +389,7 @@ async fn a_silent_phone_that_cannot_be_connected_anew_may_find_its_voice_again()
         }
     };
     greeted.await;
-    // Nothing passes for a while.
+    // Nothing arrives for a while.
     let patience = Duration::from_secs(5);
     assert!(tokio::time::timeout(patience, host.open("shell:cat")).await.is_err());
     assert!(matches!(host.open("shell:cat").await, Err(Error::NotReachable { .. })));
@@ -395,7 +399,7 @@ async fn a_silent_phone_that_cannot_be_connected_anew_may_find_its_voice_again()
 }
 
 #[tokio::test]
-async fn a_host_that_talks_nonsense_is_hung_up_on() {
+async fn garbage_from_a_host_disconnects_it() {
     let mut host = TinyPhone::modern().pipe();
     host.write_all(b"GET / HTTP/1.1\r\nHost: phone\r\n\r\n").await.unwrap();
     let mut said = Vec::new();
@@ -404,18 +408,18 @@ async fn a_host_that_talks_nonsense_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn a_phone_that_talks_nonsense_is_reported_with_what_it_said() {
+async fn garbage_from_a_phone_is_quoted() {
     let (near, mut far) = tokio::io::duplex(4096);
     tokio::spawn(async move {
         far.write_all(b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n").await.unwrap();
         far.read_to_end(&mut Vec::new()).await.unwrap();
     });
-    let error = Direct::over(near).features().await.unwrap_err();
+    let error = DirectTransport::from_io(near).features().await.unwrap_err();
     assert!(matches!(error, Error::Protocol { .. }), "{error:?}");
 }
 
-/// A phone that says one thing on every stream, so many times, whatever it is asked.
-fn parrot(piece: Vec<u8>, times: usize) -> Direct {
+/// A phone that sends one chunk `times` times on every stream, whatever is requested.
+fn parrot(piece: Vec<u8>, times: usize) -> DirectTransport {
     struct Parrot(Vec<u8>, usize);
     impl thumbwire_adb::daemon::Services for Parrot {
         fn banner(&self) -> thumbwire_adb::Banner {
@@ -424,7 +428,7 @@ fn parrot(piece: Vec<u8>, times: usize) -> Direct {
         fn open(
             &self,
             _service: &str,
-        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::Refused> {
+        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::ServiceRefused> {
             let (piece, times) = (self.0.clone(), self.1);
             Ok(thumbwire_adb::daemon::handler(async move |stream| {
                 for _ in 0..times {
@@ -437,11 +441,11 @@ fn parrot(piece: Vec<u8>, times: usize) -> Direct {
     }
     let (near, far) = tokio::io::duplex(1024 * 1024);
     tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(Parrot(piece, times))));
-    Direct::over(near)
+    DirectTransport::from_io(near)
 }
 
 #[tokio::test]
-async fn a_shell_that_speaks_as_a_host_is_not_quoted_at_length() {
+async fn host_frame_from_a_phone_is_not_quoted_in_full() {
     let mut frame = vec![0, 0xff, 0xff, 0, 0];
     frame.resize(30_000, b'x');
     let error = run(&parrot(frame, 1), "id").await.unwrap_err();
@@ -450,7 +454,7 @@ async fn a_shell_that_speaks_as_a_host_is_not_quoted_at_length() {
 }
 
 #[tokio::test]
-async fn a_listing_without_end_is_cut_off() {
+async fn endless_listing_is_refused() {
     let mut entry = bytes::BytesMut::new();
     let name = "x".repeat(60_000);
     let stat = Default::default();
@@ -461,7 +465,7 @@ async fn a_listing_without_end_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_shell_that_ends_without_a_status_is_no_success() {
+async fn shell_without_a_status_is_an_error() {
     struct Abrupt;
     impl thumbwire_adb::daemon::Services for Abrupt {
         fn banner(&self) -> thumbwire_adb::Banner {
@@ -470,7 +474,7 @@ async fn a_shell_that_ends_without_a_status_is_no_success() {
         fn open(
             &self,
             _service: &str,
-        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::Refused> {
+        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::ServiceRefused> {
             Ok(thumbwire_adb::daemon::handler(async |stream| {
                 stream.write_frame(b"\x01\x04\0\0\0", b"half").await.unwrap();
             }))
@@ -478,20 +482,22 @@ async fn a_shell_that_ends_without_a_status_is_no_success() {
     }
     let (near, far) = tokio::io::duplex(4096);
     tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(Abrupt)));
-    let error = run(&Direct::over(near), "say x").await.unwrap_err();
-    assert!(matches!(error, Error::Vanished { .. }));
+    let error = run(&DirectTransport::from_io(near), "say x").await.unwrap_err();
+    assert!(matches!(error, Error::Disconnected { .. }));
     assert!(error.may_have_happened());
 }
 
 #[tokio::test]
-async fn an_exit_ends_the_stream_even_if_an_output_is_still_held() {
-    use thumbwire_adb::daemon::{Handler, Refused, Services, handler, serve, shell::ShellIo};
+async fn exit_ends_the_stream_with_an_open_output() {
+    use thumbwire_adb::daemon::{
+        Handler, ServiceRefused, Services, handler, serve, shell::ShellIo,
+    };
     struct Holding;
     impl Services for Holding {
         fn banner(&self) -> thumbwire_adb::Banner {
             TinyPhone::modern().banner()
         }
-        fn open(&self, _service: &str) -> Result<Handler, Refused> {
+        fn open(&self, _service: &str) -> Result<Handler, ServiceRefused> {
             Ok(handler(async |stream| {
                 let ShellIo { stdout, control, .. } = ShellIo::new(stream);
                 control.exit(5).await;
@@ -502,7 +508,7 @@ async fn an_exit_ends_the_stream_even_if_an_output_is_still_held() {
     }
     let (near, far) = tokio::io::duplex(4096);
     tokio::spawn(serve(far, Arc::new(Holding)));
-    let mut stream = Direct::over(near).open("shell,v2,raw:x").await.unwrap();
+    let mut stream = DirectTransport::from_io(near).open("shell,v2,raw:x").await.unwrap();
     let mut said = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut said)).await;
     read.expect("the stream stays open").unwrap();
@@ -510,9 +516,9 @@ async fn an_exit_ends_the_stream_even_if_an_output_is_still_held() {
 }
 
 #[tokio::test]
-async fn a_host_that_leaves_during_an_upload_leaves_no_file() {
+async fn aborted_upload_leaves_no_file() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
+    let host = DirectTransport::from_io(phone.pipe());
     let mut stream = host.open("sync:").await.unwrap();
     stream.write_all(b"SEND\x0f\0\0\0/sdcard/f,33188DATA\x04\0\0\0half").await.unwrap();
     stream.shutdown().await.unwrap();
@@ -520,34 +526,34 @@ async fn a_host_that_leaves_during_an_upload_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn a_phone_whose_only_pipe_has_ended_is_not_reachable() {
+async fn ended_pipe_is_not_reachable() {
     let (near, far) = tokio::io::duplex(64);
     drop(far);
-    let host = Direct::over(near);
+    let host = DirectTransport::from_io(near);
     for _ in 0..2 {
         assert!(matches!(host.features().await, Err(Error::NotReachable { .. })));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_that_does_not_greet_is_not_reachable_and_asking_again_is_free() {
+async fn phone_without_cnxn_is_not_reachable_and_safe_to_retry() {
     let (near, _far) = tokio::io::duplex(4096);
-    let error = run(&Direct::over(near), "input tap 1 1").await.unwrap_err();
+    let error = run(&DirectTransport::from_io(near), "input tap 1 1").await.unwrap_err();
     assert_eq!(error.to_string(), "reach the phone: no answer within 10s");
     assert!(!error.may_have_happened());
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_is_not_reachable() {
+async fn closed_port_is_not_reachable() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let error = Direct::tcp(&address).features().await.unwrap_err();
+    let error = DirectTransport::tcp(&address).features().await.unwrap_err();
     assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
 }
 
 #[tokio::test]
-async fn a_service_that_panics_leaves_the_phone_well() {
+async fn panicking_service_leaves_the_phone_running() {
     struct Fragile;
     impl thumbwire_adb::daemon::Services for Fragile {
         fn banner(&self) -> thumbwire_adb::Banner {
@@ -556,7 +562,7 @@ async fn a_service_that_panics_leaves_the_phone_well() {
         fn open(
             &self,
             service: &str,
-        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::Refused> {
+        ) -> Result<thumbwire_adb::daemon::Handler, thumbwire_adb::daemon::ServiceRefused> {
             let breaks = service == "break:";
             Ok(thumbwire_adb::daemon::handler(async move |mut stream| {
                 assert!(!breaks, "a broken program (this panic is part of the test)");
@@ -566,14 +572,14 @@ async fn a_service_that_panics_leaves_the_phone_well() {
     }
     let (near, far) = tokio::io::duplex(4096);
     tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(Fragile)));
-    let host = Direct::over(near);
+    let host = DirectTransport::from_io(near);
     let broken = host.open("break:").await.unwrap();
     assert_eq!(text(broken).await, "");
     assert_eq!(text(host.open("whole:").await.unwrap()).await, "well");
 }
 
 #[tokio::test]
-async fn a_phone_without_version_2_is_asked_by_version_1() {
+async fn phone_without_version_2_gets_version_1() {
     let phone = in_memory();
     push(&phone, "/sdcard/f", 0o640, 7, &b"five!"[..]).await.unwrap();
     let told = details(&phone, "/sdcard/f").await.unwrap();
@@ -584,7 +590,7 @@ async fn a_phone_without_version_2_is_asked_by_version_1() {
 }
 
 #[tokio::test]
-async fn a_phone_that_came_back_is_connected_to_anew() {
+async fn returning_phone_is_reconnected() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let phone = TinyPhone::modern();
@@ -593,12 +599,12 @@ async fn a_phone_that_came_back_is_connected_to_anew() {
         let served = tokio::spawn(thumbwire_adb::daemon::serve(socket, Arc::new(phone.clone())));
         served.abort_handle()
     };
-    let host = Direct::tcp(address.to_string());
+    let host = DirectTransport::tcp(address.to_string());
     let (said, served) = tokio::join!(run(&host, "exit 3"), serve(listener));
     assert_eq!(said.unwrap().status, Some(3));
     let mut held = exec(&host, "cat").await.unwrap();
     served.abort();
-    assert!(held.read_u8().await.is_err(), "what was open breaks");
+    assert!(held.read_u8().await.is_err(), "open streams break");
     for _ in 0..2 {
         let error = run(&host, "exit 3").await.unwrap_err();
         assert!(matches!(error, Error::NotReachable { .. }), "{error}");

@@ -1,5 +1,5 @@
-//! Places of one side that lead to the other: between our two ends, and with a stock `adb` between.
-//! With a real adbd: `tests/real_adbd.rs`.
+//! Forwards in both directions: between our two ends, and through a stock `adb`. For a real adbd see
+//! `tests/real_adbd.rs`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::stock::{Stock, stdout};
 use common::{TinyPhone, echo_inside, echo_outside, echoes};
 use thumbwire_adb::services::reverse;
-use thumbwire_adb::{Direct, Error, Forward, Transport, forward};
+use thumbwire_adb::{DirectTransport, Error, Forward, Transport, forward};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
@@ -17,7 +17,7 @@ async fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).await.unwrap()
 }
 
-/// Whoever connects there sees the end at once.
+/// A client of this port sees an immediate end.
 async fn leads_nowhere(port: u16) {
     let mut socket = connect(port).await;
     let read = socket.read(&mut [0; 1]).await;
@@ -29,11 +29,11 @@ fn lines(listed: &[Forward]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_place_on_the_phone_is_a_service() {
+async fn phone_socket_is_a_service() {
     let phone = TinyPhone::modern();
     echo_inside(phone.sockets.listen("localabstract:echo").unwrap());
     echo_inside(phone.sockets.listen("tcp:8080").unwrap());
-    let host = Direct::over(phone.pipe());
+    let host = DirectTransport::from_io(phone.pipe());
     for place in ["localabstract:echo", "tcp:8080", "tcp:localhost:8080"] {
         echoes(host.open(place).await.unwrap(), 300_000).await;
     }
@@ -44,10 +44,10 @@ async fn a_place_on_the_phone_is_a_service() {
 }
 
 #[tokio::test]
-async fn a_forward_of_our_own_carries_many_connections_until_it_is_dropped() {
+async fn own_forward_serves_connections_until_dropped() {
     let phone = TinyPhone::modern();
     echo_inside(phone.sockets.listen("localabstract:echo").unwrap());
-    let host: Arc<dyn Transport> = Arc::new(Direct::over(phone.pipe()));
+    let host: Arc<dyn Transport> = Arc::new(DirectTransport::from_io(phone.pipe()));
     let forwarding = forward(host.clone(), "127.0.0.1:0", "localabstract:echo").await.unwrap();
     let port = forwarding.address().unwrap().port();
     let (one, two) = (connect(port).await, connect(port).await);
@@ -66,11 +66,11 @@ async fn a_forward_of_our_own_carries_many_connections_until_it_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_place_on_the_phone_leads_to_us_until_it_is_dropped() {
+async fn reverse_socket_serves_connections_until_dropped() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
+    let host = DirectTransport::from_io(phone.pipe());
     let mut reversal = host.reverse("tcp:0", "here", true).await.unwrap();
-    let place = reversal.listens_at().to_owned();
+    let place = reversal.listens_on().to_owned();
     assert_eq!(lines(&reverse::list(&host).await.unwrap()), [format!("(reverse) {place} here")]);
 
     let (inside, here) = tokio::join!(phone.sockets.connect(&place), reversal.accept());
@@ -90,24 +90,25 @@ async fn a_place_on_the_phone_leads_to_us_until_it_is_dropped() {
         "{error:?}"
     );
     drop(reversal);
-    // A later answer on the same connection: the phone has heard it by then.
+    // A later reply on the same connection: by then the phone has received the request.
     assert_eq!(reverse::list(&host).await.unwrap(), []);
     assert!(phone.sockets.connect(&place).await.is_err());
     drop(host.reverse(&place, "here", false).await.unwrap());
 }
 
 #[tokio::test]
-async fn a_place_on_the_phone_leads_to_a_port_of_ours() {
+async fn reverse_socket_forwards_to_a_local_port() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
+    let host = DirectTransport::from_io(phone.pipe());
     let reversal = host.reverse("localabstract:back", "tcp:1", true).await.unwrap();
-    let leading = reversal.lead_to(format!("127.0.0.1:{}", echo_outside().await));
+    let leading = reversal.forward_to(format!("127.0.0.1:{}", echo_outside().await));
     let connect = async || phone.sockets.connect("localabstract:back").await.unwrap();
     tokio::join!(async { echoes(connect().await, 300_000).await }, async {
         echoes(connect().await, 1000).await;
     });
-    // A host of the same phone reaches it by a forward, through both connections.
-    echoes(Direct::over(phone.pipe()).open("localabstract:back").await.unwrap(), 1000).await;
+    // Another host of the phone reaches it by a forward, through both connections.
+    echoes(DirectTransport::from_io(phone.pipe()).open("localabstract:back").await.unwrap(), 1000)
+        .await;
     drop(leading);
     while !reverse::list(&host).await.unwrap().is_empty() {
         tokio::task::yield_now().await;
@@ -115,10 +116,10 @@ async fn a_place_on_the_phone_leads_to_a_port_of_ours() {
 }
 
 #[tokio::test]
-async fn what_a_phone_opens_unasked_is_refused() {
+async fn unexpected_stream_from_the_phone_is_refused() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
-    // An adb server's way: the phone is asked, and nobody waits here for what it opens.
+    let host = DirectTransport::from_io(phone.pipe());
+    // Like an adb server: the phone gets the request, and nobody here expects its streams.
     let port = reverse::reverse(&host, "tcp:0", "tcp:22", true).await.unwrap().unwrap();
     assert!(phone.sockets.connect(&format!("tcp:{port}")).await.is_err());
     reverse::kill(&host, &format!("tcp:{port}")).await.unwrap();
@@ -130,9 +131,9 @@ async fn what_a_phone_opens_unasked_is_refused() {
 }
 
 #[tokio::test]
-async fn a_place_that_was_led_anew_outlives_the_one_before() {
+async fn rebound_socket_outlives_its_predecessor() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
+    let host = DirectTransport::from_io(phone.pipe());
     let first = host.reverse("tcp:8081", "one", true).await.unwrap();
     let mut second = host.reverse("tcp:8081", "two", true).await.unwrap();
     drop(first);
@@ -144,11 +145,11 @@ async fn a_place_that_was_led_anew_outlives_the_one_before() {
 }
 
 #[tokio::test]
-async fn what_leads_to_a_host_ends_with_its_connection() {
+async fn reverse_sockets_end_with_their_connection() {
     let phone = TinyPhone::modern();
-    let host = Direct::over(phone.pipe());
+    let host = DirectTransport::from_io(phone.pipe());
     let mut reversal = host.reverse("tcp:8081", "here", true).await.unwrap();
-    let other = Direct::over(phone.pipe());
+    let other = DirectTransport::from_io(phone.pipe());
     let error = other.reverse("tcp:8081", "there", false).await.err();
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
     reverse::kill_all(&other).await.unwrap();
@@ -157,17 +158,17 @@ async fn what_leads_to_a_host_ends_with_its_connection() {
 
     let (near, far) = tokio::io::duplex(1024);
     let cut = tokio::spawn(thumbwire_adb::daemon::serve(far, Arc::new(phone.clone())));
-    let short = Direct::over(near);
+    let short = DirectTransport::from_io(near);
     let mut ended = short.reverse("tcp:8082", "here", true).await.unwrap();
     cut.abort();
-    assert!(matches!(ended.accept().await, Err(Error::Vanished { .. })));
+    assert!(matches!(ended.accept().await, Err(Error::Disconnected { .. })));
     assert_eq!(reverse::list(&host).await.unwrap(), []);
     drop(host);
-    assert!(futures::poll!(std::pin::pin!(reversal.accept())).is_pending(), "it keeps its own");
+    assert!(futures::poll!(std::pin::pin!(reversal.accept())).is_pending(), "its own stream stays");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_adb_forwards_and_reverses() {
+async fn stock_adb_forwards_and_reverses() {
     let Some(stock) = Stock::start().await else { return };
     let sockets = &stock.phone.sockets;
     echo_inside(sockets.listen("localabstract:echo").unwrap());
@@ -195,7 +196,7 @@ async fn a_stock_adb_forwards_and_reverses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_server_forwards_and_reverses_for_us() {
+async fn stock_server_forwards_and_reverses_for_us() {
     let Some(stock) = Stock::start().await else { return };
     let (server, sockets) = (stock.server(), &stock.phone.sockets);
     let phone = server.device(&stock.serial);
@@ -208,7 +209,7 @@ async fn a_stock_server_forwards_and_reverses_for_us() {
     let expected = [format!("{} {listen} localabstract:echo", stock.serial)];
     assert_eq!(lines(&phone.forwards().await.unwrap()), expected);
     assert_eq!(lines(&server.forwards().await.unwrap()), expected);
-    assert_eq!(phone.forward(&listen, "tcp:9", true).await, Ok(None), "it is led anew");
+    assert_eq!(phone.forward(&listen, "tcp:9", true).await, Ok(None), "it is rebound");
     leads_nowhere(port).await;
     let error = phone.forward(&listen, "tcp:9", false).await.unwrap_err();
     assert!(

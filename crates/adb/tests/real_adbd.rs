@@ -1,10 +1,10 @@
-//! Our host side against a real adbd, Debian's, as `.ci/real-adbd` unpacks it.
+//! Our host end with a real adbd (Debian's), as unpacked by `.ci/real-adbd`.
 //!
-//! adbd lets everybody in on every interface, so each test runs this program again in network and
-//! process namespaces of its own: nobody else can reach it there, and nothing outlives it. Without
-//! adbd, or where only root has namespaces, they are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! adbd accepts anybody on every interface. So each test runs this program again in its own network and process
+//! namespaces: nobody else can reach it there, and nothing survives it. The tests are skipped without adbd, or where
+//! only root may create namespaces, unless `THUMBWIRE_REQUIRE_REAL=1`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+#![allow(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod common;
 
@@ -18,28 +18,28 @@ use common::{echo_outside, echoes, pattern, text};
 use futures::future::join_all;
 use tempfile::TempDir;
 use thumbwire_adb::services::reverse;
-use thumbwire_adb::services::shell::{Piece, Running};
+use thumbwire_adb::services::shell::{OutputChunk, RunningCommand};
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::wire::compress::Compression;
-use thumbwire_adb::{Direct, Error, Transport, exec, forward, run};
+use thumbwire_adb::{DirectTransport, Error, Transport, exec, forward, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Set where a test runs inside the namespaces.
+/// Set when a test runs inside the namespaces.
 const INSIDE: &str = "THUMBWIRE_TEST_INSIDE";
-/// Generous: a busy machine is no failure.
+/// Generous: a busy machine is not a failure.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A real adbd and our way to it.
+/// A real adbd and our transport to it.
 struct Real {
     address: String,
-    phone: Direct,
+    phone: DirectTransport,
     adbd: Child,
     folder: TempDir,
 }
 
 impl Real {
-    /// Starts adbd; only to be called inside.
+    /// Starts adbd; call it only inside the namespaces.
     async fn start() -> Self {
         let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
         assert!(up.is_ok_and(|status| status.success()), "the loopback is up");
@@ -57,7 +57,7 @@ impl Real {
             .spawn()
             .unwrap();
         let address = address.to_string();
-        let phone = Direct::tcp(&address);
+        let phone = DirectTransport::tcp(&address);
         let listening = async { while phone.banner().await.is_err() {} };
         tokio::time::timeout(PATIENCE, listening).await.expect("adbd listens");
         Self { address, phone, adbd, folder }
@@ -68,7 +68,7 @@ impl Real {
     }
 }
 
-/// Whether a test is to do its work here. Outside it runs that test again inside instead.
+/// Whether this is the process that runs the test. If not, runs the test again inside the namespaces.
 fn inside(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -78,7 +78,7 @@ fn inside(test: &str) -> bool {
         Err(missing) => {
             assert!(
                 std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
-                "a real adbd is required here: {missing}"
+                "a real adbd is required: {missing}"
             );
             println!("skipped: {missing}");
             return false;
@@ -96,8 +96,7 @@ fn inside(test: &str) -> bool {
     false
 }
 
-/// Which namespaces can be had here: adbd wants to be root, be it in a user namespace. The error
-/// tells what is missing.
+/// The namespaces available here: adbd wants to be root, if only in a user namespace. The error says what is missing.
 fn namespaces() -> Result<&'static [&'static str], &'static str> {
     if !adbd().exists() {
         return Err("no adbd");
@@ -110,7 +109,7 @@ fn namespaces() -> Result<&'static [&'static str], &'static str> {
     kinds.into_iter().find(work).ok_or("not root")
 }
 
-/// Runs what follows in namespaces of its own.
+/// Runs a command in its own namespaces.
 fn unshare(namespaces: &[&str]) -> Command {
     let mut command = Command::new("unshare");
     command.args(namespaces).args(["--fork", "--kill-child", "--"]);
@@ -122,8 +121,8 @@ fn adbd() -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_real_adbd_runs_commands() {
-    if !inside("a_real_adbd_runs_commands") {
+async fn real_adbd_runs_commands() {
+    if !inside("real_adbd_runs_commands") {
         return;
     }
     let real = Real::start().await;
@@ -135,7 +134,7 @@ async fn a_real_adbd_runs_commands() {
     for status in [0, 1, 127, 255] {
         assert_eq!(run(phone, &format!("exit {status}")).await.unwrap().status, Some(status));
     }
-    assert_eq!(run(phone, "cat").await.unwrap().status, Some(0), "its input has an end");
+    assert_eq!(run(phone, "cat").await.unwrap().status, Some(0), "its input ends");
     let much = run(phone, "head -c 3000000 /dev/zero; head -c 100000 /dev/zero >&2").await.unwrap();
     assert_eq!((much.stdout.len(), much.stderr.len()), (3_000_000, 100_000));
 
@@ -145,20 +144,22 @@ async fn a_real_adbd_runs_commands() {
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
 }
 
-/// What long commands stand on: an `exec` is the process that is told to hang up, be it that its
-/// stream is let go of or that the connection is lost.
+/// Long-running commands rely on this: an `exec` is the process that gets SIGHUP, when its stream is dropped and when
+/// the connection is lost.
 #[tokio::test]
-async fn a_real_adbd_ends_a_command_that_is_let_go_of() {
-    if !inside("a_real_adbd_ends_a_command_that_is_let_go_of") {
+async fn real_adbd_ends_a_dropped_command() {
+    if !inside("real_adbd_ends_a_dropped_command") {
         return;
     }
     let real = Real::start().await;
-    let start = async |phone: &Direct| {
-        // The program tells its number by itself: a shell that is told to hang up just before it becomes another program forgets it.
-        // Whoever runs the tests by nohup has every program ignore the signal that is waited for here.
+    let start = async |phone: &DirectTransport| {
+        // The program prints its own process id: a shell that gets SIGHUP just before its `exec` forgets it. Under
+        // nohup, every program ignores the signal that this waits for, so it is reset here.
         let sleeps = r#"exec perl -e '$| = 1; $SIG{HUP} = "DEFAULT"; print $$; sleep 1000'"#;
-        let mut running = Running::start(phone, sleeps).await.unwrap();
-        let Piece::Out(pid) = running.next().await.unwrap() else { panic!("it says its number") };
+        let mut running = RunningCommand::start(phone, sleeps).await.unwrap();
+        let OutputChunk::Out(pid) = running.next().await.unwrap() else {
+            panic!("it prints its process id")
+        };
         let pid = String::from_utf8_lossy(&pid).trim().to_owned();
         let alive = format!("kill -0 {pid}");
         assert_eq!(run(&real.phone, &alive).await.unwrap().status, Some(0));
@@ -166,7 +167,7 @@ async fn a_real_adbd_ends_a_command_that_is_let_go_of() {
     };
     let ended = async |alive: &str| {
         let ended = async { while run(&real.phone, alive).await.unwrap().status == Some(0) {} };
-        tokio::time::timeout(PATIENCE, ended).await.expect("it is told to hang up");
+        tokio::time::timeout(PATIENCE, ended).await.expect("it gets SIGHUP");
     };
     let (running, alive) = start(&real.phone).await;
     drop(running);
@@ -180,28 +181,28 @@ async fn a_real_adbd_ends_a_command_that_is_let_go_of() {
         let mut far = TcpStream::connect(address).await.unwrap();
         tokio::io::copy_bidirectional(&mut near, &mut far).await
     });
-    let (mut running, alive) = start(&Direct::tcp(&cable)).await;
+    let (mut running, alive) = start(&DirectTransport::tcp(&cable)).await;
     passing.abort();
     ended(&alive).await;
-    assert!(matches!(running.next().await, Err(Error::Vanished { .. })));
+    assert!(matches!(running.next().await, Err(Error::Disconnected { .. })));
 }
 
 #[tokio::test]
-async fn a_real_adbd_moves_files() {
-    if !inside("a_real_adbd_moves_files") {
+async fn real_adbd_transfers_files() {
+    if !inside("real_adbd_transfers_files") {
         return;
     }
     let real = Real::start().await;
     let phone = &real.phone;
     for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
         let (name, sent) = (real.path(&format!("f {length}")), pattern(length));
-        // On one stream: adbd answers OKAY before it sets the time.
+        // On one stream: adbd replies OKAY before it sets the time.
         let mut sync = FileSync::open(phone).await.unwrap();
         let pushed = sync.push(&name, 0o640, 1_700_000_000, &sent[..]).await;
         assert_eq!(pushed, Ok(length as u64));
         let told = sync.stat(&name).await.unwrap();
         assert_eq!((told.size as usize, told.mtime), (length, 1_700_000_000));
-        assert_eq!(told.mode & 0o170_600, 0o100_600, "a file that its owner can use");
+        assert_eq!(told.mode & 0o170_600, 0o100_600, "its owner can read and write it");
         assert!(std::fs::read(&name).unwrap() == sent, "{length} bytes arrived");
         assert!(pull(phone, &name, length).await.unwrap() == sent, "{length} bytes came back");
     }
@@ -222,8 +223,8 @@ async fn a_real_adbd_moves_files() {
 }
 
 #[tokio::test]
-async fn a_real_adbd_gives_raw_output() {
-    if !inside("a_real_adbd_gives_raw_output") {
+async fn real_adbd_returns_raw_output() {
+    if !inside("real_adbd_returns_raw_output") {
         return;
     }
     let real = Real::start().await;
@@ -236,14 +237,14 @@ async fn a_real_adbd_gives_raw_output() {
 }
 
 #[tokio::test]
-async fn a_real_adbd_serves_sixteen_streams_at_once() {
-    if !inside("a_real_adbd_serves_sixteen_streams_at_once") {
+async fn real_adbd_serves_sixteen_streams_at_once() {
+    if !inside("real_adbd_serves_sixteen_streams_at_once") {
         return;
     }
     let real = Real::start().await;
     let phone = &real.phone;
     let mut cats = join_all((0..16).map(|_| exec(phone, "cat"))).await;
-    // All are open; each gets its own back, the last one first.
+    // All are open; each gets its own data back, the last one first.
     for (n, cat) in cats.iter_mut().enumerate().rev() {
         cat.as_mut().unwrap().write_all(&[n as u8; 1000]).await.unwrap();
     }
@@ -262,8 +263,8 @@ async fn a_real_adbd_serves_sixteen_streams_at_once() {
 }
 
 #[tokio::test]
-async fn a_real_adbd_that_dies_is_noticed() {
-    if !inside("a_real_adbd_that_dies_is_noticed") {
+async fn death_of_real_adbd_is_noticed() {
+    if !inside("death_of_real_adbd_is_noticed") {
         return;
     }
     let Real { phone, mut adbd, folder: _folder, .. } = Real::start().await;
@@ -272,14 +273,14 @@ async fn a_real_adbd_that_dies_is_noticed() {
     adbd.kill().unwrap();
     adbd.wait().unwrap();
     let error = Error::from_io(stream.read_u8().await.unwrap_err());
-    assert!(matches!(error, Error::Vanished { .. }), "{error}");
+    assert!(matches!(error, Error::Disconnected { .. }), "{error}");
     let error = run(&phone, "exit 3").await.unwrap_err();
     assert!(matches!(error, Error::NotReachable { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_real_adbd_tells_more_of_files_by_version_2() {
-    if !inside("a_real_adbd_tells_more_of_files_by_version_2") {
+async fn real_adbd_stats_files_by_version_2() {
+    if !inside("real_adbd_stats_files_by_version_2") {
         return;
     }
     let real = Real::start().await;
@@ -307,7 +308,7 @@ async fn a_real_adbd_tells_more_of_files_by_version_2() {
     assert_eq!((listed.len(), &listed[1].0[..]), (2, "link"));
     assert_eq!(list_details(phone, &real.path("nothing")).await.unwrap(), []);
 
-    // One stream serves both versions, one after the other.
+    // One stream serves both versions in turn.
     let mut sync = FileSync::open(phone).await.unwrap();
     assert!(sync.details(&real.path("nothing")).await.is_err());
     assert_eq!(sync.details(&real.path("large")).await.unwrap(), told);
@@ -316,8 +317,8 @@ async fn a_real_adbd_tells_more_of_files_by_version_2() {
 }
 
 #[tokio::test]
-async fn a_real_adbd_takes_and_gives_files_compressed() {
-    if !inside("a_real_adbd_takes_and_gives_files_compressed") {
+async fn real_adbd_transfers_files_compressed() {
+    if !inside("real_adbd_transfers_files_compressed") {
         return;
     }
     let real = Real::start().await;
@@ -334,7 +335,7 @@ async fn a_real_adbd_takes_and_gives_files_compressed() {
             assert!(back == sent, "{compression:?} {length}: back");
         }
     }
-    // After a file that it cannot give or take it ends the stream.
+    // After a failed transfer it ends the stream.
     for request in [&b"RECV\x04\0\0\0/\xc3\xa4x"[..], b"SEND\x0a\0\0\0/proc/x,33DONE\0\0\0\0"] {
         let mut stream = real.phone.open("sync:").await.unwrap();
         stream.write_all(request).await.unwrap();
@@ -344,14 +345,14 @@ async fn a_real_adbd_takes_and_gives_files_compressed() {
 }
 
 #[tokio::test]
-async fn a_real_adbd_counts_bytes_with_us() {
-    if !inside("a_real_adbd_counts_bytes_with_us") {
+async fn real_adbd_supports_delayed_ack_with_us() {
+    if !inside("real_adbd_supports_delayed_ack_with_us") {
         return;
     }
     let real = Real::start().await;
-    let phone = Direct::tcp(&real.address).with_delayed_ack();
+    let phone = DirectTransport::tcp(&real.address).with_delayed_ack();
     let features = phone.features().await.unwrap();
-    // What the virtual phone announces from Android 14 on is this, without what it does not serve.
+    // The virtual phone announces the same from Android 14 on, minus what it does not serve.
     assert_eq!(
         features.to_string(),
         "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,apex,abb,fixed_push_symlink_timestamp,abb_exec,\
@@ -363,7 +364,7 @@ async fn a_real_adbd_counts_bytes_with_us() {
     let sent = pattern(9_000_000);
     push(&phone, &real.path("f"), 0o640, 7, &sent[..]).await.unwrap();
     assert!(pull(&phone, &real.path("f"), 10_000_000).await.unwrap() == sent);
-    // A reader that takes its time stops the phone, and another stream goes on meanwhile.
+    // A slow reader stops the phone, while another stream continues.
     let mut slow = phone.open("exec:head -c 9000000 /dev/zero").await.unwrap();
     assert_eq!(run(&phone, "echo quick").await.unwrap().stdout, b"quick\n");
     let mut all = Vec::new();
@@ -374,8 +375,8 @@ async fn a_real_adbd_counts_bytes_with_us() {
 }
 
 #[tokio::test]
-async fn a_real_adbd_reaches_places_and_leads_others_to_us() {
-    if !inside("a_real_adbd_reaches_places_and_leads_others_to_us") {
+async fn real_adbd_forwards_and_reverses() {
+    if !inside("real_adbd_forwards_and_reverses") {
         return;
     }
     let real = Real::start().await;
@@ -387,10 +388,10 @@ async fn a_real_adbd_reaches_places_and_leads_others_to_us() {
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
 
     let mut reversal = phone.reverse("tcp:0", "here", true).await.unwrap();
-    let place = reversal.listens_at().replace("tcp", "127.0.0.1");
+    let place = reversal.listens_on().replace("tcp", "127.0.0.1");
     let listed = reverse::list(&phone).await.unwrap();
     let told: Vec<_> = listed.iter().map(|f| (&f.listen[..], &f.target[..])).collect();
-    assert_eq!(told, [(reversal.listens_at(), "here")]);
+    assert_eq!(told, [(reversal.listens_on(), "here")]);
     assert!(listed[0].serial.starts_with("host-"), "{listed:?}");
     let (mut there, here) = tokio::join!(TcpStream::connect(&place), reversal.accept());
     let (mut reads, mut writes) = tokio::io::split(here.unwrap());
@@ -398,14 +399,14 @@ async fn a_real_adbd_reaches_places_and_leads_others_to_us() {
         () = echoes(there.as_mut().unwrap(), 1_000_000) => {}
         _ = tokio::io::copy(&mut reads, &mut writes) => panic!("the stream ended early"),
     }
-    let error = phone.reverse(reversal.listens_at(), "there", false).await.err();
+    let error = phone.reverse(reversal.listens_on(), "there", false).await.err();
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
     drop(reversal);
-    assert_eq!(reverse::list(&phone).await.unwrap(), [], "it heard so before");
+    assert_eq!(reverse::list(&phone).await.unwrap(), [], "it was removed before");
     assert!(TcpStream::connect(&place).await.is_err());
 
     let reversal = phone.reverse("localabstract:back", "tcp:1", true).await.unwrap();
-    let _leading = reversal.lead_to(echo.replace("tcp", "127.0.0.1"));
+    let _leading = reversal.forward_to(echo.replace("tcp", "127.0.0.1"));
     let phone = std::sync::Arc::new(phone);
     let forwarding = forward(phone.clone(), "127.0.0.1:0", "localabstract:back").await.unwrap();
     let connect = async || TcpStream::connect(forwarding.address().unwrap()).await.unwrap();
@@ -417,15 +418,15 @@ async fn a_real_adbd_reaches_places_and_leads_others_to_us() {
     assert!(error.to_string().contains("listener 'tcp:9' not found"), "{error}");
     reverse::kill_all(&*phone).await.unwrap();
     assert_eq!(reverse::list(&*phone).await.unwrap(), []);
-    // An adb server's way: nobody waits here for what the phone opens.
+    // Like an adb server: nobody here expects the streams that the phone opens.
     let port = reverse::reverse(&*phone, "tcp:0", "tcp:2", true).await.unwrap().unwrap();
     let mut refused = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     assert!(matches!(refused.read(&mut [0; 1]).await, Ok(0) | Err(_)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_server_and_a_real_adbd_forward_and_reverse_for_us() {
-    if !inside("a_stock_server_and_a_real_adbd_forward_and_reverse_for_us") {
+async fn stock_server_and_real_adbd_forward_and_reverse_for_us() {
+    if !inside("stock_server_and_real_adbd_forward_and_reverse_for_us") {
         return;
     }
     let real = Real::start().await;

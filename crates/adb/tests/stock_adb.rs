@@ -1,7 +1,7 @@
-//! A stock `adb` against our phone side, and our way through its server back to our phone.
+//! A stock `adb` with our phone end, and our transport through its server back to our phone.
 //!
-//! Each test has a private adb server, which it ends. Without an `adb` program they are skipped,
-//! unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! Each test starts and ends a private adb server. Without an `adb` program they are skipped, unless
+//! `THUMBWIRE_REQUIRE_REAL=1`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -12,11 +12,11 @@ use std::sync::atomic::Ordering;
 use common::stock::{PATIENCE, Stock, stdout};
 use common::{pattern, text};
 use thumbwire_adb::services::sync::{list, pull, push, stat};
-use thumbwire_adb::wire::devices::State;
+use thumbwire_adb::wire::devices::DeviceState;
 use thumbwire_adb::{Error, Transport, exec, run};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_adb_runs_commands() {
+async fn stock_adb_runs_commands() {
     let Some(stock) = Stock::start().await else { return };
 
     let listed = stdout(&stock.adb(&["devices", "-l"]).await);
@@ -38,10 +38,10 @@ async fn a_stock_adb_runs_commands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_client_of_a_stock_adb_ends_its_command() {
+async fn killed_stock_client_ends_its_command() {
     let Some(stock) = Stock::start().await else { return };
     let mut client = stock.command().args(["shell", "hang"]).spawn().unwrap();
-    // A later command of the same connection is answered: by then the first has been sent.
+    // A later command on the same connection gets a reply: by then the first was sent.
     while stock.phone.opened.load(Ordering::SeqCst) == 0 {
         stock.adb(&["get-state"]).await;
     }
@@ -53,7 +53,7 @@ async fn a_killed_client_of_a_stock_adb_ends_its_command() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_adb_moves_files() {
+async fn stock_adb_transfers_files() {
     let Some(stock) = Stock::start().await else { return };
     let near = |name: &str| stock.home.path().join(name);
     for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
@@ -74,14 +74,14 @@ async fn a_stock_adb_moves_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_services_work_through_a_stock_server() {
+async fn services_work_through_a_stock_server() {
     let Some(stock) = Stock::start().await else { return };
     let server = stock.server();
     assert!(server.version().await.unwrap() >= 31);
 
     let devices = server.devices().await.unwrap();
     assert_eq!(devices.len(), 1);
-    assert_eq!((&devices[0].serial, &devices[0].state), (&stock.serial, &State::Device));
+    assert_eq!((&devices[0].serial, &devices[0].state), (&stock.serial, &DeviceState::Device));
     assert_eq!(devices[0].property("model"), Some("Tiny_Phone"));
 
     let phone = Arc::new(server.device(&stock.serial));
@@ -109,10 +109,10 @@ async fn the_same_services_work_through_a_stock_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_server_tells_when_phones_come_and_go() {
+async fn stock_server_reports_phones_coming_and_going() {
     let Some(stock) = Stock::start().await else { return };
     let mut tracker = stock.server().track_devices().await.unwrap();
-    let mut until = async |wanted: Option<State>| {
+    let mut until = async |wanted: Option<DeviceState>| {
         let told = async {
             loop {
                 let devices = tracker.next().await.unwrap();
@@ -122,26 +122,26 @@ async fn a_stock_server_tells_when_phones_come_and_go() {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, told).await.expect("the server tells")
+        tokio::time::timeout(PATIENCE, told).await.expect("the server reports it")
     };
-    let listed = until(Some(State::Device)).await;
+    let listed = until(Some(DeviceState::Device)).await;
     assert_eq!((&listed[0].serial, listed[0].property("device")), (&stock.serial, Some("tiny")));
     stock.adb(&["disconnect", &stock.serial]).await;
     until(None).await;
     stock.adb(&["connect", &stock.serial]).await;
-    until(Some(State::Device)).await;
+    until(Some(DeviceState::Device)).await;
     stock.adb(&["kill-server"]).await;
     let error = tracker.next().await.unwrap_err();
-    assert!(matches!(error, Error::Vanished { .. }), "{error}");
+    assert!(matches!(error, Error::Disconnected { .. }), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_server_that_is_killed_is_not_started_by_us_and_used_when_it_is_back() {
+async fn killed_server_is_not_restarted_but_used_when_back() {
     let Some(stock) = Stock::start().await else { return };
     let phone = stock.server().device(&stock.serial);
     assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
     stock.adb(&["kill-server"]).await;
-    // It answers the kill before it is gone.
+    // It acknowledges the kill before it exits.
     let gone = async {
         while !matches!(run(&phone, "exit 3").await, Err(Error::NotReachable { .. })) {
             tokio::task::yield_now().await;
@@ -150,24 +150,27 @@ async fn a_stock_server_that_is_killed_is_not_started_by_us_and_used_when_it_is_
     tokio::time::timeout(PATIENCE, gone).await.expect("the server ends");
     stock.adb(&["start-server"]).await;
     let error = run(&phone, "exit 3").await.unwrap_err();
-    assert!(matches!(error, Error::NoSuchDevice { .. }), "it has forgotten the phone: {error}");
+    assert!(matches!(error, Error::NoSuchDevice { .. }), "it no longer knows the phone: {error}");
     stock.adb(&["connect", &stock.serial]).await;
     assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_server_is_asked_about_phones_by_other_names_than_a_plain_serial() {
+async fn stock_server_resolves_ambiguous_serials() {
     let Some(stock) = Stock::start().await else { return };
     let server = stock.server();
     let listed = server.devices().await.unwrap();
     let number = listed[0].property("transport_id").unwrap().parse().unwrap();
-    // A name with a colon that is no address is chosen first: as an odd serial is.
-    for phone in [server.device("model:Tiny_Phone"), server.device_numbered("(none)", number)] {
+    // A name with a colon that is not an address selects the transport first, like an unusual serial.
+    for phone in
+        [server.device("model:Tiny_Phone"), server.device_by_transport_id("(none)", number)]
+    {
         assert!(phone.features().await.unwrap().has("shell_v2"), "{phone:?}");
         assert_eq!(run(&phone, "exit 3").await.unwrap().status, Some(3));
         assert!(phone.forward("tcp:0", "tcp:1", true).await.unwrap().is_some());
     }
-    for phone in [server.device("model:Nobody"), server.device_numbered(&stock.serial, 999)] {
+    for phone in [server.device("model:Nobody"), server.device_by_transport_id(&stock.serial, 999)]
+    {
         let error = phone.features().await.unwrap_err();
         assert!(matches!(error, Error::NoSuchDevice { .. }), "{phone:?}: {error}");
         let error = phone.forward("tcp:0", "tcp:1", true).await.unwrap_err();

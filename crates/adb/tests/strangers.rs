@@ -1,4 +1,4 @@
-//! Two ADB clients that know nothing of us, `libadb` and `adb_client`, straight at our phone side.
+//! Two independent ADB clients, `libadb` and `adb_client`, connected directly to our phone end.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -16,7 +16,7 @@ use libadb::{Connection, Feature, TokioTcp};
 use thumbwire_adb::{Features, Key};
 use tokio::net::TcpStream;
 
-/// Our key in the hands of `libadb`, which brings its own order of asking.
+/// Our key for `libadb`, which has its own authentication order.
 struct OurKey(Key, Vec<u8>);
 
 impl OurKey {
@@ -52,7 +52,7 @@ async fn libadb_runs_commands() {
     let banner = String::from_utf8_lossy(connection.device_banner().unwrap()).into_owned();
     assert!(banner.contains("ro.product.model=Tiny Phone;"), "{banner}");
     let mut room = vec![0; 64 * 1024];
-    // `exec` of this version fails when a command ends before its stdin is closed; this does not.
+    // `exec` of this version fails if a command ends before its stdin is closed; this does not.
     for _ in 0..50 {
         let shell = libadb::shell::v2::open(&mut connection, "both", &mut room).await.unwrap();
         let said = shell.collect().await.unwrap();
@@ -90,7 +90,7 @@ async fn libadb_moves_files() {
 }
 
 #[tokio::test]
-async fn libadb_is_let_in_once_its_key_is_accepted() {
+async fn libadb_is_authorized_once_its_key_is_accepted() {
     let (owner, mut asked) = Owner::new(&[]);
     let address = TinyPhone::modern().listen_guarded(owner).await;
     let mut key = OurKey::new();
@@ -104,8 +104,8 @@ async fn libadb_is_let_in_once_its_key_is_accepted() {
     assert!(asked.try_recv().is_err(), "it is known now");
 }
 
-/// Does something with an `adb_client`, which blocks, and lets go of it before the phone does: it
-/// spins on a connection that the phone has closed.
+/// Runs a closure with a blocking `adb_client`, and drops the client before the phone: it spins on a connection that
+/// the phone has closed.
 async fn adb_client<T: Send + 'static>(
     address: &str,
     act: impl FnOnce(&mut ADBTcpDevice) -> T + Send + 'static,
@@ -132,7 +132,7 @@ async fn adb_client_runs_commands() {
                 [("say a  b", "a  b"), ("both", "out\nerr\n"), ("exit 3", "")]
             {
                 let mut said = Vec::new();
-                // It speaks shell v1 alone: one text, no status.
+                // It speaks only shell v1: merged output, no status.
                 let status = device.shell_command(&command, Some(&mut said), None).unwrap();
                 assert_eq!((String::from_utf8_lossy(&said), status), (expected.into(), None));
             }
@@ -145,7 +145,7 @@ async fn adb_client_runs_commands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn adb_client_moves_files() {
+async fn adb_client_transfers_files() {
     let address = TinyPhone::modern().listen().await;
     adb_client(&address, |device| {
         for length in [0, 1, 64 * 1024, 5 * 1024 * 1024] {
@@ -161,7 +161,7 @@ async fn adb_client_moves_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn adb_client_is_let_in_once_its_key_is_accepted() {
+async fn adb_client_is_authorized_once_its_key_is_accepted() {
     let (owner, mut asked) = Owner::new(&[]);
     let address = TinyPhone::modern().listen_guarded(Arc::clone(&owner) as _).await;
     let accept = async {

@@ -1,5 +1,5 @@
-//! Files over sync version 2, our host at our phone: compressed there and back, links, dry runs, and
-//! what is told of a path. Strangers at the phone's end are in `virtual-phone`'s tests.
+//! Sync version 2, our host with our phone: compression both ways, links, dry runs, and metadata. Other clients are
+//! tested in `virtual-phone`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -9,28 +9,28 @@ use common::{TinyPhone, pattern, text};
 use thumbwire_adb::services::sync::{FileSync, details, list_details, pull};
 use thumbwire_adb::wire::compress::{Compression, Compressor};
 use thumbwire_adb::wire::sync::{emit_data, emit_done};
-use thumbwire_adb::wire::sync2::{Errno, Request};
-use thumbwire_adb::{Direct, Error, Features, Transport};
+use thumbwire_adb::wire::sync_v2::{Errno, Request};
+use thumbwire_adb::{DirectTransport, Error, Features, Transport};
 use tokio::io::AsyncWriteExt;
 
 const ALL: &str = "shell_v2,cmd,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,\
                    sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
 
-fn phone(features: &str) -> (TinyPhone, Direct) {
+fn phone(features: &str) -> (TinyPhone, DirectTransport) {
     let phone = TinyPhone { features: Features::read(features), ..TinyPhone::default() };
     let pipe = phone.pipe();
-    (phone, Direct::over(pipe))
+    (phone, DirectTransport::from_io(pipe))
 }
 
-/// What the phone says to these bytes.
-async fn answer(adb: &Direct, bytes: &[u8]) -> String {
+/// The phone's reply to these bytes.
+async fn answer(adb: &DirectTransport, bytes: &[u8]) -> String {
     let mut stream = adb.open("sync:").await.unwrap();
     stream.write_all(bytes).await.unwrap();
     text(stream).await
 }
 
 #[tokio::test]
-async fn files_come_back_as_they_went_by_every_compression() {
+async fn files_round_trip_with_every_compression() {
     let (phone, adb) = phone(ALL);
     for compression in [Compression::None, Compression::Brotli, Compression::Lz4, Compression::Zstd]
     {
@@ -48,7 +48,7 @@ async fn files_come_back_as_they_went_by_every_compression() {
 }
 
 #[tokio::test]
-async fn a_path_is_told_of_with_its_size_and_why_not() {
+async fn stat_returns_full_sizes_and_errors() {
     let (phone, adb) = phone(ALL);
     let mut sync = FileSync::open(&adb).await.unwrap();
     sync.push("/sdcard/f", 0o640, 7, &b"five!"[..]).await.unwrap();
@@ -56,15 +56,15 @@ async fn a_path_is_told_of_with_its_size_and_why_not() {
     let told = details(&adb, "/sdcard/f").await.unwrap();
     assert_eq!((told.mode, told.size, told.mtime), (0o100_640, 5 << 32, 7));
     let error = details(&adb, "/nothing").await.unwrap_err();
-    assert_eq!(error.to_string(), "look at \"/nothing\": No such file or directory");
+    assert_eq!(error.to_string(), "stat \"/nothing\": No such file or directory");
     let listed = list_details(&adb, "/sdcard").await.unwrap();
     assert_eq!(listed, [("f".to_owned(), Ok::<_, Errno>(told))]);
-    // Version 1 has 32 bits.
+    // Version 1 has only 32 bits.
     assert_eq!(sync.stat("/sdcard/f").await.unwrap().size, 0);
 }
 
 #[tokio::test]
-async fn a_phone_serves_what_it_announces() {
+async fn phone_serves_what_it_announces() {
     let (_, adb) = phone("shell_v2,cmd,stat_v2,sendrecv_v2,sendrecv_v2_lz4");
     assert!(details(&adb, "/sdcard").await.is_ok());
     let ask = |request: Request| {
@@ -95,7 +95,7 @@ async fn a_phone_serves_what_it_announces() {
 }
 
 #[tokio::test]
-async fn a_dry_run_leaves_no_file_and_a_link_leads_somewhere() {
+async fn dry_run_leaves_no_file_and_links_are_created() {
     let (phone, adb) = phone(ALL);
     let mut out = BytesMut::new();
     let send = |mode, dry_run| Request::Send {
@@ -128,7 +128,7 @@ async fn a_dry_run_leaves_no_file_and_a_link_leads_somewhere() {
 }
 
 #[tokio::test]
-async fn data_that_cannot_be_understood_is_refused_at_once_and_read_to_its_end() {
+async fn malformed_data_is_refused_at_once_and_drained() {
     let (phone, adb) = phone(ALL);
     let mut out = BytesMut::new();
     Request::Send {

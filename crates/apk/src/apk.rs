@@ -1,67 +1,68 @@
-//! A package: its parts, read as they are asked for.
+//! An Android package, read on demand.
 
 use bytes::Bytes;
 
 use super::archive::Archive;
-use super::configuration::Wanted;
+use super::configuration::DeviceConfig;
 use super::manifest::Manifest;
+use super::resource_table::ResourceTable;
 use super::signing::{self, Certificate};
-use super::table::Table;
 use super::xml::{self, Element, Value};
 use super::{Error, Limits, Source};
 
 const MANIFEST: &str = "AndroidManifest.xml";
 const TABLE: &str = "resources.arsc";
 
-/// An Android package of which only the ranges are read that are asked for.
+/// An Android package. Only the byte ranges that are needed are read.
 ///
-/// Of a resource that has several values, for languages and phones, one is taken by a fixed rule: that without a language, else English
-/// (without a region, American, any other), else the first language in the table; among those the one that asks for nothing special of
-/// the phone (size, density, night …), and the lowest API level, or with [`on`](Self::on) the highest that the phone reaches; of equals
-/// the first.
+/// If a resource has several values for languages and phones, one is chosen by a fixed rule: the value without a
+/// language, else English (without a region, US, other), else the first language in the table. Among those, the value
+/// without special requirements (size, density, night mode …) wins, then the one for the lowest API level, or, after
+/// [`on`](Self::on), for the highest level that the phone reaches. Of equals, the first wins.
 pub struct Apk<'s> {
     archive: Archive<'s>,
     limits: Limits,
-    wanted: Wanted,
-    /// `Some(None)`: it has none.
-    table: Option<Option<Table>>,
+    wanted: DeviceConfig,
+    /// `Some(None)`: the package has none.
+    table: Option<Option<ResourceTable>>,
 }
 
 impl<'s> Apk<'s> {
-    /// Reads the end and the list of files.
+    /// Reads the end of the package and its list of files.
     ///
     /// # Errors
-    /// [`Error::Malformed`] where it is no package that Android would install, [`Error::TooLarge`], [`Error::Source`]: so with all that
-    /// follows.
+    /// [`Error::Malformed`] if Android would not install the package; [`Error::TooLarge`], [`Error::Source`]. All other
+    /// methods can return these too.
     pub async fn open(source: impl Source + 's, limits: Limits) -> Result<Self, Error> {
         let archive = Archive::open(Box::new(source), limits).await?;
-        Ok(Self { archive, limits, wanted: Wanted::default(), table: None })
+        Ok(Self { archive, limits, wanted: DeviceConfig::default(), table: None })
     }
 
-    /// The same, as a phone of this API level reads it: its resources for that level, and the certificate that this level goes by.
+    /// Reads the package like a phone of this API level: with its resources for that level and the certificate used at
+    /// that level.
     #[must_use]
     pub fn on(mut self, sdk: u32) -> Self {
         self.wanted.sdk = Some(sdk);
         self
     }
 
-    /// The names of the files in it, in the directory's order.
+    /// The names of all files, in directory order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.archive.names()
     }
 
-    /// A file, unpacked.
+    /// The unpacked content of a file.
     ///
     /// # Errors
-    /// [`Error::Missing`] where there is none.
+    /// [`Error::Missing`] if there is no such file.
     pub async fn file(&mut self, name: &str) -> Result<Bytes, Error> {
         self.archive.file(name).await
     }
 
-    /// Its manifest, with what that refers to.
+    /// The manifest, with references resolved.
     ///
     /// # Errors
-    /// See [`open`](Self::open); [`Error::Missing`] where it has no manifest.
+    /// See [`open`](Self::open); [`Error::Missing`] if there is no manifest.
     pub async fn manifest(&mut self) -> Result<Manifest, Error> {
         let root = self.manifest_xml().await?;
         self.load_table().await?;
@@ -69,18 +70,18 @@ impl<'s> Apk<'s> {
         Manifest::read(&root, &mut |id| look(table, id, &wanted))
     }
 
-    /// Its manifest as it stands.
+    /// The manifest as XML, with references left as they are.
     ///
     /// # Errors
     /// See [`manifest`](Self::manifest).
     pub async fn manifest_xml(&mut self) -> Result<Element, Error> {
         if self.table.is_none() {
-            self.archive.gather(&[MANIFEST, TABLE]).await?;
+            self.archive.prefetch(&[MANIFEST, TABLE]).await?;
         }
         xml::read(&self.archive.file(MANIFEST).await?, &self.limits)
     }
 
-    /// The application's label in a language (`de`, `de-AT`), else in the default one.
+    /// The application's label in a language (`de`, `de-AT`), or in the default language if it has no such translation.
     ///
     /// # Errors
     /// See [`manifest`](Self::manifest).
@@ -91,19 +92,19 @@ impl<'s> Apk<'s> {
         Ok(manifest?.label)
     }
 
-    /// The XML file that a resource is (`@xml/…`), references left as they are: see [`resolve`](Self::resolve).
+    /// The XML file behind a resource (`@xml/…`), with references left as they are; see [`resolve`](Self::resolve).
     ///
     /// # Errors
-    /// [`Error::Missing`] where there is no such resource, or it is no file of this package.
+    /// [`Error::Missing`] if there is no such resource, or it is not a file in this package.
     pub async fn xml(&mut self, id: u32) -> Result<Element, Error> {
         let value = self.value(id).await?;
         let path = value.as_ref().and_then(Value::text).filter(|path| self.archive.has(path));
-        let path = path.ok_or_else(|| Error::Missing(format!("file of resource {id:#010x}")))?;
+        let path = path.ok_or_else(|| Error::Missing(format!("file for resource {id:#010x}")))?;
         xml::read(&self.archive.file(path).await?, &self.limits)
     }
 
-    /// What a resource comes to, references followed. A reference to what is not here, as the framework's, stays one. `None` where there
-    /// is no such resource, it has no single value, or references run in a circle.
+    /// The value of a resource, with references followed. A reference to another package, such as the framework, stays
+    /// a reference. `None` if there is no such resource, it has no single value, or the references form a cycle.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -112,16 +113,16 @@ impl<'s> Apk<'s> {
         look(&mut self.table, id, &self.wanted)
     }
 
-    /// A resource as words, whatever its type; `None` as with [`value`](Self::value), and where it is not in this package.
+    /// A resource as text, whatever its type; `None` like [`value`](Self::value), or if it is not in this package.
     ///
     /// # Errors
     /// See [`open`](Self::open).
     pub async fn string(&mut self, id: u32) -> Result<Option<String>, Error> {
         let value = self.value(id).await?.filter(|it| !matches!(it, Value::Reference(_)));
-        Ok(value.and_then(|value| value.words()))
+        Ok(value.and_then(|value| value.to_display_string()))
     }
 
-    /// Replaces references in attributes by what they come to; those that are not here stay.
+    /// Replaces references in attributes by their values. References to other packages stay.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -140,10 +141,12 @@ impl<'s> Apk<'s> {
         Ok(())
     }
 
-    /// Who signed it, as a phone of the level given to [`on`](Self::on) sees it: by the newest scheme that is there and that it knows, see
-    /// [`Scheme`](super::Scheme). Without a level, by all schemes, the newest first: mostly the same certificate several times. Whoever
-    /// remembers an app by its signer must then remember all of them, because a phone verifies one scheme, and what stands in the others may be
-    /// anybody's copy. Empty where nobody signed. No signature is verified here: the phone did that when it installed the package.
+    /// The certificates that signed the package, as seen by a phone of the level given to [`on`](Self::on): those of
+    /// the newest scheme that the package has and the phone knows, see [`Scheme`](super::Scheme). Without a level,
+    /// those of all schemes, newest first; this is usually the same certificate several times. To pin an app by its
+    /// signer you must then pin all of them, because a phone verifies one scheme only and the others may hold a copy of
+    /// anybody's certificate. Empty if the package is unsigned. Signatures are not verified here: the phone did that at
+    /// installation.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -155,7 +158,7 @@ impl<'s> Apk<'s> {
         if self.table.is_none() {
             let has = self.archive.has(TABLE);
             let bytes = if has { Some(self.archive.file(TABLE).await?) } else { None };
-            let table = bytes.map(|bytes| Table::read(&bytes, &self.limits)).transpose()?;
+            let table = bytes.map(|bytes| ResourceTable::read(&bytes, &self.limits)).transpose()?;
             self.table = Some(table);
         }
         Ok(())
@@ -163,9 +166,9 @@ impl<'s> Apk<'s> {
 }
 
 fn look(
-    table: &mut Option<Option<Table>>,
+    table: &mut Option<Option<ResourceTable>>,
     id: u32,
-    wanted: &Wanted,
+    wanted: &DeviceConfig,
 ) -> Result<Option<Value>, Error> {
     table.as_mut().and_then(Option::as_mut).map_or(Ok(None), |table| table.value(id, wanted))
 }

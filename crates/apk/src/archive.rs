@@ -1,15 +1,18 @@
-//! The files in a package, by name: the end of the directory, the directory, and files on demand.
+//! Finds files in a package by name: reads the end of the central directory, the directory, then files on demand.
 //!
-//! What is refused and how an odd package is taken follows AOSP's libziparchive (`zip_archive.cc`), so that what is read here is what the
+//! The rules for invalid and unusual packages follow AOSP's libziparchive (`zip_archive.cc`), so that we read what the
 //! phone reads:
 //!
-//! * The end of the directory is found from the package's end backwards; the first mark counts, and its comment must reach to the end.
-//! * No bytes before the package, no ZIP64 (signed packages cannot have it: `ZipUtils` in AOSP's `util/apk`).
-//! * Two files of one name are an error: such a package cannot be installed.
-//! * Sizes, places and methods are those of the directory; of the header before a file only the lengths of its name and extra field count.
-//! * A file must end before the directory. Files may overlap: each is read by itself and bounded by itself.
-//! * Method 8 is deflated, any other is stored, in as many bytes as it is long (`ZipAssetsProvider` in androidfw).
-//! * Checksums are not looked at; a deflated file must have exactly the length that is claimed.
+//! * The end of central directory is searched backwards from the end of the package. The first signature found counts,
+//!   and its comment must reach the end of the package.
+//! * No bytes before the package and no ZIP64: signed packages cannot have it (`ZipUtils` in AOSP's `util/apk`).
+//! * Two files with the same name are an error: Android does not install such a package.
+//! * Sizes, offsets and methods come from the central directory. From a file's local header, only the lengths of the
+//!   name and the extra field are used.
+//! * A file must end before the directory. Files may overlap: each one is read and limited on its own.
+//! * Method 8 means deflated; any other method means stored, with the unpacked length (`ZipAssetsProvider` in
+//!   androidfw).
+//! * Checksums are ignored. A deflated file must unpack to exactly the declared length.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -18,7 +21,7 @@ use bytes::Bytes;
 use flate2::read::DeflateDecoder;
 
 use super::chunk::{u16_at, u32_at};
-use super::window::Windows;
+use super::ranges::RangeCache;
 use super::{Error, Limits, Source};
 
 const WHAT: &str = "package";
@@ -30,22 +33,22 @@ const ENTRY_MARK: u32 = 0x0201_4b50;
 const ENTRY: usize = 46;
 const HEADER_MARK: u32 = 0x0403_4b50;
 const HEADER: u64 = 30;
-/// The longest comment.
+/// The longest comment, in bytes.
 const COMMENT: usize = 65_535;
 const DEFLATED: u16 = 8;
-/// How much an extra field takes that aligns a file to a page, about.
+/// Approximate size of an extra field that aligns a file to a page.
 const ALIGNMENT: u64 = 4 << 10;
-/// Files that lie no further apart are read together: the bytes between cost less than another round trip.
+/// Files closer together than this are read in one go: the bytes between them cost less than another round trip.
 const APART: u64 = 64 << 10;
 
-/// A package's files.
+/// The files of a package.
 pub(crate) struct Archive<'s> {
-    windows: Windows<'s>,
+    windows: RangeCache<'s>,
     limits: Limits,
     entries: HashMap<String, Entry>,
-    /// Their names, in the directory's order.
+    /// File names, in directory order.
     names: Vec<String>,
-    /// Where the directory begins.
+    /// Offset of the central directory.
     directory: u64,
 }
 
@@ -54,17 +57,17 @@ struct Entry {
     deflated: bool,
     packed: u64,
     unpacked: u64,
-    /// Where its header begins.
+    /// Offset of the local header.
     header: u64,
 }
 
 impl<'s> Archive<'s> {
-    /// Reads the directory.
+    /// Reads the central directory.
     pub(crate) async fn open(source: Box<dyn Source + 's>, limits: Limits) -> Result<Self, Error> {
-        let mut windows = Windows::open(source).await?;
-        let end = End::find(&windows.tail())?;
+        let mut windows = RangeCache::open(source).await?;
+        let end = EndOfCentralDirectory::find(&windows.tail())?;
         if end.size > limits.directory {
-            return Err(Error::TooLarge { what: "the directory", limit: limits.directory });
+            return Err(Error::TooLarge { what: "the central directory", limit: limits.directory });
         }
         let directory = windows.bytes(end.directory, end.size).await?;
         let (entries, names) = (HashMap::new(), Vec::new());
@@ -73,7 +76,7 @@ impl<'s> Archive<'s> {
         Ok(archive)
     }
 
-    /// The names of its files, in the directory's order.
+    /// The file names, in directory order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -82,17 +85,17 @@ impl<'s> Archive<'s> {
         self.entries.contains_key(name)
     }
 
-    /// Where the directory begins: what is signed beside the files lies before it.
+    /// Offset of the central directory. The signing block ends here.
     pub(crate) fn directory(&self) -> u64 {
         self.directory
     }
 
-    pub(crate) fn windows(&mut self) -> &mut Windows<'s> {
+    pub(crate) fn windows(&mut self) -> &mut RangeCache<'s> {
         &mut self.windows
     }
 
-    /// Reads these files in one go where they lie near each other; those that are missing or too large are passed over.
-    pub(crate) async fn gather(&mut self, names: &[&str]) -> Result<(), Error> {
+    /// Reads these files ahead, in one go where they are close together. Skips missing and oversized files.
+    pub(crate) async fn prefetch(&mut self, names: &[&str]) -> Result<(), Error> {
         let mut ranges: Vec<(u64, u64)> =
             names.iter().filter_map(|name| self.extent(name)).collect();
         ranges.sort_unstable();
@@ -109,7 +112,7 @@ impl<'s> Archive<'s> {
         Ok(())
     }
 
-    /// A file, unpacked.
+    /// The unpacked content of a file.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::TooLarge`], [`Error::Malformed`], [`Error::Source`].
@@ -124,19 +127,19 @@ impl<'s> Archive<'s> {
         }
         let header = self.windows.bytes(entry.header, HEADER).await?;
         if u32_at(&header, 0) != Some(HEADER_MARK) {
-            return Err(Error::malformed(WHAT, format!("{name:?} has no header")));
+            return Err(Error::malformed(WHAT, format!("{name:?} has no local header")));
         }
         let lengths = [26, 28].into_iter().filter_map(|at| u16_at(&header, at)).map(u64::from);
         let from = entry.header + HEADER + lengths.sum::<u64>();
         let length = if entry.deflated { entry.packed } else { entry.unpacked };
         if from.saturating_add(length) > self.directory {
-            return Err(Error::malformed(WHAT, format!("{name:?} runs into the directory")));
+            return Err(Error::malformed(WHAT, format!("{name:?} overlaps the central directory")));
         }
         let packed = self.windows.bytes(from, length).await?;
         if entry.deflated { inflate(&packed, entry.unpacked, name) } else { Ok(packed) }
     }
 
-    /// From where to where a file lies, about.
+    /// Approximate start and end offset of a file, header included.
     fn extent(&self, name: &str) -> Option<(u64, u64)> {
         let entry = self.entries.get(name)?;
         let largest = entry.packed.max(if entry.deflated { 0 } else { entry.unpacked });
@@ -146,76 +149,81 @@ impl<'s> Archive<'s> {
     }
 
     fn read_directory(&mut self, directory: &[u8], count: usize) -> Result<(), Error> {
-        let broken = |why: &str| Error::malformed(WHAT, format!("its directory {why}"));
+        let broken = |why: &str| Error::malformed(WHAT, format!("the central directory {why}"));
         let mut rest = directory;
         for _ in 0..count {
             let number = |at| u32_at(rest, at).map(u64::from);
             let length = |at| u16_at(rest, at).map(usize::from);
             if u32_at(rest, 0) != Some(ENTRY_MARK) {
-                return Err(broken("ends early"));
+                return Err(broken("has fewer entries than declared"));
             }
             let numbers = || Some((u16_at(rest, 10)?, number(20)?, number(24)?, number(42)?));
             let lengths = || Some((length(28)?, length(30)? + length(32)?));
-            let (method, packed, unpacked, header) = numbers().ok_or_else(|| broken("is cut"))?;
-            let (name, others) = lengths().ok_or_else(|| broken("is cut"))?;
-            let named = rest.get(ENTRY..ENTRY + name).ok_or_else(|| broken("is cut"))?;
+            let (method, packed, unpacked, header) =
+                numbers().ok_or_else(|| broken("is truncated"))?;
+            let (name, others) = lengths().ok_or_else(|| broken("is truncated"))?;
+            let named = rest.get(ENTRY..ENTRY + name).ok_or_else(|| broken("is truncated"))?;
             let named = std::str::from_utf8(named).ok().filter(|name| !name.contains('\0'));
-            let named = named.ok_or_else(|| broken("has a name that is no text"))?.to_owned();
+            let named =
+                named.ok_or_else(|| broken("has a file name that is not valid UTF-8"))?.to_owned();
             if header >= self.directory {
-                return Err(broken("points behind itself"));
+                return Err(broken("has an entry with an offset past the directory"));
             }
             let entry = Entry { deflated: method == DEFLATED, packed, unpacked, header };
             self.names.push(named.clone());
             if self.entries.insert(named, entry).is_some() {
-                return Err(broken("has a name twice"));
+                return Err(broken("lists a file name twice"));
             }
-            rest = rest.get(ENTRY + name + others..).ok_or_else(|| broken("is cut"))?;
+            rest = rest.get(ENTRY + name + others..).ok_or_else(|| broken("is truncated"))?;
         }
         Ok(())
     }
 }
 
-/// What the end of the directory says of it.
-struct End {
+/// The end of central directory record.
+struct EndOfCentralDirectory {
     directory: u64,
     size: u64,
     count: usize,
 }
 
-impl End {
-    /// `u32 mark, u16 disk, u16 disk, u16 count, u16 count, u32 size, u32 place, u16 length of the comment`.
+impl EndOfCentralDirectory {
+    /// `u32 signature, u16 disk, u16 disk, u16 count, u16 count, u32 size, u32 offset, u16 comment length`.
     fn find((from, tail): &(u64, Bytes)) -> Result<Self, Error> {
         let broken = |why: &str| Error::malformed(WHAT, why);
-        let last = tail.len().checked_sub(END).ok_or_else(|| broken("it is no ZIP archive"))?;
+        let last = tail.len().checked_sub(END).ok_or_else(|| broken("not a ZIP archive"))?;
         let mut places = (last.saturating_sub(COMMENT)..=last).rev();
         let at = places.find(|at| u32_at(tail, *at) == Some(END_MARK));
-        let at = at.ok_or_else(|| broken("it is no ZIP archive, or is cut"))?;
+        let at = at.ok_or_else(|| broken("not a ZIP archive, or truncated"))?;
         let number = |from| u32_at(tail, at + from).map_or(0, u64::from);
         let small = |from| u16_at(tail, at + from).map_or(0, usize::from);
         if at + END + small(20) != tail.len() {
-            return Err(broken("its end is not where its comment ends"));
+            return Err(broken("the ZIP comment does not end at the end of the file"));
         }
         let locator = at.checked_sub(ZIP64_LOCATOR).and_then(|at| u32_at(tail, at));
         if locator == Some(ZIP64_LOCATOR_MARK) {
-            return Err(broken("it is a ZIP64 archive, which no package may be"));
+            return Err(broken("ZIP64 archives are not valid packages"));
         }
         let (size, directory) = (number(12), number(16));
         if directory + size > from + at as u64 {
-            return Err(broken("its directory runs past its end"));
+            return Err(broken("the central directory runs past its end record"));
         }
         Ok(Self { directory, size, count: small(10) })
     }
 }
 
-/// Nothing is held beyond what the file claims, which is bounded.
+/// Allocates no more than the declared length, which is within the limits.
 fn inflate(packed: &[u8], length: u64, name: &str) -> Result<Bytes, Error> {
     let mut unpacked = Vec::new();
     let read = DeflateDecoder::new(packed).take(length + 1).read_to_end(&mut unpacked);
     if let Err(error) = read {
-        return Err(Error::malformed(WHAT, format!("{name:?} cannot be unpacked: {error}")));
+        return Err(Error::malformed(WHAT, format!("cannot unpack {name:?}: {error}")));
     }
     if unpacked.len() as u64 != length {
-        return Err(Error::malformed(WHAT, format!("{name:?} is not as long as it claims")));
+        return Err(Error::malformed(
+            WHAT,
+            format!("{name:?} does not unpack to its declared length"),
+        ));
     }
     Ok(unpacked.into())
 }

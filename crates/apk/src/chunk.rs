@@ -1,11 +1,11 @@
-//! What both compiled formats are made of: chunks with a kind, a header and a body, and numbers in little-endian.
+//! Chunks, the building blocks of both compiled formats: a kind, a header and a body, with little-endian numbers.
 //!
-//! `u16 kind, u16 length of the header, u32 length of all`, then the rest of the header, then the body, which may be chunks again.
-//! Source: `ResChunk_header` in AOSP's `androidfw/ResourceTypes.h`.
+//! `u16 kind, u16 header length, u32 total length`, then the rest of the header, then the body, which may contain
+//! chunks. Source: `ResChunk_header` in AOSP's `androidfw/ResourceTypes.h`.
 
 use bytes::Bytes;
 
-/// The kinds that are read here.
+/// The chunk kinds used here.
 pub(crate) mod kind {
     pub(crate) const POOL: u16 = 0x0001;
     pub(crate) const TABLE: u16 = 0x0002;
@@ -21,14 +21,14 @@ pub(crate) mod kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Chunk {
     pub(crate) kind: u16,
-    /// The length of its header.
+    /// Header length in bytes.
     pub(crate) header: usize,
-    /// All of it, from its header on.
+    /// The whole chunk, header included.
     pub(crate) all: Bytes,
 }
 
 impl Chunk {
-    /// The chunk that begins there; `None` where its lengths do not hold.
+    /// The chunk at this offset; `None` if its lengths are invalid.
     pub(crate) fn read(bytes: &Bytes, at: usize) -> Option<Self> {
         let header = usize::from(u16_at(bytes, at.checked_add(2)?)?);
         let size = usize::try_from(u32_at(bytes, at.checked_add(4)?)?).ok()?;
@@ -41,18 +41,18 @@ impl Chunk {
         })
     }
 
-    /// What follows its header.
+    /// The bytes after the header.
     pub(crate) fn body(&self) -> Bytes {
         self.all.slice(self.header..)
     }
 
-    /// A number of its header or body, counted from its beginning.
+    /// The number at this offset from the start of the chunk.
     pub(crate) fn u32(&self, at: usize) -> Option<u32> {
         u32_at(&self.all, at)
     }
 }
 
-/// The chunks that follow each other there, up to the first whose lengths do not hold.
+/// Consecutive chunks, up to the first one with invalid lengths.
 #[derive(Debug, Clone)]
 pub(crate) struct Chunks {
     bytes: Bytes,
@@ -64,7 +64,7 @@ impl Chunks {
         Self { bytes, at: 0 }
     }
 
-    /// Whether all was read: what is left is none, or too little to be a chunk.
+    /// Whether all chunks were read: the rest is empty or too short to be a chunk.
     pub(crate) fn is_done(&self) -> bool {
         self.bytes.len() - self.at < 8
     }

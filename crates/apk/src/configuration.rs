@@ -1,39 +1,41 @@
-//! For which phones a resource is meant, and which of several is taken.
+//! Device configurations of resource values, and which of several values wins.
 //!
-//! Source of the layout: `ResTable_config` in AOSP's `androidfw/ResourceTypes.h`. Android weighs some twenty qualities of a phone; none of
-//! them is known here but, perhaps, its API level and a language. The rule is therefore [`Wanted::rank`]'s.
+//! Source of the layout: `ResTable_config` in AOSP's `androidfw/ResourceTypes.h`. Android compares some twenty
+//! properties of a phone; here at most the API level and a language are known, so [`DeviceConfig::rank`] defines a simpler
+//! rule.
 
-/// What a resource is wanted for.
+/// The device configuration to look up a resource for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct DeviceConfig {
     /// The phone's API level.
     pub(crate) sdk: Option<u32>,
-    /// A language, `de` or `de-AT`, in lower case and upper case as here.
+    /// A language such as `de` or `de-AT`, with this capitalization.
     pub(crate) locale: Option<String>,
 }
 
-/// For which phones a value is.
+/// The configuration that a resource value is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Configuration {
     language: Code,
     region: Code,
-    /// From this API level on; 0 for all.
+    /// Minimum API level; 0 for any.
     sdk: u32,
-    /// Whether it asks for anything else: a country's network, a size, a density, a night …
+    /// Whether it requires anything else: a mobile network, a size, a density, night mode …
     special: bool,
 }
 
-/// Two or three letters, or two or three digits; zeros for none.
+/// Two or three letters or digits; zeros for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Code([u8; 3]);
 
 /// Smaller is better.
 pub(crate) type Rank = (u32, bool, u32);
 
-impl Wanted {
-    /// The language decides first: the one that is wanted, with its region before without and before others; then none, then English
-    /// (none's region, American, others), then whatever there is. Then what asks for nothing special; then, where the phone's API level
-    /// is known, the highest that it reaches, else the lowest. Of equals the first in the table is taken. `None`: not for this phone.
+impl DeviceConfig {
+    /// Language comes first: the requested one (with the requested region, then without a region, then with another),
+    /// then none, then English (without a region, US, other), then any. Next come values without special requirements;
+    /// then, if the phone's API level is known, the highest level up to it, otherwise the lowest. Of equals, the first
+    /// in the table wins. `None` if the value is not for this phone.
     pub(crate) fn rank(&self, configuration: &Configuration) -> Option<Rank> {
         let level = match self.sdk {
             Some(sdk) if configuration.sdk > sdk => return None,
@@ -62,7 +64,8 @@ impl Wanted {
 }
 
 impl Configuration {
-    /// `u32 size, u32 network, 2 language, 2 region, u32 screen, u32 input, u32 size, u16 API level, u16 0`, and more in newer files.
+    /// `u32 size, u32 network, 2 language, 2 region, u32 screen, u32 input, u32 size, u16 API level, u16 0`, and more
+    /// in newer files.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let size = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
@@ -79,7 +82,8 @@ impl Configuration {
 }
 
 impl Code {
-    /// Two letters as they are, or three of five bits each, of which the first byte's upper bit tells (`unpackLanguageOrRegion`).
+    /// Two plain letters, or, if the top bit of the first byte is set, three letters of five bits each
+    /// (`unpackLanguageOrRegion`).
     fn unpack([first, second]: [u8; 2], base: u8) -> Self {
         if first & 0x80 == 0 {
             return Self([first, second, 0]);

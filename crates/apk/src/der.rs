@@ -1,18 +1,18 @@
-//! As much of DER as it takes to find the signer's certificate in a PKCS#7 signature.
+//! Just enough DER to find the signer's certificate in a PKCS#7 signature.
 //!
-//! Lengths are definite, as DER has it; what is written with open ends (BER) is not found. Source: RFC 2315 (PKCS#7), sections 9.1 and
-//! 9.2, and RFC 5280 (X.509), section 4.1.
+//! Only definite lengths, as DER requires; BER's indefinite lengths are not supported. Source: RFC 2315 (PKCS#7),
+//! sections 9.1 and 9.2, and RFC 5280 (X.509), section 4.1.
 
-/// OID 1.2.840.113549.1.7.2.
+/// OID 1.2.840.113549.1.7.2, `signedData`.
 const SIGNED_DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02];
 const INTEGER: u8 = 0x02;
 const OID: u8 = 0x06;
 const SEQUENCE: u8 = 0x30;
 const SET: u8 = 0x31;
-/// `[0]`, which holds others.
+/// The constructed tag `[0]`.
 const FIRST: u8 = 0xa0;
 
-/// The certificate, in DER, of the first signer: that which has the signer's issuer and serial number.
+/// The DER certificate of the first signer: the one with the signer's issuer and serial number.
 pub(crate) fn signer(pkcs7: &[u8]) -> Option<&[u8]> {
     let mut content = Parts(Parts(pkcs7).part(SEQUENCE)?.inside);
     if content.part(OID)?.inside != SIGNED_DATA {
@@ -21,53 +21,53 @@ pub(crate) fn signer(pkcs7: &[u8]) -> Option<&[u8]> {
     let mut signed = Parts(Parts(content.part(FIRST)?.inside).part(SEQUENCE)?.inside);
     signed.part(INTEGER)?; // version
     signed.part(SET)?; // digest algorithms
-    signed.part(SEQUENCE)?; // what is signed
+    signed.part(SEQUENCE)?; // content
     let certificates = Parts(signed.part(FIRST)?.inside);
     let signers = signed.find(|part| part.tag == SET)?;
     let mut signer = Parts(Parts(signers.inside).part(SEQUENCE)?.inside);
     signer.part(INTEGER)?; // version
     let mut who = Parts(signer.part(SEQUENCE)?.inside);
     let (issuer, serial) = (who.part(SEQUENCE)?, who.part(INTEGER)?);
-    let is_his = |one: &Part<'_>| {
+    let is_his = |one: &DerValue<'_>| {
         identity(one).is_some_and(|(by, number)| by == issuer.all && number == serial.all)
     };
     certificates.into_iter().find(is_his).map(|one| one.all)
 }
 
 /// Issuer and serial number of a certificate.
-fn identity<'a>(certificate: &Part<'a>) -> Option<(&'a [u8], &'a [u8])> {
+fn identity<'a>(certificate: &DerValue<'a>) -> Option<(&'a [u8], &'a [u8])> {
     let mut body = Parts(Parts(certificate.inside).part(SEQUENCE)?.inside);
     let mut serial = body.next()?;
     if serial.tag == FIRST {
-        serial = body.next()?; // it was the version
+        serial = body.next()?; // skip the version
     }
     body.part(SEQUENCE)?; // algorithm
     let issuer = body.part(SEQUENCE)?;
     (serial.tag == INTEGER).then_some((issuer.all, serial.all))
 }
 
-/// A tag, a length and as many bytes.
+/// A tag, a length and that many bytes.
 #[derive(Debug, Clone, Copy)]
-struct Part<'a> {
+struct DerValue<'a> {
     tag: u8,
     inside: &'a [u8],
     all: &'a [u8],
 }
 
-/// Those that follow each other.
+/// Consecutive values.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
-    /// The next, which must have this tag.
-    fn part(&mut self, tag: u8) -> Option<Part<'a>> {
+    /// The next value if it has this tag.
+    fn part(&mut self, tag: u8) -> Option<DerValue<'a>> {
         self.next().filter(|part| part.tag == tag)
     }
 }
 
 impl<'a> Iterator for Parts<'a> {
-    type Item = Part<'a>;
+    type Item = DerValue<'a>;
 
-    fn next(&mut self) -> Option<Part<'a>> {
+    fn next(&mut self) -> Option<DerValue<'a>> {
         let (&tag, rest) = self.0.split_first()?;
         let (&first, rest) = rest.split_first()?;
         let (length, rest) = match first {
@@ -82,6 +82,6 @@ impl<'a> Iterator for Parts<'a> {
         let (inside, after) = rest.split_at_checked(length)?;
         let all = &self.0[..self.0.len() - after.len()];
         self.0 = after;
-        Some(Part { tag, inside, all })
+        Some(DerValue { tag, inside, all })
     }
 }

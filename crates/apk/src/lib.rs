@@ -1,17 +1,18 @@
-//! What an Android package says of itself: its manifest, its resources, its compiled XML files, who signed it.
+//! Reads Android packages: manifest, resources, compiled XML files and signer certificates.
 //!
-//! Begin with [`Apk::open`]: it takes a [`Source`] that reads ranges, because a package of many megabytes lies on a phone and only its tail
-//! and a few entries are wanted. All that a file claims is bounded by [`Limits`]: packages come from strangers.
+//! Start with [`Apk::config`]. It takes a [`Source`] that reads byte ranges, because a package of many megabytes is on a
+//! phone and only its tail and a few entries are needed. Packages come from strangers, so [`Limits`] bound everything
+//! that a file declares.
 //!
-//! `archive` finds files in the package, `window` keeps what was read; `xml` and `table` are the two compiled formats, both made of
-//! `chunk`s with a string `pool`; `manifest` puts them together; `signing` and `der` find certificates. Where a file is odd, the rule is
-//! what Android itself does (AOSP's libziparchive and androidfw), because the package works on a phone that reads it that way. Nothing
-//! here verifies a signature or a checksum: the phone did when it installed the package.
+//! `archive` finds files in the package and `ranges` caches what was read. `xml` and `resource_table` are the two compiled
+//! formats; both consist of `chunk`s and a string `string_pool`. `manifest` combines them; `signing` and `der` find
+//! certificates. Unusual files are read as Android reads them (AOSP's libziparchive and androidfw), because such
+//! packages work on phones. Nothing here verifies a signature or a checksum: the phone did that at installation.
 //!
-//! The formats are read here and not by the crates `apk-info-axml` and `rawzip`: the former gives every value as text, so that a reference
-//! and words look alike, takes a resource of any configuration in the order of a hash map, and follows references in circles until the
-//! stack ends; the latter wants the whole package in memory or a blocking reader (it judges ours in the tests). The virtual phone has a
-//! reader of its own and never this one, so that the two cannot agree on a mistake.
+//! Why not the crates `apk-info-axml` and `rawzip`? `apk-info-axml` returns every value as text, so a reference looks
+//! like a string; it picks a resource of any configuration in hash map order, and follows circular references until the
+//! stack overflows. `rawzip` needs the whole package in memory or a blocking reader (our tests compare against it). The
+//! virtual phone has its own reader and never uses this one, so the two cannot share a bug.
 
 mod apk;
 mod archive;
@@ -19,36 +20,36 @@ mod chunk;
 mod configuration;
 mod der;
 mod manifest;
-mod pool;
+mod ranges;
+mod resource_table;
 mod signing;
-mod table;
-mod window;
+mod string_pool;
 pub mod xml;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
 pub use apk::Apk;
-pub use manifest::{Filter, Manifest, Meta, Service};
+pub use manifest::{IntentFilter, Manifest, MetaData, Service};
 pub use signing::{Certificate, Scheme};
 
-/// Reads ranges of a package.
+/// Reads byte ranges of a package.
 #[async_trait]
 pub trait Source: Send + Sync {
-    /// How long it is, in bytes.
+    /// The length in bytes.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
+    /// The reason why it cannot be read.
     async fn length(&self) -> Result<u64, String>;
 
-    /// The bytes from `from` on, `length` of them; fewer only where it ends.
+    /// `length` bytes at offset `from`; fewer only at the end of the package.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
+    /// The reason why it cannot be read.
     async fn read(&self, from: u64, length: u64) -> Result<Bytes, String>;
 }
 
-/// A package that is here as a whole.
+/// A package that is in memory.
 #[async_trait]
 impl Source for Bytes {
     async fn length(&self) -> Result<u64, String> {
@@ -61,18 +62,18 @@ impl Source for Bytes {
     }
 }
 
-/// What is read at most.
+/// Size limits for reading a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the list of files; by default 8 MiB, about 100,000 files.
+    /// Bytes of the central directory. Default: 8 MiB, about 100,000 files.
     pub directory: u64,
-    /// Bytes of one file in the package, packed and unpacked; by default 32 MiB, which the largest resource tables stay below.
+    /// Bytes of one file in the package, packed and unpacked. Default: 32 MiB; the largest resource tables are smaller.
     pub entry: u64,
-    /// How deep elements may be nested; by default 64.
+    /// Nesting depth of elements. Default: 64.
     pub depth: usize,
-    /// How many elements and attributes a file may have, and a resource table parts; by default 100,000.
+    /// Number of elements and attributes in a file, or of chunks in a resource table. Default: 100,000.
     pub nodes: usize,
-    /// Bytes of text that are taken out of one XML file, and out of a resource table: one string may be referred to often. By default 8 MiB.
+    /// Bytes of text from one XML file or resource table, where one string may be used many times. Default: 8 MiB.
     pub text: usize,
 }
 
@@ -85,27 +86,27 @@ impl Default for Limits {
 /// Why a package cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Its bytes did not come.
+    /// The [`Source`] failed; this is its reason.
     #[error("{0}")]
     Source(String),
-    /// It is none, or is broken.
+    /// Not a package, or a broken one.
     #[error("{what}: {why}")]
     Malformed {
-        /// What was read.
+        /// What was being read.
         what: &'static str,
         /// What is wrong with it.
         why: String,
     },
-    /// It is larger than what is read.
-    #[error("{what} is larger than {limit}")]
+    /// It exceeds one of the [`Limits`].
+    #[error("{what} exceeds the limit of {limit}")]
     TooLarge {
-        /// What.
+        /// What was being read.
         what: &'static str,
-        /// The bound.
+        /// The limit.
         limit: u64,
     },
-    /// It has no such file or resource.
-    #[error("there is no {0} in it")]
+    /// The package has no such file or resource.
+    #[error("the package has no {0}")]
     Missing(String),
 }
 

@@ -1,37 +1,38 @@
-//! A package's manifest: what the app is called, and which of its services others may start.
+//! The manifest of a package: the app's name, versions, and the services that other apps may start.
 //!
-//! Begin with [`Manifest`]. References are resolved by the caller's `Look`; attributes go by their resource, not by their name, as on a
-//! phone. What is taken of several, and the defaults, follow AOSP's `ParsingPackageUtils` and `ParsedServiceUtils`. Activities, receivers
-//! and providers are not read.
+//! Start with [`Manifest`]. The caller resolves references through `ResolveResource`. Attributes are matched by resource id, not
+//! by name, as on a phone. Defaults and the choice among duplicates follow AOSP's `ParsingPackageUtils` and
+//! `ParsedServiceUtils`. Activities, receivers and providers are not read.
 
 use super::Error;
 use super::xml::{Element, Value, id};
 
-/// The API level from which on a part with a filter must say whether it is exported.
+/// From this target API level, a component with an intent filter must declare `android:exported`.
 const MUST_SAY_EXPORTED: u32 = 31;
-/// The longest name of a package and of a permission, in bytes. Android refuses longer ones of packages (`MAX_FILE_NAME_SIZE`, 223).
+/// Maximum length of a package or permission name, in bytes. Android's limit for package names is lower
+/// (`MAX_FILE_NAME_SIZE`, 223).
 const LONGEST_NAME: usize = 1024;
-/// What a release's name instead of a number counts as: later than all (`VMRuntime.SDK_VERSION_CUR_DEVELOPMENT`).
+/// The API level of a code name, later than all numbers (`VMRuntime.SDK_VERSION_CUR_DEVELOPMENT`).
 const IN_DEVELOPMENT: u32 = 10_000;
 
-/// What a package says of itself.
+/// The parsed `AndroidManifest.xml`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Manifest {
-    /// Its package name.
+    /// Package name.
     pub package: String,
-    /// As Android compares versions: the major one in the upper half.
+    /// Version code as Android compares it, with the major version in the upper half.
     pub version_code: u64,
-    /// As people read it; `None` where it has none.
+    /// Version as shown to users, if any.
     pub version_name: Option<String>,
-    /// The application's label, in the default language; `None` where it has none, or it is not in this package.
+    /// The application's label in the default language; `None` if it has none, or it is in another package.
     pub label: Option<String>,
-    /// The lowest API level that it runs on; 1 where it says none.
+    /// `minSdkVersion`; 1 if not declared.
     pub min_sdk: u32,
-    /// The API level that it was made for; the lowest where it says none.
+    /// `targetSdkVersion`; [`min_sdk`](Self::min_sdk) if not declared.
     pub target_sdk: u32,
-    /// Whether the application is enabled as a whole.
+    /// Whether the application as a whole is enabled.
     pub enabled: bool,
-    /// Its services, in order.
+    /// Services, in order.
     pub services: Vec<Service>,
 }
 
@@ -40,56 +41,57 @@ pub struct Manifest {
 pub struct Service {
     /// Full class name.
     pub class: String,
-    /// Whether other apps may start it: as it says, else whether it has a filter.
+    /// Whether other apps may start it. If not declared, true if it has an intent filter.
     pub exported: bool,
-    /// What it says of that; `None` where it says nothing. With a filter and for API level 31 or above it must say it, see
-    /// [`Manifest::lacks_exported`].
+    /// The declared value; `None` if not declared. With an intent filter and a target API level of 31 or above it is
+    /// required, see [`Manifest::lacks_exported`].
     pub exported_written: Option<bool>,
-    /// Whether it can be started at all: its own `android:enabled` and the application's.
+    /// Whether it can be started at all: both it and the application must be enabled.
     pub enabled: bool,
     /// The permission that callers need: its own, else the application's.
     pub permission: Option<String>,
-    /// Its intent filters, in order.
-    pub filters: Vec<Filter>,
-    /// Its `meta-data`, in order. Of two of one name Android keeps the last.
-    pub meta: Vec<Meta>,
-    /// The line of the manifest's source; 0 where it is not known.
+    /// Intent filters, in order.
+    pub filters: Vec<IntentFilter>,
+    /// `meta-data` entries, in order. Of two with the same name Android uses the last.
+    pub meta: Vec<MetaData>,
+    /// Line in the source manifest; 0 if unknown.
     pub line: u32,
 }
 
-/// Which Intents a part wants.
+/// An intent filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Filter {
-    /// The actions, in order.
+pub struct IntentFilter {
+    /// Actions, in order.
     pub actions: Vec<String>,
-    /// The categories, in order.
+    /// Categories, in order.
     pub categories: Vec<String>,
 }
 
 /// A `meta-data` entry.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Meta {
-    /// Its name.
+pub struct MetaData {
+    /// Name.
     pub name: String,
-    /// What an app gets that asks for it: of `android:resource` the id, of `android:value` the value, references followed (a file comes
-    /// as its path). [`Value::Reference`] is therefore a resource, or what could not be found.
+    /// What an app gets when it asks for this entry: the resource id of `android:resource`, or the value of
+    /// `android:value` with references followed (a file is its path). So [`Value::Reference`] is a resource id or an
+    /// unresolved reference.
     pub value: Value,
     /// The resource that `android:value` refers to, before it was followed.
     pub reference: Option<u32>,
-    /// The words in which it was written, where the file kept them: `1.0` of a float.
+    /// The text as written in the source, if the file kept it: `1.0` for a float.
     pub written: Option<String>,
-    /// The line of the manifest's source; 0 where it is not known.
+    /// Line in the source manifest; 0 if unknown.
     pub line: u32,
 }
 
 impl Manifest {
-    /// The services with this action, in order.
+    /// The services with this action in an intent filter, in order.
     pub fn services_for<'a>(&'a self, action: &'a str) -> impl Iterator<Item = &'a Service> {
         self.services.iter().filter(move |service| service.answers(action))
     }
 
-    /// Whether this service has a filter and does not say whether it is exported, although the package is for API level 31 or above:
-    /// from Android 12 on it cannot be installed.
+    /// Whether this service has an intent filter but no `android:exported`, with a target API level of 31 or above.
+    /// Android 12 and later refuse to install such a package.
     pub fn lacks_exported(&self, service: &Service) -> bool {
         let must = self.target_sdk >= MUST_SAY_EXPORTED && !service.filters.is_empty();
         must && service.exported_written.is_none()
@@ -98,53 +100,57 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// [`Error::Malformed`] where it is none; whatever `resolve` fails with.
-    pub(crate) fn read(root: &Element, resolve: &mut Look<'_>) -> Result<Self, Error> {
+    /// [`Error::Malformed`] if it is not a manifest; any error of `resolve`.
+    pub(crate) fn read(root: &Element, resolve: &mut ResolveResource<'_>) -> Result<Self, Error> {
         let broken = |why: &str| Error::malformed("manifest", why);
         if root.name != "manifest" {
-            return Err(broken("its root is another element"));
+            return Err(broken("the root element is not <manifest>"));
         }
-        // The one attribute that Android asks for by its name.
+        // The only attribute that Android looks up by name.
         let package = root.attributes.iter().find(|it| it.name == "package" && it.id.is_none());
         let package = package.and_then(|it| it.value.text()).unwrap_or_default();
         if package.is_empty() {
-            return Err(broken("it names no package"));
+            return Err(broken("it has no package name"));
         }
         if package.len() > LONGEST_NAME {
-            return Err(broken("its package's name is too long"));
+            return Err(broken("the package name is too long"));
         }
         let mut manifest = Self { package: package.to_owned(), enabled: true, ..Self::default() };
         let low = integer(root, id::VERSION_CODE, resolve)?.unwrap_or(0).cast_unsigned();
         let high = integer(root, id::VERSION_CODE_MAJOR, resolve)?.unwrap_or(0).cast_unsigned();
         manifest.version_code = u64::from(high) << 32 | u64::from(low);
-        manifest.version_name = words(root, id::VERSION_NAME, resolve)?;
+        manifest.version_name = string_attribute(root, id::VERSION_NAME, resolve)?;
         manifest.min_sdk = 1;
         manifest.target_sdk = 1;
         for uses in root.named("uses-sdk") {
             manifest.min_sdk = level(uses, id::MIN_SDK, resolve)?.unwrap_or(1);
             manifest.target_sdk = level(uses, id::TARGET_SDK, resolve)?.unwrap_or(manifest.min_sdk);
         }
-        // Android warns of a second application and passes it over.
+        // Android ignores a second application with a warning.
         if let Some(application) = root.named("application").next() {
             manifest.application(application, resolve)?;
         }
         Ok(manifest)
     }
 
-    fn application(&mut self, element: &Element, resolve: &mut Look<'_>) -> Result<(), Error> {
-        self.label = words(element, id::LABEL, resolve)?;
+    fn application(
+        &mut self,
+        element: &Element,
+        resolve: &mut ResolveResource<'_>,
+    ) -> Result<(), Error> {
+        self.label = string_attribute(element, id::LABEL, resolve)?;
         self.enabled = boolean(element, id::ENABLED, resolve)?.unwrap_or(true);
-        // Each service may have its copy.
-        let permission = words(element, id::PERMISSION, resolve)?;
+        // Each service may hold a copy, so the length matters.
+        let permission = string_attribute(element, id::PERMISSION, resolve)?;
         if permission.as_ref().is_some_and(|it| it.len() > LONGEST_NAME) {
-            return Err(Error::malformed("manifest", "its permission's name is too long"));
+            return Err(Error::malformed("manifest", "the permission name is too long"));
         }
         for service in element.named("service") {
-            let Some(name) = words(service, id::NAME, resolve)? else { continue };
+            let Some(name) = string_attribute(service, id::NAME, resolve)? else { continue };
             let mut service = Service::read(service, resolve)?;
             service.class = class(&self.package, &name);
             service.enabled &= self.enabled;
-            // An empty one of its own asks for none, whatever the application's.
+            // A service's own empty permission means none, even if the application has one.
             service.permission = service.permission.or_else(|| permission.clone());
             service.permission = service.permission.filter(|it| !it.is_empty());
             self.services.push(service);
@@ -154,46 +160,46 @@ impl Manifest {
 }
 
 impl Service {
-    /// Whether one of its filters has this action.
+    /// Whether one of its intent filters has this action.
     pub fn answers(&self, action: &str) -> bool {
         self.filters.iter().any(|filter| filter.actions.iter().any(|one| one == action))
     }
 
-    /// The `meta-data` of this name: the last, as on a phone.
-    pub fn meta(&self, name: &str) -> Option<&Meta> {
+    /// The `meta-data` with this name; the last one, as on a phone.
+    pub fn meta(&self, name: &str) -> Option<&MetaData> {
         self.meta.iter().rev().find(|one| one.name == name)
     }
 
-    fn read(element: &Element, resolve: &mut Look<'_>) -> Result<Self, Error> {
+    fn read(element: &Element, resolve: &mut ResolveResource<'_>) -> Result<Self, Error> {
         let mut service = Self {
             exported_written: match element.by_id(id::EXPORTED) {
                 Some(_) => Some(boolean(element, id::EXPORTED, resolve)?.unwrap_or(false)),
                 None => None,
             },
             enabled: boolean(element, id::ENABLED, resolve)?.unwrap_or(true),
-            permission: words(element, id::PERMISSION, resolve)?,
+            permission: string_attribute(element, id::PERMISSION, resolve)?,
             line: element.line,
             ..Self::default()
         };
         for filter in element.named("intent-filter") {
             let mut names = |of: &str| -> Result<Vec<String>, Error> {
-                let names = filter.named(of).map(|one| words(one, id::NAME, resolve));
+                let names = filter.named(of).map(|one| string_attribute(one, id::NAME, resolve));
                 names.filter_map(Result::transpose).collect()
             };
             let (actions, categories) = (names("action")?, names("category")?);
-            service.filters.push(Filter { actions, categories });
+            service.filters.push(IntentFilter { actions, categories });
         }
         for meta in element.named("meta-data") {
-            service.meta.extend(Meta::read(meta, resolve)?);
+            service.meta.extend(MetaData::read(meta, resolve)?);
         }
         service.exported = service.exported_written.unwrap_or(!service.filters.is_empty());
         Ok(service)
     }
 }
 
-impl Meta {
-    fn read(element: &Element, resolve: &mut Look<'_>) -> Result<Option<Self>, Error> {
-        let Some(name) = words(element, id::NAME, resolve)? else { return Ok(None) };
+impl MetaData {
+    fn read(element: &Element, resolve: &mut ResolveResource<'_>) -> Result<Option<Self>, Error> {
+        let Some(name) = string_attribute(element, id::NAME, resolve)? else { return Ok(None) };
         let line = element.line;
         let resource = element.by_id(id::RESOURCE);
         if let Some(it) = resource.filter(|it| matches!(it.value, Value::Reference(_))) {
@@ -211,11 +217,15 @@ impl Meta {
     }
 }
 
-/// What a resource comes to.
-pub(crate) type Look<'a> = dyn FnMut(u32) -> Result<Option<Value>, Error> + 'a;
+/// Resolves a resource id to its value.
+pub(crate) type ResolveResource<'a> = dyn FnMut(u32) -> Result<Option<Value>, Error> + 'a;
 
-/// What an attribute comes to; a reference that is not here stays one.
-fn followed(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<Value>, Error> {
+/// The value of an attribute. An unresolved reference stays a reference.
+fn followed(
+    element: &Element,
+    id: u32,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Option<Value>, Error> {
     let Some(attribute) = element.by_id(id) else { return Ok(None) };
     match &attribute.value {
         Value::Reference(to) => Ok(Some(resolve(*to)?.unwrap_or(Value::Reference(*to)))),
@@ -223,23 +233,37 @@ fn followed(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option
     }
 }
 
-fn words(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<String>, Error> {
+fn string_attribute(
+    element: &Element,
+    id: u32,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Option<String>, Error> {
     let value = followed(element, id, resolve)?;
-    Ok(value.filter(|it| !matches!(it, Value::Reference(_))).and_then(|value| value.words()))
+    Ok(value
+        .filter(|it| !matches!(it, Value::Reference(_)))
+        .and_then(|value| value.to_display_string()))
 }
 
-fn integer(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<i32>, Error> {
+fn integer(
+    element: &Element,
+    id: u32,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Option<i32>, Error> {
     Ok(match followed(element, id, resolve)? {
         Some(Value::Integer(number)) => Some(number),
         Some(Value::Boolean(is)) => Some(i32::from(is)),
-        // `TypedArray.getInt` reads words too.
+        // `TypedArray.getInt` parses strings too.
         Some(Value::Text(text)) => text.trim().parse().ok(),
         _ => None,
     })
 }
 
-/// `TypedArray.getBoolean`: numbers other than 0, and three words (`XmlUtils.convertValueToBoolean`).
-fn boolean(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<bool>, Error> {
+/// Like `TypedArray.getBoolean`: nonzero numbers, and three strings (`XmlUtils.convertValueToBoolean`).
+fn boolean(
+    element: &Element,
+    id: u32,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Option<bool>, Error> {
     Ok(match followed(element, id, resolve)? {
         Some(Value::Boolean(is)) => Some(is),
         Some(Value::Integer(number)) => Some(number != 0),
@@ -248,8 +272,12 @@ fn boolean(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<
     })
 }
 
-/// An API level: a number, or the name of a release that has none yet.
-fn level(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<u32>, Error> {
+/// An API level: a number, or the code name of an unreleased version.
+fn level(
+    element: &Element,
+    id: u32,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Option<u32>, Error> {
     Ok(match followed(element, id, resolve)? {
         Some(Value::Integer(number)) => u32::try_from(number).ok(),
         Some(Value::Text(text)) => Some(text.parse().unwrap_or(IN_DEVELOPMENT)),
@@ -257,7 +285,7 @@ fn level(element: &Element, id: u32, resolve: &mut Look<'_>) -> Result<Option<u3
     })
 }
 
-/// The full name of a class (`ParsingUtils.buildClassName`).
+/// The full class name (`ParsingUtils.buildClassName`).
 fn class(package: &str, name: &str) -> String {
     match name.find('.') {
         Some(0) => format!("{package}{name}"),

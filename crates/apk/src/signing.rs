@@ -1,8 +1,9 @@
-//! Who signed a package.
+//! The certificates that signed a package.
 //!
-//! Schemes 2 and later keep their signatures in a block right before the directory: pairs of `u64 length, u32 id, value`, then the block's
-//! length and a mark. Source: "APK Signature Scheme v2" and "v3" on source.android.com, `ApkSigningBlockUtils` and
-//! `ApkSignatureSchemeV3Verifier` in AOSP's `util/apk`. Scheme 1 keeps PKCS#7 files in `META-INF/`.
+//! Schemes 2 and later keep their signatures in a block right before the central directory: pairs of `u64 length, u32
+//! id, value`, then the block's length and a magic number. Scheme 1 keeps PKCS#7 files in `META-INF/`. Sources: "APK
+//! Signature Scheme v2" and "v3" on source.android.com; `ApkSigningBlockUtils` and `ApkSignatureSchemeV3Verifier` in
+//! AOSP's `util/apk`.
 
 use std::collections::HashSet;
 
@@ -14,47 +15,48 @@ use super::chunk::{u32_at, u64_at};
 use super::{Error, der};
 
 const WHAT: &str = "signing block";
-/// The mark and the length before it.
+/// The magic number and the length before it.
 const FOOT: u64 = 24;
 const MARK: &[u8] = b"APK Sig Block 42";
-/// The most that a block may take. They have some kilobytes, with what stores put into them some hundred.
+/// Size limit of a block. Typical blocks have a few kilobytes, or a few hundred with data added by stores.
 const BLOCK: u64 = 8 << 20;
-/// How many may have signed (`MAX_V1_SIGNERS`; scheme 2 has the same). Of scheme 3 a phone passes over any number that are not for its
-/// level and verifies none of those: with more than so many, the one that counts could hide behind copies of another's.
+/// The maximum number of signers (`MAX_V1_SIGNERS`; scheme 2 has the same). In scheme 3, a phone skips any number of
+/// signers for other API levels without verifying them. Without this limit, the signer that counts could hide behind
+/// copies of somebody else's certificate.
 const SIGNERS: usize = 10;
 
-/// Who signed a package.
+/// A certificate that signed a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certificate {
-    /// SHA-256 of the certificate in DER, as `apksigner verify --print-certs` prints it.
+    /// SHA-256 of the DER certificate, as printed by `apksigner verify --print-certs`.
     pub sha256: [u8; 32],
-    /// By which scheme.
+    /// The scheme it was used in.
     pub scheme: Scheme,
 }
 
-/// How a package is signed.
+/// A signature scheme.
 ///
-/// The newest scheme that a package has and a phone knows is what the phone goes by, and the only one it looks at: in the others anybody
-/// may have written any certificate. Of schemes 3 and 3.1 one signer counts, that of the phone's API level: a key can be exchanged for
-/// later releases alone. Of the others all signers count.
+/// A phone uses the newest scheme that it knows and the package has, and ignores all others: in those, anybody could
+/// have put any certificate. In schemes 3 and 3.1 only the signer for the phone's API level counts, because a key can
+/// be rotated for later releases only. In the other schemes all signers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
-    /// Files in `META-INF/`, as JAR files are.
+    /// Files in `META-INF/`, as in JAR files.
     V1,
-    /// From Android 7 on.
+    /// Android 7 and later.
     V2,
-    /// From Android 9 on.
+    /// Android 9 and later.
     V3,
-    /// From Android 13 on.
+    /// Android 13 and later.
     V31,
 }
 
 impl Scheme {
-    /// Those that have a block, the newest first, with their ids.
+    /// The schemes that use the signing block, newest first, with their block ids.
     const IN_BLOCK: [(Self, u32); 3] =
         [(Self::V31, 0x1b93_ad61), (Self::V3, 0xf053_68c0), (Self::V2, 0x7109_871a)];
 
-    /// The first API level that knows it.
+    /// The first API level that supports this scheme.
     pub fn since(self) -> u32 {
         match self {
             Self::V1 => 1,
@@ -65,10 +67,10 @@ impl Scheme {
     }
 }
 
-/// The certificates of those who signed a package: as a phone of this level sees it, or of all schemes, the newest first.
+/// The certificates of a package's signers: as a phone of API level `sdk` sees them, or of all schemes, newest first.
 ///
 /// # Errors
-/// [`Error::Malformed`] where a signature is there and cannot be read, [`Error::TooLarge`], [`Error::Source`].
+/// [`Error::Malformed`] if a signature exists but cannot be read; [`Error::TooLarge`], [`Error::TextKind`].
 pub(crate) async fn certificates(
     archive: &mut Archive<'_>,
     sdk: Option<u32>,
@@ -78,7 +80,7 @@ pub(crate) async fn certificates(
     for (scheme, id) in Scheme::IN_BLOCK {
         let known = sdk.is_none_or(|sdk| scheme.since() <= sdk);
         let Some(value) = find(&block, id).filter(|_| known) else { continue };
-        let broken = || Error::malformed(WHAT, format!("{scheme:?} cannot be read"));
+        let broken = || Error::malformed(WHAT, format!("cannot read the {scheme:?} signature"));
         all.extend(signers(value, scheme, sdk).ok_or_else(broken)?);
         if sdk.is_some() && !all.is_empty() {
             return Ok(all);
@@ -88,7 +90,7 @@ pub(crate) async fn certificates(
     Ok(all)
 }
 
-/// The pairs of the block, if there is one.
+/// The pairs in the signing block; `None` if there is no block.
 async fn block(archive: &mut Archive<'_>) -> Result<Option<Bytes>, Error> {
     let end = archive.directory();
     let Some(foot) = end.checked_sub(FOOT) else { return Ok(None) };
@@ -96,22 +98,22 @@ async fn block(archive: &mut Archive<'_>) -> Result<Option<Bytes>, Error> {
     if !mark.ends_with(MARK) {
         return Ok(None);
     }
-    // It counts all but its first eight bytes, which hold it once more.
+    // The length excludes the first eight bytes, which hold the same length again.
     let length = u64_at(&mark, 0).filter(|length| *length >= FOOT);
-    let length = length.ok_or_else(|| Error::malformed(WHAT, "its length does not hold"))?;
+    let length = length.ok_or_else(|| Error::malformed(WHAT, "its length is invalid"))?;
     if length > BLOCK {
         return Err(Error::TooLarge { what: WHAT, limit: BLOCK });
     }
     let from = end.checked_sub(length).filter(|from| *from >= 8);
-    let from = from.ok_or_else(|| Error::malformed(WHAT, "its length does not hold"))?;
+    let from = from.ok_or_else(|| Error::malformed(WHAT, "its length is invalid"))?;
     let first = archive.windows().bytes(from - 8, length + 8).await?;
     if u64_at(&first, 0) != Some(length) {
-        return Err(Error::malformed(WHAT, "its lengths differ"));
+        return Err(Error::malformed(WHAT, "its two lengths differ"));
     }
     Ok(Some(first.slice(8..first.len() - FOOT as usize)))
 }
 
-/// The value of this id: the first.
+/// The value of the first pair with this id.
 fn find(mut pairs: &[u8], id: u32) -> Option<&[u8]> {
     loop {
         let length = usize::try_from(u64_at(pairs, 0)?).ok()?;
@@ -123,16 +125,17 @@ fn find(mut pairs: &[u8], id: u32) -> Option<&[u8]> {
     }
 }
 
-/// Signers, each of signed data (digests, certificates, in scheme 3 the lowest and highest API level, attributes), signatures and a key.
+/// A list of signers. Each has signed data (digests, certificates, in scheme 3 the minimum and maximum API level,
+/// attributes), signatures and a public key.
 fn signers(value: &[u8], scheme: Scheme, sdk: Option<u32>) -> Option<Vec<Certificate>> {
     let mut found = Vec::new();
-    for (place, signer) in Prefixed(Prefixed(value).next()?).enumerate() {
+    for (place, signer) in LengthPrefixed(LengthPrefixed(value).next()?).enumerate() {
         if place == SIGNERS {
             return None;
         }
-        let mut data = Prefixed(Prefixed(signer).next()?);
+        let mut data = LengthPrefixed(LengthPrefixed(signer).next()?);
         data.next()?; // digests
-        let certificate = Prefixed(data.next()?).next()?;
+        let certificate = LengthPrefixed(data.next()?).next()?;
         let levels = (u32_at(data.0, 0), u32_at(data.0, 4));
         match (scheme, sdk, levels) {
             (Scheme::V3 | Scheme::V31, Some(sdk), (Some(from), Some(to)))
@@ -146,10 +149,10 @@ fn signers(value: &[u8], scheme: Scheme, sdk: Option<u32>) -> Option<Vec<Certifi
     Some(found)
 }
 
-/// What follows each other, each after its length of four bytes.
-struct Prefixed<'a>(&'a [u8]);
+/// Consecutive values, each preceded by its length as a `u32`.
+struct LengthPrefixed<'a>(&'a [u8]);
 
-impl<'a> Iterator for Prefixed<'a> {
+impl<'a> Iterator for LengthPrefixed<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -160,8 +163,8 @@ impl<'a> Iterator for Prefixed<'a> {
     }
 }
 
-/// Scheme 1: of each signature `META-INF/NAME.RSA` (or `DSA`, `EC`) that signs a file `META-INF/NAME.SF`. To Android it is the same
-/// in small letters and in a folder below (`addMetaEntry` and `readCertificates` of `JarVerifier`, later `StrictJarVerifier`).
+/// Scheme 1: each signature `META-INF/NAME.RSA` (or `DSA`, `EC`) of a file `META-INF/NAME.SF`. Android also accepts
+/// lower case and subfolders (`addMetaEntry` and `readCertificates` of `JarVerifier`, later `StrictJarVerifier`).
 async fn in_files(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> {
     let large = |name: &str| name.to_ascii_uppercase();
     let signed: HashSet<String> =
@@ -174,13 +177,13 @@ async fn in_files(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> 
     let names = archive.names().filter(is_signature).take(SIGNERS + 1);
     let names: Vec<String> = names.map(str::to_owned).collect();
     if names.len() > SIGNERS {
-        return Err(Error::malformed("signature", format!("there are more than {SIGNERS}")));
+        return Err(Error::malformed("signature", format!("more than {SIGNERS} signature files")));
     }
     let mut found = Vec::new();
     for name in names {
         let file = archive.file(&name).await?;
         let certificate = der::signer(&file);
-        let broken = || Error::malformed("signature", format!("{name} names no signer"));
+        let broken = || Error::malformed("signature", format!("{name} has no signer certificate"));
         let sha256 = Sha256::digest(certificate.ok_or_else(broken)?).into();
         found.push(Certificate { sha256, scheme: Scheme::V1 });
     }

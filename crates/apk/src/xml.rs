@@ -1,67 +1,67 @@
-//! Compiled XML files: a tree of elements with typed attributes.
+//! Compiled (binary) XML files: a tree of elements with typed attributes.
 //!
-//! Begin with [`Element`]. Text between elements is not kept: manifests and descriptors say nothing there. Source of the format:
-//! `ResXMLTree_node` and its like in AOSP's `androidfw/ResourceTypes.h`; how odd files are taken is `ResXMLTree` in `ResourceTypes.cpp`:
-//! chunks of unknown kinds are passed over, a document may end with its elements open, and what follows the root is not looked at.
+//! Start with [`Element`]. Text between elements is dropped: manifests and descriptors do not use it. The format is
+//! `ResXMLTree_node` and related types in AOSP's `androidfw/ResourceTypes.h`. Unusual files are read as `ResXMLTree` in
+//! `ResourceTypes.cpp` reads them: unknown chunk kinds are skipped, a document may end with open elements, and anything
+//! after the root element is ignored.
 
 use bytes::Bytes;
 
 use super::chunk::{Chunk, Chunks, kind, u8_at, u16_at, u32_at};
-use super::pool::Pool;
+use super::string_pool::StringPool;
 use super::{Error, Limits};
 
-/// The namespace of the platform's attributes.
+/// Namespace URI of the platform's attributes.
 pub const ANDROID: &str = "http://schemas.android.com/apk/res/android";
 
 const WHAT: &str = "compiled XML";
-/// "No string", in place of a string's number.
+/// The string index that means "no string".
 const NONE: u32 = u32::MAX;
 
 /// An element.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Element {
-    /// Its name, without a prefix.
+    /// Name without a prefix.
     pub name: String,
-    /// The address of its namespace.
+    /// Namespace URI.
     pub namespace: Option<String>,
-    /// Its attributes, in the file's order.
+    /// Attributes, in file order.
     pub attributes: Vec<Attribute>,
-    /// The elements in it, in order.
+    /// Child elements, in order.
     pub children: Vec<Element>,
-    /// The line of its source, counted from 1; 0 where the file does not say.
+    /// Line in the source file, starting at 1; 0 if the file does not record it.
     pub line: u32,
 }
 
 /// An attribute of an [`Element`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
-    /// Its name, without a prefix. Where the file was stripped of the name it is that of the resource, if it is one of those that are
-    /// known here.
+    /// Name without a prefix. If the name was stripped from the file, the name of the resource, if known here.
     pub name: String,
-    /// The address of its namespace.
+    /// Namespace URI.
     pub namespace: Option<String>,
-    /// The attribute's resource: this, and not its name, is what Android goes by in its own namespace.
+    /// The attribute's resource id. In its own namespace Android goes by this id, not by the name.
     pub id: Option<u32>,
-    /// What it says.
+    /// The value.
     pub value: Value,
-    /// The words in which it was written, where the file kept them.
+    /// The text as written in the source, if the file kept it.
     pub written: Option<String>,
 }
 
-/// What an attribute or a resource says. aapt stores `version="1.0"` as a float and `required="true"` as a boolean.
+/// The value of an attribute or a resource. aapt stores `version="1.0"` as a float and `required="true"` as a boolean.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Words; also the path of a file, as a resource.
+    /// A string. For a file resource, its path.
     Text(String),
-    /// A whole number, decimal, hexadecimal or a color.
+    /// An integer: decimal, hexadecimal or a color.
     Integer(i32),
-    /// A number.
+    /// A floating-point number.
     Float(f32),
-    /// True or false.
+    /// A boolean.
     Boolean(bool),
-    /// A resource, by its id: `0x7f0b0001`.
+    /// A resource id such as `0x7f0b0001`.
     Reference(u32),
-    /// Anything else: nothing (`kind` 0), an attribute of the theme, a dimension, a fraction.
+    /// Anything else: null (`kind` 0), a theme attribute, a dimension, a fraction.
     Other {
         /// `Res_value::dataType`.
         kind: u8,
@@ -71,38 +71,38 @@ pub enum Value {
 }
 
 impl Element {
-    /// The attribute of this name, whichever namespace it is of.
+    /// The attribute with this name, in any namespace.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|one| one.name == name)
     }
 
-    /// The platform's attribute of this resource.
+    /// The platform attribute with this resource id.
     pub(crate) fn by_id(&self, id: u32) -> Option<&Attribute> {
         self.attributes.iter().find(|one| one.id == Some(id))
     }
 
-    /// The elements of this name directly in it.
+    /// Child elements with this name.
     pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
         self.children.iter().filter(move |one| one.name == name)
     }
 }
 
 impl Value {
-    /// Out of a `Res_value`: `u16 size, u8 0, u8 kind, u32 data`.
-    pub(crate) fn read(kind: u8, data: u32, pool: &Pool) -> Self {
+    /// Reads a `Res_value`: `u16 size, u8 0, u8 kind, u32 data`.
+    pub(crate) fn read(kind: u8, data: u32, pool: &StringPool) -> Self {
         match kind {
-            // Dynamic references are those whose package number is found out when a shared library is loaded.
+            // A dynamic reference gets its package number when the shared library is loaded.
             0x01 | 0x07 if data != 0 => Self::Reference(data),
             0x03 => pool.get(data).map_or(Self::Other { kind, data }, Self::Text),
             0x04 => Self::Float(f32::from_bits(data)),
             0x12 => Self::Boolean(data != 0),
-            // FIRST_INT to LAST_INT of `TypedValue`.
+            // `TypedValue.FIRST_INT` to `LAST_INT`.
             0x10 | 0x11 | 0x13..=0x1f => Self::Integer(data.cast_signed()),
             _ => Self::Other { kind, data },
         }
     }
 
-    /// The words in it, if it is words.
+    /// The string, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -110,8 +110,8 @@ impl Value {
         }
     }
 
-    /// As words, in the way of Android's `TypedValue.coerceToString`; `None` for what has no words.
-    pub fn words(&self) -> Option<String> {
+    /// The value as text, like Android's `TypedValue.coerceToString`; `None` if it has no text form.
+    pub fn to_display_string(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
             Self::Integer(number) => Some(number.to_string()),
@@ -126,24 +126,25 @@ impl Value {
 /// Reads a compiled file.
 ///
 /// # Errors
-/// [`Error::Malformed`] where it is none, has no element or a chunk whose lengths do not hold; [`Error::TooLarge`].
+/// [`Error::Malformed`] if it is not compiled XML, has no element, or has a chunk with invalid lengths;
+/// [`Error::TooLarge`].
 pub fn read(bytes: &Bytes, limits: &Limits) -> Result<Element, Error> {
     let header = u16_at(bytes, 2).map_or(0, usize::from);
     let size = u32_at(bytes, 4).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
-    // The kind of the file is not looked at by Android either, and some packages have an odd one.
+    // Android does not check the file's kind either, and some packages have an unusual one.
     if header < 8 || header > size || header > bytes.len() {
-        return Err(Error::malformed(WHAT, "it is no compiled XML"));
+        return Err(Error::malformed(WHAT, "not a compiled XML file"));
     }
-    // A file that claims to be longer than it is ends where it ends.
+    // A file that declares more bytes than it has simply ends early.
     let mut chunks = Chunks::of(bytes.slice(header..size.min(bytes.len())));
-    let mut reading = Reading::new(limits);
+    let mut reading = TreeBuilder::new(limits);
     for chunk in chunks.by_ref() {
         if reading.take(&chunk)? == Root::Closed {
             return reading.root();
         }
     }
     if !chunks.is_done() {
-        return Err(Error::malformed(WHAT, "a part of it runs past its end"));
+        return Err(Error::malformed(WHAT, "a chunk runs past its end"));
     }
     reading.root()
 }
@@ -154,20 +155,20 @@ enum Root {
     Closed,
 }
 
-/// A file that is being read.
-struct Reading<'l> {
+/// A file being read.
+struct TreeBuilder<'l> {
     limits: &'l Limits,
-    pool: Option<Pool>,
-    /// For the first strings of the pool: the attribute that each names.
+    pool: Option<StringPool>,
+    /// Resource ids of the attributes named by the first strings of the pool.
     map: Bytes,
-    /// The elements that are open, the root first.
+    /// Open elements, the root first.
     open: Vec<Element>,
     root: Option<Element>,
     nodes: usize,
     text: usize,
 }
 
-impl<'l> Reading<'l> {
+impl<'l> TreeBuilder<'l> {
     fn new(limits: &'l Limits) -> Self {
         let (pool, map, open, root) = (None, Bytes::new(), Vec::new(), None);
         Self { limits, pool, map, open, root, nodes: 0, text: 0 }
@@ -175,11 +176,11 @@ impl<'l> Reading<'l> {
 
     fn take(&mut self, chunk: &Chunk) -> Result<Root, Error> {
         match chunk.kind {
-            kind::POOL if self.pool.is_none() => self.pool = Some(Pool::read(chunk)),
+            kind::POOL if self.pool.is_none() => self.pool = Some(StringPool::read(chunk)),
             kind::XML_MAP if self.map.is_empty() => self.map = chunk.body(),
             kind::XML_START_ELEMENT => {
                 if self.open.len() >= self.limits.depth {
-                    return Err(too_large("the depth of compiled XML", self.limits.depth));
+                    return Err(too_large("the nesting depth of compiled XML", self.limits.depth));
                 }
                 let element = self.element(chunk)?;
                 self.open.push(element);
@@ -207,10 +208,11 @@ impl<'l> Reading<'l> {
         while !self.open.is_empty() {
             self.close();
         }
-        self.root.ok_or_else(|| Error::malformed(WHAT, "there is no element in it"))
+        self.root.ok_or_else(|| Error::malformed(WHAT, "it has no element"))
     }
 
-    /// `u32 line, u32 comment`, and from the header's end on: `u32 namespace, u32 name, u16 start, u16 size, u16 count` of attributes.
+    /// `u32 line, u32 comment`; after the header: `u32 namespace, u32 name, u16 start, u16 size, u16 count` of
+    /// attributes.
     fn element(&mut self, chunk: &Chunk) -> Result<Element, Error> {
         let body = chunk.body();
         let number = |at| u16_at(&body, at).map(usize::from);
@@ -236,7 +238,7 @@ impl<'l> Reading<'l> {
         })
     }
 
-    /// `u32 namespace, u32 name, u32 words`, and a `Res_value`.
+    /// `u32 namespace, u32 name, u32 raw value`, and a `Res_value`.
     fn attribute(&mut self, bytes: &[u8]) -> Result<Attribute, Error> {
         let number = |at| u32_at(bytes, at).unwrap_or(NONE);
         let id =
@@ -246,7 +248,7 @@ impl<'l> Reading<'l> {
         if name.is_empty() {
             name = id.and_then(known_name).unwrap_or_default().to_owned();
         }
-        let none = Pool::default();
+        let none = StringPool::default();
         let pool = self.pool.as_ref().unwrap_or(&none);
         let value = Value::read(u8_at(bytes, 15).unwrap_or(0), number(16), pool);
         self.charge(value.text().map_or(0, str::len))?;
@@ -275,7 +277,7 @@ impl<'l> Reading<'l> {
     fn count(&mut self, nodes: usize) -> Result<(), Error> {
         self.nodes = self.nodes.saturating_add(nodes);
         let most = self.limits.nodes;
-        if self.nodes > most { Err(too_large("the count of nodes", most)) } else { Ok(()) }
+        if self.nodes > most { Err(too_large("the number of nodes", most)) } else { Ok(()) }
     }
 }
 
@@ -283,7 +285,8 @@ fn too_large(what: &'static str, limit: usize) -> Error {
     Error::TooLarge { what, limit: limit as u64 }
 }
 
-/// The platform's attributes that manifests are read by. Source: `public-final.xml` of AOSP's framework resources.
+/// Resource ids of the platform attributes that matter in manifests. Source: `public-final.xml` of AOSP's framework
+/// resources.
 pub(crate) mod id {
     pub(crate) const LABEL: u32 = 0x0101_0001;
     pub(crate) const NAME: u32 = 0x0101_0003;
@@ -299,7 +302,7 @@ pub(crate) mod id {
     pub(crate) const VERSION_CODE_MAJOR: u32 = 0x0101_0576;
 }
 
-/// Those of which the name can be told.
+/// Resource ids with a known name.
 const KNOWN: &[(u32, &str)] = &[
     (id::LABEL, "label"),
     (0x0101_0002, "icon"),
@@ -321,7 +324,7 @@ fn known_name(id: u32) -> Option<&'static str> {
     KNOWN.iter().find(|(known, _)| *known == id).map(|(_, name)| *name)
 }
 
-/// The resource of a known name, for files that have no map.
+/// The resource id of a known name, for files without a resource map.
 fn known_id(name: &str) -> Option<u32> {
     KNOWN.iter().find(|(_, known)| *known == name).map(|(id, _)| *id)
 }

@@ -1,97 +1,98 @@
-//! What can go wrong between us and a phone, sorted by what a caller can do about it.
+//! Errors between us and a phone, sorted by what a caller can do about them.
 
 use std::fmt;
 
 use crate::Platform;
 
-/// Why a device did not do what it was asked. Messages fit after "failed to …" and carry the phone's own words.
+/// Why a device did not do what it was asked. Messages fit after "failed to …" and include the phone's own message.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody answers at the far end. Plug the phone in or start it, then call again: the next call reconnects.
+    /// Nothing answers at the other end. Plug in or start the phone, then call again: the next call reconnects.
     #[error("device not connected: {why}")]
     NotConnected {
-        /// What the wire said.
+        /// The transport's message.
         why: String,
-        /// Whether the connection was lost while an act was under way.
-        acted: Acted,
+        /// Whether the connection was lost during an action.
+        acted: SideEffect,
     },
-    /// The phone wants its owner's consent first. Accept the prompt on its screen.
+    /// The phone has not authorized this computer. Accept the prompt on its screen.
     #[error("device not authorized: {why}")]
     Unauthorized {
-        /// What the wire said.
+        /// The transport's message.
         why: String,
     },
-    /// No such app on this phone, or it has no launcher entry. List the apps.
+    /// No such app on this phone, or the app has no launcher entry. List the apps.
     #[error("app not found: {app}")]
     NoSuchApp {
-        /// What was asked for.
+        /// The requested app.
         app: String,
     },
-    /// The phone cannot do it at this moment. Wait a little and ask again.
+    /// The phone cannot do it right now. Wait a little and retry.
     #[error("phone not ready to {what}: {said}")]
     NotReady {
         /// What it was asked to do.
         what: &'static str,
-        /// The phone's words.
+        /// The phone's message.
         said: String,
     },
-    /// This kind of phone has no such power. Another way must be found.
+    /// This platform or phone lacks the feature. Find another way.
     #[error("{what} is not supported on {platform}")]
     Unsupported {
-        /// What was asked for.
+        /// The requested feature.
         what: &'static str,
-        /// Where.
+        /// The platform.
         platform: Platform,
     },
-    /// The argument cannot be carried out by this phone; nothing was done.
+    /// The phone cannot handle this argument; nothing was done.
     #[error("{what} refused: {why}")]
     Refused {
-        /// What was asked for.
+        /// What was requested.
         what: &'static str,
-        /// Why, and what would work.
+        /// The reason, and what would work.
         why: String,
     },
-    /// The phone said no, in its own words.
+    /// The phone reported a failure.
     #[error("phone failed to {what}: {said}")]
     Failed {
         /// What it was asked to do.
         what: &'static str,
-        /// The phone's words.
+        /// The phone's message.
         said: String,
     },
-    /// The phone's answer could not be read. This is a gap in Thumbwire: the words belong in a bug report.
-    #[error("answer to `{command}` not understood: {said}")]
+    /// The phone's output could not be parsed. This is a gap in Thumbwire; please report it with the message.
+    #[error("cannot parse the output of `{command}`: {said}")]
     Unreadable {
-        /// What was run.
+        /// The command.
         command: String,
-        /// The phone's words, shortened.
+        /// The output, truncated.
         said: String,
     },
 }
 
-/// Whether an act may already have happened when its call failed. A tap that may have landed is no free retry.
+/// Whether an action may have happened although its call failed. A tap that may have landed must not be retried
+/// blindly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Acted {
-    /// Certainly not: the phone never got the order.
-    No,
-    /// The order was on its way when the connection ended.
-    Maybe,
+pub enum SideEffect {
+    /// It did not happen: the phone never got the command.
+    None,
+    /// It may have happened: the command was on its way when the connection ended.
+    Possible,
 }
 
 /// What the caller can do about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Bring the phone back; the next call reconnects by itself.
+    /// Bring the phone back; the next call reconnects.
     Reconnect,
     /// Give consent on the phone.
     Authorise,
     /// Ask for something else: another app, another text.
     AimElsewhere,
-    /// Ask again a little later.
+    /// Retry a little later.
     Wait,
-    /// Look for another way: this phone cannot.
+    /// Find another way: this phone cannot do it.
     NotPossibleHere,
-    /// Report it.
+    /// Report a bug.
     OurBug,
 }
 
@@ -110,23 +111,23 @@ impl Error {
         }
     }
 
-    /// Whether the act may have happened all the same.
-    pub fn acted(&self) -> Acted {
+    /// Whether the action may have happened despite the error.
+    pub fn acted(&self) -> SideEffect {
         match self {
             Self::NotConnected { acted, .. } => *acted,
-            Self::Failed { .. } | Self::Unreadable { .. } => Acted::Maybe,
-            _ => Acted::No,
+            Self::Failed { .. } | Self::Unreadable { .. } => SideEffect::Possible,
+            _ => SideEffect::None,
         }
     }
 }
 
-/// A phone's answer cut to what fits into a message.
+/// The phone's output, truncated to fit into a message.
 pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
     const LONGEST: usize = 300;
     let said = String::from_utf8_lossy(said.as_ref());
     let said = said.trim();
     if said.is_empty() {
-        return "(it said nothing)".into();
+        return "(no output)".into();
     }
     let mut short: String = said.chars().take(LONGEST).collect();
     if short.len() < said.len() {
@@ -135,11 +136,11 @@ pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
     short
 }
 
-impl fmt::Display for Acted {
+impl fmt::Display for SideEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::No => "it did not happen",
-            Self::Maybe => "it may have happened",
+            Self::None => "the action did not happen",
+            Self::Possible => "the action may have happened",
         })
     }
 }

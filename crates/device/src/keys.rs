@@ -5,28 +5,28 @@ use std::borrow::Cow;
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// To the home screen.
+    /// Goes to the home screen.
     Home,
-    /// One step back.
+    /// Goes back.
     Back,
-    /// The menu of old Androids; newer ones mostly ignore it.
+    /// Menu key of old Androids; newer ones mostly ignore it.
     Menu,
-    /// Louder.
+    /// Volume up.
     VolumeUp,
-    /// Quieter.
+    /// Volume down.
     VolumeDown,
-    /// Screen off or on.
+    /// Turns the screen off or on.
     Power,
-    /// One of Android's own.
+    /// An Android key.
     Android(KeyCode),
 }
 
 impl Key {
-    /// Those that every phone has.
+    /// The keys that every phone has.
     pub const COMMON: [Key; 6] =
         [Self::Home, Self::Back, Self::Menu, Self::VolumeUp, Self::VolumeDown, Self::Power];
 
-    /// The name used on the wire by seed 004's tools; one of Android's own has Android's name.
+    /// The name used on the wire by the Mobile MCP server specification; Android keys use Android's name.
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Self::Home => "home".into(),
@@ -39,7 +39,7 @@ impl Key {
         }
     }
 
-    /// The key that every phone has, of that name.
+    /// The common key with this name.
     pub fn from_name(name: &str) -> Option<Key> {
         Self::COMMON.into_iter().find(|key| key.name() == name)
     }
@@ -50,11 +50,11 @@ impl Key {
 pub struct KeyCode(pub u16);
 
 impl KeyCode {
-    /// The highest number that a release of Android knows: Android 16's `KEYCODE_F24`.
+    /// The highest key code of any Android release: Android 16's `KEYCODE_F24`.
     pub const HIGHEST: u16 = 337;
 
-    /// The key of that name, with or without `KEYCODE_`, small or capital; or of that number. So `4` is the key of number 4,
-    /// which is Back, and `KEYCODE_4` the one that types a 4.
+    /// Parses a name, with or without `KEYCODE_` and in any case, or a number. So `4` is key code 4 (Back), while
+    /// `KEYCODE_4` types a 4.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.trim();
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -66,7 +66,7 @@ impl KeyCode {
         u16::try_from(number).ok().map(Self)
     }
 
-    /// Android's name for it, `KEYCODE_BACK`; its number where this table has no name.
+    /// Android's name such as `KEYCODE_BACK`; the number if this table has no name for it.
     pub fn name(self) -> Cow<'static, str> {
         match NAMES.get(usize::from(self.0)) {
             Some(name) => format!("KEYCODE_{name}").into(),
@@ -75,8 +75,8 @@ impl KeyCode {
     }
 }
 
-/// The names of `android.view.KeyEvent`, by their numbers. Source: the constants of that class up to Android 16's
-/// `KEYCODE_F24`; a release knows those up to the last that it added, and takes no harm from others.
+/// The names in `android.view.KeyEvent`, by number. Source: the constants of that class up to Android 16's
+/// `KEYCODE_F24`. A phone ignores key codes newer than its release.
 #[rustfmt::skip]
 const NAMES: [&str; KeyCode::HIGHEST as usize + 1] = [
     "UNKNOWN", "SOFT_LEFT", "SOFT_RIGHT", "HOME", "BACK", "CALL", "ENDCALL", "0", "1", "2", "3", "4", "5", "6", "7",
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_known_by_its_name_and_its_number() {
+    fn keys_parse_from_name_and_number() {
         let check = |name: &str, number: Option<u16>| {
             assert_eq!(KeyCode::from_name(name), number.map(KeyCode), "{name:?}");
         };
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_a_name_of_its_own_that_leads_back() {
+    fn every_key_code_has_a_unique_name() {
         for number in 0..=KeyCode::HIGHEST {
             let name = KeyCode(number).name();
             assert!(name.starts_with("KEYCODE_"), "{number}: {name}");

@@ -1,233 +1,118 @@
-//! What a phone can do, whichever phone it is.
+//! Drives phones of any platform.
 //!
-//! [`Device`] is the handle that everything above holds. It is small on purpose: a driver says how its platform
-//! looks, touches, types and starts apps, and leaves the rest at "not possible here". Begin with the trait, then
-//! [`android`] for how one platform does it; [`find`] turns a platform's node tree into elements to aim at, [`saved`]
-//! reads trees out of files, [`picture`] changes pictures, and [`Scaled`] serves smaller ones.
+//! [`Device`] is the handle that everything above uses: what every phone can do (look, touch, type, keys, apps). What only
+//! some phones can do is a *facet*, an object-safe trait such as [`Logs`] or [`ScreenRecording`]. [`Device::facets`] lists
+//! the facets of a device; `device.logs()?` returns one, or the error that says the phone does not support it.
 //!
-//! Coordinates are pixels of the screenshot everywhere; a driver converts. Waiting, retrying, caching and the
-//! search for an element live above. This crate knows no tool dialect, no MCP, and no JSON but the helper's on the wire.
+//! Start with the trait, then see [`Facets`], then [`android`] for a driver. [`find`] turns a platform's node tree into
+//! elements, [`saved_tree`] reads trees from files, [`image`] converts images, and [`ScaledDevice`] is a decorator that
+//! serves smaller screenshots.
+//!
+//! # Adding a driver
+//!
+//! 1. Add a folder beside `android/` with a type that implements [`Device`], and a `mod` line here. The smallest driver
+//!    returns `Facets::default()`.
+//! 2. If the platform is new, add it to [`Platform`] in `values.rs`.
+//! 3. For each facet that its phones support, implement the facet's trait beside its commands and set its field in
+//!    [`Device::facets`].
+//!
+//! Nothing else changes in this crate. Listing phones and opening them belongs to a device provider in `thumbwire-core`.
+//!
+//! # Adding a facet
+//!
+//! 1. Add a file to `facets/` with the trait and the values that only it uses.
+//! 2. In `facets/mod.rs`, add its `mod` and `pub use` and a row to the table, which makes the field of [`Facets`] and the
+//!    accessor on `dyn Device`.
+//! 3. Implement it in the drivers that support it, as above. Decorators do not change: they start from the inner device's
+//!    facets.
+//!
+//! # Writing a decorator
+//!
+//! Implement [`Device`] around an `Arc` of another device. Return `self.inner.facets()` with the changed facets replaced,
+//! as [`ScaledDevice`] does.
+//!
+//! Coordinates are screenshot pixels everywhere; drivers convert. Waiting, retries, caching and finding elements belong
+//! to the layers above. This crate knows no toolset, no MCP, and no JSON except the helper's wire format.
 
 pub mod android;
-mod app_tools;
 mod error;
-pub mod field;
+mod facets;
 pub mod find;
+pub mod image;
 mod ios;
 mod keys;
-mod logs;
 mod markup;
-mod media;
-pub mod picture;
-pub mod saved;
-mod scaled;
+pub mod saved_tree;
+mod scaled_device;
+pub mod text_field;
 mod values;
 
-use std::time::Duration;
-
 use async_trait::async_trait;
-use bytes::Bytes;
-use tokio::io::AsyncWrite;
 
-pub use app_tools::{Answer, Component, Delivery, Letter, Package, Undelivered};
-pub use error::{Acted, Error, Remedy};
+pub use error::{Error, Remedy, SideEffect};
+pub use facets::*;
+pub use image::{BlackReason, Format, Image, Screenshot};
 pub use keys::{Key, KeyCode};
-pub use logs::{LogEntry, LogFilter, LogStream, Priority};
-pub use media::{Check, Health, Recording, RecordingWish};
-pub use picture::{Blank, Format, Image, Screenshot};
-pub use scaled::Scaled;
+pub use scaled_device::ScaledDevice;
 pub use values::*;
 
 /// A handle on one phone.
 ///
-/// Every method may be dropped at any time: whoever holds a deadline drops the future, and the driver gives up
-/// whatever it had opened. Methods that act say in their error whether the act may have happened ([`Error::acted`]).
+/// Every future may be dropped at any time: whoever enforces a deadline drops it, and the driver releases what it had
+/// opened. The errors of methods that act say whether the action may have happened ([`Error::side_effect`]).
 #[async_trait]
 pub trait Device: Send + Sync {
-    /// Who this is, as far as it was learnt when the handle was made.
+    /// Identity of the phone, as known when the handle was created.
     fn identity(&self) -> &Identity;
 
-    /// What this device can be asked for beyond looking, touching, typing and apps. Readable before acting.
-    fn abilities(&self) -> Abilities {
-        Abilities::default()
-    }
+    /// What this device supports beyond the methods here. Can be checked before acting, and does not change while the
+    /// handle lives.
+    ///
+    /// There is no default body, so that a decorator cannot forget to pass on the inner device's facets.
+    fn facets(&self) -> Facets<'_>;
 
-    /// Whether the phone answers at all; the cheapest question there is.
+    /// Checks that the phone responds; the cheapest request there is.
     async fn probe(&self) -> Result<(), Error>;
 
-    /// The size of the screen as it is turned now, in screenshot pixels.
+    /// Screen size in the current orientation, in screenshot pixels.
     async fn screen_size(&self) -> Result<Size, Error>;
 
-    /// A picture of the screen, straight from the phone.
+    /// A screenshot, unscaled.
     async fn screenshot(&self) -> Result<Screenshot, Error>;
 
-    /// The platform's node tree of what is on the screen now, with its [`Tree::source`]; never an older one.
-    async fn tree(&self, detail: Detail) -> Result<Tree, Error>;
+    /// The node tree of the current screen, with its [`Tree::source`]; never a stale one.
+    async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error>;
 
-    /// Carries out one gesture.
+    /// Performs a gesture.
     async fn touch(&self, gesture: Gesture) -> Result<(), Error>;
 
-    /// Types text into whatever has the focus, and tells by which way it went. Text that this phone cannot type is refused
-    /// before the first key.
-    async fn type_text(&self, text: &str) -> Result<TypedBy, Error>;
-
-    /// Refuses text that [`Device::type_text`] would refuse, before anything is done for its sake.
-    async fn check_text(&self, _text: &str) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// Takes so many characters away on each side of the cursor, in whatever has the focus.
-    async fn erase(&self, _characters: usize) -> Result<(), Error> {
-        Err(self.unsupported("clearing a field"))
-    }
+    /// Types text into the focused field and returns the method used. Text that the phone cannot type is rejected
+    /// before the first key press.
+    async fn type_text(&self, text: &str) -> Result<TypingMethod, Error>;
 
     /// Presses and releases a key.
     async fn press(&self, key: Key) -> Result<(), Error>;
 
-    /// The installed apps, in the phone's order.
+    /// Installed apps, in the phone's order.
     async fn apps(&self) -> Result<Vec<App>, Error>;
 
-    /// Starts an app at its launcher entry, or brings it to the front. Gives the phone's words.
+    /// Starts an app at its launcher entry, or brings it to the front. Returns the phone's output.
     async fn launch(&self, app: &AppId) -> Result<String, Error>;
 
-    /// Ends an app and everything it runs.
+    /// Stops an app and all its processes.
     async fn stop(&self, app: &AppId) -> Result<(), Error>;
 
-    /// Ends an app and has it forget all that it keeps, its permissions too, as if it had just been installed.
-    async fn clear_data(&self, _app: &AppId) -> Result<(), Error> {
-        Err(self.unsupported("clearing an app's data"))
-    }
-
-    /// Gives an app a permission that it asks for, or takes it away, by the platform's name of it.
-    async fn permit(&self, _app: &AppId, _permission: &str, _granted: bool) -> Result<(), Error> {
-        Err(self.unsupported("changing permissions"))
-    }
-
-    /// The app whose window has the focus; `None` while no window has it.
+    /// The app whose window has the focus; `None` if no window has it.
     async fn foreground(&self) -> Result<Option<Foreground>, Error>;
 
-    /// What the phone says of itself.
-    async fn info(&self) -> Result<Info, Error>;
+    /// What the phone reports about itself.
+    async fn info(&self) -> Result<DeviceInfo, Error>;
 
-    /// The platform's own properties, name and value, sorted by name.
-    async fn properties(&self) -> Result<Vec<(String, String)>, Error>;
+    /// Waits until the phone has back what abandoned calls had borrowed, such as its keyboard; returns at once if there
+    /// is nothing. Call it before the program exits, which would cancel that work.
+    async fn restore_borrowed(&self);
 
-    /// How the screen is turned.
-    async fn orientation(&self) -> Result<Orientation, Error> {
-        Err(self.unsupported("reading the orientation"))
-    }
-
-    /// Turns the screen on behalf of `owner`, one short word. What was set before the first turn is kept on the phone
-    /// until [`Device::restore_orientation`]. When this ends the phone has taken the order; the screen follows within
-    /// about a second, unless the app in front keeps it as it is.
-    async fn set_orientation(&self, _orientation: Orientation, _owner: &str) -> Result<(), Error> {
-        Err(self.unsupported("setting the orientation"))
-    }
-
-    /// Puts back what was set before the screen was turned. Gives whether there was anything to put back.
-    async fn restore_orientation(&self, _turned: TurnedBy<'_>) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    /// The newest entries of the log that a filter lets through, the oldest first, `most` at most.
-    async fn logs(&self, _filter: &LogFilter, _most: usize) -> Result<Vec<LogEntry>, Error> {
-        Err(self.unsupported("reading the log"))
-    }
-
-    /// Empties the log.
-    async fn clear_logs(&self) -> Result<(), Error> {
-        Err(self.unsupported("clearing the log"))
-    }
-
-    /// Follows the log: what comes after `last`, an entry that was read before, or from now on.
-    async fn follow_logs(
-        &self,
-        _filter: &LogFilter,
-        _last: Option<&LogEntry>,
-    ) -> Result<Box<dyn LogStream>, Error> {
-        Err(self.unsupported("following the log"))
-    }
-
-    /// Begins to record the screen into a file on the phone.
-    async fn record(&self, _wish: &RecordingWish) -> Result<Box<dyn Recording>, Error> {
-        Err(self.unsupported("recording the screen"))
-    }
-
-    /// Takes a picture of the screen, PNG, into a file on the phone.
-    async fn screenshot_into(&self, _path: &str) -> Result<(), Error> {
-        Err(self.unsupported("pictures into files"))
-    }
-
-    /// Fetches a file from the phone. Gives its length in bytes.
-    async fn fetch_file(
-        &self,
-        _path: &str,
-        _into: &mut (dyn AsyncWrite + Send + Unpin),
-    ) -> Result<u64, Error> {
-        Err(self.unsupported("reading files"))
-    }
-
-    /// Removes a file from the phone; one that is not there is no error.
-    async fn remove_file(&self, _path: &str) -> Result<(), Error> {
-        Err(self.unsupported("removing files"))
-    }
-
-    /// Reads a part of a file on the phone: `length` bytes from `from` on, fewer only where the file ends.
-    async fn read_file(&self, _path: &str, _from: u64, _length: u64) -> Result<Bytes, Error> {
-        Err(self.unsupported("reading files"))
-    }
-
-    /// How long a file on the phone is, in bytes.
-    async fn file_length(&self, _path: &str) -> Result<u64, Error> {
-        Err(self.unsupported("reading files"))
-    }
-
-    /// The services that answer an action, in the phone's order.
-    async fn services(&self, _action: &str) -> Result<Vec<Component>, Error> {
-        Err(self.unsupported("listing services"))
-    }
-
-    /// What the phone knows of an installed app.
-    async fn package(&self, _app: &AppId) -> Result<Package, Error> {
-        Err(self.unsupported("looking into apps"))
-    }
-
-    /// Starts a service with text extras. What it answers is not heard: for that there is [`Device::courier`].
-    async fn start_service(&self, _letter: &Letter) -> Result<(), Error> {
-        Err(self.unsupported("starting services"))
-    }
-
-    /// Starts a service with text extras and a callback, and waits so long for what comes back by it. Needs our helper on the phone;
-    /// without it [`Error::Unsupported`], and nothing was sent.
-    async fn courier(&self, _letter: &Letter, _limit: Duration) -> Result<Delivery, Error> {
-        Err(self.unsupported("hearing an app's answer"))
-    }
-
-    /// The platform's own functions of apps (Android's AppFunctions), of one app or of all: the JSON that the phone prints.
-    async fn app_functions(&self, _app: Option<&AppId>) -> Result<String, Error> {
-        Err(self.unsupported("app functions"))
-    }
-
-    /// Calls one of them. `parameters` is a JSON object. Gives the JSON that the phone prints.
-    async fn call_app_function(
-        &self,
-        _app: &AppId,
-        _function: &str,
-        _parameters: &str,
-    ) -> Result<String, Error> {
-        Err(self.unsupported("app functions"))
-    }
-
-    /// How well the phone can be driven. A phone that does not answer is told in the checks.
-    async fn health(&self) -> Result<Health, Error> {
-        Err(self.unsupported("checking its health"))
-    }
-
-    /// Waits until the phone has back what calls that were given up had borrowed of it, such as its keyboard; at once where
-    /// that is nothing. For the end of a program, which ends such work too.
-    async fn settle(&self) {}
-
-    /// The refusal for something that this device cannot do.
+    /// The error for a feature that this device does not have.
     fn unsupported(&self, what: &'static str) -> Error {
         Error::Unsupported { what, platform: self.identity().platform }
     }

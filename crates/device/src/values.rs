@@ -1,10 +1,10 @@
-//! The values that travel between a device and whoever holds it.
+//! The values that a device takes and returns.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A kind of phone.
+/// A phone platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Platform {
     /// Reached over ADB.
@@ -14,7 +14,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// The name that the seeds' tools use on the wire.
+    /// The name that the toolsets use on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Android => "android",
@@ -32,80 +32,67 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Who a phone is.
+/// Identifies a phone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The id by which callers choose it: an adb serial, an address, a udid.
+    /// The id by which clients select it: an adb serial, an address or a UDID.
     pub id: String,
-    /// Its kind.
+    /// Its platform.
     pub platform: Platform,
-    /// Its model, as people call it; empty where it did not say.
+    /// Marketing name of the model; empty if the phone did not report one.
     pub model: String,
 }
 
-/// Powers beyond the common ones. All off means: looking, touching, typing, keys and apps only.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Abilities {
-    /// The orientation can be read and set.
-    pub orientation: bool,
-    /// The log can be read and followed.
-    pub logs: bool,
-    /// The screen can be recorded.
-    pub recordings: bool,
-    /// Files can be written, read and removed.
-    pub files: bool,
-}
-
-/// What a phone says of itself. Words are empty where it did not say.
+/// What a phone reports about itself. Strings are empty if it did not report them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
-    /// Who made it.
+pub struct DeviceInfo {
+    /// Manufacturer.
     pub manufacturer: String,
-    /// Its model.
+    /// Model.
     pub model: String,
-    /// Its system's version, such as `14`.
+    /// OS version, such as `14`.
     pub os_version: String,
-    /// Android's API level, such as 34.
+    /// Android API level, such as 34.
     pub api_level: Option<u32>,
-    /// The screen, as it is turned now.
+    /// Screen size in the current orientation.
     pub screen: Size,
     /// Dots per inch.
     pub density: Option<u32>,
-    /// How the screen is turned.
+    /// Current orientation.
     pub orientation: Orientation,
-    /// `None` where there is none, or it says nothing of it.
+    /// `None` if there is no battery, or the phone does not report it.
     pub battery: Option<Battery>,
-    /// The serial number that it gives itself.
+    /// The phone's own serial number.
     pub serial: String,
-    /// The display as it was built, and what was set in its place.
+    /// The physical display and its overrides.
     pub panel: Panel,
 }
 
-/// A display as it was built, at rotation 0, and what an owner set in its place (`wm size`, `wm density`).
+/// The physical display at rotation 0, and the overrides set on it (`wm size`, `wm density`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panel {
-    /// Its size.
+    /// Physical size.
     pub size: Size,
-    /// The size that was set.
+    /// Size override.
     pub size_set: Option<Size>,
-    /// Dots per inch.
+    /// Physical density in dots per inch.
     pub density: Option<u32>,
-    /// The density that was set.
+    /// Density override.
     pub density_set: Option<u32>,
 }
 
-/// How full a battery is.
+/// Battery state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Battery {
-    /// 0 to 100.
+    /// Charge level, 0 to 100.
     pub percent: u8,
-    /// Whether it is being charged.
+    /// Whether it is charging.
     pub charging: bool,
-    /// The state in the platform's number (Android's `BatteryManager`: 2 charging, 3 discharging, 4 not charging, 5 full).
+    /// Platform's status code (Android's `BatteryManager`: 2 charging, 3 discharging, 4 not charging, 5 full).
     pub status: u32,
 }
 
-/// A place on the screen, in screenshot pixels from the top left.
+/// A point on the screen, in screenshot pixels from the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Point {
     /// Pixels from the left.
@@ -123,7 +110,7 @@ pub struct Size {
     pub height: i32,
 }
 
-/// A rectangle in screenshot pixels; `right` and `bottom` lie outside it.
+/// A rectangle in screenshot pixels; `right` and `bottom` are exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Rect {
     /// First column.
@@ -137,23 +124,23 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// No pixel lies inside.
+    /// Whether it contains no pixels.
     pub fn is_empty(self) -> bool {
         self.right <= self.left || self.bottom <= self.top
     }
 
-    /// The floor of the mean of its edges: where a tap on it goes.
+    /// The mean of its edges, rounded down: where a tap on it goes.
     pub fn center(self) -> Point {
         let middle = |low: i32, high: i32| (i64::from(low) + i64::from(high)).div_euclid(2) as i32;
         Point { x: middle(self.left, self.right), y: middle(self.top, self.bottom) }
     }
 
-    /// Whether the pixel lies inside.
+    /// Whether it contains this pixel.
     pub fn contains(self, at: Point) -> bool {
         (self.left..self.right).contains(&at.x) && (self.top..self.bottom).contains(&at.y)
     }
 
-    /// What both have in common; empty where nothing is.
+    /// The intersection; empty if there is none.
     pub fn intersection(self, other: Rect) -> Rect {
         Rect {
             left: self.left.max(other.left),
@@ -164,34 +151,34 @@ impl Rect {
     }
 }
 
-/// What a finger does.
+/// A one-finger gesture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     /// Down and up at once.
     Tap {
-        /// Where.
+        /// Where to tap.
         at: Point,
     },
-    /// Down, held, up.
+    /// Down, hold, up.
     LongPress {
-        /// Where.
+        /// Where to press.
         at: Point,
-        /// How long it is held.
+        /// How long to hold.
         held: Duration,
     },
-    /// Down, moved in a straight line, up.
+    /// Down, move in a straight line, up.
     Swipe {
-        /// Where the finger comes down.
+        /// Start point.
         from: Point,
-        /// Where it leaves the screen.
+        /// End point.
         to: Point,
-        /// How long the way takes.
+        /// Duration of the movement.
         lasting: Duration,
     },
 }
 
 impl Gesture {
-    /// The places it touches first and last.
+    /// Start and end point; the same point twice for a tap or long press.
     pub fn ends(self) -> [Point; 2] {
         match self {
             Self::Tap { at } | Self::LongPress { at, .. } => [at, at],
@@ -200,21 +187,21 @@ impl Gesture {
     }
 }
 
-/// The way by which text reached a field.
+/// How text reached a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TypedBy {
-    /// As key presses, one a character.
+pub enum TypingMethod {
+    /// As key presses, one per character.
     Keys,
     /// Through a keyboard app on the phone that takes text from the wire.
     Keyboard {
-        /// The app.
+        /// The keyboard app.
         app: AppId,
     },
     /// Pasted from the phone's clipboard.
     Clipboard,
 }
 
-/// An app's id: a package on Android, a bundle identifier on iOS.
+/// An app's id: package name on Android, bundle identifier on iOS.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AppId(pub String);
 
@@ -229,30 +216,30 @@ impl fmt::Display for AppId {
 pub struct App {
     /// Its id.
     pub id: AppId,
-    /// Whether it came with the phone.
+    /// Whether it is a system app.
     pub system: bool,
 }
 
-/// What has the focus.
+/// The app and screen with the focus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreground {
     /// The app.
     pub app: AppId,
-    /// Its screen, in the platform's words (Android: the activity's class); empty where unknown.
+    /// The screen in the platform's terms (Android: the activity class); empty if unknown.
     pub screen: String,
 }
 
-/// How the screen is turned.
+/// Screen orientation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Orientation {
-    /// Higher than wide, as a phone is held.
+    /// Higher than wide.
     Portrait,
     /// Wider than high.
     Landscape,
 }
 
 impl Orientation {
-    /// The name used on the wire by the seeds' tools.
+    /// The name that the toolsets use on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portrait => "portrait",
@@ -260,85 +247,66 @@ impl Orientation {
         }
     }
 
-    /// The orientation of that name.
+    /// The orientation with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Portrait, Self::Landscape].into_iter().find(|one| one.name() == name)
     }
 }
 
-/// Whose turn of the screen is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnedBy<'a> {
-    /// This owner's alone.
-    This(&'a str),
-    /// That of any other owner: one who ended without turning back, or is at work at the same time.
-    AnyoneBut(&'a str),
-}
-
-impl TurnedBy<'_> {
-    /// Whether this owner's turn is meant.
-    pub fn includes(self, owner: &str) -> bool {
-        match self {
-            Self::This(this) => this == owner,
-            Self::AnyoneBut(but) => but != owner,
-        }
-    }
-}
-
-/// The platform's node tree of one moment, flattened in document order.
+/// A snapshot of the platform's node tree, flattened in document order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// Every node; a parent stands before its children.
+    /// All nodes; a parent comes before its children.
     pub nodes: Vec<Node>,
-    /// Quarter turns of the screen, as the platform counts them (0 to 3).
+    /// Screen rotation in quarter turns, as the platform counts them (0 to 3).
     pub rotation: u8,
-    /// The text that it was read from, as the phone wrote it: XML. Its coordinates are the phone's own.
+    /// The XML as the phone wrote it. Its coordinates are the phone's own.
     pub source: Arc<str>,
 }
 
-/// How much of the screen a tree tells.
+/// How much of the screen a tree contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Detail {
+pub enum TreeDetail {
     /// Every node.
     #[default]
     Full,
-    /// Without the nodes that only lay others out, as far as the platform can tell (`uiautomator dump --compressed`).
+    /// Without pure layout nodes, as far as the platform can tell (`uiautomator dump --compressed`).
     Compressed,
 }
 
-/// One entry of the platform's tree.
+/// A node of the platform's tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Node {
-    /// Where its parent stands in [`Tree::nodes`]; `None` for a root.
+    /// Index of its parent in [`Tree::nodes`]; `None` for a root.
     pub parent: Option<usize>,
-    /// Its position among its siblings, counted from 0.
+    /// Position among its siblings, starting at 0.
     pub index: usize,
-    /// Steps down from its root.
+    /// Distance from its root.
     pub depth: usize,
-    /// The platform's class.
+    /// Platform class name.
     pub class: String,
     /// The app it belongs to.
     pub package: String,
-    /// Resource id or accessibility identifier; empty where it has none.
+    /// Resource id or accessibility identifier; empty if it has none.
     pub id: String,
-    /// The text it shows.
+    /// Visible text.
     pub text: String,
-    /// What a screen reader says for it.
+    /// Content description, read by screen readers.
     pub description: String,
-    /// What an empty field says of what belongs into it; empty where the platform does not tell.
+    /// Placeholder of an empty field; empty if the platform does not report it.
     pub hint: String,
-    /// Its rectangle as the platform gave it; empty where that could not be read.
+    /// Bounds as the platform reported them; empty if they could not be read.
     pub bounds: Rect,
-    /// Where it is drawn among its siblings: a higher one lies above. 0 where the platform does not say.
+    /// Drawing order among its siblings; higher is on top. 0 if the platform does not report it.
     pub order: u32,
-    /// Whether the platform says that it shows; `None` where it does not say.
+    /// Whether the platform reports it as displayed; `None` if it does not say.
     pub displayed: Option<bool>,
-    /// What it is and can.
+    /// State and supported actions.
     pub flags: Flags,
 }
 
 impl Node {
-    /// What one would call it: its text, else its description, else the last part of its class.
+    /// A name for it: its text, else its description, else the last part of its class.
     pub fn name(&self) -> &str {
         if !self.text.is_empty() {
             &self.text
@@ -350,16 +318,16 @@ impl Node {
     }
 }
 
-/// What a node is and can, as the platform says.
+/// State and supported actions of a node, as the platform reports them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Can be ticked.
+    /// Can be checked.
     pub checkable: bool,
-    /// Is ticked.
+    /// Is checked.
     pub checked: bool,
-    /// Takes taps.
+    /// Accepts taps.
     pub clickable: bool,
-    /// Is not greyed out.
+    /// Is not grayed out.
     pub enabled: bool,
     /// Can get the focus.
     pub focusable: bool,
@@ -367,16 +335,16 @@ pub struct Flags {
     pub focused: bool,
     /// Can be scrolled.
     pub scrollable: bool,
-    /// Takes long presses.
+    /// Accepts long presses.
     pub long_clickable: bool,
-    /// Hides what is typed.
+    /// Hides typed text.
     pub password: bool,
-    /// Is chosen among its siblings.
+    /// Is selected among its siblings.
     pub selected: bool,
 }
 
 impl Flags {
-    /// Each flag under the name that `uiautomator` gives it, in its order.
+    /// Each flag with its `uiautomator` name, in that order.
     pub fn named(self) -> [(&'static str, bool); 10] {
         [
             ("checkable", self.checkable),

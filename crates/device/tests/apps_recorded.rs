@@ -1,5 +1,5 @@
-//! What recorded phones answered to `dumpsys package`, through the whole driver: services by their action, and apps with their versions.
-//! What is read out of each is held by a golden file.
+//! Recorded output of `dumpsys package` through the whole driver: services by action, and apps with their versions.
+//! Golden files hold the results.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use common::{Scripted, capture, data};
-use thumbwire_device::{AppId, Device as _, Error};
+use thumbwire_device::{AppId, AppServices as _, Error, Packages as _};
 
-/// The whole report of a phone of 4.4.4.
+/// The complete report of a phone with Android 4.4.4.
 const REPORT: &str = "android-4.4.4/106-dumpsys-package.out";
 
 #[tokio::test]
@@ -23,13 +23,13 @@ async fn services_are_read_out_of_the_report_of_an_old_phone() {
         "android.service.dreams.DreamService",
         "com.android.services.telephony.common.ICallHandlerService",
         "share_stopwatch",
-        // Of an activity, of a provider, and of a service by its type.
+        // Actions of an activity, of a provider, and of a service with a type.
         "android.intent.action.MAIN",
         "android.content.action.DOCUMENTS_PROVIDER",
         "com.android.contacts.VIEW_NOTIFICATION",
         "mobile.mcp.SERVICE",
     ] {
-        let found = device.services(action).await.unwrap();
+        let found = device.find_services(action).await.unwrap();
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         writeln!(told, "{action}: {}", found.join(", ")).unwrap();
     }
@@ -37,9 +37,9 @@ async fn services_are_read_out_of_the_report_of_an_old_phone() {
     insta::assert_snapshot!(told);
 }
 
-/// Each app of the report is looked into; a phone of 4.4 names its file there, so that `pm`, which takes a second, is not asked.
+/// Reads each app of the report. Android 4.4 names the file there, so `pm`, which takes a second, is not needed.
 #[tokio::test]
-async fn every_app_of_an_old_phone_is_looked_into() {
+async fn every_app_of_an_old_phone_is_parsed() {
     let Some(said) = capture(REPORT) else { return };
     let text = String::from_utf8_lossy(&said).into_owned();
     let names = text.lines().filter_map(|line| line.strip_prefix("  Package [")?.split(']').next());
@@ -47,18 +47,18 @@ async fn every_app_of_an_old_phone_is_looked_into() {
     let (phone, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
     assert_eq!(names.len(), text.matches("    versionCode=").count());
     for name in &names {
-        let package = device.package(&AppId(name.clone())).await.unwrap();
+        let package = device.package_info(&AppId(name.clone())).await.unwrap();
         let [file] = &package.files[..] else { panic!("{package:?}") };
         assert!(file.ends_with(".apk") && package.version_code > 0, "{package:?}");
         assert!(package.updated.starts_with("2026-11-21 04:"), "{package:?}");
         assert!(text.contains(&format!("codePath={file}")));
     }
     assert!(phone.asked().iter().all(|command| !command.starts_with("pm")));
-    let missing = device.package(&AppId("com.nope".into())).await;
+    let missing = device.package_info(&AppId("com.nope".into())).await;
     assert!(missing.is_err());
 }
 
-/// Reports of other phones, whose folders `pm path` leads into.
+/// Reports of other phones, where `pm path` lists the files.
 #[tokio::test]
 async fn the_apps_of_every_recorded_report_are_looked_into() {
     let Some(data) = data() else { return };
@@ -81,7 +81,7 @@ async fn the_apps_of_every_recorded_report_are_looked_into() {
         let (_, device) =
             Scripted::attach(vec![("dumpsys package", said), ("pm path", path)]).await;
         for name in names {
-            let read = match device.package(&AppId(name.clone())).await {
+            let read = match device.package_info(&AppId(name.clone())).await {
                 Ok(package) => format!(
                     "{} {:?}, {:?}, {:?}",
                     package.version_code, package.version_name, package.updated, package.files
@@ -96,9 +96,9 @@ async fn the_apps_of_every_recorded_report_are_looked_into() {
 }
 
 #[tokio::test]
-async fn an_app_that_is_not_there_is_told_in_the_recorded_words() {
+async fn missing_app_is_recognized_in_recorded_output() {
     let Some(said) = capture("shell/am/dumpsys-package_not-found.txt") else { return };
     let (_, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
-    let error = device.package(&AppId("com.funnyenglish.app".into())).await.unwrap_err();
+    let error = device.package_info(&AppId("com.funnyenglish.app".into())).await.unwrap_err();
     assert!(matches!(error, Error::NoSuchApp { .. }), "{error}");
 }

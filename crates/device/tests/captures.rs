@@ -1,4 +1,4 @@
-//! Dumps of real phones are read: every node of every file, whatever stands around the XML.
+//! Dumps of real phones: every node of every file is read, whatever text surrounds the XML.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
-use thumbwire_adb::{self as adb, Banner, Direct, Features, Stream, Transport};
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
+use thumbwire_adb::{self as adb, Banner, DirectTransport, Features, Stream, Transport};
 use thumbwire_device::android::Android;
 use thumbwire_device::android::ui::read_dump;
-use thumbwire_device::find::{Hidden, Showing, elements, showing};
-use thumbwire_device::saved::{Reading, read_saved};
+use thumbwire_device::find::{HiddenReason, Visibility, elements, visibility};
+use thumbwire_device::saved_tree::{SavedTree, read_saved};
 use thumbwire_device::{Device as _, Error, Node, Size};
 use tokio::io::AsyncWriteExt as _;
 
@@ -28,7 +28,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What is read out of the captures that are part of this project; a changed number is a changed reader.
+/// Results for the captures in this repository; a changed number is a changed reader.
 #[test]
 fn the_dumps_kept_here_are_read_as_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
@@ -50,8 +50,8 @@ fn the_dumps_kept_here_are_read_as_recorded() {
     insta::assert_snapshot!(told);
 }
 
-/// The captures are no part of this project, their counts are: a changed number is a changed reader. What a live phone's
-/// reader refuses, and why, stands behind it.
+/// The captures are not in this repository, but the results are: a changed number is a changed reader. Errors of the
+/// live-phone reader follow each result.
 #[test]
 fn every_tree_that_was_captured_is_read_as_recorded() {
     let Some(data) = data() else { return };
@@ -72,15 +72,15 @@ fn every_tree_that_was_captured_is_read_as_recorded() {
 
 fn counts(said: &[u8]) -> String {
     let live = read_dump(said);
-    let Ok(Reading { tree, faults }) = read_saved(said) else {
+    let Ok(SavedTree { tree, faults }) = read_saved(said) else {
         assert!(matches!(live, Err(Error::NotReady { .. })), "{live:?}");
         return "no tree".into();
     };
     let ios = tree.nodes.iter().any(|node| node.class.starts_with("XCUIElementType"));
-    let showing = showing(&tree);
-    let hidden = |why| showing.iter().filter(|it| **it == Showing::Hidden(why)).count();
-    let count = |is: fn(&Showing) -> bool| showing.iter().filter(|it| is(it)).count();
-    let moved = count(|it| matches!(it, Showing::Shown { part, at } if *at != part.center()));
+    let showing = visibility(&tree);
+    let hidden = |why| showing.iter().filter(|it| **it == Visibility::Hidden(why)).count();
+    let count = |is: fn(&Visibility) -> bool| showing.iter().filter(|it| is(it)).count();
+    let moved = count(|it| matches!(it, Visibility::Visible { part, at } if *at != part.center()));
     let mut told = format!(
         "{} nodes, {} elements, {} roots, depth {}, rotation {}; hidden: {} no size, {} outside, {} off, {} not \
          displayed; {} covered, {moved} tapped aside",
@@ -89,17 +89,17 @@ fn counts(said: &[u8]) -> String {
         tree.nodes.iter().filter(|node| node.parent.is_none()).count(),
         tree.nodes.iter().map(|node| node.depth).max().unwrap_or(0),
         tree.rotation,
-        hidden(Hidden::NoSize),
-        hidden(Hidden::OutsideParents),
-        hidden(Hidden::OffScreen),
-        hidden(Hidden::NotDisplayed),
-        count(|it| matches!(it, Showing::Covered { .. })),
+        hidden(HiddenReason::NoSize),
+        hidden(HiddenReason::OutsideParents),
+        hidden(HiddenReason::OffScreen),
+        hidden(HiddenReason::NotDisplayed),
+        count(|it| matches!(it, Visibility::Covered { .. })),
     );
     for fault in faults {
         told.push_str(&format!("; {fault}"));
     }
     match live {
-        Ok(live) => assert!(live == tree, "one reader read what the other did not"),
+        Ok(live) => assert!(live == tree, "the two readers disagree"),
         // No Android writes these.
         Err(Error::NotReady { .. }) if ios => {}
         Err(error) => told.push_str(&format!("; of a live phone: {error}")),
@@ -108,7 +108,7 @@ fn counts(said: &[u8]) -> String {
 }
 
 #[test]
-fn no_node_of_a_whole_dump_is_lost() {
+fn complete_dumps_keep_every_node() {
     let Some(data) = data() else { return };
     let dumps = files(&data.join("uiautomator"));
     assert!(dumps.len() >= 75);
@@ -128,7 +128,7 @@ fn no_node_of_a_whole_dump_is_lost() {
 }
 
 #[test]
-fn page_sources_of_the_uiautomator2_server_are_read_too() {
+fn uiautomator2_page_sources_are_parsed() {
     let Some(data) = data() else { return };
     let sources = files(&data.join("pagesource-ua2"));
     assert!(sources.len() >= 19);
@@ -136,7 +136,7 @@ fn page_sources_of_the_uiautomator2_server_are_read_too() {
         let said = fs::read(&file).unwrap();
         let read = read_saved(&said);
         let tree = read.unwrap_or_else(|error| panic!("{}: {error}", file.display())).tree;
-        // There an element's name is its class; each has its rectangle.
+        // There an element's name is its class, and each element has bounds.
         let text = String::from_utf8_lossy(&said);
         assert_eq!(tree.nodes.len(), text.matches(" bounds=\"").count(), "{}", file.display());
         assert!(tree.nodes.iter().all(|node| node.class.contains('.')), "{}", file.display());
@@ -144,14 +144,14 @@ fn page_sources_of_the_uiautomator2_server_are_read_too() {
 }
 
 #[test]
-fn page_sources_of_webdriveragent_are_read_too() {
+fn webdriveragent_page_sources_are_parsed() {
     let Some(data) = data() else { return };
     let mut sources = files(&data.join("ios/source"));
     sources.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
     assert!(sources.len() >= 4);
     for file in sources {
         let said = fs::read(&file).unwrap();
-        let Reading { tree, faults } =
+        let SavedTree { tree, faults } =
             read_saved(&said).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert_eq!(faults, [], "{}", file.display());
         let text = String::from_utf8_lossy(&said);
@@ -166,13 +166,14 @@ fn page_sources_of_webdriveragent_are_read_too() {
         assert_eq!(count(|node| node.flags.checkable), switches, "{}", file.display());
         let hidden = text.matches(" visible=\"false\"").count();
         assert_eq!(count(|node| node.displayed == Some(false)), hidden, "{}", file.display());
-        assert!(read_dump(&said).is_err(), "{}: no Android writes it", file.display());
+        assert!(read_dump(&said).is_err(), "{}: not an Android dump", file.display());
     }
 }
 
-/// Any whole dump is cut at every hundredth byte: of a live phone that is nothing, of a file it is what stands before.
+/// Truncates each complete dump at every hundredth byte: an error from a live phone, the nodes before the cut from a
+/// file.
 #[test]
-fn a_capture_that_is_cut_gives_the_nodes_before_the_cut() {
+fn truncated_capture_gives_the_nodes_before_the_cut() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
     for file in files(&folder).into_iter().filter(|file| !file.ends_with("ORIGIN.md")) {
         let said = fs::read(&file).unwrap();
@@ -181,7 +182,7 @@ fn a_capture_that_is_cut_gives_the_nodes_before_the_cut() {
         let mut most = 0;
         for cut in (0..end).step_by(100) {
             assert!(read_dump(&said[..cut]).is_err(), "{} bytes of {}", cut, file.display());
-            let Ok(Reading { tree, faults }) = read_saved(&said[..cut]) else { continue };
+            let Ok(SavedTree { tree, faults }) = read_saved(&said[..cut]) else { continue };
             assert!(!faults.is_empty());
             assert_eq!(
                 tree.nodes[..],
@@ -196,7 +197,7 @@ fn a_capture_that_is_cut_gives_the_nodes_before_the_cut() {
 }
 
 #[test]
-fn the_dumps_of_android_4_4_are_read_line_ends_and_all() {
+fn android_4_4_dumps_with_crlf_are_parsed() {
     let Some(data) = data() else { return };
     let said = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
     let tree = read_dump(&said).unwrap();
@@ -204,9 +205,9 @@ fn the_dumps_of_android_4_4_are_read_line_ends_and_all() {
     assert_eq!(tree.nodes.len(), String::from_utf8_lossy(&said).matches("<node").count());
 }
 
-/// Android 4.4 as it answered: no `exec:`, no shell v2, a terminal between us and every program.
+/// Android 4.4 as recorded: no `exec:`, no shell v2, and a terminal between us and every program.
 struct Old {
-    adbd: Direct,
+    adbd: DirectTransport,
     asked_exec: Arc<AtomicUsize>,
 }
 
@@ -226,19 +227,19 @@ impl Transport for Old {
     }
 }
 
-/// Answers `shell:COMMAND` with what the recorded phone said to it.
+/// Answers `shell:COMMAND` with what the recorded phone printed.
 struct Recorded(PathBuf);
 
 impl Services for Recorded {
     fn banner(&self) -> Banner {
         Banner::phone("cm", "Old", "old", Features::default())
     }
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let file = match service.trim_end_matches('\0') {
             "shell:screencap -p" => "187-screencap-p-stdout.out",
             "shell:uiautomator dump /dev/tty" => "185-uiautomator-dump-tty.out",
             "shell:dumpsys window displays" => "038-dumpsys-window-displays.out",
-            _ => return Err(Refused),
+            _ => return Err(ServiceRefused),
         };
         let said = fs::read(self.0.join(file)).unwrap();
         Ok(handler(async move |stream| {
@@ -249,20 +250,20 @@ impl Services for Recorded {
 }
 
 #[tokio::test]
-async fn an_old_phone_is_looked_at_through_its_terminal() {
+async fn old_phone_is_read_through_its_terminal() {
     let Some(data) = data() else { return };
     let (near, far) = tokio::io::duplex(1 << 16);
     let phone = Arc::new(Recorded(data.join("android-4.4.4")));
     tokio::spawn(daemon::serve(far, phone));
     let asked_exec = Arc::new(AtomicUsize::new(0));
-    let old = Old { adbd: Direct::over(near), asked_exec: Arc::clone(&asked_exec) };
+    let old = Old { adbd: DirectTransport::from_io(near), asked_exec: Arc::clone(&asked_exec) };
     let device = Android::attach("old", Arc::new(old)).await.unwrap();
     let picture = device.screenshot().await.unwrap();
     assert_eq!(picture.size, Size { width: 480, height: 800 });
     assert_eq!(
-        device.tree(thumbwire_device::Detail::Full).await.unwrap().nodes[0].package,
+        device.tree(thumbwire_device::TreeDetail::Full).await.unwrap().nodes[0].package,
         "com.android.keyguard"
     );
     assert_eq!(device.screen_size().await.unwrap(), Size { width: 480, height: 800 });
-    assert_eq!(asked_exec.load(Ordering::SeqCst), 1, "it is asked for `exec:` once");
+    assert_eq!(asked_exec.load(Ordering::SeqCst), 1, "tries `exec:` once");
 }

@@ -1,13 +1,13 @@
-//! Displays as real phones tell them, and whose picture it is on a phone with several panels.
+//! Displays as real phones report them, and which panel a screenshot is of on a phone with several.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
 use common::{Scripted, capture};
-use thumbwire_device::{Device as _, Orientation, Size};
+use thumbwire_device::{Device as _, Orientation, OrientationControl as _, Size};
 
-/// As a Pixel Fold prints it before the PNG (`shell/errors/screencap_multi-display-warning_android15.bin`).
+/// Printed by a Pixel Fold before the PNG (`shell/errors/screencap_multi-display-warning_android15.bin`).
 const WARNING: &str = "[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, however this default is not guaranteed to be consistent across captures. A display id should be specified.\nA display ID can be specified with the [-d display-id] option.\nSee \"dumpsys SurfaceFlinger --display-id\" for valid display IDs.\n";
 
 /// A Pixel 10 Pro Fold, open; the geometry is shortened.
@@ -29,7 +29,7 @@ fn warned(png: Vec<u8>) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn the_panel_in_use_is_named_once_a_phone_warned_that_it_has_several() {
+async fn panel_is_passed_after_a_multi_display_warning() {
     let says = vec![
         ("screencap -p", warned(png(1080, 2364))),
         ("screencap -p -d '4619827677550801152'", png(2076, 2152)),
@@ -45,27 +45,27 @@ async fn the_panel_in_use_is_named_once_a_phone_warned_that_it_has_several() {
 }
 
 #[tokio::test]
-async fn a_phone_that_does_not_say_which_panel_gives_the_picture_that_it_gave() {
+async fn unknown_panel_keeps_the_first_screenshot() {
     let says = vec![("screencap -p", warned(png(1080, 2364)))];
     let (phone, device) = Scripted::attach(says).await;
     for _ in 0..2 {
         let picture = device.screenshot().await.unwrap();
         assert_eq!(picture.size, Size { width: 1080, height: 2364 });
     }
-    assert_eq!(phone.asked().len(), 4, "each picture is taken once: {:?}", phone.asked());
+    assert_eq!(phone.asked().len(), 4, "each screenshot is taken once: {:?}", phone.asked());
 }
 
 #[tokio::test]
-async fn a_phone_with_one_panel_is_asked_for_the_picture_alone() {
+async fn phone_with_one_panel_gets_no_extra_command() {
     let (phone, device) = Scripted::attach(vec![("screencap -p", png(1080, 2400))]).await;
     device.screenshot().await.unwrap();
     assert_eq!(phone.asked(), ["screencap -p"]);
 }
 
 #[tokio::test]
-async fn displays_are_read_as_real_phones_list_them() {
+async fn recorded_displays_are_parsed() {
     use Orientation::{Landscape, Portrait};
-    // Android 4.4.4 upright and turned, and a phone with Android 11.
+    // Android 4.4.4 in portrait and landscape, and a phone with Android 11.
     let recorded = [
         ("android-4.4.4/038-dumpsys-window-displays.out", Portrait, (480, 800)),
         ("android-4.4.4/436-dumpsys-window-displays-rotated.out", Landscape, (800, 480)),

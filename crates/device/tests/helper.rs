@@ -1,4 +1,4 @@
-//! The host's half of the helper against a phone that speaks the wire, `helped`.
+//! The host side of the helper against a phone that speaks the protocol, see `helped`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,25 +10,26 @@ use std::time::Duration;
 
 use helped::{Phone, Said, answer};
 use serde_json::{Value, json};
-use thumbwire_adb::Direct;
+use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::Android;
 use thumbwire_device::{
-    Acted, Answer, AppId, Component, Delivery, Device as _, Error, Letter, Undelivered,
+    AppId, AppServices as _, CallbackResult, Component, Device as _, Error, ServiceReply,
+    ServiceRequest, SideEffect, StartServiceError,
 };
 use tokio::time::Instant;
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-fn letter(value: &str) -> Letter {
-    Letter {
+fn letter(value: &str) -> ServiceRequest {
+    ServiceRequest {
         to: Component { app: AppId("com.x".into()), class: "com.x.Tool".into() },
         extras: vec![("request".into(), value.into())],
         callbacks: vec!["mcp_callback".into(), "callback".into()],
-        wanted: vec!["response".into()],
+        result_extras: vec!["response".into()],
     }
 }
 
-/// Answers with what it was asked.
+/// Replies with the request.
 fn echo(said: &Value) -> Vec<Said> {
     match said["op"].as_str().unwrap() {
         "courier" => {
@@ -40,36 +41,36 @@ fn echo(said: &Value) -> Vec<Said> {
     }
 }
 
-fn answered(value: &str) -> Delivery {
+fn answered(value: &str) -> ServiceReply {
     let extras = vec![("response".to_owned(), value.to_owned())];
-    Delivery::Answered(Answer { code: 7, extras, uid: Some(10123) })
+    ServiceReply::Answered(CallbackResult { code: 7, extras, uid: Some(10123) })
 }
 
 #[tokio::test]
-async fn a_letter_goes_there_and_its_answer_comes_back() {
+async fn request_is_delivered_and_its_reply_returned() {
     for old in [false, true] {
         let mut phone = Phone::with(echo);
         phone.old = old;
         let (phone, device) = phone.attach().await;
         for value in ["{\"é\":\"漢字 😀\"}", "second"] {
-            assert_eq!(device.courier(&letter(value), LIMIT).await.unwrap(), answered(value));
+            assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
         }
-        assert_eq!(phone.starts.load(Ordering::SeqCst), 1, "started at the first, then kept");
+        assert_eq!(phone.starts.load(Ordering::SeqCst), 1, "started once, then reused");
         let asked = &phone.heard("courier")[0];
         assert_eq!(asked["component"], "com.x/com.x.Tool");
         assert_eq!(asked["callbacks"], json!(["mcp_callback", "callback"]));
         assert_eq!(asked["wanted"], json!(["response"]));
         let limit = asked["limit_ms"].as_u64().unwrap();
-        assert!(limit > 0 && limit <= 10_000, "the helper's start is part of it: {limit}");
-        device.settle().await;
+        assert!(limit > 0 && limit <= 10_000, "the limit includes the helper's start: {limit}");
+        device.restore_borrowed().await;
         assert_eq!(phone.heard("bye").len(), 1);
         phone.until_gone().await;
     }
 }
 
 #[tokio::test]
-async fn answers_out_of_order_find_their_askers_and_the_helper_is_started_once_for_all() {
-    /// Keeps every answer back until the last was asked.
+async fn concurrent_requests_share_one_helper_and_match_replies() {
+    /// Holds all replies back until the last request.
     fn backwards(said: &Value) -> Vec<Said> {
         static KEPT: Mutex<Vec<Value>> = Mutex::new(Vec::new());
         let mut kept = KEPT.lock().unwrap();
@@ -85,7 +86,10 @@ async fn answers_out_of_order_find_their_askers_and_the_helper_is_started_once_f
         let device = Arc::clone(&device);
         tokio::spawn(async move {
             let value = format!("number {nth}");
-            assert_eq!(device.courier(&letter(&value), LIMIT).await.unwrap(), answered(&value));
+            assert_eq!(
+                device.call_service(&letter(&value), LIMIT).await.unwrap(),
+                answered(&value)
+            );
         })
     });
     for asked in asking.collect::<Vec<_>>() {
@@ -95,7 +99,7 @@ async fn answers_out_of_order_find_their_askers_and_the_helper_is_started_once_f
 }
 
 #[tokio::test]
-async fn the_helpers_codes_are_what_came_of_the_letter() {
+async fn helper_error_codes_are_mapped() {
     fn by_code(said: &Value) -> Vec<Said> {
         let code = said["extras"][0][1].clone();
         vec![answer(said, json!({ "error": code, "says": "its words", "try": "advice" }))]
@@ -103,53 +107,53 @@ async fn the_helpers_codes_are_what_came_of_the_letter() {
     let (phone, device) = Phone::with(by_code).attach().await;
     let words = || "its words".to_owned();
     for (code, expected) in [
-        ("timeout", Delivery::Silent),
-        ("not_found", Delivery::Not(Undelivered::NotFound)),
-        ("refused", Delivery::Not(Undelivered::Refused(words()))),
-        ("background", Delivery::Not(Undelivered::Background(words()))),
-        ("too_large", Delivery::Not(Undelivered::TooLarge { most: 200_000 })),
+        ("timeout", ServiceReply::NoReply),
+        ("not_found", ServiceReply::NotStarted(StartServiceError::NotFound)),
+        ("refused", ServiceReply::NotStarted(StartServiceError::Refused(words()))),
+        ("background", ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(words()))),
+        ("too_large", ServiceReply::NotStarted(StartServiceError::TooLarge { most: 200_000 })),
     ] {
-        assert_eq!(device.courier(&letter(code), LIMIT).await.unwrap(), expected, "{code}");
+        assert_eq!(device.call_service(&letter(code), LIMIT).await.unwrap(), expected, "{code}");
     }
     let spared = |phone: &Phone| phone.spared.load(Ordering::SeqCst);
     assert_eq!(
         (spared(&phone), phone.heard("courier").len()),
         (1, 6),
-        "the background is tried twice"
+        "background starts are tried twice"
     );
-    let error = device.courier(&letter("internal"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&letter("internal"), LIMIT).await.unwrap_err();
     assert!(matches!(&error, Error::Failed { said, .. } if said.contains("its words")), "{error}");
-    let error = device.courier(&letter("unsupported"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&letter("unsupported"), LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_phone_without_the_helper_is_told_so_and_asked_again_after_a_minute() {
+async fn missing_helper_is_reported_and_rechecked_after_a_minute() {
     tokio::time::pause();
     let (phone, device) = Phone::with(echo).attach().await;
     phone.lies_there.store(false, Ordering::SeqCst);
     for _ in 0..3 {
-        let error = device.courier(&letter("x"), LIMIT).await.unwrap_err();
+        let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-        assert_eq!(error.acted(), Acted::No);
+        assert_eq!(error.acted(), SideEffect::None);
     }
     assert_eq!(phone.looked.load(Ordering::SeqCst), 1);
     assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
     phone.lies_there.store(true, Ordering::SeqCst);
     tokio::time::advance(Duration::from_secs(61)).await;
-    assert_eq!(device.courier(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_not_sent() {
+async fn oversized_request_is_not_sent() {
     let (phone, device) = Phone::with(echo).attach().await;
-    let came = device.courier(&letter(&"x".repeat(200_001)), LIMIT).await.unwrap();
-    assert_eq!(came, Delivery::Not(Undelivered::TooLarge { most: 200_000 }));
+    let came = device.call_service(&letter(&"x".repeat(200_001)), LIMIT).await.unwrap();
+    assert_eq!(came, ServiceReply::NotStarted(StartServiceError::TooLarge { most: 200_000 }));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
-async fn a_helper_that_dies_fails_all_that_wait_and_the_next_letter_starts_another() {
+async fn dead_helper_fails_pending_requests_and_restarts_later() {
     fn dies(said: &Value) -> Vec<Said> {
         match said["extras"][0][1].as_str().unwrap() {
             "die" => vec![Said::Death],
@@ -160,22 +164,22 @@ async fn a_helper_that_dies_fails_all_that_wait_and_the_next_letter_starts_anoth
     let (phone, device) = Phone::with(dies).attach().await;
     let waits = {
         let device = Arc::clone(&device);
-        tokio::spawn(async move { device.courier(&letter("wait"), LIMIT).await })
+        tokio::spawn(async move { device.call_service(&letter("wait"), LIMIT).await })
     };
     phone.until_heard("courier", 1).await;
-    let dies = device.courier(&letter("die"), LIMIT).await;
+    let dies = device.call_service(&letter("die"), LIMIT).await;
     for failed in [dies, waits.await.unwrap()] {
         let error = failed.unwrap_err();
-        assert_eq!(error.acted(), Acted::Maybe);
+        assert_eq!(error.acted(), SideEffect::Possible);
         assert!(error.to_string().contains("Killed"), "{error}");
     }
-    assert_eq!(phone.heard("courier").len(), 2, "nothing was asked twice");
-    assert_eq!(device.courier(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(phone.heard("courier").len(), 2, "nothing was sent twice");
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
-async fn garbage_ends_the_connection_and_is_named() {
+async fn malformed_reply_ends_the_connection_with_the_reason() {
     fn garbage(said: &Value) -> Vec<Said> {
         match said["extras"][0][1].as_str().unwrap() {
             "long" => vec![Said::Bytes(vec![0xFF; 8])],
@@ -189,22 +193,22 @@ async fn garbage_ends_the_connection_and_is_named() {
     let (phone, device) = Phone::with(garbage).attach().await;
     let cases = [
         ("long", "8589934590 bytes"),
-        ("list", "no JSON object: []"),
-        ("no id", "without the id"),
-        ("neither", "neither ok nor"),
+        ("list", "not a JSON object: []"),
+        ("no id", "without a request id"),
+        ("neither", "neither `ok` nor"),
         ("cut", "closed"),
     ];
     for (nth, (value, named)) in cases.into_iter().enumerate() {
-        let error = device.courier(&letter(value), LIMIT).await.unwrap_err();
+        let error = device.call_service(&letter(value), LIMIT).await.unwrap_err();
         let named = error.to_string().contains(named) || value == "cut";
-        assert!(named && error.acted() == Acted::Maybe, "{value}: {error}");
-        assert_eq!(device.courier(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+        assert!(named && error.acted() == SideEffect::Possible, "{value}: {error}");
+        assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
         assert_eq!(phone.starts.load(Ordering::SeqCst), nth + 2);
     }
 }
 
 #[tokio::test]
-async fn an_answer_of_another_form_is_our_gap_and_the_connection_stays() {
+async fn unexpected_reply_is_an_error_but_the_connection_stays() {
     fn odd(said: &Value) -> Vec<Said> {
         match said["extras"][0][1].as_str().unwrap() {
             "odd" => vec![answer(said, json!({ "ok": true, "code": "seven" }))],
@@ -212,21 +216,21 @@ async fn an_answer_of_another_form_is_our_gap_and_the_connection_stays() {
         }
     }
     let (phone, device) = Phone::with(odd).attach().await;
-    let error = device.courier(&letter("odd"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&letter("odd"), LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::Unreadable { .. }), "{error}");
-    assert_eq!(device.courier(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn who_goes_away_has_the_helper_told_so() {
+async fn dropped_request_is_cancelled_on_the_phone() {
     fn silent(said: &Value) -> Vec<Said> {
         if said["op"] == "courier" { Vec::new() } else { echo(said) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
     let waits = {
         let device = Arc::clone(&device);
-        tokio::spawn(async move { device.courier(&letter("x"), LIMIT).await })
+        tokio::spawn(async move { device.call_service(&letter("x"), LIMIT).await })
     };
     phone.until_heard("courier", 1).await;
     waits.abort();
@@ -235,41 +239,41 @@ async fn who_goes_away_has_the_helper_told_so() {
 }
 
 #[tokio::test]
-async fn a_helper_that_does_not_answer_in_its_time_may_have_acted() {
+async fn timed_out_request_may_have_acted() {
     fn silent(said: &Value) -> Vec<Said> {
         if said["op"] == "courier" { Vec::new() } else { echo(said) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
     tokio::time::pause();
     let began = Instant::now();
-    let error = device.courier(&letter("x"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
     assert!(began.elapsed() >= LIMIT && began.elapsed() <= LIMIT + Duration::from_secs(3));
-    assert_eq!(error.acted(), Acted::Maybe);
+    assert_eq!(error.acted(), SideEffect::Possible);
     phone.until_heard("cancel", 1).await;
 }
 
 #[tokio::test]
-async fn a_helper_that_hangs_is_not_asked_again() {
+async fn hung_helper_is_not_reused() {
     let (phone, device) = Phone::with(|_| Vec::new()).attach().await;
     tokio::time::pause();
     for starts in 1..3 {
-        device.courier(&letter("x"), LIMIT).await.unwrap_err();
+        device.call_service(&letter("x"), LIMIT).await.unwrap_err();
         assert_eq!(phone.starts.load(Ordering::SeqCst), starts);
     }
 }
 
 #[tokio::test]
-async fn a_helper_that_does_not_come_up_is_told_with_its_words_and_nothing_was_sent() {
+async fn failed_start_reports_the_helpers_output() {
     let mut phone = Phone::with(echo);
     phone.listens = false;
     let (_, device) = phone.attach().await;
-    let error = device.courier(&letter("x"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
     assert!(error.to_string().contains("no such class"), "{error}");
-    assert_eq!(error.acted(), Acted::No);
+    assert_eq!(error.acted(), SideEffect::None);
 }
 
 #[tokio::test]
-async fn a_helper_that_does_not_take_the_token_or_speaks_otherwise_is_not_used() {
+async fn failed_handshake_rejects_the_helper() {
     fn refuses(_: &Value) -> Value {
         json!({ "error": "refused", "says": "not the token", "try": "" })
     }
@@ -281,27 +285,27 @@ async fn a_helper_that_does_not_take_the_token_or_speaks_otherwise_is_not_used()
     }
     for (hello, told) in [
         (refuses as fn(&Value) -> Value, "not the token"),
-        (newer, "another version"),
-        (without, "another version"),
+        (newer, "another protocol version"),
+        (without, "another protocol version"),
     ] {
         let mut phone = Phone::with(echo);
         phone.hello = hello;
         let (phone, device) = phone.attach().await;
-        let error = device.courier(&letter("x"), LIMIT).await.unwrap_err();
+        let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
         assert!(error.to_string().contains(told), "{error}");
-        assert_eq!(error.acted(), Acted::No);
+        assert_eq!(error.acted(), SideEffect::None);
         assert!(phone.heard("courier").is_empty());
         phone.until_gone().await;
     }
 }
 
 #[tokio::test]
-async fn a_start_outlives_who_asked_for_it_and_an_old_silence_starts_anew() {
+async fn start_survives_cancellation_and_idle_helper_is_restarted() {
     let (phone, device) = Phone::with(echo).attach().await;
     {
         let letter = letter("gone");
-        let mut asked = Box::pin(device.courier(&letter, LIMIT));
-        // Until the phone was asked for its level, and the start has begun.
+        let mut asked = Box::pin(device.call_service(&letter, LIMIT));
+        // Until the API level was read and the start has begun.
         while phone.starts.load(Ordering::SeqCst) == 0 {
             let hears = phone.hears.notified();
             tokio::select! {
@@ -311,20 +315,20 @@ async fn a_start_outlives_who_asked_for_it_and_an_old_silence_starts_anew() {
             }
         }
     }
-    assert_eq!(device.courier(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(55)).await;
-    assert_eq!(device.courier(&letter("y"), LIMIT).await.unwrap(), answered("y"));
+    assert_eq!(device.call_service(&letter("y"), LIMIT).await.unwrap(), answered("y"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
 }
 
-/// The connection stays: others may hold it.
+/// The connection stays open: others may hold it.
 #[tokio::test]
-async fn a_handle_that_is_dropped_ends_its_helper() {
+async fn dropped_handle_ends_its_helper() {
     let (phone, direct) = Phone::with(echo).serve();
-    let device = Android::attach("helped", Arc::<Direct>::clone(&direct)).await.unwrap();
-    device.courier(&letter("x"), LIMIT).await.unwrap();
+    let device = Android::attach("helped", Arc::<DirectTransport>::clone(&direct)).await.unwrap();
+    device.call_service(&letter("x"), LIMIT).await.unwrap();
     drop(device);
     phone.until_gone().await;
 }

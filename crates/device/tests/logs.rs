@@ -1,5 +1,4 @@
-//! What recorded phones' `logcat` printed, through the whole driver: how many entries are read out of each, and which, is held
-//! by a golden file.
+//! Recorded `logcat` output through the whole driver: golden files hold how many entries are read from each, and which.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,11 +8,11 @@ use std::fmt::Write as _;
 use std::fs;
 
 use common::{Scripted, capture, data};
-use thumbwire_device::{Device as _, LogEntry, LogFilter, Priority};
+use thumbwire_device::{LogEntry, LogFilter, Logs as _, Priority};
 
 const EVERYTHING: LogFilter = LogFilter { tag: None, priority: Priority::Verbose };
 
-/// What a phone answers whose date is this.
+/// The output of a phone with this date.
 fn dated(date: &str, said: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     vec![("date +", [date.as_bytes(), b"\r\n", said].concat())]
 }
@@ -24,7 +23,8 @@ fn shown(entry: &LogEntry) -> String {
     format!("{time} {} {tag:?} {pid} {tid} {message:?}", priority.letter())
 }
 
-/// A line in the form `threadtime` has a month and a point at these places, which no other form has; this knows no more.
+/// A line in the format `threadtime` has a month and a dot at these offsets, unlike any other format. Knows nothing
+/// else.
 fn looks_like_an_entry(line: &str) -> bool {
     let at = |place: usize| line.as_bytes().get(place).copied().unwrap_or_default();
     at(2) == b'-'
@@ -54,7 +54,7 @@ async fn every_recorded_log_is_read() {
         let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
         let text = String::from_utf8_lossy(&said);
         let lines = text.lines().filter(|line| looks_like_an_entry(line)).count();
-        match device.logs(&EVERYTHING, usize::MAX).await {
+        match device.read_logs(&EVERYTHING, usize::MAX).await {
             Ok(entries) => {
                 writeln!(told, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
                 for entry in entries.first().iter().chain(&entries.last()) {
@@ -71,11 +71,11 @@ async fn every_recorded_log_is_read() {
 }
 
 #[tokio::test]
-async fn the_filter_of_a_phone_of_4_4_is_asked_in_its_words_and_not_by_time() {
+async fn android_4_4_filters_in_logcat_syntax_without_time() {
     let Some(said) = capture("android-4.4.4/314-logcat-filter.out") else { return };
     let (phone, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
     let filter = LogFilter { tag: Some("ActivityManager".into()), priority: Priority::Warn };
-    let entries = device.logs(&filter, 2).await.unwrap();
+    let entries = device.read_logs(&filter, 2).await.unwrap();
     assert_eq!(entries.len(), 2);
     assert!(entries.iter().all(|entry| entry.tag == "ActivityManager"));
     assert!(entries.iter().all(|entry| entry.priority >= Priority::Warn));
@@ -87,16 +87,16 @@ async fn the_filter_of_a_phone_of_4_4_is_asked_in_its_words_and_not_by_time() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_read_is_an_error_with_the_phones_words() {
+async fn unreadable_log_reports_the_phones_message() {
     let missing = b"/system/bin/sh: logcat: not found\r\n".as_slice();
     for (date, said) in [("2026-11-21T04:50:33", missing), ("date: not found", b"")] {
         let (_, device) = Scripted::attach(dated(date, said)).await;
-        let error = device.logs(&EVERYTHING, 5).await.unwrap_err().to_string();
+        let error = device.read_logs(&EVERYTHING, 5).await.unwrap_err().to_string();
         assert!(error.contains("not found"), "{error}");
         let Err(error) = device.follow_logs(&EVERYTHING, None).await else { panic!("{date}") };
         assert!(error.to_string().contains("not found"), "{error}");
     }
-    // An empty log is none.
+    // An empty log is not an error.
     let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", b"")).await;
-    assert_eq!(device.logs(&EVERYTHING, 5).await.unwrap(), []);
+    assert_eq!(device.read_logs(&EVERYTHING, 5).await.unwrap(), []);
 }

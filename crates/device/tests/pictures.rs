@@ -1,4 +1,4 @@
-//! Pictures of real phones, and the driver with a phone that says what a test lays into its mouth.
+//! Screenshots of real phones, and the driver on a scripted phone.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
-use thumbwire_adb::{Banner, Direct, Features};
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
+use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
-use thumbwire_device::picture::{Blackness, Pixels, blackness};
-use thumbwire_device::{Blank, Device as _, Format, Image, Screenshot, Size};
+use thumbwire_device::image::{Blackness, Pixels, blackness};
+use thumbwire_device::{BlackReason, Device as _, Format, Image, Screenshot, Size};
 use tokio::io::AsyncWriteExt as _;
 
 #[test]
-fn the_black_ones_among_pictures_of_real_phones_are_told_from_the_others() {
+fn black_screenshots_of_real_phones_are_detected() {
     let Some(data) = data() else { return };
     let mut seen = 0;
     for folder in ["png", "android-4.4.4"] {
@@ -30,20 +30,24 @@ fn the_black_ones_among_pictures_of_real_phones_are_told_from_the_others() {
             let image = Image { format: Format::Png, bytes: fs::read(&file).unwrap().into() };
             let pixels = Pixels::read(&image).unwrap_or_else(|why| panic!("{name}: {why}"));
             let expected = match name.as_str() {
-                // Its navigation bar is lit.
+                // Its navigation bar is visible.
                 name if name.starts_with("secure-black") => Blackness::Nearly,
                 name if name.contains("-black_") || name == "screen-off.png" => Blackness::Whole,
                 _ => Blackness::No,
             };
             assert_eq!(blackness(&image, pixels.size()), expected, "{name}");
-            assert_eq!(pixels.blackness(), expected, "{name}: its small file does not hide it");
+            assert_eq!(
+                pixels.blackness(),
+                expected,
+                "{name}: not mistaken because of its small file"
+            );
             seen += 1;
         }
     }
     assert!(seen >= 19, "{seen}");
 }
 
-/// A phone that answers each command with what is laid down for it, and keeps what it was asked.
+/// A phone that answers each command with a given output and records the commands.
 #[derive(Clone, Default)]
 struct Parrot {
     answers: BTreeMap<&'static str, Vec<u8>>,
@@ -60,10 +64,10 @@ impl Parrot {
     async fn attach(&self) -> Android {
         let (near, far) = tokio::io::duplex(1 << 16);
         tokio::spawn(daemon::serve(far, Arc::new(self.clone())));
-        Android::attach("parrot", Arc::new(Direct::over(near))).await.unwrap()
+        Android::attach("parrot", Arc::new(DirectTransport::from_io(near))).await.unwrap()
     }
 
-    /// What it was asked since the last time.
+    /// The commands it received since the last call.
     fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
@@ -74,8 +78,8 @@ impl Services for Parrot {
         Banner::phone("cm", "Parrot", "parrot", Features::default())
     }
 
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
-        let (_, command) = service.trim_end_matches('\0').split_once(':').ok_or(Refused)?;
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
+        let (_, command) = service.trim_end_matches('\0').split_once(':').ok_or(ServiceRefused)?;
         self.asked.lock().unwrap().push(command.to_owned());
         let said = self.answers.get(command).cloned().unwrap_or_default();
         Ok(handler(async move |stream| {
@@ -95,20 +99,20 @@ async fn taken(phone: &Parrot) -> Screenshot {
 }
 
 #[tokio::test]
-async fn a_picture_of_something_costs_one_question() {
+async fn normal_screenshot_takes_one_command() {
     let phone = Parrot::saying([("screencap -p", plain(400, 800, [250, 0, 0]))]);
     assert_eq!(taken(&phone).await.blank, None);
     assert_eq!(phone.asked(), ["screencap -p"]);
 }
 
 #[tokio::test]
-async fn a_black_picture_costs_one_more_and_tells_why() {
+async fn black_screenshot_takes_one_more_and_tells_why() {
     let black = ("screencap -p", plain(400, 800, [0, 0, 0]));
     let secure = "  mWakefulness=Awake\n  Window #3 Window{2b u0 com.bank/.Login}:\n    mAttrs={(0,0)(fillxfill)\n      fl=SECURE\n      pfl=USE_BLAST}\n";
     let answers = [
-        (secure, Some(Blank::Secure { window: "com.bank/.Login".into() })),
-        ("  mWakefulness=Asleep\n", Some(Blank::ScreenOff)),
-        ("Can't find service: power\n", Some(Blank::Unexplained)),
+        (secure, Some(BlackReason::Secure { window: "com.bank/.Login".into() })),
+        ("  mWakefulness=Asleep\n", Some(BlackReason::ScreenOff)),
+        ("Can't find service: power\n", Some(BlackReason::Unexplained)),
     ];
     for (words, blank) in answers {
         let phone = Parrot::saying([black.clone(), (QUESTION, words.into())]);
@@ -118,7 +122,7 @@ async fn a_black_picture_costs_one_more_and_tells_why() {
 }
 
 #[tokio::test]
-async fn a_phone_without_png_gives_bare_pixels_from_then_on() {
+async fn phone_without_png_keeps_using_raw_pixels() {
     let mut raw = [3_u32, 2, 1, 1].map(u32::to_le_bytes).concat();
     raw.extend([9, 8, 7, 255].repeat(6));
     let usage = b"Error opening file: -p (Read-only file system)\n".to_vec();
@@ -133,7 +137,7 @@ async fn a_phone_without_png_gives_bare_pixels_from_then_on() {
 }
 
 #[tokio::test]
-async fn a_phone_that_gives_no_picture_at_all_is_quoted() {
+async fn failed_screenshot_quotes_the_phone() {
     let words = b"screencap: not found\n".to_vec();
     let phone = Parrot::saying([("screencap -p", words.clone()), ("screencap", words)]);
     let error = phone.attach().await.screenshot().await.unwrap_err();
@@ -141,9 +145,9 @@ async fn a_phone_that_gives_no_picture_at_all_is_quoted() {
     assert!(error.to_string().contains("screencap: not found"), "{error}");
 }
 
-/// Captures of Android 4.4: the picture of a screen that is off, and what the phone said of itself then.
+/// Captures of Android 4.4: a screenshot with the screen off, and the phone's state at that time.
 #[tokio::test]
-async fn a_real_phone_that_sleeps_is_named_as_off() {
+async fn sleeping_phone_is_reported_as_off() {
     let Some(data) = data() else { return };
     let old = data.join("android-4.4.4");
     let read = |name: &str| fs::read(old.join(name)).unwrap();
@@ -151,21 +155,21 @@ async fn a_real_phone_that_sleeps_is_named_as_off() {
     let black = read("screen-off.png");
     let said = [read("302-dumpsys-power-off.out"), windows.clone()].concat();
     let phone = Parrot::saying([("screencap -p", black.clone()), (QUESTION, said)]);
-    assert_eq!(taken(&phone).await.blank, Some(Blank::ScreenOff));
+    assert_eq!(taken(&phone).await.blank, Some(BlackReason::ScreenOff));
     // Awake, and no window of that phone is secure.
     let phone = Parrot::saying([("screencap -p", black.clone()), (QUESTION, windows)]);
-    assert_eq!(taken(&phone).await.blank, Some(Blank::Unexplained));
-    // Nor is one of these, of Android 11, 12 and 16.
+    assert_eq!(taken(&phone).await.blank, Some(BlackReason::Unexplained));
+    // The same for these, of Android 11, 12 and 16.
     for name in ["aad_windows_android11", "aad_windows_android12", "emulator_android16_windows"] {
         let windows = fs::read(data.join(format!("shell/window/{name}.txt"))).unwrap();
         let phone = Parrot::saying([("screencap -p", black.clone()), (QUESTION, windows)]);
-        assert_eq!(taken(&phone).await.blank, Some(Blank::Unexplained), "{name}");
+        assert_eq!(taken(&phone).await.blank, Some(BlackReason::Unexplained), "{name}");
     }
 }
 
-/// A window of a real dump, with the one word put in that a secure window has there.
+/// A real dump with one window made secure by adding the flag.
 #[tokio::test]
-async fn a_secure_window_is_found_in_a_real_dump() {
+async fn secure_window_is_found_in_a_real_dump() {
     let Some(data) = data() else { return };
     let windows = fs::read_to_string(data.join("shell/window/aad_windows_android12.txt")).unwrap();
     let black = plain(400, 800, [0, 0, 0]);
@@ -173,7 +177,7 @@ async fn a_secure_window_is_found_in_a_real_dump() {
     let flags = app + windows[app..].find("fl=").unwrap() + 3;
     let secure = format!("{}SECURE {}", &windows[..flags], &windows[flags..]);
     let phone = Parrot::saying([("screencap -p", black), (QUESTION, secure.into())]);
-    let Some(Blank::Secure { window }) = taken(&phone).await.blank else {
+    let Some(BlackReason::Secure { window }) = taken(&phone).await.blank else {
         panic!("no secure window was found")
     };
     assert!(window.contains('/'), "{window}");

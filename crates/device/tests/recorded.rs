@@ -1,5 +1,5 @@
-//! What recorded phones answered to the questions about apps, focus, screen and battery, through the whole driver: what is
-//! read out of each is held by a golden file, and what cannot be read is an error with the phone's words.
+//! Recorded output for apps, focus, screen and battery, through the whole driver: golden files hold the results;
+//! unreadable output is an error with the phone's message.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,13 +12,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
-use thumbwire_adb::{Banner, Direct, Features};
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
+use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
-use thumbwire_device::{AppId, Device as _, Gesture, Point};
+use thumbwire_device::{AppId, Device as _, Gesture, Point, SystemProperties as _};
 use tokio::io::AsyncWriteExt as _;
 
-/// A phone that answers some commands with what was recorded, and every other one as mksh does.
+/// A phone that answers some commands with recorded output, and all others like mksh.
 struct Recorded(BTreeMap<&'static str, Vec<u8>>);
 
 impl Services for Recorded {
@@ -26,8 +26,9 @@ impl Services for Recorded {
         Banner::phone("recorded", "Recorded", "recorded", Features::default())
     }
 
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
-        let command = service.trim_end_matches('\0').strip_prefix("shell:").ok_or(Refused)?;
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
+        let command =
+            service.trim_end_matches('\0').strip_prefix("shell:").ok_or(ServiceRefused)?;
         let name = command.split(' ').next().unwrap_or_default();
         let missing = format!("/system/bin/sh: {name}: not found\r\n");
         let said = self.0.get(command).cloned().unwrap_or_else(|| missing.into_bytes());
@@ -40,10 +41,10 @@ impl Services for Recorded {
 async fn phone(said: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Android {
     let (near, far) = tokio::io::duplex(1 << 20);
     tokio::spawn(daemon::serve(far, Arc::new(Recorded(said.into_iter().collect()))));
-    Android::attach("recorded", Arc::new(Direct::over(near))).await.unwrap()
+    Android::attach("recorded", Arc::new(DirectTransport::from_io(near))).await.unwrap()
 }
 
-/// The files below that folder whose names begin so, by their names.
+/// The files in that folder whose names start with one of these, by name.
 fn files(folder: &Path, beginnings: &[&str]) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -110,7 +111,7 @@ async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
             device.properties().await.unwrap().len()
         )
         .unwrap();
-        assert_eq!(info.battery, None, "its battery says nothing here");
+        assert_eq!(info.battery, None, "no battery output here");
     }
     let of_old = files(&data.join("android-4.4.4"), &["035-dumpsys-battery"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/battery"), &[""])) {
@@ -146,9 +147,9 @@ async fn apps_are_read_out_of_every_recorded_list() {
     insta::assert_snapshot!(told);
 }
 
-/// Recorded words of programs that failed; no status came with them.
+/// Recorded output of programs that failed, without a status.
 #[tokio::test]
-async fn every_recorded_failure_is_an_error_with_the_phones_words() {
+async fn every_recorded_failure_reports_the_phones_message() {
     let Some(data) = data() else { return };
     let errors = data.join("shell/errors");
     let tap = Gesture::Tap { at: Point { x: 1, y: 2 } };
@@ -161,7 +162,7 @@ async fn every_recorded_failure_is_an_error_with_the_phones_words() {
         let words = String::from_utf8_lossy(&said).trim().to_owned();
         let error = phone([("uiautomator dump /dev/tty", said)])
             .await
-            .tree(thumbwire_device::Detail::Full)
+            .tree(thumbwire_device::TreeDetail::Full)
             .await
             .unwrap_err();
         assert!(error.to_string().contains(&words), "{name}: {error}");
@@ -178,11 +179,11 @@ async fn every_recorded_failure_is_an_error_with_the_phones_words() {
         let error = device.touch(tap).await.unwrap_err().to_string();
         assert!(error.contains("Error: "), "{name}: {error}");
     }
-    // Nothing at all is there.
+    // A phone without any programs.
     let empty = phone([]).await;
     for error in [
         empty.touch(tap).await.unwrap_err(),
-        empty.tree(thumbwire_device::Detail::Full).await.unwrap_err(),
+        empty.tree(thumbwire_device::TreeDetail::Full).await.unwrap_err(),
         empty.screenshot().await.unwrap_err(),
         empty.foreground().await.unwrap_err(),
         empty.screen_size().await.unwrap_err(),

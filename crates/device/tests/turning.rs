@@ -1,16 +1,16 @@
-//! Turning the screen of phones that do not let everybody, by what such phones print.
+//! Rotating the screen of phones that restrict it, with the output of such phones.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
 use common::{Scripted, capture};
-use thumbwire_device::{Acted, Device as _, Error, Orientation, Remedy};
+use thumbwire_device::{Error, Orientation, OrientationControl as _, Remedy, SideEffect};
 
 const UPRIGHT: &str =
     "  Display: mDisplayId=0\n    init=1080x2400 440dpi cur=1080x2400 app=1080x2270\n";
 
-/// Turns a phone that says this to landscape; gives what came of it, and the commands that it was asked.
+/// Rotates a phone with these answers to landscape; returns the result and the commands it received.
 async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>) {
     let usual = [
         ("dumpsys window displays", UPRIGHT),
@@ -24,14 +24,14 @@ async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>)
     (turned, phone.asked())
 }
 
-/// What a Xiaomi phone prints.
+/// Printed by a Xiaomi phone.
 fn security_exception() -> Option<String> {
     let said = capture("shell/errors/settings-put_SecurityException.txt")?;
     Some(String::from_utf8(said).unwrap())
 }
 
 #[tokio::test]
-async fn the_journal_is_written_before_the_screen_is_turned() {
+async fn journal_is_written_before_the_screen_rotates() {
     let (turned, asked) = turn(&[]).await;
     turned.unwrap();
     let place = |begins: &str| asked.iter().position(|command| command.starts_with(begins));
@@ -40,21 +40,21 @@ async fn the_journal_is_written_before_the_screen_is_turned() {
 }
 
 #[tokio::test]
-async fn settings_that_are_locked_away_are_named_with_the_switch_that_opens_them() {
+async fn locked_settings_name_the_developer_option() {
     let Some(exception) = security_exception() else { return };
     let refused = "\nException occurred while executing 'user-rotation':\njava.lang.SecurityException: Requires SET_ORIENTATION permission\n";
     let (turned, asked) = turn(&[("settings put", &exception), ("wm ", refused)]).await;
     let error = turned.unwrap_err();
     let words = error.to_string();
     assert!(words.contains("WRITE_SECURE_SETTINGS"), "{words}");
-    assert!(words.contains("switch on \"USB debugging (Security settings)\""), "{words}");
-    assert_eq!((error.acted(), error.remedy()), (Acted::No, Remedy::AimElsewhere));
+    assert!(words.contains("enable \"USB debugging (Security settings)\""), "{words}");
+    assert_eq!((error.acted(), error.remedy()), (SideEffect::None, Remedy::AimElsewhere));
     let last = asked.last().unwrap();
-    assert!(last.starts_with("rm -f "), "nothing was turned, nothing is to be restored: {asked:?}");
+    assert!(last.starts_with("rm -f "), "nothing rotated, so nothing to restore: {asked:?}");
 }
 
 #[tokio::test]
-async fn the_window_manager_turns_where_settings_are_locked_away() {
+async fn window_manager_rotates_if_settings_are_locked() {
     let Some(exception) = security_exception() else { return };
     let (turned, asked) = turn(&[("settings put", &exception)]).await;
     turned.unwrap();
@@ -62,7 +62,7 @@ async fn the_window_manager_turns_where_settings_are_locked_away() {
 }
 
 #[tokio::test]
-async fn a_phone_without_settings_cannot_and_is_asked_no_more() {
+async fn phone_without_settings_is_unsupported() {
     let missing = "/system/bin/sh: settings: not found\r\n";
     let (turned, asked) = turn(&[("settings get", missing)]).await;
     assert!(matches!(turned, Err(Error::Unsupported { .. })), "{turned:?}");
@@ -70,7 +70,7 @@ async fn a_phone_without_settings_cannot_and_is_asked_no_more() {
 }
 
 #[tokio::test]
-async fn a_screen_whose_journal_cannot_be_kept_is_not_turned() {
+async fn screen_does_not_rotate_without_a_journal() {
     let full = "/system/bin/sh: can't create /data/local/tmp/thumbwire-orientation: No space left on device\r\n";
     let (turned, asked) = turn(&[("[ -s", full)]).await;
     let words = turned.unwrap_err().to_string();
@@ -79,7 +79,7 @@ async fn a_screen_whose_journal_cannot_be_kept_is_not_turned() {
 }
 
 #[tokio::test]
-async fn a_screen_that_was_turned_before_is_not_asked_for_its_settings_again() {
+async fn existing_journal_skips_reading_the_settings() {
     let kept = "thumbwire-orientation 1 other 0 2 end\r\n";
     let (turned, asked) = turn(&[("cat ", kept)]).await;
     turned.unwrap();

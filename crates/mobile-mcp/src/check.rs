@@ -1,23 +1,24 @@
-//! The rules of sections 1.2.1 and 1.2.2, held against the elements of a descriptor.
+//! Checks the elements of a descriptor against sections 1.2.1 and 1.2.2.
 //!
-//! The one checker for text and compiled files. It goes as deep as a descriptor does and no deeper, so that nothing here depends on how
-//! the elements were made.
+//! One checker serves text and compiled files. It descends exactly as deep as a descriptor is, so the result does not
+//! depend on how the elements were made.
 
 use std::collections::BTreeSet;
 
-use super::descriptor::{MOST_CAPABILITIES, MOST_PARAMETERS, Reading};
-use super::words::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, shortened};
+use super::descriptor::{MOST_CAPABILITIES, MOST_PARAMETERS, ParsedDescriptor};
+use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, truncate};
 use super::{
-    Capability, Descriptor, Element, Finding, Kind, Mode, Param, Place, Rule, VERSION, Value,
+    Capability, Descriptor, Element, Finding, Mode, Param, ParamType, Rule, SourcePosition,
+    VERSION, Value,
 };
 
-/// The most findings that are told of a kind: fatal to lint, and not.
+/// Limit on reported findings of each kind: fatal to lint, and not.
 const MOST_FINDINGS: usize = 128;
 
-/// The name that the specification gives to the root.
+/// The root element's name in the specification.
 const ROOT: &str = "mobile-mcp-capabilities";
 
-pub(crate) fn check(root: &Element) -> Reading {
+pub(crate) fn check(root: &Element) -> ParsedDescriptor {
     let mut found = Findings::default();
     let version = root_version(root, &mut found);
     let mut capabilities = Vec::new();
@@ -31,7 +32,7 @@ pub(crate) fn check(root: &Element) -> Reading {
         count += 1;
         if count > MOST_CAPABILITIES {
             let says = format!(
-                "there are more than {MOST_CAPABILITIES} capabilities; this one and what follows are left out"
+                "more than {MOST_CAPABILITIES} capabilities; this one and the rest are ignored"
             );
             found.add(Rule::Cut, child.place, says);
             break;
@@ -42,59 +43,53 @@ pub(crate) fn check(root: &Element) -> Reading {
         found.add(
             Rule::Capabilities,
             root.place,
-            "there is no `<capability>`: the tool offers nothing".into(),
+            "no `<capability>`: the tool offers nothing".into(),
         );
     }
     let mut findings = found.told;
     findings.sort_by_key(|finding| finding.place);
-    Reading { descriptor: Descriptor { version, capabilities }, findings }
+    ParsedDescriptor { descriptor: Descriptor { version, capabilities }, findings }
 }
 
 fn root_version(root: &Element, found: &mut Findings) -> String {
     if root.name != ROOT {
-        let says = format!(
-            "the root element is `<{}>`: the specification has `<{ROOT}>`",
-            short(&root.name)
-        );
+        let says = format!("the root element is `<{}>`; expected `<{ROOT}>`", short(&root.name));
         found.add(Rule::Root, root.place, says);
     }
     found.unknown_attributes(root, &["version"]);
     let Some(written) = root.attribute("version") else {
-        let says = format!("the root element has no `version`: write version=\"{VERSION}\"");
+        let says = format!("the root element has no `version`; add version=\"{VERSION}\"");
         found.add(Rule::RootVersion, root.place, says);
         return String::new();
     };
-    let version = written.value.words();
-    // A compiled 1.0 that kept no words is one whatever it was written like.
+    let version = written.value.to_text();
+    // A compiled 1.0 that lost its text counts as 1.0, however it was written.
     let is_ours = match written.value {
         Value::Float(number, None) => number == 1.0,
         _ => version == VERSION,
     };
     if !is_ours {
-        let says = format!(
-            "the version is `{}`: the specification has version=\"{VERSION}\"",
-            short(&version)
-        );
+        let says = format!("the version is `{}`; expected version=\"{VERSION}\"", short(&version));
         found.add(Rule::RootVersion, written.place, says);
     }
-    shortened(&version, MOST_IN_A_NAME)
+    truncate(&version, MOST_IN_A_NAME)
 }
 
-/// Reads a capability; `None` where it cannot be called. `ids` are those of the earlier ones, also of what cannot be called: which of two
-/// is meant by an id must not hang on what else is wrong with them.
+/// Reads a capability; `None` if it cannot be called. `ids` holds the ids of all earlier capabilities, unusable ones
+/// included: which of two capabilities an id names must not depend on their other faults.
 fn capability(
     element: &Element,
     ids: &mut BTreeSet<String>,
     found: &mut Findings,
 ) -> Option<Capability> {
     found.unknown_attributes(element, &["id", "description", "version"]);
-    let id = found.words(element, "id", Rule::CapabilityId, "a capability");
+    let id = found.required_text(element, "id", Rule::CapabilityId, "a capability");
     let named = match &id {
         Some(id) => format!("the capability `{}`", short(id)),
         None => "a capability".into(),
     };
     let description = found.description(element, Rule::CapabilityDescription, &named);
-    let version = found.words(element, "version", Rule::CapabilityVersion, &named);
+    let version = found.required_text(element, "version", Rule::CapabilityVersion, &named);
     let mut usable = id.is_some();
     if id.as_ref().is_some_and(|id| is_longer(id, MOST_IN_A_NAME)) {
         found.too_long(element, "id", Rule::CapabilityBounds, &named);
@@ -104,10 +99,8 @@ fn capability(
         && !ids.insert(id.clone())
     {
         let place = element.attribute("id").map_or(element.place, |id| id.place);
-        let says = format!(
-            "`{}` is the id of an earlier capability: give this one an id of its own",
-            short(id)
-        );
+        let says =
+            format!("duplicate capability id `{}`; give each capability its own id", short(id));
         found.add(Rule::CapabilityIdUnique, place, says);
         usable = false;
     }
@@ -117,14 +110,14 @@ fn capability(
             "input" => (&mut input, true),
             "output" => (&mut output, false),
             _ => {
-                found.unknown_element(child, &named, "<input> and <output>");
+                found.unknown_element(child, &named, "<input> or <output>");
                 continue;
             }
         };
         found.unknown_attributes(child, &[]);
         if list.is_some() {
             let says = format!(
-                "{named} has more than one `<{}>`: put their parameters into one",
+                "{named} has more than one `<{}>`; merge their parameters into one",
                 child.name
             );
             found.add(Rule::OneInputOutput, child.place, says);
@@ -134,13 +127,13 @@ fn capability(
     usable.then(|| Capability {
         id: id.unwrap_or_default(),
         description,
-        version: shortened(&version.unwrap_or_default(), MOST_IN_A_NAME),
+        version: truncate(&version.unwrap_or_default(), MOST_IN_A_NAME),
         input: input.unwrap_or_default(),
         output: output.unwrap_or_default(),
     })
 }
 
-/// Reads the parameters of one list; whether the capability can be called with them.
+/// Reads the parameters of one list. Returns whether the capability can be called with them.
 fn parameters(
     list: &Element,
     is_input: bool,
@@ -165,7 +158,7 @@ fn parameters(
             Some(param) if params.iter().any(|other| other.name == param.name) => {
                 let place = child.attribute("name").map_or(child.place, |name| name.place);
                 let says = format!(
-                    "`{}` is the name of an earlier parameter of {of}: give this one its own",
+                    "duplicate parameter name `{}` in {of}; give each parameter its own name",
                     short(&param.name)
                 );
                 found.add(Rule::ParamNameUnique, place, says);
@@ -176,24 +169,25 @@ fn parameters(
     usable
 }
 
-/// Reads a parameter; `None` where it cannot be sent.
+/// Reads a parameter; `None` if it cannot be sent.
 fn parameter(element: &Element, is_input: bool, of: &str, found: &mut Findings) -> Option<Param> {
     let known: &[&str] = match is_input {
         true => &["name", "type", "required", "description"],
         false => &["name", "type", "description"],
     };
     found.unknown_attributes(element, known);
-    let name = found.words(element, "name", Rule::ParamName, &format!("a parameter of {of}"));
+    let name =
+        found.required_text(element, "name", Rule::ParamName, &format!("a parameter of {of}"));
     let named = match &name {
         Some(name) => format!("the parameter `{}` of {of}", short(name)),
         None => format!("a parameter of {of}"),
     };
-    let written = found.words(element, "type", Rule::ParamType, &named);
-    let kind = written.as_deref().map(|written| (written, Kind::of(written)));
+    let written = found.required_text(element, "type", Rule::ParamType, &named);
+    let kind = written.as_deref().map(|written| (written, ParamType::of(written)));
     if let Some((written, None)) = kind {
         let place = element.attribute("type").map_or(element.place, |written| written.place);
         let says = format!(
-            "the type `{}` of {named} is not known and taken for a string: string, boolean, integer and number are",
+            "unknown type `{}` of {named}, read as string; the known types are string, boolean, integer and number",
             short(written)
         );
         found.add(Rule::ParamTypeKnown, place, says);
@@ -206,24 +200,25 @@ fn parameter(element: &Element, is_input: bool, of: &str, found: &mut Findings) 
         found.too_long(element, "name", Rule::CapabilityBounds, &named);
         return None;
     }
-    let written = shortened(&written.unwrap_or_default(), MOST_IN_A_NAME);
+    let written = truncate(&written.unwrap_or_default(), MOST_IN_A_NAME);
     Some(Param { name, kind, written, required, description })
 }
 
 fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
     let Some(written) = element.attribute("required") else {
-        let says = format!("{named} has no `required`: write required=\"true\" or \"false\"");
+        let says =
+            format!("{named} has no `required`; add required=\"true\" or required=\"false\"");
         found.add(Rule::ParamRequired, element.place, says);
         return false;
     };
-    let words = written.value.words();
+    let words = written.value.to_text();
     match (&written.value, words.as_str()) {
         (Value::Boolean(required), _) => *required,
         (Value::Text(_), "true") => true,
         (Value::Text(_), "false") => false,
         _ => {
             let says = format!(
-                "`required` of {named} is `{}`: it is \"true\" or \"false\"",
+                "`required` of {named} is `{}`; expected \"true\" or \"false\"",
                 short(&words)
             );
             found.add(Rule::ParamRequiredValue, written.place, says);
@@ -232,48 +227,53 @@ fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
     }
 }
 
-/// An app's words in a finding.
+/// An app's text, made fit for a finding.
 fn short(words: &str) -> String {
-    super::words::harmless(words, 60)
+    super::sanitize::sanitize(words, 60)
 }
 
 #[derive(Default)]
 struct Findings {
     told: Vec<Finding>,
-    /// How many there are that lint calls errors, and how many others.
+    /// Findings that lint calls errors, and all others.
     counts: [usize; 2],
 }
 
 impl Findings {
-    fn add(&mut self, rule: Rule, place: Place, says: String) {
+    fn add(&mut self, rule: Rule, place: SourcePosition, says: String) {
         let count = &mut self.counts[usize::from(rule.is_fatal(Mode::Strict))];
         *count += 1;
         if *count <= MOST_FINDINGS {
-            self.told.push(Finding { rule, place, says });
+            self.told.push(Finding { rule, place, message: says });
         } else if *count == MOST_FINDINGS + 1 {
-            let says = format!(
-                "there are more than {MOST_FINDINGS} findings of this kind; the others are not listed"
-            );
-            self.told.push(Finding { rule: Rule::Cut, place, says });
+            let says =
+                format!("more than {MOST_FINDINGS} findings of this kind; the rest are not listed");
+            self.told.push(Finding { rule: Rule::Cut, place, message: says });
         }
     }
 
-    /// The words of an attribute that must be there and say something.
-    fn words(&mut self, element: &Element, name: &str, rule: Rule, of: &str) -> Option<String> {
+    /// The text of a required, non-empty attribute.
+    fn required_text(
+        &mut self,
+        element: &Element,
+        name: &str,
+        rule: Rule,
+        of: &str,
+    ) -> Option<String> {
         let Some(attribute) = element.attribute(name) else {
             self.add(rule, element.place, format!("{of} has no `{name}`"));
             return None;
         };
         if let Value::Reference(_) = attribute.value {
             let says = format!(
-                "`{name}` of {of} is {}, a resource that is not there",
-                attribute.value.words()
+                "`{name}` of {of} is {}, a resource that does not exist",
+                attribute.value.to_text()
             );
             let fatal = rule.is_fatal(Mode::Lenient);
             self.add(if fatal { rule } else { Rule::Resolved }, attribute.place, says);
             return None;
         }
-        let words = attribute.value.words();
+        let words = attribute.value.to_text();
         if words.trim().is_empty() {
             self.add(rule, attribute.place, format!("`{name}` of {of} is empty"));
             return None;
@@ -282,16 +282,16 @@ impl Findings {
     }
 
     fn description(&mut self, element: &Element, rule: Rule, of: &str) -> String {
-        let words = self.words(element, "description", rule, of).unwrap_or_default();
+        let words = self.required_text(element, "description", rule, of).unwrap_or_default();
         if !is_longer(&words, MOST_IN_A_DESCRIPTION) {
             return words;
         }
         let place = element.attribute("description").map_or(element.place, |words| words.place);
         let says = format!(
-            "the description of {of} has more than {MOST_IN_A_DESCRIPTION} characters; the rest is cut"
+            "the description of {of} has more than {MOST_IN_A_DESCRIPTION} characters and is truncated"
         );
         self.add(Rule::Cut, place, says);
-        shortened(&words, MOST_IN_A_DESCRIPTION)
+        truncate(&words, MOST_IN_A_DESCRIPTION)
     }
 
     fn too_long(&mut self, element: &Element, name: &str, rule: Rule, of: &str) {
@@ -305,7 +305,7 @@ impl Findings {
 
     fn unknown_element(&mut self, element: &Element, within: &str, known: &str) {
         let says =
-            format!("`<{}>` is not known in {within}: there may be {known}", short(&element.name));
+            format!("unknown element `<{}>` in {within}; expected {known}", short(&element.name));
         self.add(Rule::Unknown, element.place, says);
     }
 
@@ -313,7 +313,7 @@ impl Findings {
         for attribute in element.attributes.iter().filter(|one| !known.contains(&one.name.as_str()))
         {
             let says = format!(
-                "`{}` is not known in `<{}>`",
+                "unknown attribute `{}` in `<{}>`",
                 short(&attribute.name),
                 short(&element.name)
             );

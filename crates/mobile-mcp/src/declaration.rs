@@ -1,50 +1,50 @@
-//! The service that makes an app a tool, as its manifest declares it (section 1.1).
+//! The service that makes an app a tool, as declared in its manifest (section 1.1).
 
-use super::words::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, harmless, is_longer, shortened};
-use super::{ACTION, Finding, Place, Rule, Value};
+use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, sanitize, truncate};
+use super::{ACTION, Finding, Rule, SourcePosition, Value};
 
 /// The `meta-data` entry with the tool's name (section 1.1.2).
 pub const NAME: &str = "mobile.mcp.tool.name";
 
-/// The `meta-data` entry with what the tool is for (section 1.1.3).
+/// The `meta-data` entry with the tool's description (section 1.1.3).
 pub const DESCRIPTION: &str = "mobile.mcp.tool.description";
 
 /// The `meta-data` entry that points to the descriptor (section 1.1.4).
 pub const CAPABILITIES: &str = "mobile.mcp.tool.capabilities";
 
-/// A service of an app with the action [`crate::ACTION`].
+/// An app's service with the action [`crate::ACTION`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Declaration {
     /// Full class name.
     pub service: String,
     /// Whether other apps may start it.
     pub exported: bool,
-    /// `android:enabled`, its own and its application's.
+    /// `android:enabled` of the service and of its application, combined.
     pub enabled: bool,
-    /// The permission that callers need.
+    /// The permission that callers must hold.
     pub permission: Option<String>,
-    /// Its `meta-data`, by name, references resolved where they could be. `Value::Reference` of `mobile.mcp.tool.capabilities` is the
-    /// descriptor's resource.
+    /// Its `meta-data` by name, with references resolved where possible. A `Value::Reference` under
+    /// `mobile.mcp.tool.capabilities` is the descriptor's resource.
     pub meta: Vec<(String, Value)>,
 }
 
 impl Declaration {
-    /// The value of this `meta-data` entry.
+    /// The value of the `meta-data` entry `name`.
     pub fn meta(&self, name: &str) -> Option<&Value> {
         self.meta.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The tool's name, cut to what is kept; empty where it has none in words.
+    /// The tool's name, truncated to the limit; empty if it has no text.
     pub fn name(&self) -> String {
-        self.words(NAME, MOST_IN_A_NAME)
+        self.text(NAME, MOST_IN_A_NAME)
     }
 
-    /// What the tool is for, cut to what is kept; empty where it says nothing in words.
+    /// The tool's description, truncated to the limit; empty if it has no text.
     pub fn description(&self) -> String {
-        self.words(DESCRIPTION, MOST_IN_A_DESCRIPTION)
+        self.text(DESCRIPTION, MOST_IN_A_DESCRIPTION)
     }
 
-    /// The resource of the descriptor, by its id.
+    /// The resource id of the descriptor.
     pub fn capabilities(&self) -> Option<u32> {
         match self.meta(CAPABILITIES) {
             Some(Value::Reference(id)) => Some(*id),
@@ -52,16 +52,16 @@ impl Declaration {
         }
     }
 
-    fn words(&self, name: &str, most: usize) -> String {
+    fn text(&self, name: &str, most: usize) -> String {
         match self.meta(name) {
             None | Some(Value::Reference(_)) => String::new(),
-            Some(value) => shortened(&value.words(), most),
+            Some(value) => truncate(&value.to_text(), most),
         }
     }
 }
 
-/// What an app's declarations have against the rules. Where there are several services, each finding names the one that it is about; it is
-/// fatal to that one alone.
+/// Checks an app's declarations. With several services, each finding names its service and is fatal to that service
+/// only.
 pub fn check(services: &[Declaration]) -> Vec<Finding> {
     let mut findings = Vec::new();
     match services {
@@ -72,20 +72,20 @@ pub fn check(services: &[Declaration]) -> Vec<Finding> {
         )),
         several => {
             let names: Vec<String> =
-                several.iter().take(8).map(|one| harmless(&one.service, 120)).collect();
+                several.iter().take(8).map(|one| sanitize(&one.service, 120)).collect();
             let says = format!(
-                "{} services have the action `{ACTION}`, a tool has one: {}",
+                "{} services have the action `{ACTION}`; a tool must have exactly one: {}",
                 several.len(),
                 names.join(", ")
             );
             findings.push(finding(Rule::OneService, says));
         }
     }
-    // An app with more services than this is no tool that anybody meant to write.
+    // Nobody means to write a tool with more services than this.
     for service in services.iter().take(32) {
         let named = match services.len() {
             1 => "the service".into(),
-            _ => format!("the service {}", harmless(&service.service, 120)),
+            _ => format!("the service {}", sanitize(&service.service, 120)),
         };
         check_one(service, &named, &mut findings);
     }
@@ -95,19 +95,21 @@ pub fn check(services: &[Declaration]) -> Vec<Finding> {
 fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
     if !service.exported {
         let says = format!(
-            "{named} is not exported, so that no agent can start it: write android:exported=\"true\""
+            "{named} is not exported, so no agent can start it; add android:exported=\"true\""
         );
         findings.push(finding(Rule::ServiceReachable, says));
     }
     if !service.enabled {
         findings.push(finding(
             Rule::ServiceReachable,
-            format!("{named} is not enabled, or its application is not"),
+            format!("{named} or its application is disabled"),
         ));
     }
     if let Some(permission) = &service.permission {
-        let says =
-            format!("{named} wants the permission {} of its callers", harmless(permission, 120));
+        let says = format!(
+            "{named} requires callers to hold the permission {}",
+            sanitize(permission, 120)
+        );
         findings.push(finding(Rule::ServicePermission, says));
     }
     for (name, rule, most) in [
@@ -118,8 +120,8 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
             None => findings.push(finding(rule, format!("{named} has no meta-data `{name}`"))),
             Some(value @ Value::Reference(_)) => {
                 let says = format!(
-                    "`{name}` of {named} is {}, a resource that is not there",
-                    value.words()
+                    "`{name}` of {named} is {}, a resource that does not exist",
+                    value.to_text()
                 );
                 findings.push(finding(Rule::Resolved, says));
             }
@@ -128,14 +130,14 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
             }
             Some(Value::Text(words)) if is_longer(words, most) => {
                 let says =
-                    format!("`{name}` of {named} has more than {most} characters; the rest is cut");
+                    format!("`{name}` of {named} has more than {most} characters and is truncated");
                 findings.push(finding(Rule::Cut, says));
             }
             Some(Value::Text(_)) => {}
             Some(value) => {
                 let says = format!(
-                    "`{name}` of {named} is {}, which is no string",
-                    harmless(&value.words(), 60)
+                    "`{name}` of {named} is {}, not a string",
+                    sanitize(&value.to_text(), 60)
                 );
                 findings.push(finding(rule, says));
             }
@@ -147,8 +149,8 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
         Some(Value::Text(words)) if words.starts_with("@xml/") => {}
         Some(value) => {
             let says = format!(
-                "`{CAPABILITIES}` of {named} is `{}`: write android:resource=\"@xml/…\"",
-                harmless(&value.words(), 60)
+                "`{CAPABILITIES}` of {named} is `{}`; use android:resource=\"@xml/…\"",
+                sanitize(&value.to_text(), 60)
             );
             findings.push(finding(Rule::ToolCapabilities, says));
         }
@@ -160,5 +162,5 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
 }
 
 fn finding(rule: Rule, says: String) -> Finding {
-    Finding { rule, place: Place::default(), says }
+    Finding { rule, place: SourcePosition::default(), message: says }
 }

@@ -1,61 +1,61 @@
 //! What a tool can do: its descriptor (section 1.2).
 //!
-//! [`read`] takes XML text, [`check`] the elements of a compiled file; both give what can be used and what is against the rules. The bridge
-//! calls what is in the [`Descriptor`]; lint prints the findings.
+//! [`read`] takes XML text, [`check`] takes the elements of a compiled file. Both return the usable part and the
+//! findings. The app tool host calls what is in the [`Descriptor`]; lint prints the findings.
 
 use serde_json::Value;
 
-use super::{Element, Finding, Place, Rule};
+use super::{Element, Finding, Rule, SourcePosition};
 
-/// The most capabilities of a tool that are read.
+/// Limit on the capabilities read from one tool.
 pub const MOST_CAPABILITIES: usize = 512;
 
-/// The most parameters that are read of what one capability takes, and of what it gives.
+/// Limit on the input parameters, and on the output parameters, read from one capability.
 pub const MOST_PARAMETERS: usize = 64;
 
 /// A tool's capabilities.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Descriptor {
-    /// The version of the protocol that it names; empty where it names none.
+    /// The protocol version that it names; empty if none.
     pub version: String,
-    /// What it can do, in order; ids are unique.
+    /// Its capabilities, in file order; ids are unique.
     pub capabilities: Vec<Capability>,
 }
 
-/// One thing that a tool can do.
+/// A function that a tool offers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Capability {
-    /// Unique in its tool.
+    /// Unique within its tool.
     pub id: String,
-    /// In words, by the app: nothing that a model may take for an order of its user.
+    /// The app's own text. A model must never take it for an instruction of its user.
     pub description: String,
-    /// Its version, as it is written; empty where the app leaves it out.
+    /// Its version as written; empty if missing.
     pub version: String,
-    /// What it takes, in order.
+    /// Input parameters, in order.
     pub input: Vec<Param>,
-    /// What it gives, in order.
+    /// Output parameters, in order.
     pub output: Vec<Param>,
 }
 
-/// A value that a capability takes or gives.
+/// An input or output parameter of a capability.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Param {
-    /// Unique in its list.
+    /// Unique within its list.
     pub name: String,
-    /// How it travels.
-    pub kind: Kind,
-    /// The type as it is written.
+    /// Its JSON type.
+    pub kind: ParamType,
+    /// The type as written in the descriptor.
     pub written: String,
-    /// Whether a call must have it. Of what is given: false.
+    /// Whether a call must supply it; always false for output.
     pub required: bool,
-    /// In words, by the app.
+    /// The app's own text.
     pub description: String,
 }
 
-/// How a value travels in JSON. The specification has no list; these are what tools are seen to use.
+/// The JSON type of a value. The specification lists none; these are the ones that tools use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// `string`, and whatever is not known.
+pub enum ParamType {
+    /// `string`, and every unknown type.
     #[default]
     String,
     /// `boolean`
@@ -66,11 +66,11 @@ pub enum Kind {
     Number,
 }
 
-impl Kind {
+impl ParamType {
     /// All of them.
     pub const ALL: &[Self] = &[Self::String, Self::Boolean, Self::Integer, Self::Number];
 
-    /// Its name, in descriptors and in JSON schemas.
+    /// The type's name in descriptors and JSON schemas.
     pub fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -80,13 +80,14 @@ impl Kind {
         }
     }
 
-    /// The kind of this name; `None` where no tool is known to use it.
+    /// The type with this name; `None` if unknown.
     pub fn of(written: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == written)
     }
 
-    /// Whether a value is of this kind, as JSON Schema has it: 1.0 is an integer, a number in quotes is a string, and null is none.
-    pub fn fits(self, value: &Value) -> bool {
+    /// Whether `value` has this type by the rules of JSON Schema: 1.0 is an integer, a quoted number is a string, and
+    /// null has none of these types.
+    pub fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Self::String, Value::String(_)) | (Self::Boolean, Value::Bool(_)) => true,
             (Self::Number, Value::Number(_)) => true,
@@ -99,46 +100,48 @@ impl Kind {
     }
 }
 
-/// What was read of a descriptor.
+/// The result of reading a descriptor.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reading {
-    /// What can be used of it, by the lenient rules.
+pub struct ParsedDescriptor {
+    /// The part that the lenient rules accept.
     pub descriptor: Descriptor,
-    /// What it has against the rules, in the order of the file.
+    /// Its findings, in file order.
     pub findings: Vec<Finding>,
 }
 
 impl Descriptor {
-    /// The capability of this id.
+    /// The capability with this id.
     pub fn capability(&self, id: &str) -> Option<&Capability> {
         self.capabilities.iter().find(|one| one.id == id)
     }
 }
 
-/// Reads a descriptor out of a compiled file's elements.
-pub fn check(root: &Element) -> Reading {
+/// Reads a descriptor from the elements of a compiled file.
+pub fn check(root: &Element) -> ParsedDescriptor {
     super::check::check(root)
 }
 
-/// Reads a descriptor out of XML text. A text that is not well-formed gives no capabilities.
-pub fn read(xml: &str) -> Reading {
+/// Reads a descriptor from XML text. Text that is not well-formed yields no capabilities.
+pub fn read(xml: &str) -> ParsedDescriptor {
     match super::xml::read(xml) {
         Ok(root) => check(&root),
-        Err(finding) => Reading { descriptor: Descriptor::default(), findings: vec![finding] },
+        Err(finding) => {
+            ParsedDescriptor { descriptor: Descriptor::default(), findings: vec![finding] }
+        }
     }
 }
 
-/// Reads a descriptor out of a file with XML text, in UTF-8.
-pub fn read_bytes(file: &[u8]) -> Reading {
+/// Reads a descriptor from an XML file in UTF-8.
+pub fn read_bytes(file: &[u8]) -> ParsedDescriptor {
     match std::str::from_utf8(file) {
         Ok(text) => read(text),
         Err(error) => {
             let before = file.get(..error.valid_up_to()).unwrap_or_default();
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let place = Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 };
-            let says = "the file is no text in UTF-8".into();
-            let finding = Finding { rule: Rule::WellFormed, place, says };
-            Reading { descriptor: Descriptor::default(), findings: vec![finding] }
+            let place = SourcePosition { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 };
+            let says = "the file is not UTF-8 text".into();
+            let finding = Finding { rule: Rule::WellFormed, place, message: says };
+            ParsedDescriptor { descriptor: Descriptor::default(), findings: vec![finding] }
         }
     }
 }
@@ -148,7 +151,7 @@ mod tests {
     use super::super::{Attribute, Mode, Value};
     use super::*;
 
-    /// The sample of the specification's authors, in the shape of their descriptor: no version at the root.
+    /// The sample of the specification's authors, in their descriptor's shape.
     const CLOCK_IN: &str = r#"<mobile-mcp-capabilities version="1.0">
   <capability id="clock_in_today" description="Clock in today." version="1"/>
   <capability id="query_clock_in" description="Query a date." version="1">
@@ -161,20 +164,20 @@ mod tests {
 </mobile-mcp-capabilities>"#;
 
     #[test]
-    fn a_descriptor_without_a_fault_is_read_whole() {
-        let Reading { descriptor, findings } = read(CLOCK_IN);
+    fn valid_descriptor_is_read_completely() {
+        let ParsedDescriptor { descriptor, findings } = read(CLOCK_IN);
         assert_eq!(findings, []);
         assert_eq!(descriptor.version, "1.0");
         let ids: Vec<_> = descriptor.capabilities.iter().map(|one| one.id.as_str()).collect();
         assert_eq!(ids, ["clock_in_today", "query_clock_in"]);
         let query = descriptor.capability("query_clock_in").unwrap();
         assert_eq!((query.version.as_str(), query.description.as_str()), ("1", "Query a date."));
-        assert!(query.input[0].required && query.input[0].kind == Kind::String);
-        assert_eq!(query.output[1].kind, Kind::Boolean);
+        assert!(query.input[0].required && query.input[0].kind == ParamType::String);
+        assert_eq!(query.output[1].kind, ParamType::Boolean);
     }
 
     #[test]
-    fn older_dialects_are_listed_and_passed_over() {
+    fn older_dialects_are_reported_and_accepted() {
         let reading = read("<mcp><capability id='a' description='b'/></mcp>");
         let rules: Vec<_> = reading.findings.iter().map(|one| one.rule).collect();
         assert_eq!(rules, [Rule::Root, Rule::RootVersion, Rule::CapabilityVersion]);
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_taken_by_a_capability_that_cannot_be_called_too() {
+    fn unusable_capability_still_claims_its_id() {
         let reading = read(
             "<mobile-mcp-capabilities version='1.0'>\
                <capability id='pay' description='a' version='1'><output>\
@@ -206,20 +209,20 @@ mod tests {
         let attributes = attributes.map(|(name, value)| Attribute {
             name: name.into(),
             value,
-            place: Place::default(),
+            place: SourcePosition::default(),
         });
         Element {
             name: name.into(),
             attributes: attributes.collect(),
             children,
-            place: Place::default(),
+            place: SourcePosition::default(),
         }
     }
 
-    /// aapt stores `version="1.0"` as a float with its words, `version="1"` as an integer and `required="true"` as a boolean (measured with
-    /// Debian's aapt 10.0.0).
+    /// aapt stores `version="1.0"` as a float with its text, `version="1"` as an integer and `required="true"` as a
+    /// boolean (measured with Debian's aapt 10.0.0).
     #[test]
-    fn typed_attributes_of_compiled_files_are_read_as_what_they_were_written() {
+    fn typed_attributes_of_compiled_files_keep_their_text() {
         let text = |text: &str| Value::Text(text.into());
         let param = compiled(
             "param",
@@ -259,7 +262,7 @@ mod tests {
             assert_eq!(reading.findings.is_empty(), is_fine, "{version:?}: {:?}", reading.findings);
             let read = &reading.descriptor.capabilities[0];
             assert_eq!((read.id.as_str(), read.version.as_str()), ("7", "1"));
-            assert!(read.input[0].required && read.input[0].kind == Kind::Integer);
+            assert!(read.input[0].required && read.input[0].kind == ParamType::Integer);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A piece of XML as descriptors need it, whether it was text or compiled.
+//! The XML that descriptors need, from text or from a compiled file.
 
 /// An element.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,10 +7,10 @@ pub struct Element {
     pub name: String,
     /// Its attributes, in order.
     pub attributes: Vec<Attribute>,
-    /// The elements in it, in order. Text between them says nothing in this protocol.
+    /// Its child elements, in order. This protocol gives no meaning to text between them.
     pub children: Vec<Element>,
-    /// Where it stands.
-    pub place: Place,
+    /// Its source position.
+    pub place: SourcePosition,
 }
 
 /// An attribute of an [`Element`].
@@ -18,46 +18,47 @@ pub struct Element {
 pub struct Attribute {
     /// Its name, without a prefix.
     pub name: String,
-    /// What it says.
+    /// Its value.
     pub value: Value,
-    /// Where it stands; that of its element where nothing nearer is known.
-    pub place: Place,
+    /// Its source position; its element's if no better one is known.
+    pub place: SourcePosition,
 }
 
-/// What an attribute says. Compiled files have types: aapt stores `version="1.0"` as a float and `required="true"` as a boolean.
+/// The value of an attribute. Compiled files are typed: aapt stores `version="1.0"` as a float and `required="true"` as
+/// a boolean.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Words.
+    /// Text.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number, with the words that it was written in where the file kept them.
+    /// A float, with the text that it was written as if the file kept it.
     Float(f32, Option<String>),
-    /// True or false.
+    /// A boolean.
     Boolean(bool),
-    /// A resource that could not be found, by its id: `0x7f0b0001`.
+    /// The id of a resource that could not be resolved: `0x7f0b0001`.
     Reference(u32),
 }
 
-/// A place in a file, counted from 1. Compiled files know lines alone, or nothing (0).
+/// A position in a file, counted from 1. Compiled files know only lines, or nothing (0).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourcePosition {
     /// The line.
     pub line: u32,
-    /// The column, in characters; 0 where it is not known.
+    /// The column in characters; 0 if unknown.
     pub column: u32,
 }
 
 impl Element {
-    /// The attribute of this name.
+    /// The attribute with this name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|one| one.name == name)
     }
 }
 
 impl Value {
-    /// The words as they were written, as near as a typed value tells: a float without its words is `1.0`, not `1`.
-    pub fn words(&self) -> String {
+    /// The text as written, as far as a typed value tells: a float without its text becomes `1.0`, not `1`.
+    pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Integer(number) => number.to_string(),
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typed_value_gives_the_words_that_it_was_written_in() {
+    fn typed_value_yields_its_source_text() {
         for (value, words) in [
             (Value::Float(1.0, Some("1.0".into())), "1.0"),
             (Value::Float(1.0, None), "1.0"),
@@ -83,7 +84,7 @@ mod tests {
             (Value::Reference(0x7f0b_0001), "@0x7f0b0001"),
             (Value::Text("@string/app".into()), "@string/app"),
         ] {
-            assert_eq!(value.words(), words);
+            assert_eq!(value.to_text(), words);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The Mobile-MCP Intent protocol 1.0 (seed 001), both ends: how an Android app declares capabilities, how an agent asks for one, how a
-//! tool answers.
+//! The Mobile-MCP Intent protocol 1.0 from both ends: how an Android app declares capabilities, how an agent calls
+//! one, and how the tool responds. Section numbers refer to the Mobile-MCP protocol specification.
 //!
-//! A tool app declares a service ([`declaration`]) and a descriptor of its capabilities ([`descriptor`]); each rule of the specification
-//! that they can break is a [`Rule`], and what was found a [`Finding`]. An agent writes a [`Request`], keeps it in [`Pending`], and reads
-//! what comes back as a [`Response`]. A tool implements [`Tool`]; [`Dispatcher`] does for it what section 3.2 demands.
+//! A tool app declares a service ([`declaration`]) and a descriptor of its capabilities ([`descriptor`]). Each rule
+//! that they can violate is a [`Rule`]; each violation is a [`Finding`]. An agent writes a [`Request`], tracks it in
+//! [`PendingRequests`], and reads the [`Response`]. A tool implements [`Tool`]; [`Dispatcher`] does the rest of section 3.2.
 //!
 //! ```
-//! use thumbwire_mobile_mcp::{descriptor, Descriptor, Dispatcher, Keys, Output, Request, Response, Status, Tool, Values};
+//! use thumbwire_mobile_mcp::{descriptor, Descriptor, Dispatcher, ExtraKeys, Output, Request, Response, Status, Tool, Values};
 //!
 //! struct Lamp(Descriptor);
 //!
@@ -26,49 +26,50 @@
 //! let mut tool = Dispatcher(Lamp(descriptor::read(xml).descriptor));
 //!
 //! let request = Request { id: "1".into(), capability: "light".into(), arguments: Values::new() };
-//! let answer = tool.handle(&request.extras(&Keys::default())).expect("the request has an id");
-//! let answer = Response::read(&answer, &Keys::default())?;
+//! let answer = tool.handle(&request.extras(&ExtraKeys::default())).expect("the request has an id");
+//! let answer = Response::read(&answer, &ExtraKeys::default())?;
 //! assert_eq!((answer.status, answer.message.as_str()), (Status::Success, "It is on."));
-//! # Ok::<(), thumbwire_mobile_mcp::Broken>(())
+//! # Ok::<(), thumbwire_mobile_mcp::MalformedResponse>(())
 //! ```
 //!
-//! [`conformance`] tries whether an app, a tool or an agent keeps the specification; [`words::harmless`] makes an app's words fit to be shown.
+//! [`conformance`] tests whether an app, a tool or an agent follows the specification; [`sanitize::sanitize`] sanitizes an
+//! app's text for display.
 //!
-//! No I/O, no clock, no Android: Intents are [`Extras`], time is handed in, and XML comes as text or as an [`Element`] that whoever reads
-//! APKs made of a compiled file.
+//! No I/O, clock or Android: Intents are [`Extras`], the caller supplies the time, and XML is text or an [`Element`]
+//! that an APK reader made from a compiled file.
 
 mod check;
 pub mod conformance;
 pub mod declaration;
 pub mod descriptor;
 mod element;
-mod finding;
-mod misfit;
+mod mismatch;
 mod pending;
 mod request;
 mod response;
+mod rule;
+pub mod sanitize;
 mod tool;
-pub mod words;
 mod xml;
 
 pub use declaration::Declaration;
-pub use descriptor::{Capability, Descriptor, Kind, Param, Reading};
-pub use element::{Attribute, Element, Place, Value};
-pub use finding::{Finding, Mode, Part, Rule, table};
-pub use misfit::Misfit;
-pub use pending::{Heard, Pending};
-pub use request::{Asked, Dialect, Keys, Request, Silence};
-pub use response::{Broken, Response, Status};
+pub use descriptor::{Capability, Descriptor, Param, ParamType, ParsedDescriptor};
+pub use element::{Attribute, Element, SourcePosition, Value};
+pub use mismatch::ArgumentMismatch;
+pub use pending::{PendingRequests, ResponseMatch};
+pub use request::{ExtraKeys, IncomingRequest, Request, RequestError, RequestFormat};
+pub use response::{MalformedResponse, Response, Status};
+pub use rule::{Finding, Mode, Rule, RuleSubject, table};
 pub use tool::{Dispatcher, Output, Tool};
 
-/// The version of the protocol that is spoken here, as it stands in descriptors, requests and responses.
+/// The protocol version implemented here, as written in descriptors, requests and responses.
 pub const VERSION: &str = "1.0";
 
-/// The Intent action by which a service says that it is a tool (section 1.1.1).
+/// The Intent action that marks a service as a tool (section 1.1.1).
 pub const ACTION: &str = "mobile.mcp.SERVICE";
 
-/// The text extras of an Intent, by key. What is no text (a callback) is known by its key alone to whoever carries it.
+/// The text extras of an Intent, by key. Other extras, such as the callback, are left to the transport.
 pub type Extras = std::collections::BTreeMap<String, String>;
 
-/// The values of a call or of an answer, by the names of the parameters.
+/// Argument or output values by parameter name.
 pub type Values = serde_json::Map<String, serde_json::Value>;

@@ -1,108 +1,121 @@
-//! Which request an answer belongs to (section 3.3).
+//! Correlates responses with requests (section 3.3).
 //!
 //! ```text
-//!            sent             heard in time
-//!   (unknown) ──► under way ──────────────────► answered ── heard ──► Duplicate
+//!            sent              heard in time
+//!   (unknown) ──► in flight ──────────────────► answered ── heard ──► Duplicate
 //!       │              │ given up, or heard late     ▲
 //!       │ heard        └───────────► given up ── heard: Late
 //!       ▼
-//!    Foreign      heard for another capability: Crossed, and the request stays where it is
+//!    Foreign      heard for another capability: Crossed; the request stays in flight
 //! ```
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::words::harmless;
-use super::{Broken, Response};
+use super::sanitize::sanitize;
+use super::{MalformedResponse, Response};
 
-/// The most requests that are waited for at once.
+/// Limit on requests in flight.
 pub(crate) const MOST_UNDER_WAY: usize = 1_024;
 
-/// How many requests that are over are remembered, so that what still comes for them is known.
+/// How many finished requests are remembered, to classify responses that still arrive.
 pub(crate) const REMEMBERED: usize = 1_024;
 
-/// The requests that are under way. Time is handed in, as a distance from a beginning that the caller chooses.
+/// The requests in flight. The caller supplies the time, as a distance from a start that it chooses.
 #[derive(Debug, Default)]
-pub struct Pending {
+pub struct PendingRequests {
     /// By id.
-    under_way: BTreeMap<String, Waited>,
+    under_way: BTreeMap<String, PendingRequest>,
     /// By id: whether it was answered.
     over: BTreeMap<String, bool>,
-    /// The ids of `over`, the oldest first.
+    /// The ids in `over`, oldest first.
     order: VecDeque<String>,
 }
 
 #[derive(Debug)]
-struct Waited {
+struct PendingRequest {
     capability: String,
     deadline: Duration,
 }
 
-/// What an answer turned out to be.
+/// What a response turned out to be.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
-    /// To this request, in time.
-    Answer(Response),
-    /// To a request that was given up: its time was over.
+pub enum ResponseMatch {
+    /// The response to this request, in time.
+    Expected(Response),
+    /// The response to a request that had timed out or been given up.
     Late(Response),
-    /// To a request that was answered before; the first answer counts.
+    /// Another response to an answered request; the first one counts.
     Duplicate(Response),
-    /// To no request of ours, or to one that is long over.
-    Foreign(Response),
-    /// Of the right request, for another capability. The request is still waited for.
-    Crossed(Response),
-    /// No answer at all.
-    Broken(Broken),
+    /// No request of ours, or one finished too long ago to be remembered.
+    UnknownRequest(Response),
+    /// It names the request but another capability. The request stays in flight.
+    WrongCapability(Response),
+    /// Not a readable response.
+    Malformed(MalformedResponse),
 }
 
-impl Pending {
-    /// A request went out, and is waited for until `deadline`.
+impl PendingRequests {
+    /// Records a sent request that waits for its response until `deadline`.
     ///
     /// # Errors
-    /// When a request of this id is under way already or was lately, or too many are under way.
-    pub fn sent(&mut self, id: &str, capability: &str, deadline: Duration) -> Result<(), String> {
+    /// The id is in flight or was used recently, or too many requests are in flight.
+    pub fn on_sent(
+        &mut self,
+        id: &str,
+        capability: &str,
+        deadline: Duration,
+    ) -> Result<(), String> {
         if self.under_way.contains_key(id) || self.over.contains_key(id) {
-            return Err(format!("a request with the id `{}` was sent before", harmless(id, 60)));
+            return Err(format!("the request id `{}` was already used", sanitize(id, 60)));
         }
         if self.under_way.len() >= MOST_UNDER_WAY {
-            return Err(format!("{MOST_UNDER_WAY} requests are under way already"));
+            return Err(format!("{MOST_UNDER_WAY} requests are already in flight"));
         }
         self.under_way
-            .insert(id.to_owned(), Waited { capability: capability.to_owned(), deadline });
+            .insert(id.to_owned(), PendingRequest { capability: capability.to_owned(), deadline });
         Ok(())
     }
 
-    /// An answer came.
-    pub fn heard(&mut self, now: Duration, answer: Result<Response, Broken>) -> Heard {
+    /// Classifies an arriving response.
+    pub fn on_response(
+        &mut self,
+        now: Duration,
+        answer: Result<Response, MalformedResponse>,
+    ) -> ResponseMatch {
         let answer = match answer {
             Ok(answer) => answer,
-            Err(broken) => return Heard::Broken(broken),
+            Err(broken) => return ResponseMatch::Malformed(broken),
         };
         if let Some(waited) = self.under_way.get(&answer.id) {
             if !answer.capability.is_empty() && answer.capability != waited.capability {
-                return Heard::Crossed(answer);
+                return ResponseMatch::WrongCapability(answer);
             }
             let late = now > waited.deadline;
             self.under_way.remove(&answer.id);
             self.remember(answer.id.clone(), true);
-            return if late { Heard::Late(answer) } else { Heard::Answer(answer) };
+            return if late {
+                ResponseMatch::Late(answer)
+            } else {
+                ResponseMatch::Expected(answer)
+            };
         }
         match self.over.get_mut(&answer.id) {
-            Some(true) => Heard::Duplicate(answer),
+            Some(true) => ResponseMatch::Duplicate(answer),
             Some(answered) => {
                 *answered = true;
-                Heard::Late(answer)
+                ResponseMatch::Late(answer)
             }
-            None => Heard::Foreign(answer),
+            None => ResponseMatch::UnknownRequest(answer),
         }
     }
 
-    /// When the next request's time is over; `None` when none is under way.
+    /// The earliest deadline; `None` if no request is in flight.
     pub fn next_deadline(&self) -> Option<Duration> {
         self.under_way.values().map(|waited| waited.deadline).min()
     }
 
-    /// Gives up the requests whose time is over, and says which: the one that was to be answered first, first.
+    /// Removes the requests whose deadline has passed and returns their ids, earliest deadline first.
     pub fn expired(&mut self, now: Duration) -> Vec<String> {
         let over = self.under_way.iter().filter(|(_, waited)| now > waited.deadline);
         let mut ids: Vec<_> = over.map(|(id, waited)| (waited.deadline, id.clone())).collect();
@@ -114,7 +127,7 @@ impl Pending {
         ids
     }
 
-    /// Stops waiting for this request; whether it was under way. What still comes for it is late.
+    /// Stops waiting for a request; returns whether it was in flight. Any later response to it is late.
     pub fn give_up(&mut self, id: &str) -> bool {
         let was = self.under_way.remove(id).is_some();
         if was {
@@ -123,12 +136,12 @@ impl Pending {
         was
     }
 
-    /// How many requests are under way.
+    /// The number of requests in flight.
     pub fn len(&self) -> usize {
         self.under_way.len()
     }
 
-    /// Whether none is.
+    /// Whether no request is in flight.
     pub fn is_empty(&self) -> bool {
         self.under_way.is_empty()
     }

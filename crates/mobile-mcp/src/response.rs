@@ -1,30 +1,31 @@
-//! What a tool answers (section 3.2), from both ends: written by the tool, read by the agent.
+//! A tool's response (section 3.2), from both ends: written by the tool, read by the agent.
 //!
-//! Read leniently, because sample apps differ from the specification and from each other: with the envelope or without, values as a list or
-//! as an object. Refused clearly, because a half-read answer would be taken for what happened.
+//! Reading is lenient, because sample apps differ from the specification and from each other: with or without the
+//! envelope, values as a list or as an object. Errors are strict, because a half-read response would be taken for what
+//! happened.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::request::{MOST_BYTES, named_values, words};
-use super::words::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, harmless, shortened};
-use super::{Capability, Dialect, Extras, Keys, Kind, VERSION, Values};
+use super::request::{MOST_BYTES, named_values, text_of};
+use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, sanitize, truncate};
+use super::{Capability, ExtraKeys, Extras, ParamType, RequestFormat, VERSION, Values};
 
-/// The most values that an answer may give.
+/// Limit on the output values of a response.
 const MOST_VALUES: usize = 256;
 
-/// How a call went, by the tool's own words.
+/// How a call went, according to the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It was done.
+    /// The call succeeded.
     Success,
-    /// It was not.
+    /// The call failed.
     Failure,
 }
 
 impl Status {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -32,7 +33,7 @@ impl Status {
         }
     }
 
-    /// `error` is what the first version of the authors' sample app said for a failure.
+    /// `error` is how the first version of the authors' sample app reported a failure.
     fn of(written: &str) -> Option<Self> {
         match written.to_ascii_lowercase().as_str() {
             "success" => Some(Self::Success),
@@ -42,42 +43,42 @@ impl Status {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// The request's.
+    /// The request's id.
     pub id: String,
-    /// The capability's; empty where the tool leaves it out.
+    /// The capability's id; empty if the tool omits it.
     pub capability: String,
-    /// How it went.
+    /// Success or failure.
     pub status: Status,
-    /// In words, by the app; empty where it says nothing.
+    /// The app's message; empty if none.
     pub message: String,
-    /// What it gives, by name.
+    /// The output values by name.
     pub output: Values,
 }
 
-/// An answer that cannot be read: why, in words.
+/// Why a response cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken(pub String);
+pub struct MalformedResponse(pub String);
 
-impl fmt::Display for Broken {
+impl fmt::Display for MalformedResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Broken {}
+impl std::error::Error for MalformedResponse {}
 
 impl Response {
-    /// Reads an answer out of an Intent's extras, in whichever dialect it is.
+    /// Reads a response from an Intent's extras, in any format.
     ///
     /// # Errors
-    /// When there is none, or it is no answer.
-    pub fn read(extras: &Extras, keys: &Keys) -> Result<Self, Broken> {
+    /// No extra holds a valid response.
+    pub fn read(extras: &Extras, keys: &ExtraKeys) -> Result<Self, MalformedResponse> {
         let id = keys.id.iter().find_map(|key| extras.get(key)).filter(|id| !id.is_empty());
         let mut broken = None;
-        // Where there are several, they are one answer in several dialects.
+        // Several extras are one response in several formats.
         for text in keys.response.iter().filter_map(|key| extras.get(key)) {
             match Self::of_text(text, id) {
                 Ok(answer) => return Ok(answer),
@@ -85,77 +86,85 @@ impl Response {
             }
         }
         let names = || keys.response.join(" or ");
-        Err(broken.unwrap_or_else(|| Broken(format!("there is no answer under {}", names()))))
+        Err(broken.unwrap_or_else(|| MalformedResponse(format!("no response under {}", names()))))
     }
 
-    fn of_text(text: &str, id: Option<&String>) -> Result<Self, Broken> {
+    fn of_text(text: &str, id: Option<&String>) -> Result<Self, MalformedResponse> {
         if text.len() > MOST_BYTES {
-            let says = format!("it has {} bytes; no more than {MOST_BYTES} are read", text.len());
-            return Err(Broken(says));
+            let says = format!("the response has {} bytes; the limit is {MOST_BYTES}", text.len());
+            return Err(MalformedResponse(says));
         }
         match serde_json::from_str(text) {
             Ok(whole) => Self::of(&whole, id),
-            Err(error) => salvaged(text, id)
-                .ok_or_else(|| Broken(format!("it is no JSON ({error}): {}", harmless(text, 120)))),
+            Err(error) => recover_failure(text, id).ok_or_else(|| {
+                MalformedResponse(format!("not valid JSON ({error}): {}", sanitize(text, 120)))
+            }),
         }
     }
 
-    fn of(whole: &Value, id: Option<&String>) -> Result<Self, Broken> {
+    fn of(whole: &Value, id: Option<&String>) -> Result<Self, MalformedResponse> {
         let body = whole.get("mobile-mcp-response").unwrap_or(whole);
         let body = body.get("response").unwrap_or(body);
         let Value::Object(body) = body else {
-            return Err(Broken(format!("it is no object: {}", harmless(&whole.to_string(), 120))));
+            return Err(MalformedResponse(format!(
+                "not a JSON object: {}",
+                sanitize(&whole.to_string(), 120)
+            )));
         };
-        let id = words(body.get("id")).filter(|id| !id.is_empty()).or_else(|| id.cloned());
-        let id = id.ok_or_else(|| Broken("it has no id of a request".into()))?;
+        let id = text_of(body.get("id")).filter(|id| !id.is_empty()).or_else(|| id.cloned());
+        let id = id.ok_or_else(|| MalformedResponse("the response has no request id".into()))?;
         let written = body.get("status").and_then(Value::as_str);
         let status = match written.map(|written| (written, Status::of(written))) {
             Some((_, Some(status))) => status,
             Some((written, None)) => {
-                let says =
-                    format!("its status is `{}`: it is success or failure", harmless(written, 40));
-                return Err(Broken(says));
+                let says = format!(
+                    "its status is `{}`; expected success or failure",
+                    sanitize(written, 40)
+                );
+                return Err(MalformedResponse(says));
             }
-            None => return Err(Broken("it has no status".into())),
+            None => return Err(MalformedResponse("the response has no status".into())),
         };
         let capability = body.get("capability");
-        // The samples' failures leave the capability out.
-        let named = words(capability.and_then(|one| one.get("id"))).or_else(|| words(capability));
+        // The samples omit the capability in failures.
+        let named =
+            text_of(capability.and_then(|one| one.get("id"))).or_else(|| text_of(capability));
         let output = capability.and_then(|one| one.get("output")).or_else(|| body.get("output"));
         let output = named_values(output.unwrap_or(&Value::Null))
-            .map_err(|why| Broken(format!("its `output` {why}")))?;
+            .map_err(|why| MalformedResponse(format!("its `output` {why}")))?;
         if output.len() > MOST_VALUES {
             let says =
-                format!("it gives {} values; no more than {MOST_VALUES} are read", output.len());
-            return Err(Broken(says));
+                format!("its output has {} values; the limit is {MOST_VALUES}", output.len());
+            return Err(MalformedResponse(says));
         }
         Ok(Self {
-            id: shortened(&id, MOST_IN_A_NAME),
-            capability: shortened(&named.unwrap_or_default(), MOST_IN_A_NAME),
+            id: truncate(&id, MOST_IN_A_NAME),
+            capability: truncate(&named.unwrap_or_default(), MOST_IN_A_NAME),
             status,
-            message: shortened(
-                &words(body.get("message")).unwrap_or_default(),
+            message: truncate(
+                &text_of(body.get("message")).unwrap_or_default(),
                 MOST_IN_A_DESCRIPTION,
             ),
             output,
         })
     }
 
-    /// The answer as the specification has it, for the extra `mobile-mcp-response`. The types of the values are those of JSON.
+    /// The response as specified, for the extra `mobile-mcp-response`. Values get their JSON types.
     pub fn to_json(&self) -> Value {
         self.enveloped(None)
     }
 
-    /// The answer as the specification has it, with the types that the capability's descriptor names.
+    /// The response as specified, with the types from the capability's descriptor.
     pub fn to_json_of(&self, capability: &Capability) -> Value {
         self.enveloped(Some(capability))
     }
 
-    /// The text extras of the Intent that carries it back, in the dialect of the request; the specification's is always there.
-    pub fn extras(&self, capability: Option<&Capability>, dialect: Dialect) -> Extras {
+    /// The text extras of the Intent that returns it, in the request's format. The specification's extra is always
+    /// included.
+    pub fn extras(&self, capability: Option<&Capability>, dialect: RequestFormat) -> Extras {
         let mut extras = Extras::new();
         extras.insert("mobile-mcp-response".into(), self.enveloped(capability).to_string());
-        if dialect == Dialect::Bare {
+        if dialect == RequestFormat::Bare {
             let output = Value::Object(self.output.clone());
             extras.insert("response".into(), self.body(output).to_string());
             extras.insert("mcp_request_id".into(), self.id.clone());
@@ -188,18 +197,19 @@ impl Response {
     }
 }
 
-fn kind_of(value: &Value) -> Kind {
+fn kind_of(value: &Value) -> ParamType {
     match value {
-        Value::Bool(_) => Kind::Boolean,
-        Value::Number(number) if number.is_f64() => Kind::Number,
-        Value::Number(_) => Kind::Integer,
-        _ => Kind::String,
+        Value::Bool(_) => ParamType::Boolean,
+        Value::Number(number) if number.is_f64() => ParamType::Number,
+        Value::Number(_) => ParamType::Integer,
+        _ => ParamType::String,
     }
 }
 
-/// What can be read of a failure whose JSON is broken. The authors' sample app puts one together by hand when an exception's text does not
-/// go into JSON: `{"id":"REQUEST, "status":"failure", "message":"…"}`, without the quote after the id. A success is never read like this.
-fn salvaged(text: &str, id: Option<&String>) -> Option<Response> {
+/// Reads a failure from broken JSON. When an exception's text does not fit into JSON, the authors' sample app builds
+/// one by hand: `{"id":"REQUEST, "status":"failure", "message":"…"}`, without the quote after the id. A success is
+/// never read this way.
+fn recover_failure(text: &str, id: Option<&String>) -> Option<Response> {
     let text = text.trim();
     if !text.starts_with('{') {
         return None;
@@ -210,15 +220,15 @@ fn salvaged(text: &str, id: Option<&String>) -> Option<Response> {
     let message = after(text, "message").unwrap_or_default();
     let message = message.trim_end_matches(['}', ' ', '\n']).trim_end_matches('"');
     (status == Status::Failure).then(|| Response {
-        id: shortened(&id, MOST_IN_A_NAME),
+        id: truncate(&id, MOST_IN_A_NAME),
         capability: String::new(),
         status,
-        message: shortened(message, MOST_IN_A_DESCRIPTION),
+        message: truncate(message, MOST_IN_A_DESCRIPTION),
         output: Values::new(),
     })
 }
 
-/// The text behind the first `"key":"`.
+/// The text after the first `"key":"`.
 fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let quoted = format!("\"{key}\"");
     let rest = text.split_once(quoted.as_str())?.1;

@@ -1,38 +1,40 @@
-//! The tool's end: what section 3.2 demands of a service.
+//! The tool's end: what section 3.2 requires of a service.
 
-use super::request::Asked;
-use super::{Capability, Descriptor, Dialect, Extras, Keys, Response, Status, VERSION, Values};
+use super::request::IncomingRequest;
+use super::{
+    Capability, Descriptor, ExtraKeys, Extras, RequestFormat, Response, Status, VERSION, Values,
+};
 
-/// What a capability gives.
+/// The result of a capability.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Output {
-    /// By name; their types are the descriptor's.
+    /// Output values by name; the descriptor has their types.
     pub values: Values,
-    /// In words; empty for none.
+    /// A message; empty for none.
     pub message: String,
 }
 
-/// An app's own part.
+/// What an app implements.
 pub trait Tool {
-    /// What it can do.
+    /// The tool's descriptor.
     fn descriptor(&self) -> &Descriptor;
 
-    /// Does it. The arguments fit the descriptor.
+    /// Runs a capability. The arguments match the descriptor.
     ///
     /// # Errors
-    /// Why not, for the answer's message.
+    /// The reason for the failure, used as the response's message.
     fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String>;
 }
 
-/// Does for a [`Tool`] what the specification demands of a service.
+/// Does for a [`Tool`] what the specification requires of a service.
 #[derive(Debug)]
 pub struct Dispatcher<T>(pub T);
 
 impl<T: Tool> Dispatcher<T> {
-    /// Handles an Intent's text extras and gives those of the answer; `None` where the specification has nothing to answer by: there is no
-    /// request, or it has no id. Real tools stay silent then.
+    /// Handles an Intent's text extras and returns those of the response; `None` without a request or a request id.
+    /// Real tools stay silent then, too.
     pub fn handle(&mut self, extras: &Extras) -> Option<Extras> {
-        let asked = Asked::read(extras, &Keys::default()).ok()?;
+        let asked = IncomingRequest::read(extras, &ExtraKeys::default()).ok()?;
         let capability = self.0.descriptor().capability(&asked.capability).cloned();
         let (status, output) = match self.done(&asked, capability.as_ref()) {
             Ok(output) => (Status::Success, output),
@@ -48,22 +50,26 @@ impl<T: Tool> Dispatcher<T> {
         Some(response.extras(capability.as_ref(), asked.dialect))
     }
 
-    /// The steps of section 3.2 in its order: the version, the capability, its parameters, the call. The words for an unknown capability
-    /// and for missing arguments begin as the authors' sample app has them.
-    fn done(&mut self, asked: &Asked, capability: Option<&Capability>) -> Result<Output, String> {
+    /// Section 3.2, step by step: version, capability, parameters, call. The messages for an unknown capability and for
+    /// missing arguments begin like those of the authors' sample app.
+    fn done(
+        &mut self,
+        asked: &IncomingRequest,
+        capability: Option<&Capability>,
+    ) -> Result<Output, String> {
         match (asked.version.as_deref(), asked.dialect) {
-            (Some(VERSION), _) | (None, Dialect::Bare) => {}
+            (Some(VERSION), _) | (None, RequestFormat::Bare) => {}
             (Some(version), _) => {
                 return Err(format!("Unsupported version: {version}. This tool speaks {VERSION}."));
             }
-            (None, Dialect::Envelope) => {
+            (None, RequestFormat::Envelope) => {
                 return Err(format!("Missing version. This tool speaks {VERSION}."));
             }
         }
         let capability =
             capability.ok_or_else(|| format!("Unknown capability ID: {}", asked.capability))?;
         let arguments = asked.arguments.as_ref().map_err(|why| format!("Invalid args. {why}."))?;
-        if let Some(refusal) = capability.refusal(arguments) {
+        if let Some(refusal) = capability.argument_error(arguments) {
             let missing = capability
                 .input
                 .iter()

@@ -1,36 +1,40 @@
-//! From XML text to an [`Element`], for descriptors as app developers write them.
+//! Parses XML text into an [`Element`], for descriptors as app developers write them.
 //!
-//! Strict about XML and small in what it takes: no document type, no entities but XML's five, everything bounded. Text between elements
-//! is not kept. Whether the elements are a descriptor is [`crate::descriptor`]'s.
+//! Strict and small: no document type, only XML's five entities, and a limit on everything. Text between elements is
+//! dropped. Whether the elements form a descriptor is up to [`crate::descriptor`].
 
 use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::words::{is_longer, shortened};
-use super::{Attribute, Element, Finding, Place, Rule, Value};
+use super::sanitize::{is_longer, truncate};
+use super::{Attribute, Element, Finding, Rule, SourcePosition, Value};
 
-/// The most bytes of a file that are read.
+/// Limit on the bytes of a file.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
 
-/// How deep elements may lie in each other.
+/// Limit on the nesting of elements.
 pub(crate) const MOST_DEPTH: usize = 16;
 
-/// The most attributes of one element that are read.
+/// Limit on the attributes of one element.
 pub(crate) const MOST_ATTRIBUTES: usize = 64;
 
-/// The most characters of a value that are kept: more than any rule allows, so that the rules see that it is too long.
+/// Limit on the characters kept of a value. Higher than any rule allows, so that the rules still see an overlong value.
 const MOST_IN_A_VALUE: usize = 8_192;
 
-/// Reads the one element of a text with all that is in it.
+/// Parses the single root element of a text.
 ///
 /// # Errors
-/// The first thing that is against XML or larger than what is read, with its line and column.
+/// The first violation of XML or of a limit, with its line and column.
 pub(crate) fn read(text: &str) -> Result<Element, Finding> {
     if text.len() > MOST_BYTES {
-        let says = format!("the file has {} bytes; no more than {MOST_BYTES} are read", text.len());
-        return Err(Finding { rule: Rule::Bounds, place: Place::default(), says });
+        let says = format!("the file has {} bytes; the limit is {MOST_BYTES}", text.len());
+        return Err(Finding {
+            rule: Rule::Bounds,
+            place: SourcePosition::default(),
+            message: says,
+        });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut places = Places::new(text);
@@ -48,15 +52,15 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
         let outside = open.is_empty();
         let done = match event {
             Event::Start(tag) | Event::Empty(tag) if outside && root.is_some() => {
-                let name = shortened(tag.name().as_ref(), 40);
+                let name = truncate(tag.name().as_ref(), 40);
                 return Err(fault(
                     places.at(start),
-                    format!("`<{name}>` stands after the end of the root element"),
+                    format!("`<{name}>` comes after the end of the root element"),
                 ));
             }
             Event::Start(_) | Event::Empty(_) if open.len() >= MOST_DEPTH => {
-                let says = format!("more than {MOST_DEPTH} elements lie in each other");
-                return Err(Finding { rule: Rule::Bounds, place: places.at(start), says });
+                let says = format!("elements are nested more than {MOST_DEPTH} deep");
+                return Err(Finding { rule: Rule::Bounds, place: places.at(start), message: says });
             }
             Event::Start(tag) => {
                 open.push(element(&tag, start, &mut places)?);
@@ -67,25 +71,25 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
             Event::DocType(_) => {
                 return Err(fault(
                     places.at(start),
-                    "a document type (`<!DOCTYPE`) is not read: leave it out".into(),
+                    "a document type (`<!DOCTYPE`) is not supported; remove it".into(),
                 ));
             }
             Event::Text(words) if outside && !words.as_ref().trim().is_empty() => {
                 return Err(fault(
                     places.at(start),
-                    "there is text outside of the root element".into(),
+                    "there is text outside the root element".into(),
                 ));
             }
             Event::CData(_) if outside => {
                 return Err(fault(
                     places.at(start),
-                    "there is text outside of the root element".into(),
+                    "there is text outside the root element".into(),
                 ));
             }
             Event::GeneralRef(reference)
                 if outside || !is_of_xml(&reference, reference.resolve_char_ref().is_ok()) =>
             {
-                let name = shortened(reference.as_ref(), 40);
+                let name = truncate(reference.as_ref(), 40);
                 return Err(fault(places.at(start), unknown_entity(&name)));
             }
             Event::Eof => break,
@@ -100,14 +104,14 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
     }
     match (open.pop(), root) {
         (Some(left), _) => {
-            Err(fault(left.place, format!("`<{}>` is not closed", shortened(&left.name, 40))))
+            Err(fault(left.place, format!("`<{}>` is not closed", truncate(&left.name, 40))))
         }
         (None, Some(root)) => Ok(root),
         (None, None) => Err(fault(places.at(text.len()), "there is no element".into())),
     }
 }
 
-/// Whether a reference in text is one that XML itself knows.
+/// Whether XML itself defines a reference.
 fn is_of_xml(name: &str, is_character: bool) -> bool {
     if name.starts_with('#') {
         is_character
@@ -117,7 +121,7 @@ fn is_of_xml(name: &str, is_character: bool) -> bool {
 }
 
 fn unknown_entity(name: &str) -> String {
-    format!("`&{name};` is none of the entities of XML: &lt; &gt; &amp; &apos; &quot;")
+    format!("unknown entity `&{name};`; XML itself defines &lt; &gt; &amp; &apos; &quot;")
 }
 
 fn element(
@@ -130,10 +134,10 @@ fn element(
     if !is_name(full.as_ref()) {
         return Err(fault(
             place,
-            format!("`{}` is no name of an element", shortened(full.as_ref(), 40)),
+            format!("`{}` is not a valid element name", truncate(full.as_ref(), 40)),
         ));
     }
-    // Where the next attribute is looked for; 1 is the `<`.
+    // Where the search for the next attribute starts; 1 is the `<`.
     let mut next = start + 1 + full.as_ref().len();
     let mut found: Vec<(bool, Attribute)> = Vec::new();
     for attribute in tag.attributes() {
@@ -144,7 +148,7 @@ fn element(
         let key = attribute.key.as_ref();
         if found.len() >= MOST_ATTRIBUTES {
             let says = format!("an element has more than {MOST_ATTRIBUTES} attributes");
-            return Err(Finding { rule: Rule::Bounds, place, says });
+            return Err(Finding { rule: Rule::Bounds, place, message: says });
         }
         let rest = places.text.get(next..).unwrap_or_default();
         let at = next + (rest.len() - rest.trim_start().len());
@@ -154,27 +158,27 @@ fn element(
         if !is_name(key) {
             return Err(fault(
                 place,
-                format!("`{}` is no name of an attribute", shortened(key, 40)),
+                format!("`{}` is not a valid attribute name", truncate(key, 40)),
             ));
         }
         if attribute.value.contains('<') {
             return Err(fault(
                 place,
-                format!("the value of `{}` has a bare `<`: write &lt;", shortened(key, 40)),
+                format!("the value of `{}` has a bare `<`; write &lt;", truncate(key, 40)),
             ));
         }
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|_| {
             let name = attribute.value.split('&').nth(1).and_then(|rest| rest.split(';').next());
-            fault(place, unknown_entity(&shortened(name.unwrap_or_default(), 40)))
+            fault(place, unknown_entity(&truncate(name.unwrap_or_default(), 40)))
         })?;
         let (prefix, name) =
             key.split_once(':').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-        // Declarations of namespaces are none, and what is for Android's tools never comes into an app.
+        // Namespace declarations are not attributes, and those for Android's build tools never reach an app.
         if key == "xmlns" || matches!(prefix, Some("xmlns" | "tools")) {
             continue;
         }
         let value = match is_longer(&value, MOST_IN_A_VALUE) {
-            true => shortened(&value, MOST_IN_A_VALUE),
+            true => truncate(&value, MOST_IN_A_VALUE),
             false => value.into_owned(),
         };
         found.push((
@@ -182,7 +186,7 @@ fn element(
             Attribute { name: name.into(), value: Value::Text(value), place },
         ));
     }
-    // The protocol's attributes have no namespace: where the same name stands with one too, the bare one counts.
+    // The protocol's attributes have no namespace. If a prefixed attribute has the same name, the bare one wins.
     found.sort_by_key(|(prefixed, _)| *prefixed);
     let mut attributes: Vec<Attribute> = Vec::new();
     for (_, attribute) in found {
@@ -194,15 +198,15 @@ fn element(
     Ok(Element { name, attributes, children: Vec::new(), place })
 }
 
-/// Whether XML could take it for a name; near enough for what is only compared.
+/// Whether XML could accept it as a name; precise enough for names that are only compared.
 fn is_name(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'))
         && !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
-fn fault(place: Place, says: String) -> Finding {
-    Finding { rule: Rule::WellFormed, place, says }
+fn fault(place: SourcePosition, says: String) -> Finding {
+    Finding { rule: Rule::WellFormed, place, message: says }
 }
 
 fn attribute_fault(error: &AttrError) -> (usize, String) {
@@ -213,34 +217,32 @@ fn attribute_fault(error: &AttrError) -> (usize, String) {
             (at, "the value of an attribute is not in quotes (\"…\")".into())
         }
         AttrError::ExpectedQuote(at, _) => {
-            (at, "the value of an attribute has no quote at its end".into())
+            (at, "the value of an attribute has no closing quote".into())
         }
-        AttrError::Duplicated(at, _) => {
-            (at, "an attribute stands twice in the same element".into())
-        }
+        AttrError::Duplicated(at, _) => (at, "an element repeats an attribute".into()),
     }
 }
 
 fn fault_of(places: &mut Places<'_>, at: usize, error: &Error) -> Finding {
-    // Quotes that a word processor made: the tag that they are in seems not to end. The specification's own text has one of them.
+    // Quotes from a word processor: the tag seems not to end. The specification's own text has one of them.
     let tag = places.text.get(at..).unwrap_or_default();
     let tag = tag.get(..tag.find('>').unwrap_or(tag.len())).unwrap_or_default();
     if let Some(quote) = tag.find("=”").or_else(|| tag.find("=“")) {
-        let says = "the value of an attribute stands in typographic quotes: write \"…\"".into();
+        let says = "the value of an attribute is in typographic quotes; use \"…\"".into();
         return fault(places.at(at + quote + 1), says);
     }
     let says = match error {
         Error::Syntax(error) => format!("{error}"),
         Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => format!(
-            "`</{}>` stands where `<{}>` is to be closed",
-            shortened(found, 40),
-            shortened(expected, 40)
+            "found `</{}>` where `</{}>` was expected",
+            truncate(found, 40),
+            truncate(expected, 40)
         ),
         Error::IllFormed(IllFormedError::UnmatchedEndTag(name)) => {
-            format!("`</{}>` closes what was not opened", shortened(name, 40))
+            format!("`</{}>` has no opening tag", truncate(name, 40))
         }
         Error::InvalidAttr(error) => attribute_fault(error).1,
-        other => shortened(&other.to_string(), 200),
+        other => truncate(&other.to_string(), 200),
     };
     fault(places.at(at), says)
 }
@@ -249,26 +251,26 @@ fn offset(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
 
-/// From offsets to places. Asked in the order of the text, it goes through the text once.
+/// Converts byte offsets to positions. Asked in text order, it walks the text once.
 struct Places<'t> {
     text: &'t str,
     at: usize,
-    place: Place,
+    place: SourcePosition,
 }
 
 impl<'t> Places<'t> {
     fn new(text: &'t str) -> Self {
-        Self { text, at: 0, place: Place { line: 1, column: 1 } }
+        Self { text, at: 0, place: SourcePosition { line: 1, column: 1 } }
     }
 
-    fn at(&mut self, offset: usize) -> Place {
+    fn at(&mut self, offset: usize) -> SourcePosition {
         if offset < self.at {
             *self = Self::new(self.text);
         }
         let between = self.text.get(self.at..offset.min(self.text.len())).unwrap_or_default();
         for c in between.chars() {
             match c {
-                '\n' => self.place = Place { line: self.place.line + 1, column: 1 },
+                '\n' => self.place = SourcePosition { line: self.place.line + 1, column: 1 },
                 _ => self.place.column += 1,
             }
         }
@@ -285,21 +287,21 @@ mod tests {
     fn refused(text: &str, line: u32, column: u32, says: &str) {
         let finding = read(text).unwrap_err();
         assert_eq!(finding.rule, Rule::WellFormed);
-        assert!(finding.says.contains(says), "{finding:?}");
-        assert_eq!(finding.place, Place { line, column }, "{finding:?}");
+        assert!(finding.message.contains(says), "{finding:?}");
+        assert_eq!(finding.place, SourcePosition { line, column }, "{finding:?}");
     }
 
     #[test]
-    fn elements_and_attributes_know_their_places() {
+    fn elements_and_attributes_know_their_positions() {
         let root = read("<?xml version='1.0'?>\n<!-- é -->\n<a x='1'\n   é:y = \"&lt;2&#33;\"><b/>text &amp;<c></c></a>\n").unwrap();
-        assert_eq!((root.name.as_str(), root.place), ("a", Place { line: 3, column: 1 }));
+        assert_eq!((root.name.as_str(), root.place), ("a", SourcePosition { line: 3, column: 1 }));
         let told: Vec<_> =
-            root.attributes.iter().map(|a| (a.name.as_str(), a.value.words(), a.place)).collect();
+            root.attributes.iter().map(|a| (a.name.as_str(), a.value.to_text(), a.place)).collect();
         assert_eq!(
             told,
             [
-                ("x", "1".to_owned(), Place { line: 3, column: 4 }),
-                ("y", "<2!".to_owned(), Place { line: 4, column: 4 })
+                ("x", "1".to_owned(), SourcePosition { line: 3, column: 4 }),
+                ("y", "<2!".to_owned(), SourcePosition { line: 4, column: 4 })
             ]
         );
         let children: Vec<_> =
@@ -308,35 +310,35 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_are_no_attributes_and_bare_names_win() {
+    fn namespaces_are_dropped_and_bare_names_win() {
         let root =
             read("<a xmlns='u' xmlns:t='v' tools:ignore='x' android:id='1' id='2'/>").unwrap();
         let told: Vec<_> =
-            root.attributes.iter().map(|a| (a.name.as_str(), a.value.words())).collect();
+            root.attributes.iter().map(|a| (a.name.as_str(), a.value.to_text())).collect();
         assert_eq!(told, [("id", "2".to_owned())]);
     }
 
     #[test]
-    fn what_is_not_xml_is_refused_with_its_place() {
+    fn invalid_xml_is_rejected_with_its_position() {
         refused("", 1, 1, "no element");
-        refused("words", 1, 1, "outside of the root");
-        refused("<a>\n <b>\n</a>", 3, 1, "`</a>` stands where `<b>` is to be closed");
+        refused("words", 1, 1, "outside the root");
+        refused("<a>\n <b>\n</a>", 3, 1, "found `</a>` where `</b>` was expected");
         refused("<a>\n <b/>", 1, 1, "`<a>` is not closed");
-        refused("</a>", 1, 1, "closes what was not opened");
+        refused("</a>", 1, 1, "has no opening tag");
         refused("<a/>\n<b/>", 2, 1, "after the end of the root");
         refused("<a/>&amp;", 1, 5, "&amp;");
         refused("<a>\n  <b x=1/></a>", 2, 8, "not in quotes");
-        refused("<a x='1' x='2'/>", 1, 10, "twice");
+        refused("<a x='1' x='2'/>", 1, 10, "repeats an attribute");
         refused("<a x='<'/>", 1, 4, "bare `<`");
-        refused("<a 1x='2'/>", 1, 4, "no name");
-        refused("<a x='&bomb;'/>", 1, 4, "`&bomb;` is none");
-        refused("<a>&bomb;</a>", 1, 4, "`&bomb;` is none");
+        refused("<a 1x='2'/>", 1, 4, "not a valid attribute name");
+        refused("<a x='&bomb;'/>", 1, 4, "unknown entity `&bomb;`");
+        refused("<a>&bomb;</a>", 1, 4, "unknown entity `&bomb;`");
         refused("<a\n  name=”XXX\" type=\"t\"/>", 2, 8, "typographic quotes");
         refused("<a name=”XXX\" type=\"t\"/>", 1, 9, "typographic quotes");
     }
 
     #[test]
-    fn a_document_type_is_refused_before_it_can_define_anything() {
+    fn document_type_is_rejected_before_it_defines_anything() {
         refused("<!DOCTYPE a [<!ENTITY b 'c'>]><a x='&b;'/>", 1, 1, "document type");
     }
 
@@ -349,6 +351,6 @@ mod tests {
         assert_eq!((finding.rule, finding.place.column), (Rule::Bounds, 3 * 16 + 1));
         assert_eq!(read(&"<a>".repeat(MOST_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
         let long = read(&format!("<a x='{}'/>", "y".repeat(100_000))).unwrap();
-        assert_eq!(long.attributes[0].value.words().chars().count(), MOST_IN_A_VALUE + 1);
+        assert_eq!(long.attributes[0].value.to_text().chars().count(), MOST_IN_A_VALUE + 1);
     }
 }

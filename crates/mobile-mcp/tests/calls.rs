@@ -1,4 +1,4 @@
-//! A call's way: an agent's request, a tool's answer, and which request an answer belongs to.
+//! A call from end to end: the agent's request, the tool's response, and which request a response belongs to.
 
 mod common;
 
@@ -7,8 +7,8 @@ use std::time::Duration;
 use common::{ClockIn, object};
 use serde_json::{Value, json};
 use thumbwire_mobile_mcp::{
-    Asked, Broken, Dialect, Extras, Heard, Keys, Pending, Request, Response, Silence, Status,
-    Values,
+    ExtraKeys, Extras, IncomingRequest, MalformedResponse, PendingRequests, Request, RequestError,
+    RequestFormat, Response, ResponseMatch, Status, Values,
 };
 
 fn request(capability: &str, arguments: Value) -> Request {
@@ -19,10 +19,10 @@ fn extra(key: &str, text: impl ToString) -> Extras {
     Extras::from([(key.to_owned(), text.to_string())])
 }
 
-/// What the tool answers to an Intent with this one extra.
+/// The tool's response to an Intent with this single extra.
 fn answer(key: &str, text: impl ToString) -> Option<Response> {
     let extras = ClockIn::dispatcher().handle(&extra(key, text))?;
-    Some(Response::read(&extras, &Keys::default()).expect("our tool's answer can be read"))
+    Some(Response::read(&extras, &ExtraKeys::default()).expect("our tool's answer can be read"))
 }
 
 fn enveloped(version: Value, request: Value) -> Value {
@@ -30,7 +30,7 @@ fn enveloped(version: Value, request: Value) -> Value {
 }
 
 #[test]
-fn a_request_and_its_answer_are_the_specifications_json() {
+fn request_and_response_follow_the_specification() {
     let request = request("query_clock_in", json!({ "date": "2026-02-14" }));
     insta::assert_snapshot!("request", format!("{:#}", request.to_json()));
     let mut tool = ClockIn::dispatcher();
@@ -41,13 +41,16 @@ fn a_request_and_its_answer_are_the_specifications_json() {
 }
 
 #[test]
-fn an_intent_carries_a_request_in_every_dialect_at_once() {
+fn intent_carries_the_request_in_every_format() {
     let request = request("query_clock_in", json!({ "date": "2026-02-14" }));
-    let extras = request.extras(&Keys::default());
+    let extras = request.extras(&ExtraKeys::default());
     let told: String = extras.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
     insta::assert_snapshot!("request_extras", told);
     let both = ClockIn::dispatcher().handle(&extras).unwrap();
-    assert_eq!(Response::read(&both, &Keys::default()).unwrap().output["has_clocked_in"], true);
+    assert_eq!(
+        Response::read(&both, &ExtraKeys::default()).unwrap().output["has_clocked_in"],
+        true
+    );
 
     let bare = extra("request", &extras["request"]);
     let answer = ClockIn::dispatcher().handle(&bare).unwrap();
@@ -57,8 +60,8 @@ fn an_intent_carries_a_request_in_every_dialect_at_once() {
 
 /// The helper sends no more than 200,000 UTF-16 units in an Intent.
 #[test]
-fn a_large_request_goes_in_fewer_dialects_and_always_in_the_specifications() {
-    let keys = Keys::default();
+fn large_request_drops_formats_but_keeps_the_specifications() {
+    let keys = ExtraKeys::default();
     let of =
         |size: usize| request("query_clock_in", json!({ "date": "é".repeat(size) })).extras(&keys);
     let units =
@@ -80,7 +83,7 @@ fn a_large_request_goes_in_fewer_dialects_and_always_in_the_specifications() {
 }
 
 #[test]
-fn a_tool_reads_arguments_in_each_form_that_agents_write() {
+fn tool_reads_arguments_in_every_known_form() {
     for capability in [
         json!({ "id": "query_clock_in", "args": { "date": "d" } }),
         json!({ "id": "query_clock_in", "input": { "date": "d" } }),
@@ -107,7 +110,7 @@ fn a_tool_reads_arguments_in_each_form_that_agents_write() {
 }
 
 #[test]
-fn a_tool_refuses_in_the_order_of_the_specification() {
+fn tool_checks_in_the_specified_order() {
     let date = json!({ "date": "d" });
     for (version, capability, says) in [
         (
@@ -136,7 +139,7 @@ fn a_tool_refuses_in_the_order_of_the_specification() {
         (
             json!("1.0"),
             json!({ "id": "query_clock_in", "args": { "date": 5 } }),
-            "Invalid args. `date` must be of the type string, not the number 5; it takes date (string, required).",
+            "Invalid args. `date` must be of type string, not the number 5; it takes date (string, required).",
         ),
         (
             json!("1.0"),
@@ -153,7 +156,7 @@ fn a_tool_refuses_in_the_order_of_the_specification() {
 }
 
 #[test]
-fn nothing_is_done_for_a_request_that_is_refused() {
+fn refused_request_runs_nothing() {
     let mut tool = ClockIn::dispatcher();
     for capability in [
         json!({ "id": "query_clock_in" }),
@@ -167,28 +170,28 @@ fn nothing_is_done_for_a_request_that_is_refused() {
 }
 
 #[test]
-fn a_tool_is_silent_where_there_is_nothing_to_answer_by() {
+fn tool_is_silent_without_a_request_id() {
     let huge = format!("{{\"id\":\"{}\"}}", "x".repeat(1 << 20));
     for (extras, silence) in [
-        (Extras::new(), Silence::NoRequest),
-        (extra("other", "{}"), Silence::NoRequest),
-        (extra("mobile-mcp-request", "{"), Silence::Malformed),
-        (extra("mobile-mcp-request", "5"), Silence::Malformed),
-        (extra("mobile-mcp-request", "[]"), Silence::Malformed),
-        (extra("mobile-mcp-request", "{\"mobile-mcp-request\":{}}"), Silence::Malformed),
-        (extra("mobile-mcp-request", huge), Silence::Malformed),
-        (extra("mobile-mcp-request", "[".repeat(100_000)), Silence::Malformed),
-        (extra("mobile-mcp-request", "{}"), Silence::NoId),
-        (extra("request", "{\"id\":\"\"}"), Silence::NoId),
-        (extra("request", "{\"id\":{}}"), Silence::NoId),
+        (Extras::new(), RequestError::NoRequest),
+        (extra("other", "{}"), RequestError::NoRequest),
+        (extra("mobile-mcp-request", "{"), RequestError::Malformed),
+        (extra("mobile-mcp-request", "5"), RequestError::Malformed),
+        (extra("mobile-mcp-request", "[]"), RequestError::Malformed),
+        (extra("mobile-mcp-request", "{\"mobile-mcp-request\":{}}"), RequestError::Malformed),
+        (extra("mobile-mcp-request", huge), RequestError::Malformed),
+        (extra("mobile-mcp-request", "[".repeat(100_000)), RequestError::Malformed),
+        (extra("mobile-mcp-request", "{}"), RequestError::NoId),
+        (extra("request", "{\"id\":\"\"}"), RequestError::NoId),
+        (extra("request", "{\"id\":{}}"), RequestError::NoId),
     ] {
-        assert_eq!(Asked::read(&extras, &Keys::default()), Err(silence));
+        assert_eq!(IncomingRequest::read(&extras, &ExtraKeys::default()), Err(silence));
         assert_eq!(ClockIn::dispatcher().handle(&extras), None);
     }
 }
 
 #[test]
-fn the_specifications_key_comes_before_the_samples() {
+fn specified_key_wins_over_the_samples() {
     let mut extras =
         extra("request", json!({ "id": "bare", "capability": { "id": "clock_in_today" } }));
     let text = enveloped(
@@ -196,17 +199,17 @@ fn the_specifications_key_comes_before_the_samples() {
         json!({ "id": "enveloped", "capability": { "id": "clock_in_today" } }),
     );
     extras.insert("mobile-mcp-request".into(), text.to_string());
-    let asked = Asked::read(&extras, &Keys::default()).unwrap();
-    assert_eq!((asked.id.as_str(), asked.dialect), ("enveloped", Dialect::Envelope));
+    let asked = IncomingRequest::read(&extras, &ExtraKeys::default()).unwrap();
+    assert_eq!((asked.id.as_str(), asked.dialect), ("enveloped", RequestFormat::Envelope));
 }
 
 #[track_caller]
-fn read(body: impl ToString) -> Result<Response, Broken> {
-    Response::read(&extra("response", body), &Keys::default())
+fn read(body: impl ToString) -> Result<Response, MalformedResponse> {
+    Response::read(&extra("response", body), &ExtraKeys::default())
 }
 
 #[test]
-fn an_answer_is_read_in_every_dialect() {
+fn response_is_read_in_every_format() {
     let values = json!({ "date": "d", "ok": true });
     let list = json!([{ "name": "date", "type": "string", "value": "d" }, { "name": "ok", "value": true }]);
     for output in [&values, &list] {
@@ -219,10 +222,10 @@ fn an_answer_is_read_in_every_dialect() {
             assert_eq!(Value::Object(answer.output), values);
         }
     }
-    // The sample's failures have no capability; its first version called them errors and kept the id beside them.
+    // The sample's failures omit the capability; its first version called them errors and put the id next to them.
     let mut extras = extra("response", json!({ "status": "error", "message": "Missing args." }));
     extras.insert("mcp_request_id".into(), "r-2".into());
-    let answer = Response::read(&extras, &Keys::default()).unwrap();
+    let answer = Response::read(&extras, &ExtraKeys::default()).unwrap();
     assert_eq!(
         (answer.id.as_str(), answer.capability.as_str(), answer.status),
         ("r-2", "", Status::Failure)
@@ -230,7 +233,7 @@ fn an_answer_is_read_in_every_dialect() {
 }
 
 #[test]
-fn of_an_answer_in_several_dialects_one_that_can_be_read_is_enough() {
+fn one_readable_format_of_a_response_is_enough() {
     let good = json!({ "id": "r-1", "status": "success" }).to_string();
     let extras = |first: &str, second: &str| {
         Extras::from([
@@ -238,24 +241,24 @@ fn of_an_answer_in_several_dialects_one_that_can_be_read_is_enough() {
             ("response".into(), second.into()),
         ])
     };
-    assert!(Response::read(&extras("{", &good), &Keys::default()).is_ok());
-    assert!(Response::read(&extras(&good, "{"), &Keys::default()).is_ok());
-    let none = Response::read(&extras("{}", "{"), &Keys::default()).unwrap_err();
-    assert_eq!(none.0, "it has no id of a request");
+    assert!(Response::read(&extras("{", &good), &ExtraKeys::default()).is_ok());
+    assert!(Response::read(&extras(&good, "{"), &ExtraKeys::default()).is_ok());
+    let none = Response::read(&extras("{}", "{"), &ExtraKeys::default()).unwrap_err();
+    assert_eq!(none.0, "the response has no request id");
 }
 
 #[test]
-fn an_answer_that_is_none_is_refused_clearly() {
-    let keys = Keys::default();
+fn invalid_response_gets_a_clear_error() {
+    let keys = ExtraKeys::default();
     let none = Response::read(&Extras::new(), &keys).unwrap_err();
-    assert_eq!(none.0, "there is no answer under mobile-mcp-response or response");
+    assert_eq!(none.0, "no response under mobile-mcp-response or response");
     for (body, says) in [
-        (json!(5), "it is no object: 5"),
-        (json!({}), "it has no id of a request"),
-        (json!({ "id": "r" }), "it has no status"),
+        (json!(5), "not a JSON object: 5"),
+        (json!({}), "the response has no request id"),
+        (json!({ "id": "r" }), "the response has no status"),
         (
             json!({ "id": "r", "status": "perhaps\u{202e}" }),
-            "its status is `perhaps`: it is success or failure",
+            "its status is `perhaps`; expected success or failure",
         ),
         (
             json!({ "id": "r", "status": "success", "capability": { "output": 5 } }),
@@ -269,20 +272,20 @@ fn an_answer_that_is_none_is_refused_clearly() {
         assert_eq!(read(&body).unwrap_err().0, says, "{body}");
     }
     let broken = read("{\"id\": \"r\", \"status\": \"success\"").unwrap_err().0;
-    assert!(broken.starts_with("it is no JSON (EOF while parsing"), "{broken}");
+    assert!(broken.starts_with("not valid JSON (EOF while parsing"), "{broken}");
     let long = read("x".repeat(100_000)).unwrap_err().0;
     assert!(long.len() < 300, "{long}");
     assert!(
         read(format!("\"{}\"", "x".repeat(1 << 20)))
             .unwrap_err()
             .0
-            .starts_with("it has 1048578 bytes")
+            .starts_with("the response has 1048578 bytes")
     );
 }
 
-/// The sample app puts this one together by hand: no quote after the id, and an exception's text as it is.
+/// The sample app builds this one by hand: no quote after the id, and an unescaped exception text.
 #[test]
-fn a_failure_in_the_samples_broken_json_is_read_and_a_success_never() {
+fn broken_json_is_read_for_failures_only() {
     let failure =
         "{\"id\":\"r-1, \"status\":\"failure\", \"message\":\"No value for \"date\" here\"}";
     let answer = read(failure).unwrap();
@@ -293,7 +296,7 @@ fn a_failure_in_the_samples_broken_json_is_read_and_a_success_never() {
 }
 
 #[test]
-fn values_are_written_with_the_types_of_the_descriptor_or_else_of_json() {
+fn values_carry_descriptor_types_or_json_types() {
     let mut descriptor = ClockIn::dispatcher().0.descriptor;
     let capability = &mut descriptor.capabilities[1];
     capability.output[0].written = "date".into();
@@ -309,7 +312,7 @@ fn values_are_written_with_the_types_of_the_descriptor_or_else_of_json() {
 }
 
 #[test]
-fn words_of_an_answer_are_bounded() {
+fn response_texts_are_bounded() {
     let long = "x".repeat(10_000);
     let answer =
         read(json!({ "id": long, "status": "success", "message": long, "capability": long }))
@@ -323,23 +326,20 @@ fn words_of_an_answer_are_bounded() {
 }
 
 #[test]
-fn values_of_the_wrong_type_are_odd_and_kept() {
+fn values_of_the_wrong_type_are_reported_and_kept() {
     let descriptor = ClockIn::dispatcher().0.descriptor;
     let capability = descriptor.capability("query_clock_in").unwrap();
-    // The sample's `make_up_clock_in` gives "true" for a boolean.
+    // The sample's `make_up_clock_in` returns "true" for a boolean.
     let output = object(json!({ "date": "d", "has_clocked_in": "true", "more": 1 }));
-    let odd: Vec<_> = capability.oddities(&output).iter().map(ToString::to_string).collect();
+    let odd: Vec<_> = capability.check_output(&output).iter().map(ToString::to_string).collect();
     assert_eq!(
         odd,
-        [
-            "`has_clocked_in` must be of the type boolean, not the string \"true\"",
-            "there is no `more`"
-        ]
+        ["`has_clocked_in` must be of type boolean, not the string \"true\"", "`more` is unknown"]
     );
-    assert!(capability.oddities(&Values::new()).is_empty());
+    assert!(capability.check_output(&Values::new()).is_empty());
 }
 
-fn success(id: &str, capability: &str) -> Result<Response, Broken> {
+fn success(id: &str, capability: &str) -> Result<Response, MalformedResponse> {
     Ok(Response {
         id: id.into(),
         capability: capability.into(),
@@ -352,48 +352,66 @@ fn success(id: &str, capability: &str) -> Result<Response, Broken> {
 const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
-fn answers_find_their_requests() {
-    let mut pending = Pending::default();
+fn responses_find_their_requests() {
+    let mut pending = PendingRequests::default();
     for (n, id) in ["a", "b", "c"].into_iter().enumerate() {
-        pending.sent(id, "do", SECOND * (3 - n as u32)).unwrap();
+        pending.on_sent(id, "do", SECOND * (3 - n as u32)).unwrap();
     }
-    assert!(pending.sent("a", "do", SECOND).is_err());
+    assert!(pending.on_sent("a", "do", SECOND).is_err());
     assert_eq!((pending.len(), pending.next_deadline()), (3, Some(SECOND)));
     assert!(
-        matches!(pending.heard(SECOND, success("b", "do")), Heard::Answer(one) if one.id == "b")
+        matches!(pending.on_response(SECOND, success("b", "do")), ResponseMatch::Expected(one) if one.id == "b")
     );
-    assert!(matches!(pending.heard(SECOND, success("b", "do")), Heard::Duplicate(_)));
-    assert!(matches!(pending.heard(SECOND, success("x", "do")), Heard::Foreign(_)));
-    assert!(matches!(pending.heard(SECOND, success("a", "else")), Heard::Crossed(_)));
-    assert!(matches!(pending.heard(SECOND, success("a", "")), Heard::Answer(_)));
-    assert!(matches!(pending.heard(SECOND, Err(Broken("?".into()))), Heard::Broken(_)));
+    assert!(matches!(pending.on_response(SECOND, success("b", "do")), ResponseMatch::Duplicate(_)));
+    assert!(matches!(
+        pending.on_response(SECOND, success("x", "do")),
+        ResponseMatch::UnknownRequest(_)
+    ));
+    assert!(matches!(
+        pending.on_response(SECOND, success("a", "else")),
+        ResponseMatch::WrongCapability(_)
+    ));
+    assert!(matches!(pending.on_response(SECOND, success("a", "")), ResponseMatch::Expected(_)));
+    assert!(matches!(
+        pending.on_response(SECOND, Err(MalformedResponse("?".into()))),
+        ResponseMatch::Malformed(_)
+    ));
     assert_eq!(pending.expired(SECOND), [""; 0]);
     assert_eq!(pending.expired(SECOND * 2), ["c"]);
-    assert!(matches!(pending.heard(SECOND * 2, success("c", "do")), Heard::Late(_)));
-    assert!(matches!(pending.heard(SECOND * 2, success("c", "do")), Heard::Duplicate(_)));
-    assert!(pending.sent("c", "do", SECOND).is_err(), "an id is used once");
+    assert!(matches!(pending.on_response(SECOND * 2, success("c", "do")), ResponseMatch::Late(_)));
+    assert!(matches!(
+        pending.on_response(SECOND * 2, success("c", "do")),
+        ResponseMatch::Duplicate(_)
+    ));
+    assert!(pending.on_sent("c", "do", SECOND).is_err(), "each id is used once");
     assert!(pending.is_empty() && pending.next_deadline().is_none());
 }
 
 #[test]
-fn an_answer_after_the_deadline_is_late_though_nobody_looked() {
-    let mut pending = Pending::default();
-    pending.sent("a", "do", SECOND).unwrap();
-    assert!(matches!(pending.heard(SECOND * 2, success("a", "do")), Heard::Late(_)));
-    pending.sent("b", "do", SECOND).unwrap();
+fn response_after_the_deadline_is_late_without_polling() {
+    let mut pending = PendingRequests::default();
+    pending.on_sent("a", "do", SECOND).unwrap();
+    assert!(matches!(pending.on_response(SECOND * 2, success("a", "do")), ResponseMatch::Late(_)));
+    pending.on_sent("b", "do", SECOND).unwrap();
     assert!(pending.give_up("b") && !pending.give_up("b"));
-    assert!(matches!(pending.heard(Duration::ZERO, success("b", "do")), Heard::Late(_)));
+    assert!(matches!(
+        pending.on_response(Duration::ZERO, success("b", "do")),
+        ResponseMatch::Late(_)
+    ));
 }
 
 #[test]
-fn what_is_remembered_is_bounded() {
-    let mut pending = Pending::default();
+fn memory_of_finished_requests_is_bounded() {
+    let mut pending = PendingRequests::default();
     for n in 0..5_000 {
-        pending.sent(&n.to_string(), "do", SECOND).unwrap();
+        pending.on_sent(&n.to_string(), "do", SECOND).unwrap();
         pending.give_up(&n.to_string());
     }
-    assert!(matches!(pending.heard(SECOND, success("0", "do")), Heard::Foreign(_)));
-    assert!(matches!(pending.heard(SECOND, success("4999", "do")), Heard::Late(_)));
-    let full = (0..5_000).find(|n| pending.sent(&format!("x{n}"), "do", SECOND).is_err());
+    assert!(matches!(
+        pending.on_response(SECOND, success("0", "do")),
+        ResponseMatch::UnknownRequest(_)
+    ));
+    assert!(matches!(pending.on_response(SECOND, success("4999", "do")), ResponseMatch::Late(_)));
+    let full = (0..5_000).find(|n| pending.on_sent(&format!("x{n}"), "do", SECOND).is_err());
     assert_eq!(full, Some(1_024));
 }

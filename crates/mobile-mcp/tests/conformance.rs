@@ -1,4 +1,4 @@
-//! The suite holds for what is right, and each thing that can be done wrong fails exactly what it is about.
+//! The suite passes correct implementations, and each kind of mistake fails exactly its own test.
 
 mod common;
 
@@ -6,27 +6,28 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use common::{ClockIn, object};
 use serde_json::{Value, json};
-use thumbwire_mobile_mcp::conformance::agents::{self, Correlates, Sent};
-use thumbwire_mobile_mcp::conformance::files::{self, Given};
-use thumbwire_mobile_mcp::conformance::probes::{self, Care, Judged, Run};
-use thumbwire_mobile_mcp::conformance::{self, MUSTS, Verdict, Whose};
+use thumbwire_mobile_mcp::conformance::agents::{self, Correlator, SentIntent};
+use thumbwire_mobile_mcp::conformance::files::{self, CaseInput};
+use thumbwire_mobile_mcp::conformance::probes::{self, ProbeOptions, ProbeResult, Run};
+use thumbwire_mobile_mcp::conformance::{self, MUSTS, Party, Verdict};
 use thumbwire_mobile_mcp::{
-    Dispatcher, Extras, Finding, Keys, Mode, Pending, Place, Request, Response, Rule,
+    Dispatcher, ExtraKeys, Extras, Finding, Mode, PendingRequests, Request, Response, Rule,
+    SourcePosition,
 };
 
 #[test]
-fn each_must_has_its_row() {
+fn every_must_has_a_table_row() {
     insta::assert_snapshot!("musts", conformance::table());
 }
 
 // Files.
 
-fn reported(given: &Given) -> Vec<Rule> {
+fn reported(given: &CaseInput) -> Vec<Rule> {
     given.check().iter().map(|finding| finding.rule).collect()
 }
 
 #[test]
-fn each_must_of_files_has_a_case_for_and_a_case_against_and_we_see_them_right() {
+fn every_file_must_has_passing_and_failing_cases() {
     let cases = files::cases();
     for must in conformance::of_files() {
         for broken in [false, true] {
@@ -40,19 +41,19 @@ fn each_must_of_files_has_a_case_for_and_a_case_against_and_we_see_them_right() 
             reported(&case.given).into_iter().filter(|rule| rule.is_fatal(Mode::Strict)).collect();
         let expected = if case.broken { BTreeSet::from([case.rule]) } else { BTreeSet::new() };
         assert_eq!(fatal, expected, "{}: {}", case.rule.name(), case.what);
-        assert!(case.is_right(&reported(&case.given)));
+        assert!(case.matches(&reported(&case.given)));
     }
 }
 
 #[test]
-fn a_checker_that_misses_a_rule_fails_the_cases_of_that_rule_alone() {
+fn checker_that_misses_a_rule_fails_only_its_cases() {
     for must in conformance::of_files() {
-        let blind = |given: &Given| -> Vec<Rule> {
+        let blind = |given: &CaseInput| -> Vec<Rule> {
             reported(given).into_iter().filter(|rule| rule.name() != must.name).collect()
         };
         let failed: BTreeSet<&str> = files::cases()
             .iter()
-            .filter(|case| !case.is_right(&blind(&case.given)))
+            .filter(|case| !case.matches(&blind(&case.given)))
             .map(|case| case.rule.name())
             .collect();
         assert_eq!(failed, BTreeSet::from([must.name]));
@@ -60,31 +61,38 @@ fn a_checker_that_misses_a_rule_fails_the_cases_of_that_rule_alone() {
 }
 
 #[test]
-fn an_app_is_judged_by_what_was_found_in_its_files() {
-    let found = |rule, line| Finding { rule, place: Place { line, column: 1 }, says: "so".into() };
+fn findings_in_an_apps_files_decide_its_verdicts() {
+    let found = |rule, line| Finding {
+        rule,
+        place: SourcePosition { line, column: 1 },
+        message: "so".into(),
+    };
     let judged = files::judge(&[
         found(Rule::ToolName, 0),
         found(Rule::ParamType, 7),
         found(Rule::Unknown, 8),
     ]);
-    let broken: Vec<_> = judged.iter().filter(|(_, verdict)| *verdict != Verdict::Kept).collect();
+    let broken: Vec<_> = judged.iter().filter(|(_, verdict)| *verdict != Verdict::Met).collect();
     let told: Vec<_> = broken.iter().map(|(must, verdict)| (must.name, verdict.clone())).collect();
-    let says = |text: &str| Verdict::Broken(text.into());
+    let says = |text: &str| Verdict::Violated(text.into());
     assert_eq!(told, [("tool-name", says("so")), ("param-type", says("line 7: so"))]);
 
     let judged = files::judge(&[found(Rule::WellFormed, 1)]);
     let of = |name: &str| judged.iter().find(|(must, _)| must.name == name).unwrap().1.clone();
-    assert_eq!(of("tool-name"), Verdict::Kept);
-    assert!(matches!((of("well-formed"), of("root")), (Verdict::Broken(_), Verdict::Untried(_))));
+    assert_eq!(of("tool-name"), Verdict::Met);
+    assert!(matches!(
+        (of("well-formed"), of("root")),
+        (Verdict::Violated(_), Verdict::NotTested(_))
+    ));
 }
 
 // Running tools.
 
 type Handle = Box<dyn FnMut(&Extras) -> Option<Extras>>;
 
-fn care() -> Care {
+fn care() -> ProbeOptions {
     let date = object(json!({ "date": "2026-02-14" }));
-    Care {
+    ProbeOptions {
         calls: BTreeMap::from([
             ("query_clock_in".into(), date),
             ("clock_in_today".into(), object(json!({}))),
@@ -92,7 +100,10 @@ fn care() -> Care {
     }
 }
 
-fn judged(care: &Care, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<Judged> {
+fn judged(
+    care: &ProbeOptions,
+    tool: &mut dyn FnMut(&Extras) -> Option<Extras>,
+) -> Vec<ProbeResult> {
     let mut count = 0;
     let mut next_id = || {
         count += 1;
@@ -101,17 +112,17 @@ fn judged(care: &Care, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<J
     probes::run(probes::plan(&ClockIn::dispatcher().0.descriptor, care, &mut next_id), tool)
 }
 
-fn names(judged: &[Judged], which: impl Fn(&Verdict) -> bool) -> BTreeSet<&'static str> {
+fn names(judged: &[ProbeResult], which: impl Fn(&Verdict) -> bool) -> BTreeSet<&'static str> {
     judged.iter().filter(|one| which(&one.verdict)).map(|one| one.must.name).collect()
 }
 
 #[test]
-fn our_own_runtime_keeps_every_must() {
+fn our_runtime_keeps_every_must() {
     let mut tool = ClockIn::dispatcher();
     let judged = judged(&care(), &mut |extras| tool.handle(extras));
-    let all = MUSTS.iter().filter(|must| must.whose == Whose::Tool).map(|must| must.name).collect();
-    assert_eq!(names(&judged, |verdict| *verdict == Verdict::Kept), all);
-    assert_eq!(names(&judged, |verdict| *verdict != Verdict::Kept), BTreeSet::new(), "{judged:#?}");
+    let all = MUSTS.iter().filter(|must| must.party == Party::Tool).map(|must| must.name).collect();
+    assert_eq!(names(&judged, |verdict| *verdict == Verdict::Met), all);
+    assert_eq!(names(&judged, |verdict| *verdict != Verdict::Met), BTreeSet::new(), "{judged:#?}");
     let mut calls: Vec<_> =
         tool.0.calls.iter().map(|(capability, _)| capability.as_str()).collect();
     calls.sort_unstable();
@@ -119,34 +130,35 @@ fn our_own_runtime_keeps_every_must() {
 }
 
 #[test]
-fn without_leave_a_tool_is_made_to_do_nothing() {
+fn tool_does_nothing_without_permission() {
     let mut tool = ClockIn::dispatcher();
-    let judged = judged(&Care::default(), &mut |extras| tool.handle(extras));
+    let judged = judged(&ProbeOptions::default(), &mut |extras| tool.handle(extras));
     assert_eq!(tool.0.calls, []);
-    let untried = names(&judged, |verdict| matches!(verdict, Verdict::Untried(_)));
+    let untried = names(&judged, |verdict| matches!(verdict, Verdict::NotTested(_)));
     let acting = ["capability-invoked", "output-schema", "types-validated", "version-validated"];
     assert_eq!(untried, BTreeSet::from(acting));
     assert_eq!(
-        names(&judged, |verdict| matches!(verdict, Verdict::Broken(_) | Verdict::Silent)),
+        names(&judged, |verdict| matches!(verdict, Verdict::Violated(_) | Verdict::NoReply)),
         BTreeSet::new()
     );
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_not_sent() {
-    let care =
-        Care { calls: BTreeMap::from([("query_clock_in".into(), object(json!({ "date": 5 })))]) };
+fn mismatched_arguments_are_not_sent() {
+    let care = ProbeOptions {
+        calls: BTreeMap::from([("query_clock_in".into(), object(json!({ "date": 5 })))]),
+    };
     let mut tool = ClockIn::dispatcher();
     let judged = judged(&care, &mut |extras| tool.handle(extras));
     assert_eq!(tool.0.calls, []);
     let says = judged.iter().find_map(|one| match &one.verdict {
-        Verdict::Untried(why) if why.contains("do not fit") => Some(why.clone()),
+        Verdict::NotTested(why) if why.contains("do not match") => Some(why.clone()),
         _ => None,
     });
-    assert!(says.unwrap().contains("`date` must be of the type string"));
+    assert!(says.unwrap().contains("`date` must be of type string"));
 }
 
-/// Our runtime behind something that changes what goes in or comes out.
+/// Our runtime behind a filter that changes its input or output.
 fn behind(change: impl Fn(&mut Value, bool) + 'static) -> Handle {
     let mut tool = ClockIn::dispatcher();
     Box::new(move |extras| {
@@ -175,7 +187,7 @@ fn request(value: &mut Value) -> &mut Value {
     &mut value["mobile-mcp-request"]["request"]
 }
 
-/// A runtime for each thing that can be done wrong, with the one MUST that it breaks.
+/// A runtime for each possible mistake, with the one MUST that it violates.
 fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
     let mut other_key = ClockIn::dispatcher();
     let mut mortal = ClockIn::dispatcher();
@@ -191,7 +203,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "does not look at the version",
+            "ignores the version",
             "version-validated",
             behind(|value, is_request| {
                 if is_request {
@@ -200,7 +212,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "answers with an id of its own",
+            "answers with another id",
             "id-repeated",
             behind(|value, is_request| {
                 if !is_request {
@@ -209,7 +221,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "does whatever it is asked for",
+            "accepts any capability",
             "capability-verified",
             behind(|value, is_request| {
                 let id = &response(value)["capability"]["id"];
@@ -219,7 +231,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "guesses what is missing",
+            "makes up missing arguments",
             "required-validated",
             behind(|value, is_request| {
                 if is_request
@@ -227,7 +239,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
                     && request(value)["capability"]["args"] == json!({})
                 {
                     request(value)["capability"]["args"] = json!({ "date": "today" });
-                    // The one that our tool refuses whatever it gets.
+                    // The capability that our tool always refuses.
                     if request(value)["capability"]["id"] == "make_up_clock_in" {
                         request(value)["capability"]["id"] = "query_clock_in".into();
                     }
@@ -244,7 +256,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "refuses what is valid",
+            "refuses valid requests",
             "capability-invoked",
             behind(|value, is_request| {
                 if !is_request && response(value)["status"] == "success" {
@@ -262,7 +274,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "answers as the samples do",
+            "answers like the samples",
             "response-schema",
             Box::new(move |extras| {
                 let mut answer = bare.handle(extras)?;
@@ -276,7 +288,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "leaves the version of the answer out",
+            "omits the response version",
             "response-schema",
             behind(|value, is_request| {
                 if !is_request {
@@ -285,7 +297,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "calls a failure an error",
+            "reports a failure as an error",
             "response-schema",
             behind(|value, is_request| {
                 if !is_request && response(value)["status"] == "failure" {
@@ -294,7 +306,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "leaves the capability of a failure out",
+            "omits the capability in a failure",
             "response-schema",
             behind(|value, is_request| {
                 if !is_request && response(value)["status"] == "failure" {
@@ -303,7 +315,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "gives an object",
+            "returns an object",
             "output-schema",
             behind(|value, is_request| {
                 if !is_request && response(value)["capability"]["output"][0].is_object() {
@@ -312,7 +324,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "gives a boolean in quotes",
+            "returns a quoted boolean",
             "output-schema",
             behind(|value, is_request| {
                 if !is_request && response(value)["capability"]["output"][1].is_object() {
@@ -321,7 +333,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "names no types",
+            "omits the types",
             "output-schema",
             behind(|value, is_request| {
                 if !is_request && response(value)["capability"]["output"][1].is_object() {
@@ -330,7 +342,7 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
             }),
         ),
         (
-            "ends at a request that is no JSON",
+            "dies of a request that is not JSON",
             "survives-broken-requests",
             Box::new(move |extras| {
                 dead |= serde_json::from_str::<Value>(extras.get("mobile-mcp-request")?).is_err();
@@ -341,20 +353,20 @@ fn broken_runtimes() -> Vec<(&'static str, &'static str, Handle)> {
 }
 
 #[test]
-fn each_broken_runtime_fails_exactly_what_it_breaks() {
+fn each_broken_runtime_fails_exactly_one_must() {
     let mut broken = BTreeSet::new();
     for (what, must, mut handle) in broken_runtimes() {
         let judged = judged(&care(), &mut handle);
-        let failed = names(&judged, |verdict| matches!(verdict, Verdict::Broken(_)));
+        let failed = names(&judged, |verdict| matches!(verdict, Verdict::Violated(_)));
         assert_eq!(failed, BTreeSet::from([must]), "{what}: {judged:#?}");
         broken.insert(must);
     }
-    let all = MUSTS.iter().filter(|must| must.whose == Whose::Tool).map(|must| must.name).collect();
-    assert_eq!(broken, all, "each MUST has a runtime that breaks it");
+    let all = MUSTS.iter().filter(|must| must.party == Party::Tool).map(|must| must.name).collect();
+    assert_eq!(broken, all, "every MUST has a runtime that breaks it");
 }
 
 #[test]
-fn a_tool_that_does_not_answer_is_asked_once() {
+fn silent_tool_is_probed_once() {
     let mut count = 0;
     let descriptor = ClockIn::dispatcher().0.descriptor;
     let mut run = Run::new(probes::plan(&descriptor, &care(), &mut || {
@@ -365,38 +377,38 @@ fn a_tool_that_does_not_answer_is_asked_once() {
     run.heard(None);
     assert_eq!(run.next(), None);
     let judged = run.finish();
-    assert!(matches!(judged[0].verdict, Verdict::Broken(_)));
-    assert!(judged[1..].iter().all(|one| one.verdict == Verdict::Silent), "{judged:#?}");
+    assert!(matches!(judged[0].verdict, Verdict::Violated(_)));
+    assert!(judged[1..].iter().all(|one| one.verdict == Verdict::NoReply), "{judged:#?}");
 }
 
 // Agents.
 
-fn sent() -> Sent {
+fn sent() -> SentIntent {
     let request = Request {
         id: "r-1".into(),
         capability: "query_clock_in".into(),
         arguments: object(json!({ "date": "d" })),
     };
-    Sent {
+    SentIntent {
         component: Some(("com.example.clockin".into(), "com.example.clockin.ToolService".into())),
-        extras: request.extras(&Keys::default()),
-        callbacks: Keys::default().callback,
+        extras: request.extras(&ExtraKeys::default()),
+        callbacks: ExtraKeys::default().callback,
     }
 }
 
-fn broken_musts(sent: &Sent) -> Vec<&'static str> {
+fn broken_musts(sent: &SentIntent) -> Vec<&'static str> {
     let judged = agents::judge(sent).into_iter();
-    judged.filter(|(_, verdict)| *verdict != Verdict::Kept).map(|(must, _)| must.name).collect()
+    judged.filter(|(_, verdict)| *verdict != Verdict::Met).map(|(must, _)| must.name).collect()
 }
 
 #[test]
-fn our_own_requests_keep_every_must() {
+fn our_requests_keep_every_must() {
     assert_eq!(broken_musts(&sent()), [""; 0]);
     assert!(Dispatcher(ClockIn::dispatcher().0).handle(&sent().extras).is_some());
 }
 
 #[test]
-fn each_broken_request_fails_exactly_what_it_breaks() {
+fn each_broken_request_fails_exactly_one_must() {
     let with = |change: &dyn Fn(&mut Value)| {
         let mut sent = sent();
         changed(&mut sent.extras, "mobile-mcp-request", change);
@@ -406,8 +418,8 @@ fn each_broken_request_fails_exactly_what_it_breaks() {
         with(&move |whole| request(whole)["capability"][key] = value.clone())
     };
     for broken in [
-        Sent { extras: Extras::new(), ..sent() },
-        Sent { extras: Extras::from([("mobile-mcp-request".into(), "{".into())]), ..sent() },
+        SentIntent { extras: Extras::new(), ..sent() },
+        SentIntent { extras: Extras::from([("mobile-mcp-request".into(), "{".into())]), ..sent() },
         with(&|whole| *whole = json!({ "version": "1.0" })),
         with(&|whole| whole["mobile-mcp-request"]["version"] = "2.0".into()),
         with(&|whole| whole["mobile-mcp-request"]["version"] = 1.0.into()),
@@ -423,14 +435,14 @@ fn each_broken_request_fails_exactly_what_it_breaks() {
     for component in
         [None, Some((String::new(), "a.B".to_owned())), Some(("a".to_owned(), String::new()))]
     {
-        assert_eq!(broken_musts(&Sent { component, ..sent() }), ["service-named"]);
+        assert_eq!(broken_musts(&SentIntent { component, ..sent() }), ["service-named"]);
     }
-    assert_eq!(broken_musts(&Sent { callbacks: vec![], ..sent() }), ["callback-provided"]);
+    assert_eq!(broken_musts(&SentIntent { callbacks: vec![], ..sent() }), ["callback-provided"]);
 }
 
 #[test]
-fn an_agent_that_finds_something_else_than_what_is_installed_fails_exactly_that() {
-    let tool = |package: &str| agents::Found {
+fn wrong_discovery_fails_exactly_its_must() {
+    let tool = |package: &str| agents::DiscoveredTool {
         package: package.into(),
         service: format!("{package}.ToolService"),
         name: "Clock-in".into(),
@@ -438,27 +450,27 @@ fn an_agent_that_finds_something_else_than_what_is_installed_fails_exactly_that(
         capabilities: vec!["clock_in_today".into(), "query_clock_in".into()],
     };
     let installed = [tool("a"), tool("b")];
-    let broken = |found: &[agents::Found]| -> Vec<&str> {
+    let broken = |found: &[agents::DiscoveredTool]| -> Vec<&str> {
         let judged = agents::judge_discovery(&installed, found).into_iter();
-        judged.filter(|(_, verdict)| *verdict != Verdict::Kept).map(|(must, _)| must.name).collect()
+        judged.filter(|(_, verdict)| *verdict != Verdict::Met).map(|(must, _)| must.name).collect()
     };
     assert_eq!(broken(&[tool("b"), tool("a")]), [""; 0]);
     for found in [vec![], vec![tool("a")], vec![tool("a"), tool("b"), tool("c")]] {
         assert_eq!(broken(&found), ["tools-discovered"]);
     }
-    let other_class = agents::Found { service: "b.Other".into(), ..tool("b") };
+    let other_class = agents::DiscoveredTool { service: "b.Other".into(), ..tool("b") };
     assert_eq!(broken(&[tool("a"), other_class]), ["tools-discovered"]);
-    let nameless = agents::Found { name: "@0x7f010001".into(), ..tool("b") };
+    let nameless = agents::DiscoveredTool { name: "@0x7f010001".into(), ..tool("b") };
     assert_eq!(broken(&[tool("a"), nameless]), ["metadata-retrieved"]);
-    let empty = agents::Found { capabilities: vec![], ..tool("b") };
+    let empty = agents::DiscoveredTool { capabilities: vec![], ..tool("b") };
     assert_eq!(broken(&[tool("a"), empty]), ["descriptor-loaded"]);
 }
 
-/// Takes answers in the order of the requests.
+/// Assigns responses in the order of the requests.
 #[derive(Default)]
 struct InOrder(VecDeque<String>);
 
-impl Correlates for InOrder {
+impl Correlator for InOrder {
     fn sent(&mut self, id: &str, _capability: &str) {
         self.0.push_back(id.to_owned());
     }
@@ -468,11 +480,11 @@ impl Correlates for InOrder {
     }
 }
 
-/// Knows its ids and forgets that they were answered.
+/// Knows its ids but forgets which were answered.
 #[derive(Default)]
 struct Forgetful(BTreeSet<String>);
 
-impl Correlates for Forgetful {
+impl Correlator for Forgetful {
     fn sent(&mut self, id: &str, _capability: &str) {
         self.0.insert(id.to_owned());
     }
@@ -483,8 +495,8 @@ impl Correlates for Forgetful {
 }
 
 #[test]
-fn our_own_agent_knows_its_answers_apart_and_broken_ones_do_not() {
-    assert_eq!(agents::judge_correlation(&mut Pending::default()).1, Verdict::Kept);
-    assert!(matches!(agents::judge_correlation(&mut InOrder::default()).1, Verdict::Broken(_)));
-    assert!(matches!(agents::judge_correlation(&mut Forgetful::default()).1, Verdict::Broken(_)));
+fn our_agent_correlates_responses_and_broken_ones_fail() {
+    assert_eq!(agents::judge_correlation(&mut PendingRequests::default()).1, Verdict::Met);
+    assert!(matches!(agents::judge_correlation(&mut InOrder::default()).1, Verdict::Violated(_)));
+    assert!(matches!(agents::judge_correlation(&mut Forgetful::default()).1, Verdict::Violated(_)));
 }

@@ -1,11 +1,13 @@
-//! Descriptors as apps have them: right ones, bad ones, and ones that mean harm.
+//! Descriptors of apps: correct, wrong and malicious ones.
 
 use std::fmt::Write as _;
 
-use thumbwire_mobile_mcp::descriptor::{self, Reading};
-use thumbwire_mobile_mcp::{Attribute, Element, Mode, Place, Rule, Value, declaration, table};
+use thumbwire_mobile_mcp::descriptor::{self, ParsedDescriptor};
+use thumbwire_mobile_mcp::{
+    Attribute, Element, Mode, Rule, SourcePosition, Value, declaration, table,
+};
 
-fn told(reading: &Reading) -> String {
+fn told(reading: &ParsedDescriptor) -> String {
     let mut told = String::new();
     for finding in &reading.findings {
         let weight = match (finding.is_fatal(Mode::Strict), finding.is_fatal(Mode::Lenient)) {
@@ -17,23 +19,23 @@ fn told(reading: &Reading) -> String {
             writeln!(told, "{}:{}: {weight}: {finding}", finding.place.line, finding.place.column);
     }
     for capability in &reading.descriptor.capabilities {
-        let _ = writeln!(told, "\n{} takes {}", capability.id, capability.takes());
+        let _ = writeln!(told, "\n{} takes {}", capability.id, capability.describe_arguments());
     }
     told
 }
 
 #[test]
-fn the_rules_with_what_is_fatal() {
+fn rule_table_is_current() {
     insta::assert_snapshot!("rules", table());
 }
 
 #[test]
-fn every_finding_of_a_bad_descriptor_has_its_place() {
+fn every_finding_has_a_source_position() {
     insta::assert_snapshot!("bad_descriptor", told(&descriptor::read(include_str!("bad.xml"))));
 }
 
 #[test]
-fn a_true_in_large_letters_is_remarked_on_and_understood() {
+fn uppercase_true_is_reported_and_understood() {
     let reading = descriptor::read(
         "<mobile-mcp-capabilities version='1.0'><capability id='a' description='d' version='1'><input>
            <param name='p' type='string' required='TRUE' description='d'/>
@@ -41,11 +43,14 @@ fn a_true_in_large_letters_is_remarked_on_and_understood() {
          </input></capability></mobile-mcp-capabilities>",
     );
     assert_eq!(rules(&reading), [Rule::ParamRequiredValue]);
-    assert_eq!(reading.descriptor.capabilities[0].takes(), "p (string, required), q (string)");
+    assert_eq!(
+        reading.descriptor.capabilities[0].describe_arguments(),
+        "p (string, required), q (string)"
+    );
 }
 
 #[test]
-fn a_file_that_is_no_xml_says_where_it_ends_to_be() {
+fn invalid_xml_reports_its_position() {
     let told = [
         "<mobile-mcp-capabilities version=\"1.0\">\n  <capability id=\"a\">\n</mobile-mcp-capabilities>",
         "<mobile-mcp-capabilities version=\"1.0\">\n  <capability id=”a\"/>\n</mobile-mcp-capabilities>",
@@ -58,7 +63,7 @@ fn a_file_that_is_no_xml_says_where_it_ends_to_be() {
 }
 
 #[test]
-fn an_app_without_a_right_service_is_told_all_of_it() {
+fn bad_services_report_every_finding() {
     use thumbwire_mobile_mcp::Declaration;
     let bad = |service: &str, meta: Vec<(&str, Value)>| Declaration {
         service: service.into(),
@@ -79,20 +84,23 @@ fn an_app_without_a_right_service_is_told_all_of_it() {
         ),
     ];
     let findings = declaration::check(&services);
-    insta::assert_snapshot!("bad_declaration", told(&Reading { findings, ..Reading::default() }));
+    insta::assert_snapshot!(
+        "bad_declaration",
+        told(&ParsedDescriptor { findings, ..ParsedDescriptor::default() })
+    );
     assert_eq!(services[1].name(), "");
     assert_eq!(services[1].description().chars().count(), 4_001);
     assert_eq!(services[1].capabilities(), None);
 }
 
-fn rules(reading: &Reading) -> Vec<Rule> {
+fn rules(reading: &ParsedDescriptor) -> Vec<Rule> {
     let mut rules: Vec<Rule> = reading.findings.iter().map(|finding| finding.rule).collect();
     rules.dedup();
     rules
 }
 
 #[test]
-fn a_descriptor_that_means_harm_is_bounded() {
+fn malicious_descriptor_is_bounded() {
     let whole = |inside: &str| {
         format!("<mobile-mcp-capabilities version='1.0'>{inside}</mobile-mcp-capabilities>")
     };
@@ -158,7 +166,7 @@ fn a_descriptor_that_means_harm_is_bounded() {
 }
 
 #[test]
-fn a_compiled_file_is_held_against_the_same_rules() {
+fn compiled_file_follows_the_same_rules() {
     let element = |name: &str, attributes: &[(&str, Value)], children: Vec<Element>| Element {
         name: name.into(),
         attributes: attributes
@@ -166,11 +174,11 @@ fn a_compiled_file_is_held_against_the_same_rules() {
             .map(|(name, value)| Attribute {
                 name: (*name).into(),
                 value: value.clone(),
-                place: Place { line: 3, column: 0 },
+                place: SourcePosition { line: 3, column: 0 },
             })
             .collect(),
         children,
-        place: Place { line: 2, column: 0 },
+        place: SourcePosition { line: 2, column: 0 },
     };
     let text = |words: &str| Value::Text(words.into());
     let params = [

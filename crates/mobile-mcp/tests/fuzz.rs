@@ -1,4 +1,4 @@
-//! Whatever comes, nothing panics, nothing grows without bound, and no answer goes to a request that is not its own.
+//! For any input: no panic, no unbounded growth, and no response reaches another request.
 
 mod common;
 
@@ -8,12 +8,13 @@ use std::time::Duration;
 use common::{ClockIn, object};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use thumbwire_mobile_mcp::words::harmless;
+use thumbwire_mobile_mcp::sanitize::sanitize;
 use thumbwire_mobile_mcp::{
-    Asked, Broken, Extras, Heard, Keys, Pending, Request, Response, Status, Values, descriptor,
+    ExtraKeys, Extras, IncomingRequest, MalformedResponse, PendingRequests, Request, Response,
+    ResponseMatch, Status, Values, descriptor,
 };
 
-/// JSON of any shape, with the protocol's own names in it more often than by chance.
+/// JSON of any shape, with the protocol's own names more often than by chance.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop_oneof![
         3 => prop::sample::select(vec![
@@ -64,72 +65,72 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_xml_is_too_odd(xml in any_xml()) {
+    fn any_xml_is_handled(xml in any_xml()) {
         let reading = descriptor::read(&xml);
         prop_assert!(reading.findings.len() <= 258);
         let lines = u32::try_from(xml.lines().count().max(1)).unwrap();
         for finding in reading.findings {
-            // A text that ends in a line end has one more place to be.
+            // A trailing newline adds one more line.
             prop_assert!(finding.place.line <= lines + 1, "{finding:?}");
-            prop_assert!(finding.says.chars().count() < 700, "{finding:?}");
+            prop_assert!(finding.message.chars().count() < 700, "{finding:?}");
         }
     }
 
     #[test]
-    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let reading = descriptor::read_bytes(&bytes);
         prop_assert!(reading.descriptor.capabilities.is_empty());
         let text = String::from_utf8_lossy(&bytes).into_owned();
         for key in ["mobile-mcp-request", "request", "mobile-mcp-response", "response"] {
             let extras = Extras::from([(key.to_owned(), text.clone())]);
             let _ = ClockIn::dispatcher().handle(&extras);
-            let _ = Response::read(&extras, &Keys::default());
+            let _ = Response::read(&extras, &ExtraKeys::default());
         }
     }
 
     #[test]
-    fn no_request_is_too_odd(whole in any_json(), bare in any::<bool>()) {
+    fn any_request_is_handled(whole in any_json(), bare in any::<bool>()) {
         let key = if bare { "request" } else { "mobile-mcp-request" };
         let extras = Extras::from([(key.to_owned(), whole.to_string())]);
-        let asked = Asked::read(&extras, &Keys::default());
+        let asked = IncomingRequest::read(&extras, &ExtraKeys::default());
         let answer = ClockIn::dispatcher().handle(&extras);
-        // Whoever can be answered is, with their id and by whatever the specification calls an answer.
+        // Every answerable request gets a response with its id, as specified.
         prop_assert_eq!(asked.is_ok(), answer.is_some());
         if let (Ok(asked), Some(answer)) = (asked, answer) {
-            let read = Response::read(&answer, &Keys::default()).unwrap();
+            let read = Response::read(&answer, &ExtraKeys::default()).unwrap();
             prop_assert!(asked.id.chars().count() > 256 || read.id == asked.id);
         }
     }
 
     #[test]
-    fn no_answer_is_too_odd(whole in any_json(), cut in any::<prop::sample::Index>()) {
+    fn any_response_is_handled(whole in any_json(), cut in any::<prop::sample::Index>()) {
         let text = whole.to_string();
         let cut = cut.index(text.len() + 1);
         let broken = text.get(..cut).unwrap_or_default();
         for text in [text.as_str(), broken] {
             let extras = Extras::from([("mobile-mcp-response".to_owned(), text.to_owned())]);
-            match Response::read(&extras, &Keys::default()) {
+            match Response::read(&extras, &ExtraKeys::default()) {
                 Ok(answer) => {
                     prop_assert!(!answer.id.is_empty());
-                    // What is read can be written and read again.
+                    // What was read can be written and read again.
                     let again = Extras::from([("mobile-mcp-response".to_owned(), answer.to_json().to_string())]);
-                    prop_assert_eq!(Response::read(&again, &Keys::default()), Ok(answer));
+                    prop_assert_eq!(Response::read(&again, &ExtraKeys::default()), Ok(answer));
                 }
-                Err(Broken(says)) => prop_assert!(says.chars().count() < 400, "{says}"),
+                Err(MalformedResponse(says)) => prop_assert!(says.chars().count() < 400, "{says}"),
             }
         }
     }
 
     #[test]
-    fn harmless_words_are_short_seen_and_stay_so(words in any::<String>(), most in 0_usize..40) {
-        let shown = harmless(&words, most);
+    fn sanitized_text_is_short_visible_and_stable(words in any::<String>(), most in 0_usize..40) {
+        let shown = sanitize(&words, most);
         prop_assert!(shown.chars().count() <= most + 1);
         prop_assert!(!shown.chars().any(char::is_control));
-        prop_assert_eq!(harmless(&shown, most + 1), shown);
+        prop_assert_eq!(sanitize(&shown, most + 1), shown);
     }
 }
 
-/// A small generator with a seed (xorshift), so that a failure can be told from its number.
+/// A small seeded generator (xorshift), so that a failure can be reproduced from its number.
 struct Dice(u64);
 
 impl Dice {
@@ -151,15 +152,16 @@ fn answer_to(request: &Request) -> Response {
     }
 }
 
-/// 10,000 requests with up to 200 under way: answered in any order, once or several times, late, for another capability, by strangers,
-/// broken, or never. Each request ends exactly once, by its own answer or by its time; what an answer gives is what its request asked.
+/// 10,000 requests with up to 200 in flight: answered in any order, once or several times, late, for another
+/// capability, by strangers, broken, or never. Each request ends exactly once, by its own response or by its deadline,
+/// and a response belongs to its request.
 #[test]
-fn ten_thousand_requests_keep_their_answers() {
+fn ten_thousand_requests_keep_their_responses() {
     const REQUESTS: usize = 10_000;
     let limit = Duration::from_millis(400);
     for seed in [1, 7, 2026] {
         let mut dice = Dice(seed);
-        let mut pending = Pending::default();
+        let mut pending = PendingRequests::default();
         let mut now = Duration::ZERO;
         let mut made = 0;
         let mut under_way: BTreeMap<String, Request> = BTreeMap::new();
@@ -175,50 +177,50 @@ fn ten_thousand_requests_keep_their_answers() {
                 let arguments: Values = object(json!({ "n": made, "x": dice.below(1_000) }));
                 let capability = format!("do_{}", dice.below(5));
                 let request = Request { id: format!("{seed}-{made}"), capability, arguments };
-                pending.sent(&request.id, &request.capability, now + limit).unwrap();
+                pending.on_sent(&request.id, &request.capability, now + limit).unwrap();
                 under_way.insert(request.id.clone(), request.clone());
                 all.push((request, now + limit));
             }
             for id in pending.expired(now) {
                 assert!(under_way.remove(&id).is_some() && timed_out.insert(id), "each ends once");
             }
-            // Mostly of what is new, so that most answers are in time; sometimes of anything that ever was.
+            // Mostly recent ids, so that most responses are in time; sometimes any id ever used.
             let reach = if dice.below(20) == 0 { all.len() } else { all.len().min(150) };
             if reach == 0 {
                 continue;
             }
             let (request, deadline) = all[all.len() - 1 - dice.below(reach)].clone();
             let answer = match dice.below(12) {
-                0 => Err(Broken("half".into())),
+                0 => Err(MalformedResponse("half".into())),
                 1 => Ok(Response { id: "stranger".into(), ..answer_to(&request) }),
                 2 => Ok(Response { capability: "else".into(), ..answer_to(&request) }),
                 _ => Ok(answer_to(&request)),
             };
-            match pending.heard(now, answer.clone()) {
-                Heard::Answer(heard) => {
-                    assert_eq!(heard, answer_to(&request), "an answer is its request's own");
+            match pending.on_response(now, answer.clone()) {
+                ResponseMatch::Expected(heard) => {
+                    assert_eq!(heard, answer_to(&request), "a response belongs to its request");
                     assert!(now <= deadline && under_way.remove(&heard.id).is_some());
                     assert!(answered.insert(heard.id), "each is answered once");
                     seen[0] += 1;
                 }
-                Heard::Late(heard) => {
+                ResponseMatch::Late(heard) => {
                     assert!(timed_out.contains(&heard.id) && late.insert(heard.id));
                     seen[1] += 1;
                 }
-                Heard::Duplicate(heard) => {
+                ResponseMatch::Duplicate(heard) => {
                     assert!(answered.contains(&heard.id) || late.contains(&heard.id));
                     seen[2] += 1;
                 }
-                Heard::Foreign(heard) => {
-                    // A stranger, or so long over that it is forgotten.
+                ResponseMatch::UnknownRequest(heard) => {
+                    // A stranger, or finished too long ago to be remembered.
                     assert!(!under_way.contains_key(&heard.id));
                     seen[3] += 1;
                 }
-                Heard::Crossed(heard) => {
+                ResponseMatch::WrongCapability(heard) => {
                     assert!(heard.capability == "else" && under_way.contains_key(&heard.id));
                     seen[4] += 1;
                 }
-                Heard::Broken(_) => {
+                ResponseMatch::Malformed(_) => {
                     assert!(answer.is_err());
                     seen[5] += 1;
                 }
@@ -227,7 +229,7 @@ fn ten_thousand_requests_keep_their_answers() {
         }
         assert_eq!(answered.len() + timed_out.len(), REQUESTS, "none is lost");
         assert!(answered.is_disjoint(&timed_out));
-        assert!(seen.iter().all(|count| *count > 100), "each kind came up: {seen:?}");
+        assert!(seen.iter().all(|count| *count > 100), "every kind occurred: {seen:?}");
         assert!(answered.len() > REQUESTS / 2 && timed_out.len() > 100);
     }
 }

@@ -1,8 +1,8 @@
 //! `just bench`: what Thumbwire adds to a phone's own time, side by side in one run.
 //!
-//! Everything is measured against the virtual phone, which answers at once: a tool's figure stands beside the time that
-//! the phone alone takes for the same commands over the same wire, and the difference of each pair is ours. Figures are medians and 95th
-//! percentiles of one run on this machine; compare the columns, not two machines. Nothing is asserted here.
+//! Everything is measured on the virtual phone, which responds at once. Each tool's time stands next to the time that
+//! the phone alone takes for the same commands over the same connection; the difference is ours. Figures are medians
+//! and 95th percentiles of one run on this machine: compare columns, not machines. Nothing is asserted here.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -13,23 +13,24 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use thumbwire::action::{Action, AppCall, Call, Perform as _};
-use thumbwire::bridge::{BridgeOptions, Trust};
-use thumbwire::look::Look;
-use thumbwire::mark::{self, Mark};
-use thumbwire::mcp::http::{self, Access, View};
-use thumbwire::mcp::{Client, Remote};
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::mobile;
-use thumbwire::token::Token;
-use thumbwire::trace::format::StoredLook;
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::transport::Io;
-use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_core::action::{Action, AppToolCall, Call, Perform as _};
+use thumbwire_core::annotate::{self, Mark};
+use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::toolset::mobile;
+use thumbwire_core::trace::format::StoredSnapshot;
 use thumbwire_device::android::ui::read_dump;
-use thumbwire_device::picture::Pixels;
+use thumbwire_device::image::Pixels;
 use thumbwire_device::{AppId, Format};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_mcp::http::{self, Access, ServedToolset};
+use thumbwire_mcp::http_token::Token;
+use thumbwire_mcp::{Client, RemoteClient};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 200;
@@ -44,15 +45,16 @@ fn main() {
     starts();
 }
 
-/// Each tool through MCP, beside the phone's own time for the same command.
+/// Each tool through MCP, next to the phone's own time for the same command.
 async fn tools() {
     let phone = VirtualPhone::new(Setup::default());
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+        .with(VirtualPhoneProvider::new(phone.clone()));
     let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
     let client = Client::connect(Arc::new(mobile::surface()), session.clone()).await;
     let client = client.expect("a server in this process");
     let host = phone.clone();
-    let direct = Direct::with("the virtual phone", move || {
+    let direct = DirectTransport::with_connector("the virtual phone", move || {
         let io: Box<dyn Io> = Box::new(host.in_memory());
         std::future::ready(Ok(io))
     });
@@ -95,7 +97,7 @@ async fn tools() {
         let pictures = matches!(tool, "mobile_take_screenshot" | "mobile_snapshot");
         let rounds = if pictures { ROUNDS / 10 } else { ROUNDS };
         for _ in 0..rounds {
-            // A picture of a moment ago is served again while nothing is done: so something is.
+            // A recent screenshot is cached until an action, so perform one.
             let key = json!({ "key": "menu" }).as_object().cloned().unwrap_or_default();
             client.call("mobile_press_key", key).await.expect("an answer");
             let before = ran(&phone);
@@ -109,7 +111,7 @@ async fn tools() {
                 let stream = exec(&direct, line).await.expect("a stream");
                 read_to_end(stream, 64 << 20).await.expect("its end");
             });
-            // The one tool that asks for two things at once, and for nothing before or after.
+            // The only tool that runs two commands in parallel, and nothing before or after.
             if tool == "mobile_snapshot" {
                 futures::future::join_all(each).await;
             } else {
@@ -134,17 +136,19 @@ async fn tools() {
         session.perform(&call, Action::LOOK).await.expect("a look");
         bare.push(began.elapsed());
     }
-    println!("{:<32}{:>22}", "(a look without MCP)", both(&mut bare));
+    println!("{:<32}{:>22}", "(snapshot without MCP)", both(&mut bare));
 }
 
-/// An app's own tool beside the taps that do the same: what the phone takes by its own clock, which nobody waits for here, and what we add.
+/// An app's own tool next to the taps that do the same: the phone's time by its own clock, which nobody waits for here,
+/// and what we add.
 async fn apps() {
     const NOTES: &str = "com.android.notes";
     let phone = VirtualPhone::new(Setup::default());
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
-    let trust = Trust { allow: vec![NOTES.into()], ..Trust::default() };
-    let options = BridgeOptions { trust, ..BridgeOptions::default() };
-    let session = Session::new(phones, Some(VIRTUAL.into())).with_bridge(options);
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+        .with(VirtualPhoneProvider::new(phone.clone()));
+    let trust = TrustRules { allow: vec![NOTES.into()], ..TrustRules::default() };
+    let options = AppToolOptions { trust, ..AppToolOptions::default() };
+    let session = Session::new(phones, Some(VIRTUAL.into())).with_app_tool_host(options);
     let session = Arc::new(session);
     let client = Client::connect(Arc::new(mobile::surface()), session.clone()).await;
     let client = client.expect("a server in this process");
@@ -152,7 +156,7 @@ async fn apps() {
     let uptime = || phone.world(|world| world.uptime());
     let note = json!({ "title": "Milk", "text": "two bottles" });
     let asked = || {
-        Action::CallAppTool(AppCall {
+        Action::CallAppTool(AppToolCall {
             app: AppId(NOTES.into()),
             service: None,
             tool: "add_note".into(),
@@ -160,7 +164,7 @@ async fn apps() {
             send_only: false,
         })
     };
-    let list = || Action::ListAppTools { no_older_than: Duration::ZERO };
+    let list = || Action::ListAppTools { max_age: Duration::ZERO };
     let taps = [
         ("mobile_launch_app", json!({ "bundle_id": NOTES })),
         ("mobile_tap_element", json!({ "text": "New note" })),
@@ -170,13 +174,13 @@ async fn apps() {
     ];
     println!("\n{:<32}{:>22}{:>22}", "the same note kept", "the phone p50 / p95", "ours p50 / p95");
     let mut by_tool = Duration::ZERO;
-    for (name, action) in [("(what apps offer, known)", true), ("by the app's own tool", false)] {
+    for (name, action) in [("(app tools, cached)", true), ("by the app's own tool", false)] {
         let (mut phones, mut ours) = (Vec::new(), Vec::new());
         for round in 0..=ROUNDS {
             let action = if action { list() } else { asked() };
             let (began, before) = (Instant::now(), uptime());
             session.perform(&call(), action).await.expect("an answer");
-            // The first one reads packages, or starts the app.
+            // The first call reads packages, or starts the app.
             if round > 0 {
                 phones.push(uptime().saturating_sub(before));
                 ours.push(began.elapsed());
@@ -203,11 +207,11 @@ async fn apps() {
     println!("tapping takes {:.0} times as long", tapped.as_secs_f64() / by_tool.as_secs_f64());
 }
 
-/// The same calls by each door in turn: pipes in memory, HTTP without a token, HTTP with one.
+/// The same calls over each transport in turn: in-memory pipes, HTTP without a token, HTTP with one.
 async fn doors() {
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9"));
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
     let session = Arc::new(Session::new(
-        phones.with_virtual(VirtualPhone::new(Setup::default())),
+        phones.with(VirtualPhoneProvider::new(VirtualPhone::new(Setup::default()))),
         Some(VIRTUAL.into()),
     ));
     let surface = Arc::new(mobile::surface());
@@ -217,14 +221,14 @@ async fn doors() {
     for (access, token) in [(Access::Everyone, None), (Access::Token(token.clone()), Some(token))] {
         let listener = http::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let view = View { surface: surface.clone(), perform: session.clone() };
+        let view = ServedToolset { surface: surface.clone(), perform: session.clone() };
         tokio::spawn(http::serve(listener, view, access, CancellationToken::new()));
         let url = format!("http://{address}{}", http::PATH);
-        remotes.push(Remote::connect(&url, token).await.expect("a server there"));
+        remotes.push(RemoteClient::connect(&url, token).await.expect("a server there"));
     }
     println!(
         "\n{:<32}{:>22}{:>22}{:>22}",
-        "tool, by door", "pipes p50 / p95", "HTTP p50 / p95", "with a token p50 / p95"
+        "tool, by transport", "pipes p50 / p95", "HTTP p50 / p95", "with a token p50 / p95"
     );
     let rows = [
         ("mobile_tap", json!({ "x": 540, "y": 300 }), ROUNDS),
@@ -252,7 +256,8 @@ async fn doors() {
     }
 }
 
-/// What the phone's shell ran since then, each as a line that runs the same. Each came over a stream of its own.
+/// The commands that the phone's shell ran since `before`, each as a line that runs the same. Each came over its own
+/// stream.
 fn lines_since(phone: &VirtualPhone, before: u64) -> Vec<String> {
     let since = usize::try_from(ran(phone) - before).expect("few commands");
     let commands = phone.commands();
@@ -261,16 +266,16 @@ fn lines_since(phone: &VirtualPhone, before: u64) -> Vec<String> {
     commands[commands.len() - since..].iter().map(|command| line(&command.argv)).collect()
 }
 
-/// How many commands the phone's shell has run.
+/// Number of commands that the phone's shell has run.
 fn ran(phone: &VirtualPhone) -> u64 {
     phone.commands().len() as u64 + phone.commands_dropped()
 }
 
-/// From the bytes of a dump to the elements, and to the texts that go out.
+/// From the bytes of a dump to the elements, and to the output text.
 fn dumps() {
     println!(
         "\n{:<32}{:>22}{:>22}{:>22}{:>22}{:>22}",
-        "dump", "read", "elements of it", "JSON", "all three", "text"
+        "dump", "read", "its elements", "JSON", "all three", "text"
     );
     for cells in [55, 280, 2_275, 27_600] {
         let dump = dump_of(cells);
@@ -284,10 +289,10 @@ fn dumps() {
             };
             let tree = read_dump(dump.as_bytes()).expect("a whole dump");
             lap(0);
-            let look = Look::number(tree, None, &AtomicU32::new(1));
+            let look = Snapshot::number(tree, None, &AtomicU32::new(1));
             lap(1);
-            assert!(look.controls.len() >= cells);
-            let json = serde_json::to_string(&StoredLook::from(&look)).expect("JSON");
+            assert!(look.refs.len() >= cells);
+            let json = serde_json::to_string(&StoredSnapshot::from(&look)).expect("JSON");
             lap(2);
             let text = mobile::xml(&look);
             lap(4);
@@ -300,12 +305,12 @@ fn dumps() {
     }
 }
 
-/// A picture of a phone's screen, marked, as the agent has it done in each round.
+/// A screenshot with marks, as the agent annotates one in each step.
 fn marked() {
     let grey: Vec<u8> = (0..1080 * 2400 * 3).map(|at| (at / 9_000) as u8).collect();
     let pixels = Pixels::new(1080, 2400, grey).expect("a picture");
     let image = pixels.write(Format::Png).expect("a file");
-    println!("\n{:<32}{:>22}{:>22}", "marks on 1080x2400", "of it drawing", "all, PNG to PNG");
+    println!("\n{:<32}{:>22}{:>22}", "marks on 1080x2400", "drawing only", "total, PNG to PNG");
     for count in [20, 100] {
         let mark = |n: i32| {
             let (left, top) = (n % 4 * 270, n / 4 * 96);
@@ -320,18 +325,18 @@ fn marked() {
         let (mut drawing, mut all) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS / 10 {
             let began = Instant::now();
-            mark::draw_on(&pixels, &marks).expect("pixels");
+            annotate::draw_on(&pixels, &marks).expect("pixels");
             drawing.push(began.elapsed());
             let began = Instant::now();
-            mark::draw(&image, &marks).expect("a file");
+            annotate::draw(&image, &marks).expect("a file");
             all.push(began.elapsed());
         }
         println!("{count:<32}{:>22}{:>22}", both(&mut drawing), both(&mut all));
     }
 }
 
-/// A table of so many cells, as `uiautomator` writes it. Like those of a real screen, all of them show and none lies
-/// over another; what overlaps costs more, and a test beside the judging of it holds that bounded.
+/// A table with this many cells, as `uiautomator` writes it. As on a real screen, all are visible and none overlaps
+/// another. Overlaps cost more; a test next to the visibility code limits that cost.
 fn dump_of(cells: usize) -> String {
     const LINES: usize = 100;
     let columns = cells.div_ceil(LINES);
@@ -348,7 +353,7 @@ fn dump_of(cells: usize) -> String {
     dump
 }
 
-/// From starting the program to its tool list, and the memory it then holds.
+/// From starting the program to its tool list, and the memory it then uses.
 fn starts() {
     let (mut times, mut memory) = (Vec::new(), 0);
     for _ in 0..20 {
@@ -385,11 +390,11 @@ impl Server {
         self.tell(message);
         let mut line = String::new();
         let stdout = self.process.stdout.as_mut().expect("a pipe");
-        // One answer to one question: nothing of the next is taken away by the buffer.
+        // One response per request, so the buffer takes nothing of the next one.
         BufReader::new(stdout).read_line(&mut line).expect("an answer");
     }
 
-    /// From the kernel's own account; 0 where there is no /proc.
+    /// From the kernel's accounting; 0 without /proc.
     fn resident_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.unwrap_or_default();

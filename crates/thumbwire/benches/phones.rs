@@ -1,7 +1,7 @@
-//! `just bench`: the memory of a process that serves virtual phones, and the time that each takes to start.
+//! `just bench`: the memory of a process that serves virtual phones, and the start time per phone.
 //!
-//! Prints the resident memory by the kernel's account (`VmRSS`; nothing where there is no /proc), idle, after a picture of each phone, and after
-//! an app and its picture on each. Nothing is asserted here.
+//! Prints the resident memory (`VmRSS`; nothing without /proc): idle, after a screenshot of each phone, and after an
+//! app and its screenshot on each. Nothing is asserted here.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -10,27 +10,28 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use thumbwire_adb::services::shell::{exec, read_to_end};
-use thumbwire_adb::{Direct, run};
+use thumbwire_adb::{DirectTransport, run};
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     println!(
         "{:<10}{:>14}{:>12}{:>18}{:>18}",
-        "phones", "on after", "idle", "a picture each", "an app each"
+        "phones", "on after", "idle", "screenshot each", "app each"
     );
     for count in [1, 10, 50] {
         runtime.block_on(measure(count));
     }
 }
 
-/// Prints a line: the time until they listen; the memory then, after a picture of each, and after an app and its picture on each.
+/// Prints a line: the time until they listen; the memory then, after a screenshot of each, and after an app and its
+/// screenshot on each.
 async fn measure(count: usize) {
     let began = Instant::now();
     let (phones, addresses) = Phones::start(count);
     let took = began.elapsed();
     let idle = phones.resident_kb();
     let picture = async |address: &str| {
-        let stream = exec(&Direct::tcp(address), "screencap -p").await.expect("a stream");
+        let stream = exec(&DirectTransport::tcp(address), "screencap -p").await.expect("a stream");
         read_to_end(stream, 64 << 20).await.expect("a picture");
     };
     for address in &addresses {
@@ -39,7 +40,7 @@ async fn measure(count: usize) {
     let seen = phones.resident_kb();
     for address in &addresses {
         let line = "monkey -p com.google.android.apps.maps 1";
-        run(&Direct::tcp(address.as_str()), line).await.expect("an answer");
+        run(&DirectTransport::tcp(address.as_str()), line).await.expect("an answer");
         picture(address).await;
     }
     let used = phones.resident_kb();
@@ -65,7 +66,7 @@ impl Phones {
         (Self { process }, addresses)
     }
 
-    /// From the kernel's own account; 0 where there is no /proc.
+    /// From the kernel's accounting; 0 without /proc.
     fn resident_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.unwrap_or_default();

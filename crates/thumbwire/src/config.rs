@@ -1,55 +1,55 @@
-//! The only place that reads the environment.
+//! Reads the environment. No other module does.
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
-//! | `ADB_SERVER_SOCKET` | where the adb server listens, `tcp:HOST:PORT` |
-//! | `HOME` | where adb's key lies, `.android/adbkey`; made when a phone that is reached directly asks for one |
-//! | `XDG_STATE_HOME` | where the token for HTTP lies, `thumbwire/token`, and what was agreed to of apps' tools, `thumbwire/app-tools.json` (default: `HOME/.local/state`) |
-//! | `THUMBWIRE_APP_TOOLS` | the apps whose own tools may be called, with commas between them, beside those of `--app-tools` |
-//! | `LOGNAME` or `USER`, and `HOSTNAME` | the name under which a phone shows that key |
-//! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | the same in two parts; default `localhost` and 5037 |
-//! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or whichever `--key-env` names | the key of a model's endpoint |
-//! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | where it answers, unless `--base-url` says so; the vendors' own clients read the same |
-//! | `THUMBWIRE_SECRET_NAME` | the value of the secret NAME, which `--secret NAME` asks for |
-//! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in capitals or small | the proxy to a model's endpoint, and the hosts that it is not for |
-//! | `NO_COLOR`, `TERM` | no colours where the one is set, or the other is `dumb` |
+//! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
+//! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
+//! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token` and the trusted app tools in `thumbwire/app-tools.json` (default: `HOME/.local/state`) |
+//! | `THUMBWIRE_ALLOW_APP_TOOLS` | apps whose own tools may be called, comma-separated, in addition to `--allow-app-tools`; the old name `THUMBWIRE_APP_TOOLS` is read if it is not set |
+//! | `LOGNAME` or `USER`, and `HOSTNAME` | name that a phone displays for adb's key |
+//! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | host and port of the adb server, if `ADB_SERVER_SOCKET` is not set; default `localhost` and 5037 |
+//! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or the one that `--api-key-env` names | API key of a model's endpoint |
+//! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | base URL of a model's endpoint, unless `--base-url` is given; the vendors' own clients read the same variables |
+//! | `THUMBWIRE_SECRET_NAME` | value of the secret NAME of `--secret NAME` |
+//! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
+//! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
 //!
-//! Keys and secrets are read when they are asked for ([`value`], [`secret`]) and kept nowhere here.
+//! Keys and secrets are read on demand ([`value`], [`secret`]) and not stored here.
 
 use std::env;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What the environment says.
+/// Settings from the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The log filter, in `tracing`'s syntax; `None` where nobody asked for one.
+    /// The log filter, in `tracing`'s syntax; `None` if not set.
     pub log: Option<String>,
     /// `HOST:PORT` of the adb server.
     pub adb_server: String,
-    /// The file of the private key by which phones know this computer; `None` without a home.
+    /// File with the private key that authenticates this computer to phones; `None` without a home directory.
     pub adb_key: Option<PathBuf>,
-    /// The file of the token that callers over HTTP must hold; `None` without a home.
+    /// File with the token that HTTP clients must send; `None` without a home directory.
     pub token: Option<PathBuf>,
-    /// The file of what was agreed to of apps' tools; `None` without a home.
+    /// File with the trusted app tools; `None` without a home directory.
     pub app_tools: Option<PathBuf>,
-    /// The apps whose tools may be called, as the operator wrote them.
+    /// Apps whose tools may be called: packages or patterns, unchecked.
     pub allowed_apps: Vec<String>,
-    /// What a phone shows for that key.
+    /// Name that a phone displays for the key, such as `user@host`.
     pub key_name: String,
-    /// The proxy to models' endpoints.
+    /// The proxy for models' endpoints.
     pub proxy: Option<Proxy>,
-    /// Whether colours are wanted, where there is a terminal.
+    /// Whether to use colours on a terminal.
     pub colours: bool,
 }
 
-/// A proxy. Its address may hold a password, and is not written by `{:?}`.
+/// A proxy. Its address may contain a password, so `{:?}` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
-    /// Its address.
+    /// The proxy's URL.
     pub address: String,
-    /// The hosts that it is not for, with commas between them.
+    /// Hosts that bypass the proxy, comma-separated.
     pub except: String,
 }
 
@@ -59,22 +59,22 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// The value of a variable that an operator named, such as a key; `None` where it is not set or empty.
+/// The value of a variable that the operator named, such as an API key; `None` if unset or empty.
 pub fn value(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// The value of a secret.
+/// The value of the secret `name`; `None` if unset or empty.
 pub fn secret(name: &str) -> Option<String> {
     env::var(secret_variable(name)).ok().filter(|value| !value.is_empty())
 }
 
-/// The variable in which a secret is looked for.
+/// The environment variable that holds the secret `name`.
 pub fn secret_variable(name: &str) -> String {
     format!("THUMBWIRE_SECRET_{name}")
 }
 
-/// The words by which this process was started, without its own name. What is no text is left out.
+/// The arguments of this process, without its name. Arguments that are not UTF-8 are skipped.
 pub fn command_line() -> Vec<String> {
     env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect()
 }
@@ -82,7 +82,7 @@ pub fn command_line() -> Vec<String> {
 impl Config {
     /// Reads the process's environment.
     pub fn from_env() -> Result<Self, String> {
-        // An empty variable counts as none, as with adb.
+        // As in adb, an empty variable counts as unset.
         Self::read(|name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
@@ -96,30 +96,35 @@ impl Config {
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state(&var).map(|folder| folder.join("thumbwire/token")),
             app_tools: state(&var).map(|folder| folder.join("thumbwire/app-tools.json")),
-            allowed_apps: words(&var("THUMBWIRE_APP_TOOLS").unwrap_or_default()),
+            allowed_apps: words(
+                // The second is the old name.
+                &var("THUMBWIRE_ALLOW_APP_TOOLS")
+                    .or_else(|| var("THUMBWIRE_APP_TOOLS"))
+                    .unwrap_or_default(),
+            ),
             key_name: format!("{user}@{host}"),
             proxy: proxy(&var),
-            // https://no-color.org: any value that is not empty.
+            // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
     }
 }
 
-/// What stands between commas.
+/// The items of a comma-separated list.
 fn words(list: &str) -> Vec<String> {
     let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
     words.map(str::to_owned).collect()
 }
 
-/// The proxy that curl would take for an address that begins with `https` (its manual, "ENVIRONMENT"): small letters first.
+/// The proxy that curl would use for an `https` URL (its manual, "ENVIRONMENT"): lower-case variables win.
 fn proxy(var: &impl Fn(&str) -> Option<String>) -> Option<Proxy> {
     let either = |name: &str| var(&name.to_lowercase()).or_else(|| var(name));
     let address = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
     Some(Proxy { address, except: either("NO_PROXY").unwrap_or_default() })
 }
 
-/// The filter that a level means. A single word that is none would be taken for a module's name, and all of ours
-/// would fall silent; Python's names are what the configurations of seed 004 hold.
+/// Converts a level to a filter. `tracing` would take an unknown word for a module name and silence all our modules. Python's level
+/// names are accepted because configurations of the Mobile MCP server specification use them.
 fn log_filter(level: &str) -> Result<String, String> {
     let level = level.trim().to_lowercase();
     match level.as_str() {
@@ -128,18 +133,18 @@ fn log_filter(level: &str) -> Result<String, String> {
         "error" | "warn" | "info" | "debug" | "trace" | "off" => Ok(level),
         filter if filter.contains('=') || filter.contains(',') => Ok(level),
         _ => Err(format!(
-            "LOG_LEVEL is {level:?}; it must be error, warn, info, debug, trace, off, or a filter such as `warn,thumbwire=debug`"
+            "invalid LOG_LEVEL {level:?}: expected error, warn, info, debug, trace, off, or a filter such as `warn,thumbwire=debug`"
         )),
     }
 }
 
-/// Where a program keeps what it learnt (XDG Base Directory Specification 0.8: a path that is not absolute is ignored).
+/// The user's state directory (XDG Base Directory Specification 0.8: a relative path is ignored).
 fn state(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = var("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")))
 }
 
-/// Where adb itself would look for its server (adb's `client/adb_client.cpp` and manual).
+/// The address where adb itself would look for its server (adb's `client/adb_client.cpp` and manual).
 fn adb_server(var: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
     if let Some(socket) = var("ADB_SERVER_SOCKET") {
         let address = socket.strip_prefix("tcp:").map(|address| match address.parse::<u16>() {
@@ -147,14 +152,14 @@ fn adb_server(var: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
             Err(_) => address.to_owned(),
         });
         return address.filter(|address| address.contains(':')).ok_or_else(|| {
-            format!("ADB_SERVER_SOCKET is {socket:?}; only `tcp:HOST:PORT` is understood")
+            format!("invalid ADB_SERVER_SOCKET {socket:?}: expected `tcp:HOST:PORT`")
         });
     }
     let host = var("ANDROID_ADB_SERVER_ADDRESS").unwrap_or_else(|| "localhost".into());
     let port = var("ANDROID_ADB_SERVER_PORT").unwrap_or_else(|| "5037".into());
     match port.parse::<u16>() {
         Ok(port) if port > 0 => Ok(format!("{host}:{port}")),
-        _ => Err(format!("ANDROID_ADB_SERVER_PORT is {port:?}; it must be a port number")),
+        _ => Err(format!("invalid ANDROID_ADB_SERVER_PORT {port:?}: expected a port number")),
     }
 }
 
@@ -170,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_adb_server_is_where_adb_would_look_for_it() {
+    fn adb_server_address_follows_adb() {
         assert_eq!(server(&[]).unwrap(), "localhost:5037");
         assert_eq!(server(&[("ANDROID_ADB_SERVER_PORT", "15037")]).unwrap(), "localhost:15037");
         assert_eq!(server(&[("ADB_SERVER_SOCKET", "tcp:10.0.0.7:5038")]).unwrap(), "10.0.0.7:5038");
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_lies_where_programs_keep_their_state() {
+    fn token_is_in_the_state_directory() {
         let token = |variables: &'static [(&str, &str)]| {
             let var = |name: &str| {
                 variables.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned())
@@ -196,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_the_one_that_curl_would_take_and_is_not_written_out() {
+    fn proxy_follows_curl_and_stays_out_of_debug_output() {
         let proxy = |variables: &'static [(&str, &str)]| {
             let var = |name: &str| {
                 variables.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned())
@@ -217,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_wanted_unless_somebody_says_otherwise() {
+    fn colours_are_on_by_default() {
         let colours = |variable: &'static str, value: &'static str| {
             Config::read(|name| (name == variable).then(|| value.into())).unwrap().colours
         };
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_level_is_understood_in_either_case() {
+    fn log_level_ignores_case() {
         let log = |level: &str| {
             Config::read(|name| (name == "LOG_LEVEL").then(|| level.into()))
                 .map(|it| it.log.unwrap())
@@ -236,6 +241,6 @@ mod tests {
         assert_eq!(log("WARNING").unwrap(), "warn");
         assert_eq!(log("CRITICAL").unwrap(), "error");
         assert_eq!(log("warn,thumbwire=debug").unwrap(), "warn,thumbwire=debug");
-        assert!(log("verbose").unwrap_err().contains("it must be error, warn"));
+        assert!(log("verbose").unwrap_err().contains("expected error, warn"));
     }
 }

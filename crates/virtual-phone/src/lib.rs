@@ -1,45 +1,54 @@
-//! A phone made of memory that answers real ADB: apps, layout, pixels, a shell.
+//! The inside of a phone made of memory, whatever its platform: views, layout, text, touch, keyboard, clock, apps, pictures, video.
 //!
-//! Begin at [`VirtualPhone`]: make one, hand its host end ([`VirtualPhone::in_memory`]) or a TCP port ([`VirtualPhone::listen`]) to whatever
-//! drives phones, and look at what that did with [`VirtualPhone::commands`] and [`VirtualPhone::world`].
+//! Begin with [`World`]: calls go in ([`World::pointer`], [`World::key`], [`World::start`], [`World::advance`]), a [`Scene`] or a [`Frame`] comes
+//! out. Same seed and same calls give the same bytes. What a platform adds (its wire, its shell, its package files) is a crate of its own, such
+//! as `thumbwire-virtual-android`.
 //!
-//! ```text
-//!  faces/adbd ──► sh ──► programs ──► world (apps, screen) · files      outside: async, bytes      phone.rs holds them all
-//!                          │  │       └► render ──► video              inside: plain values
-//!                          │  └► packages (APKs)
-//!                          └► processes
-//! ```
-//!
-//! It is a phone of today, or of 2014 ([`Setup::of_release`]): `release` is the table of what differs, `latency` of what takes time.
-//! [`VirtualPhone::set_guarded`] makes it ask for keys; [`VirtualPhone::set_odd`] makes a program answer as phones do when something is
-//! wrong, [`VirtualPhone::add_fault`] lets things go wrong by chance.
-//!
-//! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
-//! bytes. [`Clock::Outside`] makes it live in the host's time instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`)
-//! with the product it tests, and learns its manners from captures of real phones.
+//! Not here: time (it is handed in), threads, files, the environment, the shell, ADB.
 
-mod cable;
-mod commands;
-mod faces;
-mod faults;
-mod files;
-mod latency;
-mod odd;
-mod owner;
-mod packages;
-mod phone;
-mod processes;
-mod programs;
-mod reboot;
-mod release;
+mod app;
+mod apps;
+mod clock;
+mod device;
+pub mod functions;
+mod geometry;
+mod graphics;
+mod input;
+mod layout;
+mod log;
+mod notices;
+mod overlays;
+pub mod packages;
+mod permissions;
 mod render;
-mod sh;
-mod video;
-pub mod world;
+pub mod rng;
+mod scene;
+mod screen;
+mod services;
+mod settings;
+mod storage;
+mod system_ui;
+mod tasks;
+#[cfg(test)]
+mod tests;
+pub mod video;
+mod view;
+mod widgets;
+mod world;
 
-pub use commands::CommandRecord;
-pub use faults::{BadRule, Rule, Strike, list as list_of_faults};
-pub use files::{Error as FileError, Files, Kind, Stat};
-pub use latency::{Clock, Profile};
-pub use odd::Odd;
-pub use phone::{Setup, VirtualPhone};
+pub use apps::{SeededArticle, SeededPlace};
+pub use device::{About, Battery};
+pub use geometry::{Display, Point, Rect, TouchPhase};
+pub use input::{BroadcastKeyboard, BroadcastResult, KeyCode};
+pub use log::{Buffer, Log, LogLine, SYSTEM_PID};
+pub use notices::Notification;
+pub use packages::{
+    Component, ComponentKind, DeclaredComponent, Installation, Intent, IntentFilter, Manifest,
+    MetaData, MetaValue, ParsedPackage, StartError, StartResult,
+};
+pub use permissions::{PermissionError, RuntimePermission};
+pub use render::Frame;
+pub use scene::{Flags, Node, Scene, Window, WindowKind};
+pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};
+pub use storage::{StorageEntry, StorageRequest};
+pub use world::{Setup, World};

@@ -1,154 +1,155 @@
-//! The talk about keys before a connection is online, of both ends.
+//! Authentication before a connection is online, for both ends.
 //!
 //! ```text
 //!  host    CNXN ─▶         signature ─▶      (no key left) public key ─▶        online
 //!  phone        ◀─ token            ◀─ token, or CNXN                   … CNXN ─▶
 //! ```
 //!
-//! A phone with a [`Gate`] answers each greeting with a token, serves nothing meanwhile, and says
-//! CNXN to a good signature, or once its owner has accepted the public key. As in `auth.cpp` of AOSP's
-//! adb, it says nothing to a host that is turned down. Cryptography is [`crate::auth`]'s matter.
+//! A phone with a [`HostVerifier`] answers CNXN with a token and serves nothing yet. It sends CNXN for a valid signature, or
+//! once the user has authorized the public key. As in `auth.cpp` of AOSP's adb, it sends nothing to a host that is
+//! rejected. The cryptography is in [`crate::auth`].
 
 use std::time::Instant;
 
-use super::{Connection, Event, Stage};
+use super::{Connection, ConnectionState, Event};
 use crate::Error;
 use crate::wire::packet::{self, Command, Packet};
 
-/// Wrong signatures after which a phone hangs up. Hosts try every key they hold.
+/// Limit on wrong signatures before a phone disconnects. Hosts try every key they have.
 pub(super) const MAX_SIGNATURES: usize = 256;
-/// The longest public key that a phone looks at; one of 2048 bits takes some 720 bytes.
+/// Limit on a public key, in bytes; one of 2048 bits takes about 720.
 const MAX_KEY: usize = 4096;
 
-/// Holds a key and answers a phone that asks for one.
+/// Holds a key and answers a phone that requires one.
 pub trait Authenticator: Send {
-    /// Answers one AUTH token. It is asked again when the phone does not know the key: first come
-    /// signatures by each key held, then a public key for the phone's owner to accept. After that
-    /// it is not asked again.
-    fn answer(&mut self, token: &[u8]) -> Answer;
+    /// Answers one AUTH token. Called again if the phone does not know the key: first return signatures by each key,
+    /// then a public key for the user to authorize. After that it is not called again.
+    fn answer(&mut self, token: &[u8]) -> AuthResponse;
 }
 
-/// An answer to an AUTH token.
+/// The response to an AUTH token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// The token, signed.
+pub enum AuthResponse {
+    /// The signed token.
     Signature(Vec<u8>),
-    /// A public key in Android's form, without the NUL.
+    /// A public key in Android's format, without the NUL.
     PublicKey(Vec<u8>),
-    /// Nothing is left to try.
+    /// Nothing left to try.
     GiveUp,
 }
 
-/// Lets a phone ask who is there.
-pub trait Gate: Send {
-    /// Twenty bytes that nobody can guess, new at each call.
+/// Lets a phone authenticate its hosts.
+pub trait HostVerifier: Send {
+    /// Twenty unpredictable bytes, new on each call.
     fn token(&mut self) -> [u8; 20];
 
-    /// Whether the token was signed by a host that may come in.
-    fn knows(&mut self, token: &[u8; 20], signature: &[u8]) -> bool;
+    /// Whether an authorized host signed the token.
+    fn verify(&mut self, token: &[u8; 20], signature: &[u8]) -> bool;
 }
 
-/// What a connection keeps of the talk.
+/// The authentication state of a connection.
 #[derive(Default)]
-pub(super) struct Talk {
+pub(super) struct AuthState {
     authenticator: Option<Box<dyn Authenticator>>,
-    /// A host has shown its public key.
+    /// The host has sent its public key.
     pub(super) key_offered: bool,
-    gate: Option<Box<dyn Gate>>,
-    /// What a phone wants signed.
+    gate: Option<Box<dyn HostVerifier>>,
+    /// The token to be signed for a phone.
     token: Option<[u8; 20]>,
-    /// Wrong signatures that a phone has seen.
+    /// Wrong signatures received by a phone.
     refused: usize,
-    /// How many public keys a phone was shown.
+    /// Public keys received by a phone.
     shown: u32,
-    /// The last of them waits for the owner's word, or did not get it.
+    /// The last of them waits for the user, or was rejected.
     pending: bool,
-    /// A phone gives its owner time, once for each host that is not in.
+    /// The phone has started the user's time limit, once per unauthorized host.
     given_time: bool,
 }
 
 impl Connection {
-    /// Lets a host answer phones that ask for a key.
+    /// Lets a host answer phones that require a key.
     #[must_use]
     pub fn with_authenticator(mut self, authenticator: Box<dyn Authenticator>) -> Self {
         self.talk.authenticator = Some(authenticator);
         self
     }
 
-    /// Makes a phone ask its hosts for a key.
+    /// Makes a phone require a key.
     #[must_use]
-    pub fn with_gate(mut self, gate: Box<dyn Gate>) -> Self {
+    pub fn with_gate(mut self, gate: Box<dyn HostVerifier>) -> Self {
         self.talk.gate = Some(gate);
         self
     }
 
-    /// The phone's owner accepts the key of [`Event::KeyShown`] with this number. Nothing happens
-    /// when its host has meanwhile greeted anew.
+    /// Authorizes the key of [`Event::PublicKeyReceived`] with this number. Does nothing if the host has restarted the
+    /// connection meanwhile.
     pub fn admit(&mut self, number: u32) {
-        if self.stage == Stage::Greeting && self.talk.pending && self.talk.shown == number {
-            self.let_in();
+        if self.stage == ConnectionState::Greeting && self.talk.pending && self.talk.shown == number
+        {
+            self.accept_host();
         }
     }
 
-    /// Asks a host that greeted for a key. `false` when there is no gate.
+    /// Requests a key from a host that sent CNXN. `false` without a gate.
     pub(super) fn ask_for_key(&mut self, now: Instant) -> bool {
-        // Kept while it runs: greeting again and again gains no time.
+        // Keep a running deadline: repeating CNXN gains no time.
         let patience = self.settings.greeting;
         self.deadline = self.deadline.or(patience.map(|patience| now + patience));
         let Some(gate) = &mut self.talk.gate else { return false };
         let token = gate.token();
         self.talk.token = Some(token);
-        self.say(packet::AUTH_TOKEN, &token);
+        self.send_auth(packet::AUTH_TOKEN, &token);
         true
     }
 
-    /// A new greeting begins the talk anew.
-    pub(super) fn forget_talk(&mut self) {
+    /// A new CNXN restarts authentication.
+    pub(super) fn reset_auth(&mut self) {
         self.talk.pending = false;
     }
 
-    /// AUTH, as a host hears it.
-    pub(super) fn asked(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
+    /// AUTH received by a host.
+    pub(super) fn on_auth_as_host(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
         if packet.arg0 != packet::AUTH_TOKEN {
             return Ok(());
         }
-        // The public key is the last thing to say: a phone answers it with CNXN or not at all.
+        // The public key is the last message: a phone replies with CNXN or not at all.
         if self.talk.key_offered {
             return Err(not_accepted());
         }
         let Some(authenticator) = &mut self.talk.authenticator else {
             return Err(Error::Unauthorized {
-                reason: "it asks for a key and we hold none".into(),
+                reason: "it requires a key and we have none".into(),
             });
         };
         match authenticator.answer(&packet.payload) {
-            Answer::Signature(signature) => self.say(packet::AUTH_SIGNATURE, &signature),
-            Answer::PublicKey(mut key) => {
+            AuthResponse::Signature(signature) => {
+                self.send_auth(packet::AUTH_SIGNATURE, &signature)
+            }
+            AuthResponse::PublicKey(mut key) => {
                 key.push(0);
                 self.talk.key_offered = true;
-                self.say(packet::AUTH_PUBLIC_KEY, &key);
-                // Its owner has to find the phone first.
+                self.send_auth(packet::AUTH_PUBLIC_KEY, &key);
+                // The user has to find the phone first.
                 self.deadline = self.settings.consent.map(|consent| now + consent);
             }
-            Answer::GiveUp => {
+            AuthResponse::GiveUp => {
                 return Err(Error::Unauthorized { reason: "it accepts none of our keys".into() });
             }
         }
         Ok(())
     }
 
-    /// AUTH, as a phone hears it.
-    pub(super) fn answered(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
+    /// AUTH received by a phone.
+    pub(super) fn on_auth_as_phone(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
         let (Some(gate), Some(token)) = (&mut self.talk.gate, &self.talk.token) else {
             return Ok(());
         };
         match packet.arg0 {
-            packet::AUTH_SIGNATURE if gate.knows(token, &packet.payload) => self.let_in(),
+            packet::AUTH_SIGNATURE if gate.verify(token, &packet.payload) => self.accept_host(),
             packet::AUTH_SIGNATURE => {
                 self.talk.refused += 1;
                 if self.talk.refused >= MAX_SIGNATURES {
-                    let reason =
-                        format!("{MAX_SIGNATURES} signatures by keys that it does not know");
+                    let reason = format!("{MAX_SIGNATURES} signatures by unknown keys");
                     return Err(Error::Unauthorized { reason });
                 }
                 self.ask_for_key(now);
@@ -162,14 +163,14 @@ impl Connection {
                     self.talk.given_time = true;
                     self.deadline = self.settings.consent.map(|consent| now + consent);
                 }
-                self.events.push_back(Event::KeyShown { number: self.talk.shown, key });
+                self.events.push_back(Event::PublicKeyReceived { number: self.talk.shown, key });
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn let_in(&mut self) {
+    fn accept_host(&mut self) {
         self.talk.token = None;
         self.talk.pending = false;
         self.talk.refused = 0;
@@ -178,16 +179,16 @@ impl Connection {
         self.go_online();
     }
 
-    /// Summed up always: who does not know the other's version yet may check.
-    fn say(&mut self, kind: u32, payload: &[u8]) {
+    /// Always with a checksum: a peer that does not know our version yet may verify it.
+    fn send_auth(&mut self, kind: u32, payload: &[u8]) {
         packet::emit(&mut self.out, Command::Auth, kind, 0, payload, true);
     }
 }
 
-/// For a host whose key was shown to a phone's owner, without the word that it hoped for.
+/// For a host whose public key was not authorized.
 pub(super) fn not_accepted() -> Error {
     Error::Unauthorized {
-        reason: "its owner has not accepted this computer's key: accept the prompt on the phone's \
+        reason: "its user has not accepted this computer's key. Accept the prompt on the phone's \
                  screen, then try again"
             .into(),
     }
@@ -205,21 +206,21 @@ mod tests {
     use crate::wire::banner::Banner;
     use crate::wire::packet::emit;
 
-    /// Tokens are numbered, and a signature fits when it is the token's number.
+    /// Tokens are numbered, and a signature is valid if it is the token's number.
     struct Numbered(u8);
 
-    impl Gate for Numbered {
+    impl HostVerifier for Numbered {
         fn token(&mut self) -> [u8; 20] {
             self.0 = self.0.wrapping_add(1);
             [self.0; 20]
         }
 
-        fn knows(&mut self, token: &[u8; 20], signature: &[u8]) -> bool {
+        fn verify(&mut self, token: &[u8; 20], signature: &[u8]) -> bool {
             signature == [token[0]]
         }
     }
 
-    /// A guarded phone, greeted, and the token that it wants signed.
+    /// A phone that requires a key, after CNXN, and its token.
     fn greeted() -> Connection {
         let settings = Settings::phone(Banner::default());
         let mut phone =
@@ -231,12 +232,12 @@ mod tests {
     fn greet(phone: &mut Connection, token: u8) {
         tell(phone, Command::Cnxn, packet::VERSION, 1 << 20, b"host::");
         assert_eq!(said(phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![token; 20])]);
-        assert_eq!(phone.peer(), None, "nobody is in yet");
+        assert_eq!(phone.peer(), None, "nobody is authorized yet");
     }
 
     fn shown(phone: &mut Connection) -> Option<(u32, String)> {
         std::iter::from_fn(|| phone.poll_event()).find_map(|event| match event {
-            Event::KeyShown { number, key } => Some((number, key)),
+            Event::PublicKeyReceived { number, key } => Some((number, key)),
             _ => None,
         })
     }
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_signature_lets_a_host_in() {
+    fn valid_signature_authorizes_the_host() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_SIGNATURE, 0, &[1]);
         assert!(is_in(&mut phone));
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_signature_gets_a_new_token_and_the_old_one_is_worth_nothing() {
+    fn bad_signature_gets_a_new_token_and_voids_the_old() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_SIGNATURE, 0, &[9]);
         assert_eq!(said(&mut phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![2; 20])]);
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_served_before_a_host_is_let_in() {
+    fn unauthorized_host_gets_no_service() {
         let mut phone = greeted();
         tell(&mut phone, Command::Open, 5, 0, b"shell:id\0");
         tell(&mut phone, Command::Wrte, 5, 1, b"id\n");
@@ -275,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_waits_for_the_owners_word_and_is_shown_once() {
+    fn key_waits_for_the_user_and_is_shown_once() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"QAAA me@here\0");
         let (number, key) = shown(&mut phone).unwrap();
         assert_eq!(key, "QAAA me@here");
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"QAAA other@there\0");
-        assert_eq!(shown(&mut phone), None, "the owner is not pestered");
+        assert_eq!(shown(&mut phone), None, "the user is not asked twice");
         assert!(!is_in(&mut phone));
         phone.admit(number + 1);
         assert!(!is_in(&mut phone), "that was another key");
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_about_a_host_that_began_anew_counts_for_nothing() {
+    fn consent_for_a_restarted_host_is_ignored() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"one\0");
         let (first, _) = shown(&mut phone).unwrap();
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_in_and_greets_anew_is_asked_again() {
+    fn second_cnxn_restarts_authentication() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_SIGNATURE, 0, &[1]);
         assert!(is_in(&mut phone));
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_guesses_is_hung_up_on() {
+    fn guessing_host_is_disconnected() {
         let mut phone = greeted();
         for _ in 0..MAX_SIGNATURES {
             assert_eq!(phone.ended(), None);
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_too_long_is_passed_over() {
+    fn overlong_key_is_ignored() {
         let mut phone = greeted();
         let long = vec![b'A'; MAX_KEY + 1];
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, &long);
@@ -338,25 +339,25 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_that_hangs_up_on_a_key_has_not_accepted_it() {
+    fn disconnect_after_a_key_means_unauthorized() {
         struct Shows;
         impl Authenticator for Shows {
-            fn answer(&mut self, _token: &[u8]) -> Answer {
-                Answer::PublicKey(b"QAAA".to_vec())
+            fn answer(&mut self, _token: &[u8]) -> AuthResponse {
+                AuthResponse::PublicKey(b"QAAA".to_vec())
             }
         }
         let settings = Settings::host(Banner::default());
         let mut host = Connection::new(Role::Host, settings, Instant::now())
             .with_authenticator(Box::new(Shows));
         tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, &[1; 20]);
-        host.end(Error::vanished("the far end hung up"));
+        host.end(Error::disconnected("the peer closed the connection"));
         let error = host.ended().unwrap();
         assert!(matches!(error, Error::Unauthorized { .. }));
-        assert!(error.to_string().contains("accept the prompt"), "{error}");
+        assert!(error.to_string().contains("Accept the prompt"), "{error}");
     }
 
     #[test]
-    fn a_phone_that_asks_for_a_key_we_do_not_hold_is_unauthorized() {
+    fn missing_key_means_unauthorized() {
         let check = |command, expected: &str| {
             let mut host =
                 Connection::new(Role::Host, Settings::host(Banner::default()), Instant::now());
@@ -365,20 +366,20 @@ mod tests {
             assert!(matches!(error, Error::Unauthorized { .. }));
             assert!(error.to_string().contains(expected), "{error}");
         };
-        check(Command::Auth, "asks for a key");
+        check(Command::Auth, "requires a key");
         check(Command::Stls, "TLS");
     }
 
     #[test]
-    fn an_authenticator_signs_then_offers_its_key() {
+    fn authenticator_signs_then_offers_its_key() {
         struct TwoSteps(u8);
         impl Authenticator for TwoSteps {
-            fn answer(&mut self, token: &[u8]) -> Answer {
+            fn answer(&mut self, token: &[u8]) -> AuthResponse {
                 self.0 += 1;
                 match self.0 {
-                    1 => Answer::Signature([b"signed ", token].concat()),
-                    2 => Answer::PublicKey(b"QAAA key@host".to_vec()),
-                    _ => Answer::GiveUp,
+                    1 => AuthResponse::Signature([b"signed ", token].concat()),
+                    2 => AuthResponse::PublicKey(b"QAAA key@host".to_vec()),
+                    _ => AuthResponse::GiveUp,
                 }
             }
         }
@@ -397,14 +398,14 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_that_asks_for_keys_for_ever_is_given_up() {
-        struct Always(Answer);
+    fn endless_key_requests_time_out() {
+        struct Always(AuthResponse);
         impl Authenticator for Always {
-            fn answer(&mut self, _token: &[u8]) -> Answer {
+            fn answer(&mut self, _token: &[u8]) -> AuthResponse {
                 self.0.clone()
             }
         }
-        let asked = |answer: Answer| {
+        let asked = |answer: AuthResponse| {
             let start = Instant::now();
             let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), start)
                 .with_authenticator(Box::new(Always(answer)));
@@ -417,7 +418,10 @@ mod tests {
             }
             host.ended().cloned()
         };
-        assert!(matches!(asked(Answer::Signature(vec![1])), Some(Error::TimedOut { .. })));
-        assert!(matches!(asked(Answer::PublicKey(vec![1])), Some(Error::Unauthorized { .. })));
+        assert!(matches!(asked(AuthResponse::Signature(vec![1])), Some(Error::TimedOut { .. })));
+        assert!(matches!(
+            asked(AuthResponse::PublicKey(vec![1])),
+            Some(Error::Unauthorized { .. })
+        ));
     }
 }

@@ -1,55 +1,55 @@
-//! One stream's half of a [`Connection`](super::Connection): its two queues and where it stands.
-//! Ids and packets are the connection's matter.
+//! One stream of a [`Connection`](super::Connection): its two queues and its state. The connection handles ids and
+//! packets.
 
 use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::flow::Flow;
+use super::flow_control::FlowControl;
 use crate::Error;
 
-/// Payloads below this size are copied and put together, so that a few bytes cannot keep a large
-/// buffer alive, and many small ones cost no more than their bytes.
+/// Smaller payloads are copied together, so that a few bytes do not keep a large buffer alive, and many small ones cost
+/// no more than their bytes.
 const COPIED: usize = 16 * 1024;
 
-/// What reading gave.
+/// The result of reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Read {
+pub enum ReadResult {
     /// The next bytes, never empty.
     Data(Bytes),
-    /// Nothing has come yet.
+    /// Nothing has arrived yet.
     Wait,
-    /// The other end closed the stream and everything it sent has been read.
+    /// The peer closed the stream and all its data has been read.
     End,
-    /// The stream broke and everything that came before has been read.
+    /// The stream broke and all earlier data has been read.
     Broken(Error),
 }
 
-/// What writing did.
+/// The result of writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Write {
-    /// So many bytes were queued.
-    Took(usize),
+pub enum WriteResult {
+    /// This many bytes were queued.
+    Queued(usize),
     /// The queue is full.
     Full,
-    /// The stream was closed, by either end.
+    /// The stream was closed by either end.
     Closed,
     /// The stream broke.
     Broken(Error),
 }
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum StreamState {
     Opening,
     Offered,
     Open,
-    Ended(End),
+    Ended(StreamEnd),
 }
 
 /// How a stream ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum StreamEnd {
     Closed,
     Refused,
     Broken(Error),
@@ -57,27 +57,27 @@ pub(super) enum End {
 
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// The other end's id; 0 until it is known.
+    /// The peer's id; 0 until known.
     pub(super) remote: u32,
-    pub(super) phase: Phase,
-    /// What is to be sent after the WRTE that is under way.
+    pub(super) phase: StreamState,
+    /// Data to send after the WRTE in flight.
     pub(super) outbox: BytesMut,
     /// What may be sent, and what is owed.
-    pub(super) flow: Flow,
+    pub(super) flow: FlowControl,
     /// CLSE follows the outbox.
     pub(super) finishing: bool,
-    /// Nobody holds the stream any more.
+    /// The stream's last handle was dropped.
     pub(super) released: bool,
     /// It ended before everything queued was sent.
     pub(super) cut_short: bool,
     inbox: VecDeque<Bytes>,
-    /// Small payloads that came behind the inbox.
+    /// Small payloads received after the inbox.
     small: BytesMut,
     unread: usize,
 }
 
 impl Stream {
-    pub(super) fn new(remote: u32, phase: Phase, flow: Flow) -> Self {
+    pub(super) fn new(remote: u32, phase: StreamState, flow: FlowControl) -> Self {
         Self {
             remote,
             phase,
@@ -93,32 +93,34 @@ impl Stream {
     }
 
     pub(super) fn may_send(&self) -> bool {
-        self.phase == Phase::Open && self.flow.may_send()
+        self.phase == StreamState::Open && self.flow.may_send()
     }
 
     /// Why nothing can be written now, if so.
-    pub(super) fn unwritable(&self, bound: usize) -> Option<Write> {
+    pub(super) fn unwritable(&self, bound: usize) -> Option<WriteResult> {
         match &self.phase {
-            Phase::Ended(End::Broken(error)) => Some(Write::Broken(error.clone())),
-            Phase::Ended(_) => Some(Write::Closed),
-            _ if self.finishing => Some(Write::Closed),
-            _ => (self.outbox.len() >= bound).then_some(Write::Full),
+            StreamState::Ended(StreamEnd::Broken(error)) => {
+                Some(WriteResult::Broken(error.clone()))
+            }
+            StreamState::Ended(_) => Some(WriteResult::Closed),
+            _ if self.finishing => Some(WriteResult::Closed),
+            _ => (self.outbox.len() >= bound).then_some(WriteResult::Full),
         }
     }
 
-    /// How far the outbox has got: all of it was sent, some waits, or the rest is lost.
-    pub(super) fn flushed(&self) -> Write {
+    /// The progress of the outbox: all sent, some waiting, or the rest lost.
+    pub(super) fn flushed(&self) -> WriteResult {
         match &self.phase {
-            Phase::Ended(End::Broken(error)) => Write::Broken(error.clone()),
-            Phase::Ended(_) if self.cut_short => Write::Closed,
-            _ if self.outbox.is_empty() => Write::Took(0),
-            _ => Write::Full,
+            StreamState::Ended(StreamEnd::Broken(error)) => WriteResult::Broken(error.clone()),
+            StreamState::Ended(_) if self.cut_short => WriteResult::Closed,
+            _ if self.outbox.is_empty() => WriteResult::Queued(0),
+            _ => WriteResult::Full,
         }
     }
 
-    pub(super) fn read(&mut self, most: usize) -> Read {
+    pub(super) fn read(&mut self, most: usize) -> ReadResult {
         if self.inbox.is_empty() {
-            self.gather();
+            self.coalesce_small();
         }
         if let Some(front) = self.inbox.front_mut() {
             let data = front.split_to(most.min(front.len()));
@@ -126,38 +128,38 @@ impl Stream {
                 self.inbox.pop_front();
             }
             self.unread -= data.len();
-            return Read::Data(data);
+            return ReadResult::Data(data);
         }
         match &self.phase {
-            Phase::Ended(End::Broken(error)) => Read::Broken(error.clone()),
-            Phase::Ended(_) => Read::End,
-            _ => Read::Wait,
+            StreamState::Ended(StreamEnd::Broken(error)) => ReadResult::Broken(error.clone()),
+            StreamState::Ended(_) => ReadResult::End,
+            _ => ReadResult::Wait,
         }
     }
 
-    pub(super) fn keep(&mut self, payload: Bytes) {
+    pub(super) fn push_received(&mut self, payload: Bytes) {
         if payload.is_empty() {
             return;
         }
         self.unread += payload.len();
         if payload.len() >= COPIED {
-            self.gather();
+            self.coalesce_small();
             return self.inbox.push_back(payload);
         }
         self.small.extend_from_slice(&payload);
         if self.small.len() >= COPIED {
-            self.gather();
+            self.coalesce_small();
         }
     }
 
-    /// Puts what came in small payloads where it is read.
-    fn gather(&mut self) {
+    /// Moves small payloads to the inbox.
+    fn coalesce_small(&mut self) {
         if !self.small.is_empty() {
             self.inbox.push_back(self.small.split().freeze());
         }
     }
 
-    pub(super) fn drop_inbox(&mut self) {
+    pub(super) fn discard_received(&mut self) {
         self.inbox = VecDeque::new();
         self.small = BytesMut::new();
         self.unread = 0;

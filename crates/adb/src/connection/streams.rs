@@ -1,44 +1,43 @@
-//! What one does with the streams of a [`Connection`]: open, accept, read, write, close. Each public
-//! function is one call of [`crate::link`]; what packets do to streams is `packets`' matter.
+//! Stream operations of a [`Connection`]: open, accept, read, write, close. Each public function is one call from
+//! [`crate::link`]; packet handling is in `packets`.
 
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 
-use super::flow::{Flow, WINDOW};
-use super::stream::{End, Phase, Read, Stream, Write};
-use super::{Connection, Event, Stage};
+use super::flow_control::{FlowControl, WINDOW};
+use super::stream::{ReadResult, Stream, StreamEnd, StreamState, WriteResult};
+use super::{Connection, ConnectionState, Event};
 use crate::Error;
 use crate::wire::packet::Command;
 
-/// Bytes that a stream's writer may have queued.
+/// Limit on the bytes that a stream's writer may queue.
 pub(super) const OUTBOX: usize = 256 * 1024;
 
-/// Names that a host may expect at once.
+/// Limit on the service names that a host expects.
 pub(super) const MAX_EXPECTED: usize = 64;
 
 impl Connection {
-    /// Asks for a service. The id is usable at once; [`Event::Readable`] comes with the answer.
+    /// Opens a service. The id is usable immediately; [`Event::Readable`] signals the reply.
     ///
     /// # Errors
     /// The connection is not online, there are too many streams, or the name cannot be sent.
     pub fn open(&mut self, service: &str, now: Instant) -> Result<u32, Error> {
         match &self.stage {
-            Stage::Online => {}
-            Stage::Greeting => return Err(Error::vanished("it is not online yet")),
-            Stage::Ended(error) => return Err(error.clone()),
+            ConnectionState::Online => {}
+            ConnectionState::Greeting => {
+                return Err(Error::disconnected("the connection is not online yet"));
+            }
+            ConnectionState::Ended(error) => return Err(error.clone()),
         }
         let refused =
             |said: &str| Error::Refused { service: service.to_owned(), said: said.to_owned() };
         if service.len() >= self.chunk {
-            return Err(Error::TooLarge {
-                what: "the service's name".into(),
-                limit: self.chunk - 1,
-            });
+            return Err(Error::TooLarge { what: "the service name".into(), limit: self.chunk - 1 });
         }
-        // All but `abb` are handed to C.
+        // adbd passes all names but `abb` to C.
         if service.contains('\0') && !service.starts_with("abb") {
-            return Err(refused("a name with a NUL would reach the phone cut short"));
+            return Err(refused("a name with a NUL would be truncated on the phone"));
         }
         if self.streams.len() >= self.settings.max_streams {
             return Err(refused("too many streams are open"));
@@ -51,39 +50,40 @@ impl Connection {
         let window = if self.counted { WINDOW } else { 0 };
         self.emit(Command::Open, id, window, &name);
         self.unanswered_since.get_or_insert(now);
-        self.streams.insert(id, Stream::new(0, Phase::Opening, Flow::new(self.counted, 0)));
+        self.streams
+            .insert(id, Stream::new(0, StreamState::Opening, FlowControl::new(self.counted, 0)));
         Ok(id)
     }
 
-    /// Lets the phone open streams of this name from now on. A host refuses all others, as an adb
-    /// server does: they would reach into its computer.
+    /// Lets the phone open streams of this name from now on. A host refuses all others, as an adb server does: they
+    /// would reach into its computer.
     ///
     /// # Errors
-    /// It is expected already, or too much is.
+    /// The name is already expected, or too many names are.
     pub fn expect(&mut self, service: &str) -> Result<(), Error> {
         let refused =
             |said: &str| Error::Refused { service: service.to_owned(), said: said.to_owned() };
         if self.expected.len() >= MAX_EXPECTED {
-            return Err(refused("the phone may open too many services already"));
+            return Err(refused("too many reverse services are registered"));
         }
         if !self.expected.insert(service.to_owned()) {
-            return Err(refused("the phone may open it already"));
+            return Err(refused("this reverse service is already registered"));
         }
         Ok(())
     }
 
-    /// Lets the phone open streams of this name no longer. Those that it has opened go on.
+    /// No longer lets the phone open streams of this name. Open ones continue.
     pub fn unexpect(&mut self, service: &str) {
         self.expected.remove(service);
     }
 
-    /// Accepts an offered stream. `false` when it is gone already.
+    /// Accepts an offered stream. `false` if it is already gone.
     pub fn accept(&mut self, id: u32) -> bool {
         let Some(stream) = self.streams.get_mut(&id) else { return false };
-        if stream.phase != Phase::Offered {
+        if stream.phase != StreamState::Offered {
             return false;
         }
-        stream.phase = Phase::Open;
+        stream.phase = StreamState::Open;
         let remote = stream.remote;
         let window = WINDOW.to_le_bytes();
         self.emit(Command::Okay, id, remote, if self.counted { &window } else { &[] });
@@ -94,25 +94,25 @@ impl Connection {
     /// Refuses an offered stream.
     pub fn refuse(&mut self, id: u32) {
         if let Some(stream) = self.streams.remove(&id)
-            && stream.phase == Phase::Offered
+            && stream.phase == StreamState::Offered
         {
             self.emit(Command::Clse, 0, stream.remote, &[]);
         }
     }
 
-    /// Takes at most `most` bytes that came on a stream.
-    pub fn read(&mut self, id: u32, most: usize) -> Read {
-        let Some(stream) = self.streams.get_mut(&id) else { return Read::End };
+    /// Reads at most `most` bytes from a stream.
+    pub fn read(&mut self, id: u32, most: usize) -> ReadResult {
+        let Some(stream) = self.streams.get_mut(&id) else { return ReadResult::End };
         let read = stream.read(most);
-        if matches!(read, Read::Data(_)) {
-            self.settle(id);
+        if matches!(read, ReadResult::Data(_)) {
+            self.acknowledge_read(id);
         }
         read
     }
 
-    /// Queues as much of `data` as there is room for.
-    pub fn write(&mut self, id: u32, data: &[u8]) -> Write {
-        let Some(stream) = self.streams.get_mut(&id) else { return Write::Closed };
+    /// Queues as much of `data` as fits.
+    pub fn write(&mut self, id: u32, data: &[u8]) -> WriteResult {
+        let Some(stream) = self.streams.get_mut(&id) else { return WriteResult::Closed };
         if let Some(refusal) = stream.unwritable(OUTBOX) {
             return refusal;
         }
@@ -131,55 +131,57 @@ impl Connection {
             self.emit(Command::Wrte, id, remote, sent);
             self.pump(id);
         }
-        Write::Took(direct + queued)
+        WriteResult::Queued(direct + queued)
     }
 
-    /// Queues `head` and `body` together or not at all, so that two writers of one stream cannot
-    /// mix their frames. The queue may grow beyond its bound by one such frame.
-    pub fn write_frame(&mut self, id: u32, head: &[u8], body: &[u8]) -> Write {
-        let Some(stream) = self.streams.get_mut(&id) else { return Write::Closed };
+    /// Queues `head` and `body` together or not at all, so that two writers of one stream cannot mix their frames. One
+    /// such frame may exceed the queue's limit.
+    pub fn write_frame(&mut self, id: u32, head: &[u8], body: &[u8]) -> WriteResult {
+        let Some(stream) = self.streams.get_mut(&id) else { return WriteResult::Closed };
         if let Some(refusal) = stream.unwritable(OUTBOX) {
             return refusal;
         }
         stream.outbox.extend_from_slice(head);
         stream.outbox.extend_from_slice(body);
         self.pump(id);
-        Write::Took(body.len())
+        WriteResult::Queued(body.len())
     }
 
-    /// Whether everything written was handed over to be transmitted: `Took(0)` if so, `Full` while
-    /// some of it waits, else why the rest never will be.
-    pub fn flushed(&self, id: u32) -> Write {
-        self.streams.get(&id).map_or(Write::Took(0), Stream::flushed)
+    /// Whether everything written was passed on for transmission: `Took(0)` if so, `TooMany` while some of it waits,
+    /// otherwise why the rest never will be.
+    pub fn flushed(&self, id: u32) -> WriteResult {
+        self.streams.get(&id).map_or(WriteResult::Queued(0), Stream::flushed)
     }
 
-    /// Whether a released stream still waits for its queue to be sent.
+    /// Whether a released stream still has queued data to send.
     pub fn is_sending(&self) -> bool {
         self.streams.values().any(|stream| stream.released)
     }
 
-    /// Whether nothing more can come from the other end beyond what [`Self::read`] still gives.
+    /// Whether the peer can send nothing beyond what [`Self::read`] still returns.
     pub fn is_ended(&self, id: u32) -> bool {
-        self.streams.get(&id).is_none_or(|stream| matches!(stream.phase, Phase::Ended(_)))
+        self.streams.get(&id).is_none_or(|stream| matches!(stream.phase, StreamState::Ended(_)))
     }
 
-    /// Whether the other end has accepted a stream that we opened.
+    /// Whether the peer has accepted a stream that we opened.
     ///
     /// # Errors
-    /// `None` while it has not said; the inner error when it refused or went away.
+    /// `None` while it has not replied; the inner error if it refused or disconnected.
     pub fn opened(&self, id: u32, service: &str) -> Option<Result<(), Error>> {
         match self.streams.get(&id).map(|stream| &stream.phase) {
-            Some(Phase::Opening) => None,
-            Some(Phase::Ended(End::Refused)) | None => Some(Err(Error::Refused {
+            Some(StreamState::Opening) => None,
+            Some(StreamState::Ended(StreamEnd::Refused)) | None => Some(Err(Error::Refused {
                 service: service.to_owned(),
-                said: "the phone closed it at once".into(),
+                said: "the phone closed it immediately".into(),
             })),
-            Some(Phase::Ended(End::Broken(error))) => Some(Err(error.clone())),
-            Some(Phase::Open | Phase::Offered | Phase::Ended(End::Closed)) => Some(Ok(())),
+            Some(StreamState::Ended(StreamEnd::Broken(error))) => Some(Err(error.clone())),
+            Some(
+                StreamState::Open | StreamState::Offered | StreamState::Ended(StreamEnd::Closed),
+            ) => Some(Ok(())),
         }
     }
 
-    /// Closes a stream once its queue is sent. Reading goes on until [`Self::release`].
+    /// Closes a stream once its queue is sent. Reading continues until [`Self::release`].
     pub fn finish(&mut self, id: u32) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.finishing = true;
@@ -187,25 +189,25 @@ impl Connection {
         }
     }
 
-    /// Closes a stream once its queue is sent, and forgets it then: nobody will read it any more.
+    /// Closes a stream once its queue is sent, and then forgets it: nobody will read it.
     pub fn release(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         match stream.phase {
-            // If the other end accepts it later, its OKAY names an unknown id and is told CLSE.
-            Phase::Opening | Phase::Ended(_) => drop(self.streams.remove(&id)),
-            Phase::Offered => self.refuse(id),
-            Phase::Open => {
+            // If the peer accepts it later, its OKAY has an unknown id and gets CLSE.
+            StreamState::Opening | StreamState::Ended(_) => drop(self.streams.remove(&id)),
+            StreamState::Offered => self.refuse(id),
+            StreamState::Open => {
                 stream.released = true;
-                stream.drop_inbox();
+                stream.discard_received();
                 self.finish(id);
-                self.settle(id);
+                self.acknowledge_read(id);
             }
         }
     }
 
-    // Helpers, of packets too.
+    // Helpers, also used by packet handling.
 
-    /// Sends what a stream may send, and its CLSE when that was all of a finished one.
+    /// Sends what a stream may send, and CLSE after a finished stream's last data.
     pub(super) fn pump(&mut self, id: u32) {
         while let Some(stream) = self.streams.get_mut(&id)
             && stream.may_send()
@@ -218,26 +220,26 @@ impl Connection {
         }
         let Some(stream) = self.streams.get(&id) else { return };
         let remote = stream.remote;
-        if stream.finishing && stream.phase == Phase::Open && stream.outbox.is_empty() {
+        if stream.finishing && stream.phase == StreamState::Open && stream.outbox.is_empty() {
             self.emit(Command::Clse, id, remote, &[]);
-            self.end_stream(id, End::Closed);
+            self.end_stream(id, StreamEnd::Closed);
         }
     }
 
-    /// Acknowledges data of a stream if its reader has kept up.
-    pub(super) fn settle(&mut self, id: u32) {
+    /// Acknowledges a stream's data if its reader has kept up.
+    pub(super) fn acknowledge_read(&mut self, id: u32) {
         if let Some(stream) = self.streams.get_mut(&id)
-            && stream.phase == Phase::Open
-            && let Some(payload) = stream.due()
+            && stream.phase == StreamState::Open
+            && let Some(payload) = stream.take_due_okay()
         {
             let remote = stream.remote;
             self.emit(Command::Okay, id, remote, &payload);
         }
     }
 
-    pub(super) fn end_stream(&mut self, id: u32, end: End) {
+    pub(super) fn end_stream(&mut self, id: u32, end: StreamEnd) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        stream.phase = Phase::Ended(end);
+        stream.phase = StreamState::Ended(end);
         stream.cut_short = !stream.outbox.is_empty();
         stream.outbox = BytesMut::new();
         if stream.released {
@@ -248,11 +250,11 @@ impl Connection {
 
     pub(super) fn break_streams(&mut self, error: &Error) {
         let alive = |(id, stream): (&u32, &Stream)| {
-            (!matches!(stream.phase, Phase::Ended(_))).then_some(*id)
+            (!matches!(stream.phase, StreamState::Ended(_))).then_some(*id)
         };
         let ids: Vec<u32> = self.streams.iter().filter_map(alive).collect();
         for id in ids {
-            self.end_stream(id, End::Broken(error.clone()));
+            self.end_stream(id, StreamEnd::Broken(error.clone()));
         }
     }
 
@@ -276,13 +278,13 @@ mod tests {
 
     fn offered(host: &mut Connection) -> Option<u32> {
         std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
-            Event::Offered { id, .. } => Some(id),
+            Event::StreamOpened { id, .. } => Some(id),
             _ => None,
         })
     }
 
     #[test]
-    fn a_host_takes_only_what_it_expects_and_only_as_long() {
+    fn host_accepts_only_expected_services() {
         let mut host = online_host();
         host.expect("tcp:80").unwrap();
         for name in [&b"tcp:8"[..], b"tcp:800", b"tcp:22\0", b"tcp:22\0tcp:80", b"", b"\xff"] {
@@ -300,13 +302,13 @@ mod tests {
         host.unexpect("tcp:80");
         tell(&mut host, Command::Open, 8, 0, b"tcp:80");
         assert_eq!(said(&mut host), [(REFUSED, 0, 8, vec![])]);
-        assert_eq!(host.streams(), 2, "those that were taken go on");
+        assert_eq!(host.streams(), 2, "accepted streams continue");
         tell(&mut host, Command::Wrte, 6, 1, b"still here");
         assert_eq!(read_all(&mut host, 1).0, b"still here");
     }
 
     #[test]
-    fn a_name_is_expected_once_and_not_without_end() {
+    fn expected_names_are_unique_and_limited() {
         let mut host = online_host();
         for n in 0..MAX_EXPECTED {
             host.expect(&format!("tcp:{n}")).unwrap();

@@ -1,7 +1,7 @@
-//! Two state machines back to back, and one of them fed by hand: no sockets, no waiting. The talk
-//! about keys is tested beside its code.
+//! Two state machines back to back, or one fed by hand: no sockets, no waiting. Authentication is tested next to its
+//! code.
 
-use super::flow::{LEFT_BEHIND, READ_AHEAD};
+use super::flow_control::{LEFT_BEHIND, READ_AHEAD};
 use super::packets::MAX_ANSWERS;
 use super::streams::OUTBOX;
 use super::*;
@@ -9,12 +9,12 @@ use crate::wire::banner::Features;
 use crate::wire::packet::emit;
 use proptest::prelude::*;
 
-/// A host and a phone whose bytes are carried by hand.
+/// A host and a phone whose bytes are transferred by hand.
 pub(super) struct Pair {
     pub(super) host: Connection,
     pub(super) phone: Connection,
     now: Instant,
-    /// How many bytes are carried at once.
+    /// The number of bytes transferred at once.
     piece: usize,
     to_phone: BytesMut,
     to_host: BytesMut,
@@ -43,7 +43,7 @@ impl Pair {
         pair
     }
 
-    /// Carries bytes both ways until neither end has more to say.
+    /// Transfers bytes both ways until neither end has more to send.
     pub(super) fn carry(&mut self) {
         loop {
             let mut wire = BytesMut::new();
@@ -64,7 +64,7 @@ impl Pair {
         }
     }
 
-    /// Opens a stream and accepts it: the ids at the host and at the phone.
+    /// Opens a stream and accepts it. Returns its ids at the host and at the phone.
     pub(super) fn open(&mut self, service: &str) -> (u32, u32) {
         let id = self.host.open(service, self.now).unwrap();
         self.carry();
@@ -77,9 +77,9 @@ impl Pair {
     }
 }
 
-/// A stock adb offers 1 MiB to everyone, and hangs up on a phone of old that sends more than the 4 KiB of its own greeting.
+/// Stock adb offers 1 MiB to everyone. It disconnects from an old phone that sends more than the 4 KiB of its own CNXN.
 #[test]
-fn an_end_that_takes_small_packets_sends_small_ones() {
+fn end_with_small_packets_sends_small_packets() {
     let small = |settings: &mut Settings| {
         if settings.greeting.is_none() {
             settings.max_payload = packet::MIN_MAX_PAYLOAD;
@@ -95,19 +95,19 @@ fn an_end_that_takes_small_packets_sends_small_ones() {
 
 fn offered(connection: &mut Connection) -> Option<(u32, String)> {
     while let Some(event) = connection.poll_event() {
-        if let Event::Offered { id, service } = event {
+        if let Event::StreamOpened { id, service } = event {
             return Some((id, service));
         }
     }
     None
 }
 
-/// All that can be read now, and how it ended.
-pub(super) fn read_all(connection: &mut Connection, id: u32) -> (Vec<u8>, Read) {
+/// Everything that can be read now, and how it ended.
+pub(super) fn read_all(connection: &mut Connection, id: u32) -> (Vec<u8>, ReadResult) {
     let mut all = Vec::new();
     loop {
         match connection.read(id, 1000) {
-            Read::Data(data) => all.extend_from_slice(&data),
+            ReadResult::Data(data) => all.extend_from_slice(&data),
             end => return (all, end),
         }
     }
@@ -121,14 +121,14 @@ fn packets(bytes: &mut BytesMut) -> Vec<(Command, u32, u32, Vec<u8>)> {
     all
 }
 
-/// What an end says next, as packets.
+/// The packets that an end sends next.
 pub(super) fn said(connection: &mut Connection) -> Vec<(Command, u32, u32, Vec<u8>)> {
     let mut out = BytesMut::new();
     connection.transmit(&mut out);
     packets(&mut out)
 }
 
-/// Tells an end one packet.
+/// Delivers one packet to an end.
 pub(super) fn tell(
     connection: &mut Connection,
     command: Command,
@@ -142,7 +142,7 @@ pub(super) fn tell(
     assert!(bytes.is_empty());
 }
 
-/// A host that has been greeted, its greeting already taken.
+/// A host that is online, with its CNXN already taken.
 pub(super) fn online_host() -> Connection {
     let mut host = Connection::new(
         Role::Host,
@@ -156,7 +156,7 @@ pub(super) fn online_host() -> Connection {
 }
 
 #[test]
-fn both_ends_learn_who_the_other_is() {
+fn both_ends_learn_the_peers_banner() {
     for piece in [1, 7, usize::MAX] {
         let pair = Pair::with(|_| {}, piece);
         assert_eq!(pair.host.peer().unwrap().model(), Some("Model"));
@@ -167,19 +167,19 @@ fn both_ends_learn_who_the_other_is() {
 }
 
 #[test]
-fn data_flows_both_ways_in_order_however_the_bytes_are_cut() {
+fn data_flows_both_ways_at_any_split() {
     for piece in [1, 5, 4096, usize::MAX] {
         let mut pair = Pair::with(|_| {}, piece);
         let (at_host, at_phone) = pair.open("shell:cat");
         for round in 0..3u8 {
-            assert_eq!(pair.host.write(at_host, &[round, 1]), Write::Took(2));
-            assert_eq!(pair.phone.write(at_phone, &[round, 2, 3]), Write::Took(3));
+            assert_eq!(pair.host.write(at_host, &[round, 1]), WriteResult::Queued(2));
+            assert_eq!(pair.phone.write(at_phone, &[round, 2, 3]), WriteResult::Queued(3));
         }
         pair.carry();
         let (data, end) = read_all(&mut pair.phone, at_phone);
-        assert_eq!((data, end), (vec![0, 1, 1, 1, 2, 1], Read::Wait));
+        assert_eq!((data, end), (vec![0, 1, 1, 1, 2, 1], ReadResult::Wait));
         let (data, end) = read_all(&mut pair.host, at_host);
-        assert_eq!((data, end), (vec![0, 2, 3, 1, 2, 3, 2, 2, 3], Read::Wait));
+        assert_eq!((data, end), (vec![0, 2, 3, 1, 2, 3, 2, 2, 3], ReadResult::Wait));
     }
 }
 
@@ -197,7 +197,7 @@ fn many_streams_share_the_connection() {
 }
 
 #[test]
-fn a_stream_has_one_unacknowledged_write_at_a_time() {
+fn stream_has_one_unacknowledged_write_at_a_time() {
     let mut host = online_host();
     let id = host.open("shell:cat", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 9, id, &[]);
@@ -211,19 +211,19 @@ fn a_stream_has_one_unacknowledged_write_at_a_time() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_stops_the_writer() {
+fn idle_reader_stops_the_writer() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:yes");
     let block = vec![7; 100_000];
     let mut written = 0;
     for _ in 0..100 {
-        if let Write::Took(n) = pair.phone.write(at_phone, &block) {
+        if let WriteResult::Queued(n) = pair.phone.write(at_phone, &block) {
             written += n;
         }
         pair.carry();
     }
-    assert_eq!(pair.phone.write(at_phone, &block), Write::Full);
-    assert!(written <= OUTBOX + 2 * CHUNK + READ_AHEAD, "{written} bytes are on the way");
+    assert_eq!(pair.phone.write(at_phone, &block), WriteResult::Full);
+    assert!(written <= OUTBOX + 2 * CHUNK + READ_AHEAD, "{written} bytes are in flight");
 
     let mut read = 0;
     loop {
@@ -235,11 +235,11 @@ fn a_reader_that_does_not_read_stops_the_writer() {
         pair.carry();
     }
     assert_eq!(read, written);
-    assert!(matches!(pair.phone.write(at_phone, &block), Write::Took(_)));
+    assert!(matches!(pair.phone.write(at_phone, &block), WriteResult::Queued(_)));
 }
 
 #[test]
-fn a_stream_that_is_not_read_does_not_hold_up_another() {
+fn unread_stream_does_not_block_another() {
     let mut pair = Pair::new();
     let (_, stuck) = pair.open("exec:yes");
     let (at_host, lively) = pair.open("exec:date");
@@ -257,27 +257,27 @@ fn queued_data_arrives_before_the_close() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:cat big");
     let big = vec![42; OUTBOX + CHUNK];
-    assert_eq!(pair.phone.write(at_phone, &big), Write::Took(big.len()));
+    assert_eq!(pair.phone.write(at_phone, &big), WriteResult::Queued(big.len()));
     pair.phone.release(at_phone);
     let mut read = Vec::new();
     let end = loop {
         pair.carry();
         match read_all(&mut pair.host, at_host) {
-            (data, Read::Wait) => read.extend(data),
+            (data, ReadResult::Wait) => read.extend(data),
             (data, end) => {
                 read.extend(data);
                 break end;
             }
         }
     };
-    assert_eq!(end, Read::End);
+    assert_eq!(end, ReadResult::End);
     assert_eq!(read.len(), big.len());
     assert_eq!(pair.phone.streams(), 0, "a released stream is forgotten once it is sent");
 }
 
 #[test]
-fn data_and_close_in_one_breath_are_both_seen() {
-    // Real adbd sends CLSE right behind the last WRTE, without waiting for the OKAY.
+fn data_and_close_in_one_batch_both_arrive() {
+    // Real adbd sends CLSE right after the last WRTE, without waiting for the OKAY.
     let mut host = online_host();
     let id = host.open("exec:date", Instant::now()).unwrap();
     said(&mut host);
@@ -286,26 +286,26 @@ fn data_and_close_in_one_breath_are_both_seen() {
     emit(&mut bytes, Command::Wrte, 5, id, b"noon", true);
     emit(&mut bytes, Command::Clse, 5, id, &[], true);
     host.receive(&mut bytes, Instant::now());
-    assert_eq!(read_all(&mut host, id), (b"noon".to_vec(), Read::End));
+    assert_eq!(read_all(&mut host, id), (b"noon".to_vec(), ReadResult::End));
     assert_eq!(
         said(&mut host),
         [(Command::Clse, id, 5, vec![])],
         "CLSE is answered, WRTE needs none"
     );
-    assert_eq!(host.write(id, b"late"), Write::Closed);
+    assert_eq!(host.write(id, b"late"), WriteResult::Closed);
 }
 
 #[test]
-fn finishing_lets_the_reader_have_what_came_before() {
+fn finishing_keeps_received_data_readable() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("shell:cat");
     pair.phone.write(at_phone, b"kept");
     pair.carry();
     pair.host.finish(at_host);
     pair.carry();
-    assert_eq!(pair.host.write(at_host, b"x"), Write::Closed);
-    assert_eq!(read_all(&mut pair.host, at_host), (b"kept".to_vec(), Read::End));
-    assert_eq!(read_all(&mut pair.phone, at_phone), (vec![], Read::End));
+    assert_eq!(pair.host.write(at_host, b"x"), WriteResult::Closed);
+    assert_eq!(read_all(&mut pair.host, at_host), (b"kept".to_vec(), ReadResult::End));
+    assert_eq!(read_all(&mut pair.phone, at_phone), (vec![], ReadResult::End));
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn a_refused_service_says_so() {
 }
 
 #[test]
-fn a_stream_given_up_before_it_was_accepted_is_closed_at_the_phone() {
+fn stream_dropped_while_opening_closes_at_the_phone() {
     let mut pair = Pair::new();
     let id = pair.host.open("shell:sleep 9", pair.now).unwrap();
     pair.host.release(id);
@@ -335,7 +335,7 @@ fn a_stream_given_up_before_it_was_accepted_is_closed_at_the_phone() {
 }
 
 #[test]
-fn what_was_written_before_a_stream_was_accepted_is_sent_then() {
+fn data_written_while_opening_is_sent_on_accept() {
     let mut pair = Pair::new();
     let id = pair.host.open("shell:cat", pair.now).unwrap();
     pair.host.write(id, b"early");
@@ -345,11 +345,11 @@ fn what_was_written_before_a_stream_was_accepted_is_sent_then() {
     pair.phone.finish(at_phone);
     assert!(pair.phone.accept(at_phone));
     pair.carry();
-    assert_eq!(read_all(&mut pair.host, id), (b"welcome".to_vec(), Read::End));
+    assert_eq!(read_all(&mut pair.host, id), (b"welcome".to_vec(), ReadResult::End));
 }
 
 #[test]
-fn stray_packets_are_answered_as_adb_does() {
+fn stray_packets_get_adbs_replies() {
     let check = |command, arg0, arg1, answer: &[(Command, u32, u32, Vec<u8>)]| {
         let mut host = online_host();
         tell(&mut host, command, arg0, arg1, b"");
@@ -368,19 +368,23 @@ fn stray_packets_are_answered_as_adb_does() {
 }
 
 #[test]
-fn a_packet_for_anothers_stream_is_passed_over() {
+fn packet_with_a_foreign_stream_id_is_ignored() {
     let mut host = online_host();
     let id = host.open("shell:", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
     tell(&mut host, Command::Wrte, 6, id, b"not ours");
     tell(&mut host, Command::Clse, 6, id, &[]);
-    assert_eq!(read_all(&mut host, id), (vec![], Read::Wait));
+    assert_eq!(read_all(&mut host, id), (vec![], ReadResult::Wait));
     tell(&mut host, Command::Clse, 0, id, &[]);
-    assert_eq!(read_all(&mut host, id), (vec![], Read::End), "0 closes whichever stream it is");
+    assert_eq!(
+        read_all(&mut host, id),
+        (vec![], ReadResult::End),
+        "0 closes whichever stream it is"
+    );
 }
 
 #[test]
-fn what_an_ended_service_left_behind_comes_without_waiting() {
+fn ended_services_leftover_data_arrives_unacknowledged() {
     let mut host = online_host();
     let id = host.open("exec:cat big", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
@@ -391,12 +395,12 @@ fn what_an_ended_service_left_behind_comes_without_waiting() {
     tell(&mut host, Command::Clse, 5, id, &[]);
     let (data, end) = read_all(&mut host, id);
     assert_eq!(data, [0, 1, 2, 3].map(|n| vec![n; 2 * READ_AHEAD]).concat());
-    assert_eq!(end, Read::End);
+    assert_eq!(end, ReadResult::End);
     assert_eq!(said(&mut host), [(Command::Clse, id, 5, vec![])]);
 }
 
 #[test]
-fn data_that_did_not_wait_is_acknowledged_once_it_is_read() {
+fn unsolicited_data_is_acknowledged_after_reading() {
     let mut host = online_host();
     let id = host.open("exec:cat big", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
@@ -409,7 +413,7 @@ fn data_that_did_not_wait_is_acknowledged_once_it_is_read() {
 }
 
 #[test]
-fn a_writer_that_ignores_flow_control_loses_its_stream() {
+fn writer_ignoring_flow_control_loses_its_stream() {
     let mut host = online_host();
     let id = host.open("exec:yes", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
@@ -418,14 +422,14 @@ fn a_writer_that_ignores_flow_control_loses_its_stream() {
         tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD]);
     }
     let (data, end) = read_all(&mut host, id);
-    assert_eq!(data.len(), most * READ_AHEAD, "no more than that is held");
-    assert!(matches!(end, Read::Broken(Error::Protocol { .. })));
+    assert_eq!(data.len(), most * READ_AHEAD, "no more than that is kept");
+    assert!(matches!(end, ReadResult::Broken(Error::Protocol { .. })));
 
     assert_eq!(host.ended(), None, "the other streams live on");
 }
 
 #[test]
-fn a_writer_of_single_bytes_is_stopped_like_any_other() {
+fn writer_of_single_bytes_is_stopped() {
     let mut host = online_host();
     let id = host.open("exec:yes", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
@@ -439,13 +443,13 @@ fn a_writer_of_single_bytes_is_stopped_like_any_other() {
         }
         assert!(written <= READ_AHEAD, "each costs a byte");
     }
-    let Read::Data(piece) = host.read(id, usize::MAX) else { panic!("nothing to read") };
-    assert!(piece.len() >= 16 * 1024, "they are put together");
-    assert_eq!(said(&mut host), [(Command::Okay, id, 5, vec![])], "and goes on when it is read");
+    let ReadResult::Data(piece) = host.read(id, usize::MAX) else { panic!("nothing to read") };
+    assert!(piece.len() >= 16 * 1024, "they are coalesced");
+    assert_eq!(said(&mut host), [(Command::Okay, id, 5, vec![])], "and continues after reading");
 }
 
 #[test]
-fn ids_are_not_reused_while_they_live() {
+fn live_ids_are_not_reused() {
     let mut host = online_host();
     host.next_id = u32::MAX;
     let first = host.open("a:", Instant::now()).unwrap();
@@ -456,7 +460,7 @@ fn ids_are_not_reused_while_they_live() {
 }
 
 #[test]
-fn streams_are_bounded_at_both_ends() {
+fn streams_are_limited_at_both_ends() {
     let mut pair = Pair::with(|settings| settings.max_streams = 2, usize::MAX);
     pair.open("a:");
     pair.open("b:");
@@ -466,7 +470,7 @@ fn streams_are_bounded_at_both_ends() {
 }
 
 #[test]
-fn a_peer_that_opens_and_closes_in_a_loop_meets_the_bound() {
+fn opening_and_closing_in_a_loop_hits_the_limit() {
     let mut pair = Pair::with(|settings| settings.max_streams = 2, usize::MAX);
     for theirs in 1..=5 {
         tell(&mut pair.phone, Command::Open, theirs, 0, b"a:\0");
@@ -485,7 +489,7 @@ fn a_peer_that_opens_and_closes_in_a_loop_meets_the_bound() {
 }
 
 #[test]
-fn a_greeting_that_is_not_answered_ends() {
+fn handshake_times_out() {
     let now = Instant::now();
     let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), now);
     let deadline = host.deadline().unwrap();
@@ -497,7 +501,7 @@ fn a_greeting_that_is_not_answered_ends() {
 }
 
 #[test]
-fn an_old_peer_gets_sums_and_damage_is_seen() {
+fn old_peer_gets_checksums_and_corruption_is_detected() {
     let mut pair = Pair::with(|settings| settings.version = packet::VERSION_WITH_SUMS, usize::MAX);
     let (at_host, at_phone) = pair.open("shell:cat");
     pair.host.write(at_host, b"sum me");
@@ -508,11 +512,11 @@ fn an_old_peer_gets_sums_and_damage_is_seen() {
     assert_eq!(read_all(&mut pair.phone, at_phone).0, b"sum me");
     damaged[packet::HEADER] ^= 1;
     pair.phone.receive(&mut damaged, pair.now);
-    assert!(pair.phone.ended().unwrap().to_string().contains("damaged"));
+    assert!(pair.phone.ended().unwrap().to_string().contains("wrong checksum"));
 }
 
 #[test]
-fn an_old_peer_gets_small_payloads() {
+fn old_peer_gets_small_payloads() {
     let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), Instant::now());
     tell(&mut host, Command::Cnxn, packet::VERSION_WITH_SUMS, 4096, b"device::\0");
     let id = host.open("exec:cat", Instant::now()).unwrap();
@@ -524,49 +528,55 @@ fn an_old_peer_gets_small_payloads() {
 }
 
 #[test]
-fn a_phone_greeted_anew_breaks_its_streams_and_goes_on() {
+fn second_cnxn_breaks_streams_and_continues() {
     let mut pair = Pair::new();
     let (_, at_phone) = pair.open("shell:");
     tell(&mut pair.phone, Command::Cnxn, packet::VERSION, 1 << 20, b"host::");
-    assert!(matches!(read_all(&mut pair.phone, at_phone).1, Read::Broken(Error::Vanished { .. })));
+    assert!(matches!(
+        read_all(&mut pair.phone, at_phone).1,
+        ReadResult::Broken(Error::Disconnected { .. })
+    ));
     assert!(pair.phone.peer().is_some());
 }
 
 #[test]
-fn an_ended_connection_tells_every_stream_why() {
+fn ended_connection_reports_its_error_to_every_stream() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:date");
     pair.phone.write(at_phone, b"half");
     pair.carry();
-    let why = Error::vanished("cable pulled");
+    let why = Error::disconnected("cable pulled");
     pair.host.end(why.clone());
-    assert_eq!(read_all(&mut pair.host, at_host), (b"half".to_vec(), Read::Broken(why.clone())));
-    assert_eq!(pair.host.write(at_host, b"x"), Write::Broken(why.clone()));
+    assert_eq!(
+        read_all(&mut pair.host, at_host),
+        (b"half".to_vec(), ReadResult::Broken(why.clone()))
+    );
+    assert_eq!(pair.host.write(at_host, b"x"), WriteResult::Broken(why.clone()));
     assert_eq!(pair.host.open("x:", pair.now), Err(why));
 }
 
 #[test]
-fn silence_after_an_open_is_told_since_when() {
+fn unanswered_open_is_reported_with_its_start() {
     let mut host = online_host();
     assert_eq!(host.unanswered_since(), None);
     let start = Instant::now();
     let id = host.open("shell:", start).unwrap();
     host.open("shell:", start + Duration::from_secs(1)).unwrap();
     host.release(id);
-    assert_eq!(host.unanswered_since(), Some(start), "given up or not, it was never answered");
+    assert_eq!(host.unanswered_since(), Some(start), "dropped or not, it was never answered");
     tell(&mut host, Command::Clse, 0, id, &[]);
     assert_eq!(host.unanswered_since(), None);
 }
 
 #[test]
-fn a_service_name_with_a_nul_is_not_sent_cut_short() {
+fn service_name_with_nul_is_not_truncated() {
     let mut host = online_host();
     assert!(matches!(host.open("shell:a\0b", Instant::now()), Err(Error::Refused { .. })));
     assert_eq!(said(&mut host), []);
 }
 
 #[test]
-fn a_peer_that_never_reads_its_answers_is_cut_off() {
+fn peer_that_never_reads_replies_is_disconnected() {
     let mut host = online_host();
     for _ in 0..=MAX_ANSWERS {
         tell(&mut host, Command::Okay, 5, 77, &[]);
@@ -574,7 +584,7 @@ fn a_peer_that_never_reads_its_answers_is_cut_off() {
     assert!(matches!(host.ended(), Some(Error::Protocol { .. })));
 }
 
-/// One packet of garbage with a sound header: ids and sizes are small, so that they often meet.
+/// A random packet with a valid header. Ids and sizes are small, so that they often collide.
 fn any_packet() -> impl Strategy<Value = (Command, u32, u32, Vec<u8>)> {
     let command = prop::sample::select(vec![
         Command::Cnxn,
@@ -599,7 +609,7 @@ proptest! {
     }
 
     #[test]
-    fn packets_in_any_order_keep_everything_bounded(
+    fn random_packets_keep_everything_bounded(
         told in prop::collection::vec(any_packet(), 0..200),
         phone: bool,
         counted: bool,
@@ -616,8 +626,8 @@ proptest! {
             tell(&mut connection, command, arg0, arg1, &payload);
             while let Some(event) = connection.poll_event() {
                 match event {
-                    Event::Offered { id, .. } if id % 2 == 0 => drop(connection.accept(id)),
-                    Event::Offered { id, .. } => connection.refuse(id),
+                    Event::StreamOpened { id, .. } if id % 2 == 0 => drop(connection.accept(id)),
+                    Event::StreamOpened { id, .. } => connection.refuse(id),
                     Event::Readable(id) if id % 3 == 0 => drop(connection.read(id, 8)),
                     Event::Writable(id) => drop(connection.write(id, b"abc")),
                     _ => {}
@@ -625,18 +635,18 @@ proptest! {
             }
             prop_assert!(connection.streams() <= connection.settings.max_streams);
         }
-        connection.end(Error::vanished("done"));
+        connection.end(Error::disconnected("done"));
         let ids: Vec<u32> = connection.streams.keys().copied().collect();
         for id in ids {
             let (_, end) = read_all(&mut connection, id);
-            prop_assert!(matches!(end, Read::End | Read::Broken(_)));
+            prop_assert!(matches!(end, ReadResult::End | ReadResult::Broken(_)));
             connection.release(id);
         }
         prop_assert_eq!(connection.streams(), 0);
     }
 
     #[test]
-    fn what_is_written_is_read_however_it_is_cut(
+    fn written_data_is_read_at_any_split(
         writes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..20),
         piece in 1usize..5000,
         counted: bool,
@@ -650,7 +660,7 @@ proptest! {
         let (at_host, at_phone) = pair.open("exec:cat");
         let mut read = Vec::new();
         for data in &writes {
-            prop_assert_eq!(pair.host.write(at_host, data), Write::Took(data.len()));
+            prop_assert_eq!(pair.host.write(at_host, data), WriteResult::Queued(data.len()));
             pair.carry();
             read.extend(read_all(&mut pair.phone, at_phone).0);
         }
@@ -659,6 +669,6 @@ proptest! {
         let (rest, end) = read_all(&mut pair.phone, at_phone);
         read.extend(rest);
         prop_assert_eq!(read, writes.concat());
-        prop_assert_eq!(end, Read::End);
+        prop_assert_eq!(end, ReadResult::End);
     }
 }

@@ -1,7 +1,7 @@
-//! The phone's half of `shell,v2`: a command's input, output, errors and exit over one stream.
+//! The phone's end of `shell,v2`: a command's input, output, errors and exit status over one stream.
 //!
-//! For `shell:` and `exec:` the stream itself is input and output. Terminals (`pty`) are not made
-//! here; a window size that the host sends is passed over.
+//! For `shell:` and `exec:` the stream itself is input and output. Terminals (`pty`) are not created here; a window
+//! size from the host is ignored.
 
 use std::io;
 use std::pin::Pin;
@@ -14,25 +14,25 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::link::LinkStream;
 use crate::wire::shell::{Decoder, Frame, Id, header};
 
-/// The longest frame that is sent.
+/// Limit on a sent frame.
 const MAX_FRAME: usize = 32 * 1024;
-/// Room that is made for each read.
+/// Buffer space for each read.
 const READ: usize = 16 * 1024;
 
-/// A stream taken apart. The parts can go to different tasks.
+/// A stream split into parts, which can go to different tasks.
 pub struct ShellIo {
-    /// What the host sends to the command; ends when the host says so or goes away.
+    /// The command's input from the host; ends when the host closes it or disconnects.
     pub stdin: ShellInput,
-    /// The command's output.
+    /// The command's standard output.
     pub stdout: ShellOutput,
-    /// The command's errors.
+    /// The command's standard error.
     pub stderr: ShellOutput,
-    /// How it ends.
+    /// Ends the command.
     pub control: ShellControl,
 }
 
 impl ShellIo {
-    /// Begins to speak shell v2 on a stream.
+    /// Starts shell v2 on a stream.
     pub fn new(stream: LinkStream) -> Self {
         let stream = Arc::new(stream);
         let output = |id| ShellOutput { stream: stream.clone(), id };
@@ -51,27 +51,26 @@ impl ShellIo {
     }
 }
 
-/// Ends a command, or tells that nobody waits for it any more.
+/// Ends a command, or reports that the host no longer waits for it.
 pub struct ShellControl {
     stream: Arc<LinkStream>,
 }
 
 impl ShellControl {
-    /// Tells the host the exit status and closes the stream, the other parts included, once all
-    /// output has been sent. A host that has gone is not told, which is no error.
+    /// Sends the exit status and closes the stream, other parts included, after all output has been sent. A
+    /// disconnected host is not an error.
     pub async fn exit(self, status: u8) {
         let _ = self.stream.write_frame(&header(Id::Exit, 1), &[status]).await;
         self.stream.finish();
     }
 
-    /// Waits until the host has closed the stream, as Ctrl-C in `adb shell` does. The command
-    /// should end then.
-    pub async fn gone(&self) {
+    /// Waits until the host closes the stream, as Ctrl-C in `adb shell` does. The command should end then.
+    pub async fn closed(&self) {
         self.stream.closed().await;
     }
 }
 
-/// One of the two outputs. Each write is one frame, so that flushing is never needed.
+/// Standard output or standard error. Each write is one frame, so no flush is needed.
 pub struct ShellOutput {
     stream: Arc<LinkStream>,
     id: Id,
@@ -96,7 +95,7 @@ impl AsyncWrite for ShellOutput {
         Poll::Ready(Ok(()))
     }
 
-    /// Does nothing: an output has no end of its own, only the command has.
+    /// Does nothing: only the command ends, not its outputs.
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -1,10 +1,9 @@
-//! The named places inside a phone that has no sockets: programs listen there, hosts reach them by
-//! `tcp:`, `localabstract:` and the like, and hosts listen there themselves by `reverse:`.
+//! Named sockets inside a phone that has no real ones. Programs listen on them, hosts connect to them through `tcp:`,
+//! `localabstract:` and the like, and hosts listen on them through `reverse:`.
 //!
-//! Begin with [`Sockets`]: a phone has one for all of its connections, and gives it the services that
-//! it does not serve itself. [`Sockets::listen`] and [`Sockets::connect`] are for the programs inside.
-//! Words and order of the answers are those of `handle_forward_request` in AOSP's `adb.cpp`, as
-//! compiled for a phone.
+//! Start with [`Sockets`]: a phone has one for all its connections, and passes it the services that it does not serve
+//! itself. [`Sockets::listen`] and [`Sockets::connect`] are for programs on the phone. Texts and order of the replies
+//! follow `handle_forward_request` in AOSP's `adb.cpp`, as compiled for a phone.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,63 +12,63 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 
-use super::{Handler, Refused, handler};
-use crate::link::{LinkStream, Opener};
+use super::{Handler, ServiceRefused, handler};
+use crate::link::{LinkStream, StreamOpener};
 use crate::splice::splice;
 use crate::transport::Io;
 use crate::wire::forward::{Forward, Request};
 use crate::wire::smart;
 
-/// Places at which somebody may listen at once.
+/// Limit on sockets that are listened on.
 const MAX_PLACES: usize = 256;
-/// Who may wait at one place until they are taken in.
+/// Limit on connections that wait to be accepted at one socket.
 const BACKLOG: usize = 16;
-/// Bytes under way inside the phone, each way.
+/// Bytes in flight inside the phone, each way.
 const ROOM: usize = 64 * 1024;
-/// The kinds of places that are known; `socket_spec.cpp` in AOSP's adb has a few more.
+/// The known kinds of sockets; `socket_spec.cpp` in AOSP's adb has a few more.
 const KINDS: [&str; 5] = ["tcp", "local", "localabstract", "localreserved", "localfilesystem"];
-/// From where on ports are chosen, as Linux does.
+/// The first port to choose automatically, as on Linux.
 const FIRST_FREE: u16 = 32768;
 
-/// A phone's places. A clone is another handle on the same ones.
+/// A phone's sockets. Clones share them.
 #[derive(Clone, Default)]
-pub struct Sockets(Arc<Mutex<BTreeMap<String, Ear>>>);
+pub struct Sockets(Arc<Mutex<BTreeMap<String, SocketOwner>>>);
 
 /// One end of a connection.
 pub type Pipe = Box<dyn Io>;
 
-/// Why nobody can listen at a place, or connect there.
+/// Why listening or connecting failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unavailable {
-    /// It is no name of a place.
-    NoPlace,
-    /// Somebody listens there already.
-    InUse,
-    /// There are too many, or too many wait to be taken in.
-    Full,
-    /// Nobody listens there, or a host that listened is gone or refuses.
-    Nobody,
+pub enum SocketError {
+    /// Not a valid socket name.
+    InvalidName,
+    /// The socket is already listened on.
+    AddrInUse,
+    /// Too many sockets, or too many connections waiting.
+    TooMany,
+    /// Nobody listens, or the listening host is gone or refuses.
+    ConnectionRefused,
 }
 
-impl fmt::Display for Unavailable {
-    /// Linux' words.
+impl fmt::Display for SocketError {
+    /// Linux' messages.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::NoPlace => "Invalid argument",
-            Self::InUse => "Address already in use",
-            Self::Full => "Too many open files",
-            Self::Nobody => "Connection refused",
+            Self::InvalidName => "Invalid argument",
+            Self::AddrInUse => "Address already in use",
+            Self::TooMany => "Too many open files",
+            Self::ConnectionRefused => "Connection refused",
         })
     }
 }
 
-/// Who listens at a place.
-enum Ear {
+/// Who listens on a socket.
+enum SocketOwner {
     Program(mpsc::Sender<Pipe>),
-    Host { opener: Opener, target: String },
+    Host { opener: StreamOpener, target: String },
 }
 
-impl Ear {
+impl SocketOwner {
     fn is_gone(&self) -> bool {
         match self {
             Self::Program(sender) => sender.is_closed(),
@@ -78,94 +77,93 @@ impl Ear {
     }
 }
 
-/// What a program accepts connections from. Dropping it frees the place.
+/// Accepts connections for a program. Dropping it frees the socket.
 pub struct Listener {
     place: String,
     connections: mpsc::Receiver<Pipe>,
 }
 
 impl Listener {
-    /// Where it listens: with the port that was chosen.
-    pub fn place(&self) -> &str {
+    /// The socket's name, with the chosen port.
+    pub fn name(&self) -> &str {
         &self.place
     }
 
-    /// Waits for the next who connects. Safe to be cancelled.
+    /// Waits for the next connection. Cancel-safe.
     pub async fn accept(&mut self) -> Option<Pipe> {
         self.connections.recv().await
     }
 }
 
 impl Sockets {
-    /// Lets a program of the phone listen at `place`, such as `localabstract:helper` or `tcp:0`.
+    /// Lets a program of the phone listen on `place`, such as `localabstract:helper` or `tcp:0`.
     ///
     /// # Errors
-    /// It is no place, it is taken, or there are too many.
-    pub fn listen(&self, place: &str) -> Result<Listener, Unavailable> {
+    /// The name is invalid, the socket is in use, or there are too many.
+    pub fn listen(&self, place: &str) -> Result<Listener, SocketError> {
         let (sender, connections) = mpsc::channel(BACKLOG);
-        let place = self.put(place, Ear::Program(sender), false)?;
+        let place = self.bind(place, SocketOwner::Program(sender), false)?;
         Ok(Listener { place, connections })
     }
 
-    /// Connects a program of the phone to `place`, whoever listens there: another program, or a host
-    /// that had it reversed.
+    /// Connects a program of the phone to `place`: to another program, or to a host with a reverse forward.
     ///
     /// # Errors
-    /// Nobody listens there, or too many wait already.
-    pub async fn connect(&self, place: &str) -> Result<Pipe, Unavailable> {
-        let place = normal(place).ok_or(Unavailable::NoPlace)?;
+    /// Nobody listens, or too many connections are waiting.
+    pub async fn connect(&self, place: &str) -> Result<Pipe, SocketError> {
+        let place = normal(place).ok_or(SocketError::InvalidName)?;
         let (opener, target) = match self.lock().get(&place) {
-            Some(Ear::Host { opener, target }) => (opener.clone(), target.clone()),
-            Some(Ear::Program(sender)) => return knock(sender),
-            None => return Err(Unavailable::Nobody),
+            Some(SocketOwner::Host { opener, target }) => (opener.clone(), target.clone()),
+            Some(SocketOwner::Program(sender)) => return connect_to_program(sender),
+            None => return Err(SocketError::ConnectionRefused),
         };
-        let stream = opener.open(&target).await.map_err(|_| Unavailable::Nobody)?;
+        let stream = opener.open(&target).await.map_err(|_| SocketError::ConnectionRefused)?;
         Ok(Box::new(stream))
     }
 
-    /// Serves what a host asks of places; `None` when `service` is something else.
-    pub fn serve(&self, service: &str) -> Option<Result<Handler, Refused>> {
+    /// Serves a host's request about sockets; `None` if `service` is something else.
+    pub fn serve(&self, service: &str) -> Option<Result<Handler, ServiceRefused>> {
         let sockets = self.clone();
         if let Some(request) = service.strip_prefix("reverse:") {
             let request = Request::read(request).map_err(|malformed| malformed.0);
             return Some(Ok(handler(async move |mut stream: LinkStream| {
                 let answer = sockets.answer(request, &stream);
-                // A host that has gone needs no answer.
+                // A disconnected host needs no reply.
                 let _ = stream.write_all(&answer).await;
             })));
         }
         let (kind, _) = service.split_once(':')?;
         KINDS.contains(&kind).then(|| {
-            let place = normal(service).ok_or(Refused)?;
+            let place = normal(service).ok_or(ServiceRefused)?;
             match self.lock().get(&place) {
-                Some(Ear::Program(sender)) => {
-                    let pipe = knock(sender).map_err(|_| Refused)?;
+                Some(SocketOwner::Program(sender)) => {
+                    let pipe = connect_to_program(sender).map_err(|_| ServiceRefused)?;
                     Ok(handler(move |stream| splice(pipe, stream)))
                 }
-                // Another host, or the same one: it is asked meanwhile.
-                Some(Ear::Host { .. }) => Ok(handler(async move |stream| {
+                // The same or another host: ask it meanwhile.
+                Some(SocketOwner::Host { .. }) => Ok(handler(async move |stream| {
                     if let Ok(pipe) = sockets.connect(&place).await {
                         splice(pipe, stream).await;
                     }
                 })),
-                None => Err(Refused),
+                None => Err(ServiceRefused),
             }
         })
     }
 
-    /// What a host that asks by `stream` is told.
+    /// The reply to the host behind `stream`.
     fn answer(&self, request: Result<Request, String>, stream: &LinkStream) -> Vec<u8> {
         let done = match request {
             Ok(Request::List) => return text(&self.list()),
             Ok(Request::KillAll) => {
-                self.lock().retain(|_, ear| matches!(ear, Ear::Program(_)));
+                self.lock().retain(|_, ear| matches!(ear, SocketOwner::Program(_)));
                 Ok(None)
             }
             Ok(Request::Kill { listen }) => self.kill(&listen).map(|()| None),
             Ok(Request::Forward { listen, target, rebind }) => {
-                let ear = Ear::Host { opener: stream.opener(), target };
-                self.put(&listen, ear, rebind).map(|place| port(&place)).map_err(|why| match why {
-                    Unavailable::InUse if !rebind => "cannot rebind existing socket".to_owned(),
+                let ear = SocketOwner::Host { opener: stream.opener(), target };
+                self.bind(&listen, ear, rebind).map(|place| port(&place)).map_err(|why| match why {
+                    SocketError::AddrInUse if !rebind => "cannot rebind existing socket".to_owned(),
                     why => format!("cannot bind listener: {why}"),
                 })
             }
@@ -178,19 +176,19 @@ impl Sockets {
         }
     }
 
-    /// Takes a place, and tells its name.
-    fn put(&self, place: &str, ear: Ear, rebind: bool) -> Result<String, Unavailable> {
-        let mut place = normal(place).ok_or(Unavailable::NoPlace)?;
+    /// Binds a socket and returns its name.
+    fn bind(&self, place: &str, ear: SocketOwner, rebind: bool) -> Result<String, SocketError> {
+        let mut place = normal(place).ok_or(SocketError::InvalidName)?;
         let mut places = self.lock();
         places.retain(|_, ear| !ear.is_gone());
         if place == "tcp:0" {
             let mut free = (FIRST_FREE..=u16::MAX).map(|port| format!("tcp:{port}"));
-            place = free.find(|place| !places.contains_key(place)).ok_or(Unavailable::Full)?;
+            place = free.find(|place| !places.contains_key(place)).ok_or(SocketError::TooMany)?;
         }
         match places.get(&place) {
-            Some(Ear::Host { .. }) if rebind => {}
-            Some(_) => return Err(Unavailable::InUse),
-            None if places.len() >= MAX_PLACES => return Err(Unavailable::Full),
+            Some(SocketOwner::Host { .. }) if rebind => {}
+            Some(_) => return Err(SocketError::AddrInUse),
+            None if places.len() >= MAX_PLACES => return Err(SocketError::TooMany),
             None => {}
         }
         places.insert(place.clone(), ear);
@@ -201,16 +199,16 @@ impl Sockets {
         let place = normal(listen).unwrap_or_default();
         let mut places = self.lock();
         match places.get(&place) {
-            Some(ear @ Ear::Host { .. }) if !ear.is_gone() => drop(places.remove(&place)),
+            Some(ear @ SocketOwner::Host { .. }) if !ear.is_gone() => drop(places.remove(&place)),
             _ => return Err(format!("listener '{listen}' not found")),
         }
         Ok(())
     }
 
-    /// What hosts listen to. An adbd names its hosts by a number each; here all are one.
+    /// The sockets that hosts listen on. adbd numbers its hosts; here all are one.
     fn list(&self) -> String {
-        let line = |(place, ear): (&String, &Ear)| match ear {
-            Ear::Host { target, .. } if !ear.is_gone() => Some(
+        let line = |(place, ear): (&String, &SocketOwner)| match ear {
+            SocketOwner::Host { target, .. } if !ear.is_gone() => Some(
                 Forward {
                     serial: "(reverse)".into(),
                     listen: place.clone(),
@@ -223,24 +221,24 @@ impl Sockets {
         self.lock().iter().filter_map(line).collect()
     }
 
-    /// Each change is one call of the map: a panic cannot leave it half changed.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Ear>> {
+    /// Each change is one map operation, so a panic cannot leave the map half changed.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SocketOwner>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Connects to a program.
-fn knock(sender: &mpsc::Sender<Pipe>) -> Result<Pipe, Unavailable> {
+fn connect_to_program(sender: &mpsc::Sender<Pipe>) -> Result<Pipe, SocketError> {
     let (near, far) = tokio::io::duplex(ROOM);
     match sender.try_send(Box::new(far)) {
         Ok(()) => Ok(Box::new(near)),
-        Err(mpsc::error::TrySendError::Full(_)) => Err(Unavailable::Full),
-        Err(mpsc::error::TrySendError::Closed(_)) => Err(Unavailable::Nobody),
+        Err(mpsc::error::TrySendError::Full(_)) => Err(SocketError::TooMany),
+        Err(mpsc::error::TrySendError::Closed(_)) => Err(SocketError::ConnectionRefused),
     }
 }
 
-/// A place by the one name that it has here; `None` when it is none. A port may be given with the
-/// phone's own address; `local:` means `localreserved:` on a phone (`socket_spec.cpp` in AOSP's adb).
+/// The canonical name of a socket; `None` if invalid. A port may come with the phone's own address; `local:` means
+/// `localreserved:` on a phone (`socket_spec.cpp` in AOSP's adb).
 fn normal(place: &str) -> Option<String> {
     let (kind, name) = place.split_once(':')?;
     match kind {
@@ -256,12 +254,12 @@ fn normal(place: &str) -> Option<String> {
     }
 }
 
-/// The port of a place that has one.
+/// The port in a socket name, if any.
 fn port(place: &str) -> Option<u16> {
     place.strip_prefix("tcp:")?.parse().ok()
 }
 
-/// A text with its length; an empty one instead of one that is too long.
+/// Text with its length; empty if too long.
 fn text(text: &str) -> Vec<u8> {
     smart::text(text).unwrap_or_else(|_| b"0000".to_vec())
 }

@@ -1,9 +1,8 @@
-//! The phone's half of `sync:`, versions 1 and 2, over any store of files.
+//! The phone's end of `sync:`, versions 1 and 2, over any file store.
 //!
-//! Files pass through in pieces of at most 64 KiB, compressed or not: neither side holds one whole,
-//! and a slow host or a slow store slows the other down. As in AOSP's `file_sync_service.cpp`, a file
-//! that cannot be taken is answered at once and read to its end, and then the stream ends; so it does
-//! after one that cannot be given.
+//! Files pass through in chunks of at most 64 KiB, compressed or not. Neither side holds a whole file, and a slow host
+//! or store slows down the other. As in AOSP's `file_sync_service.cpp`, a failed upload is reported at once and read to
+//! its end, and then the stream ends; so it does after a failed download.
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -11,65 +10,65 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::framed::Framed;
 use crate::link::LinkStream;
-use crate::wire::Malformed;
+use crate::wire::MalformedMessage;
 use crate::wire::compress::{Compression, Compressor, Decompressor};
 use crate::wire::sync::{
     Entry, MAX_DATA, Request, Stat, Upload, emit_data, emit_done, emit_entry, emit_fail,
     emit_listing_end, emit_okay, emit_stat,
 };
-use crate::wire::sync2::{self, Details, Errno};
+use crate::wire::sync_v2::{self, Errno, StatV2};
 use crate::{Error, Features};
 
-/// The bits of a file type in a mode, and those of a link (`stat.h`).
+/// Mode bits for the file type, and for a symbolic link (`stat.h`).
 const FILE_TYPE: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
-/// A phone's files. Reasons are told to the host as they are ("No such file or directory").
+/// A phone's file store. Error texts reach the host unchanged ("No such file or directory").
 #[async_trait]
-pub trait Files: Send + Sync {
-    /// What is at a path; of a link, only if `follow`, what it leads to.
-    async fn details(&self, path: &str, follow: bool) -> Result<Details, Errno>;
+pub trait SyncStore: Send + Sync {
+    /// Stats a path; follows a link only if `follow` is set.
+    async fn stat_v2(&self, path: &str, follow: bool) -> Result<StatV2, Errno>;
 
-    /// What a folder holds, links not followed, `.` and `..` included if the store has them; nothing
-    /// when it is none.
-    async fn list(&self, path: &str) -> Vec<(String, Result<Details, Errno>)>;
+    /// Lists a folder without following links, including `.` and `..` if the store has them; empty if it is not a
+    /// folder.
+    async fn list(&self, path: &str) -> Vec<(String, Result<StatV2, Errno>)>;
 
     /// Opens a file for reading.
     async fn read(&self, path: &str) -> Result<Box<dyn AsyncRead + Send + Unpin>, String>;
 
-    /// Begins to write a file with these permissions, making the folders on the way.
-    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn Upcoming>, String>;
+    /// Starts writing a file with these permissions, creating missing folders.
+    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn IncomingFile>, String>;
 
-    /// Makes a symbolic link in place of whatever file or link is there, and the folders on the way.
-    /// `mtime` is its last change, in seconds since 1970.
+    /// Creates a symbolic link, replacing a file or link, and missing folders. `mtime` is its modification time in
+    /// seconds since 1970.
     async fn link(&self, path: &str, target: &str, mtime: u32) -> Result<(), String>;
 }
 
-/// A file that is being written. Dropped before [`Upcoming::done`], it was broken off.
+/// A file being written. Dropping it before [`IncomingFile::done`] aborts the upload.
 #[async_trait]
-pub trait Upcoming: Send {
-    /// Takes the next bytes.
+pub trait IncomingFile: Send {
+    /// Writes the next bytes.
     async fn chunk(&mut self, data: Bytes) -> Result<(), String>;
 
-    /// That was all. `mtime` is its last change, in seconds since 1970.
+    /// Completes the file. `mtime` is its modification time in seconds since 1970.
     async fn done(self: Box<Self>, mtime: u32) -> Result<(), String>;
 }
 
-/// Serves one `sync:` stream until the host quits or goes away, or a file could not be taken or
-/// given. Of version 2 it knows what `features` announce.
+/// Serves one `sync:` stream until the host quits or disconnects, or a transfer fails. Supports the parts of version 2
+/// that `features` announces.
 ///
 /// # Errors
-/// The host broke the protocol, which it has been told; or it vanished in the middle of a message.
+/// The host violated the protocol and was told so, or disconnected in the middle of a message.
 pub async fn serve(
     stream: LinkStream,
-    files: &dyn Files,
+    files: &dyn SyncStore,
     features: &Features,
 ) -> Result<(), Error> {
-    let mut host = Host { framed: Framed::new(&stream), out: BytesMut::new() };
+    let mut host = SyncConnection { framed: Framed::new(&stream), out: BytesMut::new() };
     loop {
-        let goes_on = match host.framed.next(|bytes| Asked::decode(bytes, features)).await {
-            Ok(Some(Asked::First(request))) => host.answer(request, files).await,
-            Ok(Some(Asked::Second(request))) => host.answer_second(request, files).await,
+        let goes_on = match host.framed.next(|bytes| AnyRequest::decode(bytes, features)).await {
+            Ok(Some(AnyRequest::First(request))) => host.answer(request, files).await,
+            Ok(Some(AnyRequest::Second(request))) => host.answer_second(request, files).await,
             Ok(None) => return Ok(()),
             Err(error) => Err(error),
         };
@@ -86,47 +85,47 @@ pub async fn serve(
 }
 
 /// A request of either version.
-enum Asked {
+enum AnyRequest {
     First(Request),
-    Second(sync2::Request),
+    Second(sync_v2::Request),
 }
 
-impl Asked {
-    fn decode(bytes: &mut BytesMut, features: &Features) -> Result<Option<Self>, Malformed> {
+impl AnyRequest {
+    fn decode(bytes: &mut BytesMut, features: &Features) -> Result<Option<Self>, MalformedMessage> {
         let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
-        if !sync2::Request::knows(id) {
+        if !sync_v2::Request::knows(id) {
             return Ok(Request::decode(bytes)?.map(Self::First));
         }
-        let Some(request) = sync2::Request::decode(bytes)? else { return Ok(None) };
+        let Some(request) = sync_v2::Request::decode(bytes)? else { return Ok(None) };
         if !features.has(request.feature()) {
-            // adbd's words for what it has not: a flag of a request that it has, or the request.
+            // adbd's messages for an unknown flag of a known request, and for an unknown request.
             let flags = request.unknown_flags(features);
-            if flags != 0 && features.has(sync2::SENDRECV_V2) {
-                return Err(Malformed(format!("unknown flags: {}", flags as i32)));
+            if flags != 0 && features.has(sync_v2::SENDRECV_V2) {
+                return Err(MalformedMessage(format!("unknown flags: {}", flags as i32)));
             }
             let id = u32::from_le_bytes(id);
-            return Err(Malformed(format!("unknown command {id:08x}")));
+            return Err(MalformedMessage(format!("unknown command {id:08x}")));
         }
         Ok(Some(Self::Second(request)))
     }
 }
 
-struct Host<'a> {
+struct SyncConnection<'a> {
     framed: Framed<&'a LinkStream>,
     out: BytesMut,
 }
 
-/// Each answer tells whether the stream goes on.
-impl Host<'_> {
-    async fn answer(&mut self, request: Request, files: &dyn Files) -> Result<bool, Error> {
+/// Each method returns whether the stream continues.
+impl SyncConnection<'_> {
+    async fn answer(&mut self, request: Request, files: &dyn SyncStore) -> Result<bool, Error> {
         match request {
             Request::Stat(path) => {
-                let details = files.details(&path, false).await;
+                let details = files.stat_v2(&path, false).await;
                 emit_stat(&mut self.out, details.map(first).unwrap_or_default());
             }
             Request::List(path) => {
                 for (name, details) in files.list(&path).await {
-                    // Version 1 has no words for one that may not be looked at.
+                    // Version 1 cannot report an entry that cannot be read.
                     let Ok(details) = details else { continue };
                     emit_entry(&mut self.out, &Entry { name, stat: first(details) });
                     self.send_if_much().await?;
@@ -134,14 +133,14 @@ impl Host<'_> {
                 emit_listing_end(&mut self.out);
             }
             Request::Recv(path) => {
-                return self.give(files.read(&path).await, Compression::None).await;
+                return self.send_file(files.read(&path).await, Compression::None).await;
             }
             Request::Send { path, mode } if mode & FILE_TYPE == LINK => {
                 return self.take_link(Some(files), &path).await;
             }
             Request::Send { path, mode } => {
                 let file = files.write(&path, mode).await.map(Some);
-                return self.take(file, Compression::None).await;
+                return self.receive_file(file, Compression::None).await;
             }
             Request::Quit => return Ok(false),
         }
@@ -150,33 +149,33 @@ impl Host<'_> {
 
     async fn answer_second(
         &mut self,
-        request: sync2::Request,
-        files: &dyn Files,
+        request: sync_v2::Request,
+        files: &dyn SyncStore,
     ) -> Result<bool, Error> {
         match request {
-            sync2::Request::Details { path, follow } => {
-                let details = files.details(&path, follow).await;
-                sync2::emit_details(&mut self.out, follow, details);
+            sync_v2::Request::Details { path, follow } => {
+                let details = files.stat_v2(&path, follow).await;
+                sync_v2::emit_details(&mut self.out, follow, details);
             }
-            sync2::Request::List(path) => {
+            sync_v2::Request::List(path) => {
                 for (name, details) in files.list(&path).await {
-                    sync2::emit_entry(&mut self.out, &name, details);
+                    sync_v2::emit_entry(&mut self.out, &name, details);
                     self.send_if_much().await?;
                 }
-                sync2::emit_listing_end(&mut self.out);
+                sync_v2::emit_listing_end(&mut self.out);
             }
-            sync2::Request::Recv { path, compression } => {
-                return self.give(files.read(&path).await, compression).await;
+            sync_v2::Request::Recv { path, compression } => {
+                return self.send_file(files.read(&path).await, compression).await;
             }
-            sync2::Request::Send { path, mode, dry_run, .. } if mode & FILE_TYPE == LINK => {
+            sync_v2::Request::Send { path, mode, dry_run, .. } if mode & FILE_TYPE == LINK => {
                 return self.take_link((!dry_run).then_some(files), &path).await;
             }
-            sync2::Request::Send { path, mode, compression, dry_run } => {
+            sync_v2::Request::Send { path, mode, compression, dry_run } => {
                 let file = match dry_run {
                     true => Ok(None),
                     false => files.write(&path, mode).await.map(Some),
                 };
-                return self.take(file, compression).await;
+                return self.receive_file(file, compression).await;
             }
         }
         Ok(true)
@@ -197,7 +196,7 @@ impl Host<'_> {
         if self.out.len() >= MAX_DATA { self.send().await } else { Ok(()) }
     }
 
-    async fn give(
+    async fn send_file(
         &mut self,
         file: Result<Box<dyn AsyncRead + Send + Unpin>, String>,
         compression: Compression,
@@ -233,10 +232,10 @@ impl Host<'_> {
         }
     }
 
-    /// Takes a file to its end; without one, only looks whether it can be understood.
-    async fn take(
+    /// Receives a file to its end; without a file, only checks that the data is well-formed.
+    async fn receive_file(
         &mut self,
-        file: Result<Option<Box<dyn Upcoming>>, String>,
+        file: Result<Option<Box<dyn IncomingFile>>, String>,
         compression: Compression,
     ) -> Result<bool, Error> {
         let mut file = match file {
@@ -260,7 +259,7 @@ impl Host<'_> {
                 {
                     return self.refuse(&reason).await;
                 }
-                // A few bytes can stand for many pieces, and others have their turn.
+                // A few bytes can expand to many chunks; let other tasks run.
                 tokio::task::yield_now().await;
             }
         };
@@ -276,8 +275,12 @@ impl Host<'_> {
         Ok(true)
     }
 
-    /// A link comes as the one DATA of its file, with a NUL at its end, never compressed.
-    async fn take_link(&mut self, files: Option<&dyn Files>, path: &str) -> Result<bool, Error> {
+    /// A link arrives as the single DATA of its file, with a trailing NUL, never compressed.
+    async fn take_link(
+        &mut self,
+        files: Option<&dyn SyncStore>,
+        path: &str,
+    ) -> Result<bool, Error> {
         let Upload::Data(target) = self.upload().await? else {
             return Ok(self.fail("invalid data message: expected ID_DATA"));
         };
@@ -297,7 +300,7 @@ impl Host<'_> {
 
     async fn upload(&mut self) -> Result<Upload, Error> {
         let message = self.framed.next(Upload::decode).await?;
-        message.ok_or_else(|| Error::vanished("the host left during an upload"))
+        message.ok_or_else(|| Error::disconnected("the host left during an upload"))
     }
 
     fn fail(&mut self, reason: &str) -> bool {
@@ -305,7 +308,7 @@ impl Host<'_> {
         false
     }
 
-    /// Says why at once, and reads what the host sends until it notices.
+    /// Reports the reason at once, and keeps reading until the host notices.
     async fn refuse(&mut self, reason: &str) -> Result<bool, Error> {
         self.fail(reason);
         self.send().await?;
@@ -313,7 +316,7 @@ impl Host<'_> {
         Ok(false)
     }
 
-    /// What cannot be understood leaves no place to go on from: say why and end.
+    /// After malformed data there is no place to resume: report it and end.
     async fn give_up(&mut self, error: Error) -> Result<(), Error> {
         if let Error::Protocol { saw } = &error {
             self.fail(saw);
@@ -323,7 +326,7 @@ impl Host<'_> {
     }
 }
 
-/// What version 1 has room for: 32 bits each.
-fn first(details: Details) -> Stat {
+/// The fields of version 1, 32 bits each.
+fn first(details: StatV2) -> Stat {
     Stat { mode: details.mode, size: details.size as u32, mtime: details.mtime as u32 }
 }

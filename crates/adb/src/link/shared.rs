@@ -1,5 +1,5 @@
-//! What the loop of a [`Link`](super::Link) and all its handles share: the state machine, and who
-//! waits for what.
+//! The state that the loop of a [`Link`](super::Link) shares with its handles: the state machine, and who waits for
+//! what.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use super::LinkStream;
 use crate::Error;
-use crate::connection::{Connection, Event, Write};
+use crate::connection::{Connection, Event, WriteResult};
 
-/// How long the loop goes on sending what is left once nobody uses the connection.
+/// How long the loop keeps sending queued data after the last handle is dropped.
 const LINGER: Duration = Duration::from_secs(10);
-/// Wakers kept for one thing before the first clearing of those that nobody waits with any more.
+/// Number of wakers kept for one thing before stale ones are first cleared.
 const WAITERS: usize = 16;
 
 pub(super) struct Shared(Mutex<Inner>);
 
 impl Shared {
-    /// For one handle, the link itself.
+    /// Starts with one handle, the link itself.
     pub(super) fn new(connection: Connection) -> Self {
         Self(Mutex::new(Inner {
             connection,
@@ -31,22 +31,22 @@ impl Shared {
             key_shown: None,
             led: HashMap::new(),
             waiting: HashMap::new(),
-            attending: Waiters::default(),
+            attending: WakerList::default(),
         }))
     }
 
-    /// The handle on a stream that the connection just got.
+    /// The handle for a new stream of the connection.
     pub(super) fn stream(this: &Arc<Self>, inner: &mut Inner, id: u32) -> LinkStream {
         inner.handles += 1;
         LinkStream { shared: this.clone(), id }
     }
 
-    /// Opens a service at the other end. Dropping the future gives the stream up.
+    /// Opens a service at the other end. Dropping the future closes the stream.
     pub(super) async fn open(this: &Arc<Self>, service: &str) -> Result<LinkStream, Error> {
         let stream = {
             let mut inner = this.lock();
             let id = inner.connection.open(service, now())?;
-            inner.stir();
+            inner.notify();
             Self::stream(this, &mut inner, id)
         };
         poll_fn(|cx| {
@@ -60,8 +60,7 @@ impl Shared {
         Ok(stream)
     }
 
-    /// A panic elsewhere cannot leave the state machine half changed in a way that matters more
-    /// than a second panic would.
+    /// A panic elsewhere cannot leave the state machine in a worse state than a second panic would.
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,41 +68,41 @@ impl Shared {
 
 pub(super) struct Inner {
     pub(super) connection: Connection,
-    /// The link and its streams; at zero the loop ends once what is left has been sent.
+    /// Handles: the link and its streams. At zero, the loop ends after sending queued data.
     pub(super) handles: usize,
-    /// Until when the loop tries to; set when `handles` has come to zero.
+    /// Deadline for that, set when `handles` reaches zero.
     linger: Option<Instant>,
     pub(super) driver: Option<Waker>,
     pub(super) offers: VecDeque<(u32, String)>,
     pub(super) key_shown: Option<(u32, String)>,
-    /// Where the phone listens for us, and the services to which it leads from there.
+    /// Sockets on which the phone listens for us, with the service that each forwards to.
     pub(super) led: HashMap<String, String>,
-    waiting: HashMap<u32, Waiting>,
-    /// Who waits for the greeting, for a key or for offers.
-    pub(super) attending: Waiters,
+    waiting: HashMap<u32, StreamWakers>,
+    /// Tasks that wait for the handshake, a key or an incoming stream.
+    pub(super) attending: WakerList,
 }
 
 #[derive(Default)]
-struct Waiting {
-    to_read: Waiters,
-    to_write: Waiters,
+struct StreamWakers {
+    to_read: WakerList,
+    to_write: WakerList,
 }
 
-/// Who waits for one thing. A wait that was given up leaves its waker behind: when there are too
-/// many, all look again, and those that still wait come back. The room doubles each time, so that
-/// many true waiters do not chase each other out.
-pub(super) struct Waiters {
+/// Tasks that wait for one thing. A cancelled wait leaves its waker behind. When there are too many, all are woken, and
+/// those still waiting register again. The limit doubles each time, so that many real waiters do not keep evicting each
+/// other.
+pub(super) struct WakerList {
     wakers: Vec<Waker>,
     room: usize,
 }
 
-impl Default for Waiters {
+impl Default for WakerList {
     fn default() -> Self {
         Self { wakers: Vec::new(), room: WAITERS }
     }
 }
 
-impl Waiters {
+impl WakerList {
     pub(super) fn add(&mut self, cx: &Context<'_>) {
         if self.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
             return;
@@ -122,17 +121,17 @@ impl Waiters {
 }
 
 impl Inner {
-    /// Tells everybody concerned what just happened, the loop included if there is something to
-    /// send. To be called after whatever changes the connection.
-    pub(super) fn stir(&mut self) {
+    /// Wakes everybody concerned by what just happened, and the loop if there is something to send. Call it after every
+    /// change to the connection.
+    pub(super) fn notify(&mut self) {
         while let Some(event) = self.connection.poll_event() {
             match event {
                 Event::Online => self.attending.wake(),
-                Event::KeyShown { number, key } => {
+                Event::PublicKeyReceived { number, key } => {
                     self.key_shown = Some((number, key));
                     self.attending.wake();
                 }
-                Event::Offered { id, service } => {
+                Event::StreamOpened { id, service } => {
                     self.offers.push_back((id, service));
                     self.attending.wake();
                 }
@@ -157,13 +156,13 @@ impl Inner {
         }
     }
 
-    /// Takes an offer of this name out of the queue.
+    /// Takes an incoming stream of this name from the queue.
     pub(super) fn take_offer(&mut self, service: &str) -> Option<u32> {
         let place = self.offers.iter().position(|(_, name)| name == service)?;
         self.offers.remove(place).map(|(id, _)| id)
     }
 
-    /// Nobody holds the stream any more.
+    /// The stream's last handle was dropped.
     pub(super) fn forget(&mut self, id: u32) {
         self.connection.release(id);
         self.waiting.remove(&id);
@@ -175,7 +174,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn drop_handle(&mut self) {
         self.handles -= 1;
         if self.handles == 0 {
             self.linger = Some(now() + LINGER);
@@ -183,7 +182,7 @@ impl Inner {
         }
     }
 
-    /// When the loop has to call [`Self::tick`] next.
+    /// When the loop must call [`Self::tick`] next.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.connection.deadline().into_iter().chain(self.linger).min()
     }
@@ -192,9 +191,9 @@ impl Inner {
         let now = now();
         self.connection.tick(now);
         if self.linger.is_some_and(|linger| linger <= now) {
-            self.connection.end(Error::vanished("nobody uses it any more"));
+            self.connection.end(Error::disconnected("the connection is no longer in use"));
         }
-        self.stir();
+        self.notify();
     }
 
     pub(super) fn wait_to_read<T>(&mut self, id: u32, cx: &Context<'_>) -> Poll<T> {
@@ -210,25 +209,25 @@ impl Inner {
     pub(super) fn written(
         &mut self,
         id: u32,
-        write: Write,
+        write: WriteResult,
         cx: &Context<'_>,
     ) -> Poll<io::Result<usize>> {
         match write {
-            Write::Took(taken) => {
-                self.stir();
+            WriteResult::Queued(taken) => {
+                self.notify();
                 Poll::Ready(Ok(taken))
             }
-            Write::Full => self.wait_to_write(id, cx),
-            Write::Closed => Poll::Ready(Err(io::Error::new(
+            WriteResult::Full => self.wait_to_write(id, cx),
+            WriteResult::Closed => Poll::Ready(Err(io::Error::new(
                 io::ErrorKind::BrokenPipe,
-                Error::vanished("the stream was closed"),
+                Error::disconnected("the stream was closed"),
             ))),
-            Write::Broken(error) => Poll::Ready(Err(error.into())),
+            WriteResult::Broken(error) => Poll::Ready(Err(error.into())),
         }
     }
 }
 
-/// The runtime's clock, so that a test can hold it.
+/// The runtime's clock, so that a test can pause it.
 pub(super) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }

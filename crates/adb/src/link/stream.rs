@@ -1,4 +1,4 @@
-//! One stream of a [`Link`](super::Link), as its user holds it.
+//! A handle on one stream of a [`Link`](super::Link).
 
 use std::future::poll_fn;
 use std::io;
@@ -8,22 +8,22 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::Opener;
+use super::StreamOpener;
 use super::shared::Shared;
-use crate::connection::Read;
+use crate::connection::ReadResult;
 
 /// One stream of a [`Link`].
 ///
-/// Dropping it sends what was written, then CLSE; as the last user of its connection, for at most
-/// 10 s. ADB has no half-closed streams: after a shutdown, or once the other end closed, what came
-/// before can still be read and nothing can be written. Reading and writing work through a shared reference too, so that several tasks can share one.
+/// Dropping it sends queued data and then CLSE; if it is the connection's last user, for at most 10 s. ADB has no
+/// half-closed streams: after a shutdown, or once the other end has closed, received data can still be read and nothing
+/// can be written. Reads and writes also work through a shared reference, so several tasks can share one stream.
 pub struct LinkStream {
     pub(super) shared: Arc<Shared>,
     pub(super) id: u32,
 }
 
 impl LinkStream {
-    /// Waits until the other end has closed the stream or vanished, whatever is still unread.
+    /// Waits until the other end closes the stream or disconnects, even with unread data.
     pub async fn closed(&self) {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
@@ -35,21 +35,21 @@ impl LinkStream {
         .await;
     }
 
-    /// A way to open streams at the other end of this one's connection.
-    pub fn opener(&self) -> Opener {
-        Opener::new(&self.shared)
+    /// A handle that opens streams at the other end of this connection.
+    pub fn opener(&self) -> StreamOpener {
+        StreamOpener::new(&self.shared)
     }
 
-    /// Writes `head` and `body` as one piece: several tasks can write frames to one stream. At most
-    /// a few hundred KiB wait at a time; keep a frame below 64 KiB or so.
+    /// Writes `head` and `body` as one unit, so that several tasks can write frames to one stream. At most a few
+    /// hundred KiB are queued; keep a frame below about 64 KiB.
     ///
     /// # Errors
-    /// `BrokenPipe` when the stream was closed, else what broke it.
+    /// `BrokenPipe` if the stream was closed, otherwise what broke it.
     pub async fn write_frame(&self, head: &[u8], body: &[u8]) -> io::Result<()> {
         poll_fn(|cx| self.poll_write_frame(cx, head, body)).await
     }
 
-    /// [`Self::write_frame`], polled. Nothing was written while it is pending.
+    /// Polling version of [`Self::write_frame`]. While it is pending, nothing was written.
     pub fn poll_write_frame(
         &self,
         cx: &mut Context<'_>,
@@ -61,11 +61,11 @@ impl LinkStream {
         inner.written(self.id, write, cx).map_ok(drop)
     }
 
-    /// Sends what was written, then CLSE, without waiting for either.
+    /// Sends queued data, then CLSE, without waiting for either.
     pub fn finish(&self) {
         let mut inner = self.shared.lock();
         inner.connection.finish(self.id);
-        inner.stir();
+        inner.notify();
     }
 }
 
@@ -81,13 +81,13 @@ impl AsyncRead for &LinkStream {
         let data = {
             let mut inner = self.shared.lock();
             match inner.connection.read(self.id, into.remaining()) {
-                Read::Data(data) => {
-                    inner.stir();
+                ReadResult::Data(data) => {
+                    inner.notify();
                     data
                 }
-                Read::End => return Poll::Ready(Ok(())),
-                Read::Broken(error) => return Poll::Ready(Err(error.into())),
-                Read::Wait => return inner.wait_to_read(self.id, cx),
+                ReadResult::End => return Poll::Ready(Ok(())),
+                ReadResult::Broken(error) => return Poll::Ready(Err(error.into())),
+                ReadResult::Wait => return inner.wait_to_read(self.id, cx),
             }
         };
         into.put_slice(&data);
@@ -118,8 +118,8 @@ impl AsyncWrite for &LinkStream {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut inner = self.shared.lock();
         inner.connection.finish(self.id);
-        inner.stir();
-        // With everything sent, CLSE has been too.
+        inner.notify();
+        // When everything has been sent, so has CLSE.
         let flushed = inner.connection.flushed(self.id);
         inner.written(self.id, flushed, cx).map_ok(drop)
     }
@@ -157,7 +157,7 @@ impl Drop for LinkStream {
     fn drop(&mut self) {
         let mut inner = self.shared.lock();
         inner.forget(self.id);
-        inner.stir();
-        inner.let_go();
+        inner.notify();
+        inner.drop_handle();
     }
 }

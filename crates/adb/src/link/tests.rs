@@ -42,7 +42,7 @@ async fn a_stream_carries_bytes_both_ways() {
 }
 
 #[tokio::test]
-async fn a_dropped_stream_delivers_what_was_written() {
+async fn dropped_stream_delivers_written_data() {
     let (host, phone) = pair(4096).await;
     let (mut at_host, mut at_phone) = open(&host, &phone).await;
     let sent = vec![9; 3_000_000];
@@ -57,7 +57,7 @@ async fn a_dropped_stream_delivers_what_was_written() {
 }
 
 #[tokio::test]
-async fn a_stream_dropped_with_its_link_delivers_what_was_written() {
+async fn stream_dropped_with_its_link_delivers_written_data() {
     let (host, phone) = pair(4096).await;
     let (mut at_host, mut at_phone) = open(&host, &phone).await;
     at_host.write_all(&[9; 400_000]).await.unwrap();
@@ -69,8 +69,8 @@ async fn a_stream_dropped_with_its_link_delivers_what_was_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_far_end_that_takes_nothing_more_does_not_keep_the_loop() {
-    // It greets, accepts stream 1, and then neither reads nor hangs up.
+async fn peer_that_stops_reading_does_not_block_the_loop() {
+    // It greets, accepts stream 1, and then neither reads nor disconnects.
     let (near, mut far) = tokio::io::duplex(4096);
     let mut said = BytesMut::new();
     packet::emit(&mut said, Command::Cnxn, packet::VERSION, 1 << 20, b"device::", true);
@@ -87,12 +87,15 @@ async fn a_far_end_that_takes_nothing_more_does_not_keep_the_loop() {
     at_host.write_all(&[9; 400_000]).await.unwrap();
     drop((at_host, host));
     let ended = tokio::time::timeout(Duration::from_secs(60), carrying).await;
-    assert!(matches!(ended.expect("the loop goes on").unwrap(), Error::Vanished { .. }));
+    assert!(matches!(
+        ended.expect("the loop is still running").unwrap(),
+        Error::Disconnected { .. }
+    ));
     drop(far);
 }
 
 #[tokio::test]
-async fn a_closed_stream_tells_its_reader_and_its_writer() {
+async fn closed_stream_notifies_reader_and_writer() {
     let (host, phone) = pair(4096).await;
     let (at_host, mut at_phone) = open(&host, &phone).await;
     drop(at_host);
@@ -103,7 +106,7 @@ async fn a_closed_stream_tells_its_reader_and_its_writer() {
 }
 
 #[tokio::test]
-async fn a_shutdown_ends_both_directions() {
+async fn shutdown_ends_both_directions() {
     let (host, phone) = pair(4096).await;
     let (mut at_host, mut at_phone) = open(&host, &phone).await;
     at_host.write_all(b"last words").await.unwrap();
@@ -114,15 +117,15 @@ async fn a_shutdown_ends_both_directions() {
 }
 
 #[tokio::test]
-async fn what_was_thrown_away_is_not_said_to_be_flushed() {
+async fn discarded_data_is_not_reported_as_flushed() {
     for vanishes in [false, true] {
         let (host, phone) = pair(4096).await;
         let (mut at_host, at_phone) = open(&host, &phone).await;
-        // Nobody reads, so that the second part has to wait for the first one's OKAY.
+        // Nobody reads, so the second part has to wait for the OKAY of the first.
         at_host.write_all(&[1; 256 * 1024]).await.unwrap();
         at_host.write_all(&[2; 1024]).await.unwrap();
         if vanishes {
-            host.shared.lock().connection.end(Error::vanished("cable pulled"));
+            host.shared.lock().connection.end(Error::disconnected("cable pulled"));
         } else {
             at_phone.finish();
             at_host.closed().await;
@@ -133,7 +136,7 @@ async fn what_was_thrown_away_is_not_said_to_be_flushed() {
 }
 
 #[tokio::test]
-async fn an_offer_that_is_dropped_is_refused() {
+async fn dropped_incoming_stream_is_refused() {
     let (host, phone) = pair(4096).await;
     let (opened, ()) =
         tokio::join!(host.open("no:"), async { drop(phone.offered().await.unwrap()) });
@@ -141,7 +144,7 @@ async fn an_offer_that_is_dropped_is_refused() {
 }
 
 #[tokio::test]
-async fn a_far_end_that_hangs_up_breaks_every_stream() {
+async fn disconnect_breaks_every_stream() {
     let (near, far) = tokio::io::duplex(4096);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     tokio::spawn(carry);
@@ -150,13 +153,13 @@ async fn a_far_end_that_hangs_up_breaks_every_stream() {
     let (mut at_host, _at_phone) = open(&host, &phone).await;
     carrying.abort();
     let error = at_host.read(&mut [0; 8]).await.unwrap_err();
-    assert!(matches!(Error::from_io(error), Error::Vanished { .. }));
-    assert!(matches!(host.open("b:").await, Err(Error::Vanished { .. })));
-    assert!(phone.offered().await.is_none(), "the given-up end is told as well");
+    assert!(matches!(Error::from_io(error), Error::Disconnected { .. }));
+    assert!(matches!(host.open("b:").await, Err(Error::Disconnected { .. })));
+    assert!(phone.offered().await.is_none(), "the dropped end is notified, too");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_greeting_that_is_not_answered_is_given_up() {
+async fn handshake_times_out() {
     let (near, _far) = tokio::io::duplex(4096);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     let (online, ended) = tokio::join!(host.online(), carry);
@@ -165,7 +168,7 @@ async fn a_greeting_that_is_not_answered_is_given_up() {
 }
 
 #[tokio::test]
-async fn the_loop_ends_when_nobody_uses_it() {
+async fn loop_ends_without_users() {
     let (near, far) = tokio::io::duplex(4096);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     let carrying = tokio::spawn(carry);
@@ -179,20 +182,20 @@ async fn the_loop_ends_when_nobody_uses_it() {
     };
     assert_eq!(echo.await, 1, "a stream keeps its link alive");
     drop(at_host);
-    assert!(matches!(carrying.await.unwrap(), Error::Vanished { .. }));
+    assert!(matches!(carrying.await.unwrap(), Error::Disconnected { .. }));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_that_was_never_polled_ends_its_connection_when_dropped() {
+async fn dropping_an_unpolled_loop_ends_its_connection() {
     let (near, _far) = tokio::io::duplex(64);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     drop(carry);
     let online = tokio::time::timeout(Duration::from_secs(10), host.online()).await;
-    assert!(online.expect("it waits for ever").is_err());
+    assert!(online.expect("it waits forever").is_err());
 }
 
 #[tokio::test]
-async fn frames_of_two_writers_are_never_mixed() {
+async fn frames_of_two_writers_never_mix() {
     let (host, phone) = pair(1000).await;
     let (mut at_host, at_phone) = open(&host, &phone).await;
     let at_phone = Arc::new(at_phone);
@@ -216,7 +219,7 @@ async fn frames_of_two_writers_are_never_mixed() {
 }
 
 #[tokio::test]
-async fn many_tasks_that_wait_for_one_thing_leave_each_other_alone() {
+async fn waiting_tasks_do_not_wake_each_other() {
     let (near, _far) = tokio::io::duplex(4096);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     let host = Arc::new(host);
@@ -237,9 +240,9 @@ async fn many_tasks_that_wait_for_one_thing_leave_each_other_alone() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    assert!(looked.load(Ordering::SeqCst) < 1000, "they looked {looked:?} times");
+    assert!(looked.load(Ordering::SeqCst) < 1000, "they polled {looked:?} times");
     drop(carry);
     for task in waiting {
-        assert!(task.await.unwrap().is_err(), "each is told");
+        assert!(task.await.unwrap().is_err(), "each is notified");
     }
 }

@@ -1,7 +1,7 @@
-//! What a host does with an opened service, over any [`Transport`](crate::Transport).
+//! The host's end of services, over any [`Transport`](crate::Transport).
 //!
-//! [`shell`] runs commands; [`sync`] moves files; [`reverse`] makes the phone listen for us. What a
-//! command prints is not understood here.
+//! [`shell`] runs commands, [`sync`] transfers files, [`reverse`] makes the phone listen for us. Interpreting what a
+//! command prints is not done here.
 
 pub mod reverse;
 pub mod shell;

@@ -1,7 +1,7 @@
-//! Runs commands on a phone.
+//! Runs shell commands on a phone.
 //!
-//! The command is a line for the phone's shell: whoever builds it does the quoting. [`run`] waits for a command's end,
-//! [`Running`] reads along while it speaks.
+//! A command is a line for the phone's shell; the caller does the quoting. [`run`] waits for the command to end,
+//! [`RunningCommand`] streams its output.
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -11,46 +11,45 @@ use crate::wire::banner::SHELL_V2;
 use crate::wire::shell::{Decoder, Frame, Id, header};
 use crate::{Error, Stream, Transport};
 
-/// The most output that [`run`] takes, in bytes.
+/// Limit on the output that [`run`] collects, in bytes.
 pub const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Output {
-    /// Its standard output. From a phone without shell v2 this holds the errors as well, and on old
-    /// phones line ends are `\r\n`.
+pub struct CommandOutput {
+    /// Standard output. Without shell v2 it includes standard error, and old phones end lines with `\r\n`.
     pub stdout: Vec<u8>,
-    /// Its standard error.
+    /// Standard error.
     pub stderr: Vec<u8>,
-    /// Its exit status; `None` from a phone without shell v2.
+    /// Exit status; `None` without shell v2.
     pub status: Option<i32>,
 }
 
-/// Runs `command` without input and waits for its end, taking at most [`MAX_OUTPUT`].
+/// Runs `command` without input and waits for it to end. Collects at most [`MAX_OUTPUT`] bytes.
 ///
 /// # Errors
-/// As [`run_within`].
-pub async fn run(transport: &dyn Transport, command: &str) -> Result<Output, Error> {
+/// See [`run_within`].
+pub async fn run(transport: &dyn Transport, command: &str) -> Result<CommandOutput, Error> {
     run_within(transport, command, MAX_OUTPUT).await
 }
 
-/// Runs `command` without input and waits for its end, taking at most `limit` bytes in all.
+/// Runs `command` without input and waits for it to end. Collects at most `limit` bytes in all.
 ///
 /// # Errors
-/// The phone cannot be reached or refuses, [`Error::TooLarge`] when it says more than that, or
-/// [`Error::Vanished`] when a shell v2 ends without a status.
+/// The phone cannot be reached or refuses; [`Error::TooLarge`] if there is more output; [`Error::Disconnected`] if shell v2
+/// ends without a status.
 pub async fn run_within(
     transport: &dyn Transport,
     command: &str,
     limit: usize,
-) -> Result<Output, Error> {
-    let mut running = Running::start(transport, command).await?;
-    let mut output = Output::default();
+) -> Result<CommandOutput, Error> {
+    let mut running = RunningCommand::start(transport, command).await?;
+    let mut output = CommandOutput::default();
     loop {
         match running.next().await? {
-            Piece::Out(data) => output.stdout.extend_from_slice(&data),
-            Piece::Err(data) => output.stderr.extend_from_slice(&data),
-            Piece::End(status) => {
+            OutputChunk::Out(data) => output.stdout.extend_from_slice(&data),
+            OutputChunk::Err(data) => output.stderr.extend_from_slice(&data),
+            OutputChunk::End(status) => {
                 output.status = status;
                 return Ok(output);
             }
@@ -61,30 +60,30 @@ pub async fn run_within(
     }
 }
 
-/// A command that runs on a phone, without input.
+/// A running command, without input.
 ///
-/// Dropped before its end, it is told to hang up: adbd sends `SIGHUP` to the process that it started,
-/// which is the shell unless the command is an `exec` (`Subprocess::PassDataStreams` in AOSP's
-/// `shell_service.cpp`); a phone without shell v2 does so by closing the command's terminal.
-pub struct Running {
+/// Dropping it hangs up: adbd sends `SIGHUP` to the process that it started, which is the shell unless the command is
+/// an `exec` (`Subprocess::PassDataStreams` in AOSP's `shell_service.cpp`). A phone without shell v2 closes the
+/// command's terminal instead.
+pub struct RunningCommand {
     framed: Framed<Stream>,
-    /// `None` on a phone without shell v2, whose bytes come bare.
+    /// `None` without shell v2: output is not framed then.
     decoder: Option<Decoder>,
     ended: Option<Option<i32>>,
 }
 
-/// What comes of a running command.
+/// A part of a running command's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Of its standard output; from a phone without shell v2 also of its errors.
+pub enum OutputChunk {
+    /// Standard output; without shell v2 also standard error.
     Out(Bytes),
-    /// Of its standard error.
+    /// Standard error.
     Err(Bytes),
-    /// It ended, with this exit status; `None` from a phone without shell v2.
+    /// The command ended with this exit status; `None` without shell v2.
     End(Option<i32>),
 }
 
-impl Running {
+impl RunningCommand {
     /// Starts `command`.
     ///
     /// # Errors
@@ -95,50 +94,50 @@ impl Running {
         let service = if framed { "shell,v2,raw" } else { "shell" };
         let mut stream = transport.open(&format!("{service}:{command}")).await?;
         if framed {
-            // A command that reads must see an end. One that is over already cannot be told, which is fine.
+            // A command that reads needs an end of input. Failing to send it to a finished command is fine.
             let _ = stream.write_all(&header(Id::CloseStdin, 0)).await;
         }
         Ok(Self { framed: Framed::new(stream), decoder, ended: None })
     }
 
-    /// What it says next, or that it has ended, which is told again then. Safe to be cancelled.
+    /// The next output, or the end, which is then returned again. Cancel-safe.
     ///
     /// # Errors
-    /// The stream breaks, or [`Error::Vanished`] when a shell v2 ends without a status.
-    pub async fn next(&mut self) -> Result<Piece, Error> {
+    /// The stream breaks; [`Error::Disconnected`] if shell v2 ends without a status.
+    pub async fn next(&mut self) -> Result<OutputChunk, Error> {
         if let Some(status) = self.ended {
-            return Ok(Piece::End(status));
+            return Ok(OutputChunk::End(status));
         }
         let Some(decoder) = &mut self.decoder else {
             let bare = |bytes: &mut BytesMut| {
                 Ok(Some(bytes.split().freeze()).filter(|bytes| !bytes.is_empty()))
             };
             return Ok(match self.framed.next(bare).await? {
-                Some(bytes) => Piece::Out(bytes),
+                Some(bytes) => OutputChunk::Out(bytes),
                 None => {
                     self.ended = Some(None);
-                    Piece::End(None)
+                    OutputChunk::End(None)
                 }
             });
         };
         match self.framed.next(|bytes: &mut BytesMut| decoder.decode(bytes)).await? {
-            Some(Frame::Stdout(data)) => Ok(Piece::Out(data)),
-            Some(Frame::Stderr(data)) => Ok(Piece::Err(data)),
+            Some(Frame::Stdout(data)) => Ok(OutputChunk::Out(data)),
+            Some(Frame::Stderr(data)) => Ok(OutputChunk::Err(data)),
             Some(Frame::Exit(status)) => {
                 let status = Some(i32::from(status));
                 self.ended = Some(status);
-                Ok(Piece::End(status))
+                Ok(OutputChunk::End(status))
             }
             Some(Frame::Stdin(_) | Frame::CloseStdin | Frame::WindowSize { .. }) => {
-                Err(Error::protocol("a shell frame from the phone that only a host sends"))
+                Err(Error::protocol("a shell frame from the phone that only a host may send"))
             }
-            None => Err(Error::vanished("the shell ended without an exit status")),
+            None => Err(Error::disconnected("the shell ended without an exit status")),
         }
     }
 }
 
-/// Starts `command` and gives its raw output as it comes: no frames, no status, and no change to
-/// line ends. Phones before Android 5 have no `exec:` and refuse.
+/// Starts `command` and returns its raw output as a stream: no frames, no status, line ends untouched. Phones before
+/// Android 5 refuse `exec:`.
 ///
 /// # Errors
 /// The phone cannot be reached or refuses.
@@ -146,7 +145,7 @@ pub async fn exec(transport: &dyn Transport, command: &str) -> Result<Stream, Er
     transport.open(&format!("exec:{command}")).await
 }
 
-/// Reads a stream to its end, taking at most `limit` bytes.
+/// Reads a stream to its end, at most `limit` bytes.
 ///
 /// # Errors
 /// The stream breaks, or [`Error::TooLarge`].
@@ -155,7 +154,7 @@ pub async fn read_to_end(stream: impl AsyncRead + Unpin, limit: usize) -> Result
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     stream.take(most).read_to_end(&mut all).await.map_err(Error::from_io)?;
     if all.len() > limit {
-        return Err(Error::TooLarge { what: "what the phone sends".into(), limit });
+        return Err(Error::TooLarge { what: "the phone's output".into(), limit });
     }
     Ok(all)
 }

@@ -1,32 +1,32 @@
-//! Moves files to and from a phone, by sync version 1, or by version 2 where they are to travel
-//! compressed; tells about them by version 2 where a phone has it.
+//! Transfers files to and from a phone: by sync version 1, or by version 2 for compression. Stats files by version 2 if
+//! the phone has it.
 //!
-//! The functions open a stream each. A [`FileSync`] keeps one for many files.
+//! Each function opens its own stream. A [`FileSync`] keeps one open for many files.
 
-mod details;
+mod stat_v2;
 
 use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-pub use details::{details, list_details};
+pub use stat_v2::{details, list_details};
 
 use crate::framed::Framed;
 use crate::wire::compress::{Compression, Compressor, Decompressor};
 use crate::wire::sync::{Entry, MAX_DATA, MAX_PATH, Reply, Request, Stat, emit_data, emit_done};
-use crate::wire::sync2;
+use crate::wire::sync_v2;
 use crate::{Error, Stream, Transport};
 
-/// How long a phone may take to say why it broke an upload off.
+/// How long a phone may take to report why it aborted an upload.
 const REASON: Duration = Duration::from_secs(2);
-/// The most that one listing may hold, in bytes of our memory: some 200 000 ordinary names.
+/// Limit on the memory of one listing, in bytes: about 200 000 ordinary names.
 const MAX_LISTING: usize = 16 * 1024 * 1024;
 
-/// Writes a file on the phone, as [`FileSync::push`] does.
+/// Writes a file on the phone, like [`FileSync::push`].
 ///
 /// # Errors
-/// The phone cannot be reached, or as [`FileSync::push`].
+/// The phone cannot be reached, or see [`FileSync::push`].
 pub async fn push(
     transport: &dyn Transport,
     path: &str,
@@ -40,7 +40,7 @@ pub async fn push(
 /// Reads a file of at most `limit` bytes from the phone.
 ///
 /// # Errors
-/// The phone cannot be reached, as [`FileSync::pull`], or [`Error::TooLarge`].
+/// The phone cannot be reached, [`Error::TooLarge`], or see [`FileSync::pull`].
 pub async fn pull(transport: &dyn Transport, path: &str, limit: usize) -> Result<Vec<u8>, Error> {
     let mut all = Vec::new();
     let mut sync = FileSync::open(transport).await?;
@@ -54,7 +54,7 @@ pub async fn pull(transport: &dyn Transport, path: &str, limit: usize) -> Result
     Ok(all)
 }
 
-/// What the phone tells of a path.
+/// Stats a path.
 ///
 /// # Errors
 /// The phone cannot be reached.
@@ -62,21 +62,21 @@ pub async fn stat(transport: &dyn Transport, path: &str) -> Result<Stat, Error> 
     FileSync::open(transport).await?.stat(path).await
 }
 
-/// What a folder of the phone holds. A folder that is missing or may not be read counts as empty.
+/// Lists a folder. A missing or unreadable folder is empty.
 ///
 /// # Errors
-/// The phone cannot be reached, or as [`FileSync::list`].
+/// The phone cannot be reached, or see [`FileSync::list`].
 pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, Error> {
     FileSync::open(transport).await?.list(path).await
 }
 
-/// A `sync:` stream. After [`Error::Phone`] about what lies at a path it can be used on. After any other
-/// error, or a call whose future was dropped, further calls are refused: it is out of step, or the
-/// phone has ended it, as adbd does after a file that it could not take or give.
+/// A `sync:` stream. It stays usable after [`Error::Phone`] about a stat or listing. After any other error, or after a
+/// cancelled call, further calls fail: the stream is out of step, or the phone has closed it, as adbd does when a
+/// transfer fails.
 pub struct FileSync {
     framed: Framed<Stream>,
     out: BytesMut,
-    /// A request was sent whose last reply has not been read.
+    /// A request was sent and its last reply has not been read.
     in_request: bool,
     compression: Compression,
 }
@@ -96,16 +96,14 @@ impl FileSync {
         })
     }
 
-    /// Sends and takes files in this way from now on, by version 2. Only for phones that announce
-    /// [`Compression::feature`]: others close the stream. Worth its work over a slow air, not over a
-    /// cable.
+    /// Transfers files with this compression from now on, by version 2. Only for phones that announce
+    /// [`Compression::feature`]: others close the stream. Worth its cost over slow Wi-Fi, not over a cable.
     #[must_use]
     pub fn compressed(self, compression: Compression) -> Self {
         Self { compression, ..self }
     }
 
-    /// What the phone tells of a path: version 1 says the same (all zero) of a missing path as of
-    /// one that may not be seen.
+    /// Stats a path. Version 1 returns all zeros both for a missing path and for an inaccessible one.
     ///
     /// # Errors
     /// The stream breaks.
@@ -113,15 +111,15 @@ impl FileSync {
         self.ask(&Request::Stat(path.to_owned())).await?;
         match self.reply(false).await? {
             Reply::Stat(stat) => Ok(stat),
-            Reply::Fail(said) => Err(failed("look at", path, said)),
+            Reply::Fail(said) => Err(failed("stat", path, said)),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    /// What a folder holds, `.` and `..` left out.
+    /// Lists a folder, without `.` and `..`.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] when it holds more than 16 MiB of names, or the stream breaks.
+    /// [`Error::TooLarge`] for more than 16 MiB of names, or the stream breaks.
     pub async fn list(&mut self, path: &str) -> Result<Vec<Entry>, Error> {
         self.ask(&Request::List(path.to_owned())).await?;
         let mut entries = Vec::new();
@@ -132,7 +130,7 @@ impl FileSync {
                 Reply::Dent(entry) => {
                     length += size_of::<Entry>() + entry.name.len();
                     if length > MAX_LISTING {
-                        let what = format!("the list of {path:?}");
+                        let what = format!("the listing of {path:?}");
                         return Err(Error::TooLarge { what, limit: MAX_LISTING });
                     }
                     entries.push(entry);
@@ -144,11 +142,10 @@ impl FileSync {
         }
     }
 
-    /// Reads a file into `into` and tells its length.
+    /// Reads a file into `into` and returns its length.
     ///
     /// # Errors
-    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] when `into` fails, or the stream
-    /// breaks.
+    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] if `into` fails, or the stream breaks.
     pub async fn pull(
         &mut self,
         path: &str,
@@ -159,30 +156,29 @@ impl FileSync {
             Compression::None => self.ask(&Request::Recv(path.to_owned())).await?,
             _ => {
                 let path = path.to_owned();
-                self.ask_newer(&sync2::Request::Recv { path, compression }).await?;
+                self.request_v2(&sync_v2::Request::Recv { path, compression }).await?;
             }
         }
         let mut decompressor = Decompressor::new(compression);
         let mut length = 0;
         while let Some(data) = self.next_data(path).await? {
             decompressor.push(data);
-            while let Some(piece) = self.in_step(decompressor.pull())? {
+            while let Some(piece) = self.mark_desync_on_err(decompressor.pull())? {
                 let written = into.write_all(&piece).await;
-                self.in_step(written.map_err(|error| local("keep", path, &error)))?;
+                self.mark_desync_on_err(written.map_err(|error| local("keep", path, &error)))?;
                 length += piece.len() as u64;
             }
         }
-        self.in_step(decompressor.finish())?;
+        self.mark_desync_on_err(decompressor.finish())?;
         into.flush().await.map_err(|error| local("keep", path, &error))?;
         Ok(length)
     }
 
-    /// Writes a file from `from` and tells its length. `mode` are its permissions; `mtime` its last
-    /// change in seconds since 1970. Folders on the way are made by the phone.
+    /// Writes a file from `from` and returns its length. `mode` is its permissions, `mtime` its modification time in
+    /// seconds since 1970. The phone creates missing folders.
     ///
     /// # Errors
-    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] when `from` fails, or the stream
-    /// breaks.
+    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] if `from` fails, or the stream breaks.
     pub async fn push(
         &mut self,
         path: &str,
@@ -195,8 +191,8 @@ impl FileSync {
             Compression::None => self.ask(&Request::Send { path: path.to_owned(), mode }).await?,
             _ => {
                 let (path, dry_run) = (path.to_owned(), false);
-                let request = sync2::Request::Send { path, mode, compression, dry_run };
-                self.ask_newer(&request).await?;
+                let request = sync_v2::Request::Send { path, mode, compression, dry_run };
+                self.request_v2(&request).await?;
             }
         }
         let mut compressor = Some(Compressor::new(compression));
@@ -223,7 +219,7 @@ impl FileSync {
         }
         match self.reply(false).await? {
             Reply::Okay => Ok(length),
-            Reply::Fail(said) => self.in_step(Err(failed("push", path, said))),
+            Reply::Fail(said) => self.mark_desync_on_err(Err(failed("push", path, said))),
             other => Err(self.unexpected(&other)),
         }
     }
@@ -240,27 +236,27 @@ impl FileSync {
         self.send().await
     }
 
-    /// Begins a request about a path, unless it cannot be sent or another one is under way.
+    /// Starts a request about a path, unless the path cannot be sent or another request is in progress.
     fn begin(&mut self, path: &str) -> Result<(), Error> {
         if path.len() > MAX_PATH {
             return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
         }
-        // adbd hands it to C, where the rest of the path would be lost.
+        // adbd passes the path to C, which would drop the rest.
         if path.contains('\0') {
             return Err(Error::Refused {
                 service: "sync:".into(),
-                said: "a path with a NUL would reach the phone cut short".into(),
+                said: "a path with a NUL would be truncated on the phone".into(),
             });
         }
         if self.in_request {
-            return Err(Error::vanished("an earlier call on this sync stream was broken off"));
+            return Err(Error::disconnected("an earlier call on this sync stream was cancelled"));
         }
         self.in_request = true;
         Ok(())
     }
 
-    /// Notes that the stream is not where it should be, if so.
-    fn in_step<T, E: Into<Error>>(&mut self, step: Result<T, E>) -> Result<T, Error> {
+    /// Marks the stream as out of step on an error.
+    fn mark_desync_on_err<T, E: Into<Error>>(&mut self, step: Result<T, E>) -> Result<T, Error> {
         self.in_request |= step.is_err();
         step.map_err(E::into)
     }
@@ -273,8 +269,8 @@ impl FileSync {
 
     async fn reply(&mut self, listing: bool) -> Result<Reply, Error> {
         let reply = self.framed.next(|bytes| Reply::decode(bytes, listing)).await?;
-        let reply =
-            reply.ok_or_else(|| Error::vanished("the phone closed the stream without a reply"))?;
+        let reply = reply
+            .ok_or_else(|| Error::disconnected("the phone closed the stream without a reply"))?;
         self.in_request = matches!(reply, Reply::Dent(_) | Reply::Data(_));
         Ok(reply)
     }
@@ -283,12 +279,12 @@ impl FileSync {
         match self.reply(false).await? {
             Reply::Data(data) => Ok(Some(data)),
             Reply::Done => Ok(None),
-            Reply::Fail(said) => self.in_step(Err(failed("pull", path, said))),
+            Reply::Fail(said) => self.mark_desync_on_err(Err(failed("pull", path, said))),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    /// Old phones say FAIL and close while we still send: the reason is then there to be read.
+    /// Old phones send FAIL and close while we still send: the reason can then be read.
     async fn reason(&mut self, path: &str) -> Option<Error> {
         match tokio::time::timeout(REASON, self.reply(false)).await {
             Ok(Ok(Reply::Fail(said))) => Some(failed("push", path, said)),
@@ -306,7 +302,7 @@ impl FileSync {
             Reply::Okay => "OKAY",
             Reply::Fail(_) => "FAIL",
         };
-        Error::protocol(format!("a sync reply {name} out of turn"))
+        Error::protocol(format!("an unexpected sync reply {name}"))
     }
 }
 
@@ -315,5 +311,5 @@ fn failed(verb: &str, path: &str, said: String) -> Error {
 }
 
 fn local(verb: &str, path: &str, error: &std::io::Error) -> Error {
-    Error::Local { what: format!("{verb} what belongs to {path:?}"), reason: error.to_string() }
+    Error::Local { what: format!("{verb} the local end of {path:?}"), reason: error.to_string() }
 }

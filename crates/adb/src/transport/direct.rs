@@ -1,8 +1,7 @@
-//! Straight to a phone's adbd: over TCP, over any pipe, or over whatever a function connects.
+//! The direct transport to a phone's adbd: over TCP, over any pipe, or over whatever a function connects.
 //!
-//! The connection is made when it is first needed and kept; streams share it. When it has died, the
-//! next open connects anew. An open that failed is never repeated from here: the service may have
-//! begun to run.
+//! The connection is made on first use and kept; streams share it. If it has died, the next open reconnects. A failed
+//! open is never repeated here: the service may have started.
 
 use std::future::Future;
 use std::io;
@@ -23,41 +22,41 @@ use crate::connection::{Role, Settings};
 use crate::link::Link;
 use crate::wire::banner::{Banner, DELAYED_ACK, Features, SHELL_V2};
 
-/// How long connecting may take, the greeting not counted.
+/// Time limit for connecting, without the handshake.
 const CONNECTING: Duration = Duration::from_secs(5);
-/// A phone that has said nothing at all for so long, though it owes an answer, is taken for gone
-/// when the next service is opened.
+/// A phone that owes a reply and has sent nothing at all for this long is considered gone when the next service is
+/// opened.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// What we tell a phone that we know.
+/// The features that we announce.
 const FEATURES: [&str; 2] = [SHELL_V2, "cmd"];
 
 type Connect = dyn Fn() -> BoxFuture<'static, Result<Box<dyn Io>, Error>> + Send + Sync;
 
-/// A phone whose adbd we speak to ourselves. Needs a tokio runtime.
-pub struct Direct {
+/// A phone whose adbd we talk to directly. Needs a tokio runtime.
+pub struct DirectTransport {
     place: String,
     connect: Box<Connect>,
     settings: Settings,
-    /// Our key, and the name that the phone's owner is shown with it.
+    /// Our key, and the name that the phone shows with it.
     key: Option<(Arc<Key>, String)>,
-    slot: Mutex<Slot>,
-    /// Attempts to connect that have ended, so that those who waited for one can share it.
+    slot: Mutex<LinkSlot>,
+    /// Number of finished connection attempts, so that waiters can share one.
     attempts: AtomicU64,
 }
 
 #[derive(Default)]
-struct Slot {
+struct LinkSlot {
     link: Option<(Arc<Link>, Banner)>,
     failure: Option<Error>,
 }
 
-impl Direct {
-    /// An adbd that listens at `address`, such as `192.168.1.20:5555`.
+impl DirectTransport {
+    /// An adbd that listens on `address`, such as `192.168.1.20:5555`.
     pub fn tcp(address: impl Into<String>) -> Self {
         let address = address.into();
         let place = address.clone();
-        Self::with(place, move || {
+        Self::with_connector(place, move || {
             let address = address.clone();
             async move {
                 let stream = connect_tcp(&address, CONNECTING).await?;
@@ -66,20 +65,20 @@ impl Direct {
         })
     }
 
-    /// An adbd at the other end of `io`. Once that has died there is no way to connect anew.
-    pub fn over(io: impl Io + 'static) -> Self {
+    /// An adbd at the other end of `io`. It cannot reconnect once `io` has ended.
+    pub fn from_io(io: impl Io + 'static) -> Self {
         let once = std::sync::Mutex::new(Some(Box::new(io) as Box<dyn Io>));
-        Self::with("the phone", move || {
+        Self::with_connector("the phone", move || {
             let io = once.lock().ok().and_then(|mut io| io.take());
             std::future::ready(io.ok_or_else(|| Error::NotReachable {
                 place: "the phone".into(),
-                reason: "its only connection has ended or fell silent".into(),
+                reason: "its only connection has ended or stopped responding".into(),
             }))
         })
     }
 
-    /// An adbd that `connect` reaches anew each time it is called. `place` names it in errors.
-    pub fn with<F>(
+    /// An adbd that `connect` connects to each time it is called. `place` names it in errors.
+    pub fn with_connector<F>(
         place: impl Into<String>,
         connect: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
@@ -97,31 +96,31 @@ impl Direct {
         }
     }
 
-    /// Answers a phone that asks for a key. One that does not know it shows `name`, such as
-    /// `user@host`, to its owner, who has 10 s to accept it: see [`Self::with_consent_within`].
+    /// Answers a phone that requires a key. A phone that does not know the key shows `name`, such as `user@host`, to
+    /// its user, who has 10 s to accept it; see [`Self::with_auth_timeout`].
     #[must_use]
     pub fn with_key(mut self, key: Arc<Key>, name: impl Into<String>) -> Self {
         self.key = Some((key, name.into()));
         self
     }
 
-    /// Offers the phone to count bytes instead of packets, so that more is under way at once. adb does
-    /// so only when told to (`ADB_BURST_MODE=1`), and so do we: it is not tried on a real phone yet.
+    /// Offers `delayed_ack`, to have more data in flight. adb does so only with `ADB_BURST_MODE=1`; here, too, it is
+    /// opt-in, because it has not been tried on a real phone.
     #[must_use]
     pub fn with_delayed_ack(mut self) -> Self {
         self.settings.banner.features = FEATURES.into_iter().chain([DELAYED_ACK]).collect();
         self
     }
 
-    /// How long the phone's owner may take to accept our key; after that, opening a service fails
-    /// with [`Error::Unauthorized`], and the next one asks anew.
+    /// Sets how long the user may take to authorize our key. After that, opening a service fails with
+    /// [`Error::Unauthorized`], and the next open asks again.
     #[must_use]
-    pub fn with_consent_within(mut self, patience: Duration) -> Self {
+    pub fn with_auth_timeout(mut self, patience: Duration) -> Self {
         self.settings.consent = Some(patience);
         self
     }
 
-    /// The connection itself, made now if there is none.
+    /// The connection, made now if there is none.
     pub(super) async fn shared_link(&self) -> Result<Arc<Link>, Error> {
         Ok(self.link().await?.0)
     }
@@ -132,7 +131,7 @@ impl Direct {
         let mut slot = self.slot.lock().await;
         if let Some((link, banner)) = &slot.link
             && !link.is_ended()
-            && link.silence() < SILENCE
+            && link.unanswered_for() < SILENCE
         {
             return Ok((link.clone(), banner.clone()));
         }
@@ -142,15 +141,15 @@ impl Direct {
             return Err(failure.clone());
         }
         slot.failure = None;
-        let connected = self.connect_anew().await;
+        let connected = self.reconnect().await;
         self.attempts.fetch_add(1, Ordering::Release);
         match connected {
-            // Streams of the old connection, if any, go on as long as it lets them.
+            // Streams of the old connection, if any, continue as long as it lives.
             Ok(made) => {
                 slot.link = Some(made.clone());
                 Ok(made)
             }
-            // A silent connection stays: it may find its voice again.
+            // Keep a silent connection: it may recover.
             Err(error) => {
                 slot.failure = Some(error.clone());
                 Err(error)
@@ -158,10 +157,10 @@ impl Direct {
         }
     }
 
-    async fn connect_anew(&self) -> Result<(Arc<Link>, Banner), Error> {
+    async fn reconnect(&self) -> Result<(Arc<Link>, Banner), Error> {
         let io = tokio::time::timeout(CONNECTING, (self.connect)())
             .await
-            .map_err(|_| too_late(&self.place, CONNECTING))??;
+            .map_err(|_| timed_out(&self.place, CONNECTING))??;
         let link = match &self.key {
             None => {
                 let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
@@ -176,11 +175,12 @@ impl Direct {
             }
         };
         let banner = link.online().await.map_err(|error| match error {
-            // Whoever hangs up or is silent before greeting is no phone that was there and vanished.
-            Error::Vanished { how } => {
+            // A peer that disconnects or stays silent before the handshake was never connected: report it as not
+            // reachable.
+            Error::Disconnected { how } => {
                 Error::NotReachable { place: self.place.clone(), reason: how }
             }
-            Error::TimedOut { after, .. } => too_late(&self.place, after),
+            Error::TimedOut { after, .. } => timed_out(&self.place, after),
             other => other,
         })?;
         tracing::debug!(place = self.place, %banner, "connected");
@@ -189,7 +189,7 @@ impl Direct {
 }
 
 #[async_trait]
-impl Transport for Direct {
+impl Transport for DirectTransport {
     async fn open(&self, service: &str) -> Result<Stream, Error> {
         let (link, _) = self.link().await?;
         Ok(link.open(service).await?.into())
@@ -204,7 +204,7 @@ impl Transport for Direct {
     }
 }
 
-/// A socket that sends small packets at once, since each waits for its answer.
+/// A socket that sends small packets immediately, because each waits for its reply.
 pub(super) async fn connect_tcp(address: &str, patience: Duration) -> Result<TcpStream, Error> {
     let unreachable = |error: io::Error| Error::NotReachable {
         place: address.to_owned(),
@@ -216,14 +216,14 @@ pub(super) async fn connect_tcp(address: &str, patience: Duration) -> Result<Tcp
     };
     let stream = tokio::time::timeout(patience, connecting)
         .await
-        .map_err(|_| too_late(address, patience))?
+        .map_err(|_| timed_out(address, patience))?
         .map_err(unreachable)?;
     stream.set_nodelay(true).map_err(unreachable)?;
     Ok(stream)
 }
 
-/// Tries addresses in their order. One that swallows packets, such as an IPv6 address without a
-/// route, has only its share of the time: the others must have theirs.
+/// Tries the addresses in order. One that drops packets, such as an IPv6 address without a route, gets only its share
+/// of the time.
 async fn first_to_answer<T, F>(
     addresses: &[SocketAddr],
     patience: Duration,
@@ -233,7 +233,7 @@ where
     F: Future<Output = io::Result<T>>,
 {
     let share = patience / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
-    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in addresses {
         match tokio::time::timeout(share, connect(*address)).await {
             Ok(Ok(connected)) => return Ok(connected),
@@ -244,7 +244,7 @@ where
     Err(failure)
 }
 
-fn too_late(place: &str, after: Duration) -> Error {
+fn timed_out(place: &str, after: Duration) -> Error {
     Error::NotReachable { place: place.to_owned(), reason: format!("no answer within {after:?}") }
 }
 
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_swallows_packets_does_not_use_up_the_time_of_the_others() {
+    async fn address_that_drops_packets_leaves_time_for_others() {
         let well: SocketAddr = "127.0.0.1:5555".parse().unwrap();
         let check = async |addresses: &[&str], expected: Option<SocketAddr>| {
             let addresses: Vec<SocketAddr> = addresses.iter().map(|a| a.parse().unwrap()).collect();
@@ -276,10 +276,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hosts_are_known_by_name_and_by_either_kind_of_address() {
+    async fn hosts_resolve_by_name_ipv4_and_ipv6() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        // Where `localhost` is ::1 first, that is refused and the next address is tried.
+        // If `localhost` resolves to ::1 first, that is refused and the next address is tried.
         for host in ["localhost", "127.0.0.1", "[::ffff:127.0.0.1]"] {
             let connected = connect_tcp(&format!("{host}:{port}"), CONNECTING).await;
             assert!(connected.is_ok(), "{host}: {connected:?}");

@@ -1,9 +1,9 @@
-//! Through a running adb server: its list of devices, and services on one of them.
+//! The transport through a running adb server: its device list, and services on one of its devices.
 //!
-//! Each request has a socket of its own; once a service is opened, that socket carries its bytes.
-//! Source: `SERVICES.TXT` and `adb.cpp` (`handle_host_request`) in AOSP's adb.
+//! Each request has its own socket; once a service is open, that socket carries its bytes. Source: `SERVICES.TXT` and
+//! `adb.cpp` (`handle_host_request`) in AOSP's adb.
 //!
-//! The server is never started from here, and its address is given by the caller.
+//! This never starts a server; the caller supplies the address.
 
 #[cfg(test)]
 mod tests;
@@ -18,12 +18,12 @@ use super::direct::connect_tcp;
 use super::{Stream, Transport};
 use crate::Error;
 use crate::wire::banner::{Banner, Features};
-use crate::wire::devices::{Listed, read_devices};
+use crate::wire::devices::{DeviceEntry, read_devices};
 use crate::wire::smart::{self, Status};
 
-/// How long connecting to the server may take.
+/// Time limit for connecting to the server.
 const CONNECTING: Duration = Duration::from_secs(5);
-/// How long one answer of the server may take.
+/// Time limit for one reply of the server.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// An adb server.
@@ -33,7 +33,7 @@ pub struct AdbServer {
 }
 
 impl Default for AdbServer {
-    /// Where adb servers listen unless told otherwise.
+    /// The default address of adb servers.
     fn default() -> Self {
         Self::new("localhost:5037")
     }
@@ -45,28 +45,28 @@ impl AdbServer {
         Self { address: address.into() }
     }
 
-    /// All devices that the server knows, whatever their state.
+    /// All devices that the server knows, in any state.
     ///
     /// # Errors
-    /// There is no server, or it does not talk like one.
-    pub async fn devices(&self) -> Result<Vec<Listed>, Error> {
+    /// The server cannot be reached, or does not speak the protocol.
+    pub async fn devices(&self) -> Result<Vec<DeviceEntry>, Error> {
         Ok(read_devices(&self.query("host:devices-l").await?))
     }
 
     /// The server's protocol version, such as 41 (`1.0.41`).
     ///
     /// # Errors
-    /// There is no server, or it does not talk like one.
+    /// The server cannot be reached, or does not speak the protocol.
     pub async fn version(&self) -> Result<u32, Error> {
         let said = self.query("host:version").await?;
         u32::from_str_radix(&said, 16)
             .map_err(|_| Error::protocol(format!("the adb server's version {said:?}")))
     }
 
-    /// Asks the server a question that it answers with a text, such as `host:features`.
+    /// Sends a request that the server answers with text, such as `host:features`.
     ///
     /// # Errors
-    /// There is no server, or it says FAIL: [`Error::Refused`] carries its words.
+    /// The server cannot be reached, or replies FAIL: [`Error::Refused`] has its message.
     pub async fn query(&self, request: &str) -> Result<String, Error> {
         let mut socket = self.connect().await?;
         within_answer(request, async {
@@ -78,20 +78,23 @@ impl AdbServer {
         .await
     }
 
-    /// The way to one of its devices. Nothing is asked yet.
-    pub fn device(&self, serial: impl Into<String>) -> ThroughServer {
-        ThroughServer { server: self.clone(), serial: serial.into(), number: None }
+    /// A transport to one of its devices. Sends nothing yet.
+    pub fn device(&self, serial: impl Into<String>) -> ServerTransport {
+        ServerTransport { server: self.clone(), serial: serial.into(), number: None }
     }
 
-    /// The way to one of its devices by the `transport_id` of the list, for phones whose serial
-    /// names several or none (`(no serial number)`). The number is another one when the phone comes
-    /// back, or the server.
-    pub fn device_numbered(&self, serial: impl Into<String>, number: u64) -> ThroughServer {
-        ThroughServer { number: Some(number), ..self.device(serial) }
+    /// A transport to one of its devices by `transport_id`, for phones whose serial is ambiguous or missing (`(no
+    /// serial number)`). The id changes when the phone or the server reconnects.
+    pub fn device_by_transport_id(
+        &self,
+        serial: impl Into<String>,
+        number: u64,
+    ) -> ServerTransport {
+        ServerTransport { number: Some(number), ..self.device(serial) }
     }
 
-    /// Asks for what goes on after the OKAY: the socket stands right behind it.
-    pub(super) async fn converse(&self, request: &str) -> Result<TcpStream, Error> {
+    /// Sends a request whose reply continues after OKAY; the socket is positioned right behind it.
+    pub(super) async fn open_request(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.connect().await?;
         within_answer(request, async {
             self.ask(&mut socket, request)
@@ -106,7 +109,7 @@ impl AdbServer {
         connect_tcp(&self.address, CONNECTING).await
     }
 
-    /// Sends a request. The inner error is what the server said to refuse it.
+    /// Sends a request. The inner error is the server's FAIL message.
     async fn ask(
         &self,
         socket: &mut TcpStream,
@@ -125,15 +128,15 @@ impl AdbServer {
 
 /// A phone that an adb server knows.
 #[derive(Debug, Clone)]
-pub struct ThroughServer {
+pub struct ServerTransport {
     server: AdbServer,
     serial: String,
-    /// Its `transport_id`, where the serial is not enough.
+    /// Its `transport_id`, if the serial is not enough.
     number: Option<u64>,
 }
 
-impl ThroughServer {
-    /// By which the server knows the phone.
+impl ServerTransport {
+    /// The serial by which the server knows the phone.
     pub fn serial(&self) -> &str {
         &self.serial
     }
@@ -143,27 +146,26 @@ impl ThroughServer {
         &self.server
     }
 
-    /// Asks the server something about this phone, such as `features`; the socket stands right
-    /// behind the OKAY.
+    /// Sends a request about this phone, such as `features`; the socket is positioned right behind the OKAY.
     ///
-    /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's
-    /// `sockets.cpp`); where it would guess wrong, the phone is chosen first.
-    pub(super) async fn ask_about(&self, request: &str) -> Result<TcpStream, Error> {
+    /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's `sockets.cpp`). Where it would
+    /// guess wrong, the transport is selected first.
+    pub(super) async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.server.connect().await?;
         within_answer(request, async {
             let whole = match self.number {
                 Some(number) => format!("host-transport-id:{number}:{request}"),
-                None if ends_at_its_colon(&self.serial) => {
+                None if is_unambiguous_serial(&self.serial) => {
                     format!("host-serial:{}:{request}", self.serial)
                 }
                 None => {
-                    self.choose(&mut socket).await?;
+                    self.select_transport(&mut socket).await?;
                     format!("host:{request}")
                 }
             };
             match self.server.ask(&mut socket, &whole).await? {
                 Ok(()) => Ok(()),
-                Err(said) if is_about_the_phone(&said) => Err(self.sort(said)),
+                Err(said) if is_device_error(&said) => Err(self.classify_error(said)),
                 Err(said) => Err(Error::Refused { service: request.to_owned(), said }),
             }
         })
@@ -171,17 +173,17 @@ impl ThroughServer {
         Ok(socket)
     }
 
-    /// Lets what follows on this socket go to the phone.
-    async fn choose(&self, socket: &mut TcpStream) -> Result<(), Error> {
+    /// Directs the rest of this socket to the phone.
+    async fn select_transport(&self, socket: &mut TcpStream) -> Result<(), Error> {
         let choose = match self.number {
             Some(number) => format!("host:transport-id:{number}"),
             None => format!("host:transport:{}", self.serial),
         };
-        self.server.ask(socket, &choose).await?.map_err(|said| self.sort(said))
+        self.server.ask(socket, &choose).await?.map_err(|said| self.classify_error(said))
     }
 
-    /// What the server's words about this phone mean.
-    fn sort(&self, said: String) -> Error {
+    /// Classifies the server's message about this phone.
+    fn classify_error(&self, said: String) -> Error {
         let serial = self.serial.clone();
         if ["not found", "no device", "more than one"].iter().any(|words| said.contains(words)) {
             Error::NoSuchDevice { serial, said }
@@ -197,21 +199,21 @@ impl ThroughServer {
 }
 
 #[async_trait]
-impl Transport for ThroughServer {
+impl Transport for ServerTransport {
     async fn open(&self, service: &str) -> Result<Stream, Error> {
         if service.contains('\0') {
             return Err(Error::Refused {
                 service: service.to_owned(),
-                said: "a name with a NUL would reach the phone cut short".into(),
+                said: "a name with a NUL would be truncated on the phone".into(),
             });
         }
         let mut socket = self.server.connect().await?;
         within_answer(service, async {
-            self.choose(&mut socket).await?;
+            self.select_transport(&mut socket).await?;
             match self.server.ask(&mut socket, service).await? {
                 Ok(()) => Ok(()),
-                // The phone went away between the two requests.
-                Err(said) if is_about_the_phone(&said) => Err(self.sort(said)),
+                // The phone disconnected between the two requests.
+                Err(said) if is_device_error(&said) => Err(self.classify_error(said)),
                 Err(said) => Err(Error::Refused { service: service.to_owned(), said }),
             }
         })
@@ -220,30 +222,30 @@ impl Transport for ThroughServer {
     }
 
     async fn features(&self) -> Result<Features, Error> {
-        match self.ask_about("features").await {
+        match self.query_device("features").await {
             Ok(mut socket) => {
                 let said = within_answer("features", read_text(&mut socket)).await?;
                 Ok(Features::read(&said))
             }
-            // A server before 1.0.36 (2016) knows no features.
+            // A server before 1.0.36 (2016) does not know `features`.
             Err(Error::Refused { said, .. }) if said.starts_with("unknown") => {
                 Ok(Features::default())
             }
-            Err(Error::Refused { said, .. }) => Err(self.sort(said)),
+            Err(Error::Refused { said, .. }) => Err(self.classify_error(said)),
             Err(other) => Err(other),
         }
     }
 
-    /// As the server passes it on: it turns characters such as spaces into `_`.
+    /// As the server reports it: it replaces characters such as spaces by `_`.
     async fn banner(&self) -> Result<Banner, Error> {
         let devices = self.server.devices().await?;
         let number = self.number.map(|number| number.to_string());
-        let ours = |listed: &Listed| match &number {
+        let ours = |listed: &DeviceEntry| match &number {
             Some(number) => listed.property("transport_id") == Some(number),
             None => listed.serial == self.serial,
         };
         let Some(listed) = devices.into_iter().find(ours) else {
-            return Err(self.sort(format!("device '{}' not found", self.serial)));
+            return Err(self.classify_error(format!("device '{}' not found", self.serial)));
         };
         let property = |name| listed.property(name).unwrap_or_default().to_owned();
         Ok(Banner {
@@ -266,32 +268,32 @@ async fn read_text(socket: &mut TcpStream) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Gives the server [`ANSWER`] to do it.
+/// Applies the time limit [`ANSWER`].
 pub(super) async fn within_answer<T>(
     what: &str,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     tokio::time::timeout(ANSWER, answer).await.unwrap_or_else(|_| {
         Err(Error::TimedOut {
-            what: format!("get an answer to {what:?} from the adb server"),
+            what: format!("get a response to {what:?} from the adb server"),
             after: ANSWER,
         })
     })
 }
 
-/// Whether a server sees where this serial ends in `host-serial:SERIAL:…`: it has no colon, or is
-/// an address with a port.
-fn ends_at_its_colon(serial: &str) -> bool {
+/// Whether a server can tell where this serial ends in `host-serial:SERIAL:…`: it has no colon, or is an address with a
+/// port.
+fn is_unambiguous_serial(serial: &str) -> bool {
     let (host, port) = serial.rsplit_once(':').map_or((serial, None), |(a, b)| (a, Some(b)));
     let bracketed = host.starts_with('[') && host.find(']') == Some(host.len() - 1);
     let plain = !host.is_empty() && !host.contains([':', '[']);
-    // Behind these more is expected.
+    // More text is expected after these.
     let prefix = ["usb", "product", "model", "device", "tcp", "udp", "vsock"].contains(&host);
     let digits = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     (plain || bracketed && port.is_some()) && !prefix && port.is_none_or(digits)
 }
 
-/// Whether a server's words mean the phone rather than what was asked of it.
-fn is_about_the_phone(said: &str) -> bool {
+/// Whether a server's message is about the phone rather than about the request.
+fn is_device_error(said: &str) -> bool {
     ["device ", "no device", "more than one "].iter().any(|words| said.starts_with(words))
 }

@@ -1,36 +1,36 @@
-//! The banner that each end sends with its greeting: who it is and what it can do.
+//! The banner that each end sends in CNXN: its identity and its features.
 //!
-//! `device::ro.product.name=husky;ro.product.model=Pixel 8 Pro;ro.product.device=husky;features=shell_v2,cmd`
-//! and `host::features=shell_v2,cmd`. Source: `send_connect` and `parse_banner` in AOSP's
-//! `adb.cpp`; older phones end it with `;` and a NUL, and send no features at all.
+//! `device::ro.product.name=husky;ro.product.model=Pixel 8 Pro;ro.product.device=husky;features=shell_v2,cmd` and
+//! `host::features=shell_v2,cmd`. Source: `send_connect` and `parse_banner` in AOSP's `adb.cpp`. Older phones end it
+//! with `;` and a NUL, and announce no features.
 
 use std::fmt;
 
-/// The feature by which each end tells that it counts what it may send in bytes, not in packets.
+/// The feature for flow control in bytes instead of packets.
 pub const DELAYED_ACK: &str = "delayed_ack";
-/// The feature by which a phone tells that it serves `shell,v2`.
+/// The feature for `shell,v2`.
 pub const SHELL_V2: &str = "shell_v2";
 
-/// Who an end says it is.
+/// The identity and features of one end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Banner {
-    /// `device`, `recovery`, `sideload`, `host` … An unknown word is kept as it is.
+    /// `device`, `recovery`, `sideload`, `host` … An unknown word is kept.
     pub kind: String,
-    /// The middle field, empty nowadays (a serial once).
+    /// The middle field; once a serial, now empty.
     pub serial: String,
-    /// `name=value` pairs in the order they came, without the features.
+    /// `name=value` pairs in their order, without the features.
     pub properties: Vec<(String, String)>,
-    /// What it can do.
+    /// The announced features.
     pub features: Features,
 }
 
 impl Banner {
-    /// What a host says: its features alone.
+    /// A host's banner: only features.
     pub fn host(features: Features) -> Self {
         Self { kind: "host".into(), features, ..Self::default() }
     }
 
-    /// What a phone says, with the three properties that `adb devices -l` shows.
+    /// A phone's banner, with the three properties that `adb devices -l` shows.
     pub fn phone(product: &str, model: &str, device: &str, features: Features) -> Self {
         let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         Self {
@@ -45,7 +45,7 @@ impl Banner {
         }
     }
 
-    /// Reads a banner. There is no wrong one: what has no form of ours becomes the kind.
+    /// Reads a banner. Any input is accepted: text of an unknown form becomes the kind.
     pub fn read(payload: &[u8]) -> Self {
         let text = String::from_utf8_lossy(payload);
         let text = text.trim_end_matches('\0');
@@ -64,7 +64,7 @@ impl Banner {
         banner
     }
 
-    /// The value of a property; `None` when the banner has none of that name.
+    /// The value of a property, if present.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.properties.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -85,8 +85,8 @@ impl Banner {
     }
 }
 
-/// The banner as it goes over the wire. Characters that would end a field become `_`. Without a feature there is no
-/// list of them, as in the days before Android 5.
+/// The banner as sent. Characters that would end a field become `_`. Without features the list is omitted, as before
+/// Android 5.
 impl fmt::Display for Banner {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}:", self.kind, self.serial)?;
@@ -100,12 +100,12 @@ impl fmt::Display for Banner {
     }
 }
 
-/// Features, by their names in AOSP's `transport.cpp`, in the order in which they were announced.
+/// Features by their names in AOSP's `transport.cpp`, in the order of announcement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Features(Vec<String>);
 
 impl Features {
-    /// Reads a list with commas, as in a banner or as an adb server answers `features`.
+    /// Reads a comma-separated list, as in a banner or in an adb server's reply to `features`.
     pub fn read(text: &str) -> Self {
         text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
     }
@@ -115,7 +115,7 @@ impl Features {
         self.0.iter().any(|known| known == name)
     }
 
-    /// The names, in their order.
+    /// The names, in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_modern_phone_tells_its_names_and_features() {
+    fn modern_phone_has_names_and_features() {
         let text = "device::ro.product.name=husky;ro.product.model=Pixel 8 Pro;\
                     ro.product.device=husky;features=shell_v2,cmd";
         let banner = Banner::read(text.as_bytes());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_phone_ends_its_banner_with_a_nul_and_has_no_features() {
+    fn old_banner_ends_with_nul_and_has_no_features() {
         let banner = Banner::read(b"device::ro.product.name=jfltexx;ro.product.model=GT-I9505;\0");
         assert_eq!(banner.model(), Some("GT-I9505"));
         assert_eq!(banner.features, Features::default());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_banners_are_read_as_far_as_they_go() {
+    fn unusual_banners_are_read_partially() {
         let check = |text: &[u8], kind: &str, serial: &str, properties: usize| {
             let banner = Banner::read(text);
             assert_eq!(banner.kind, kind);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_cannot_break_out_of_its_field() {
+    fn value_cannot_escape_its_field() {
         let banner = Banner::phone("a;features=x", "b", "c", Features::read("cmd"));
         let back = Banner::read(banner.to_string().as_bytes());
         assert_eq!(back.product(), Some("a_features=x"));

@@ -1,12 +1,11 @@
-//! How the content of a file is made smaller on its way through a `sync:` stream of version 2.
+//! Compression of file contents in a version 2 `sync:` stream.
 //!
-//! Begin with [`Decompressor`] and [`Compressor`]: compressed bytes go in as they come, content goes
-//! out in pieces of at most [`PIECE`] bytes, and neither holds more than what its format makes it
-//! look back on (16 MiB for brotli, 8 MiB for zstd and lz4). A few bytes can stand for gigabytes:
-//! that they do not come to be is up to who takes the pieces, and may stop taking them.
+//! Start with [`Decompressor`] and [`Compressor`]. Compressed bytes go in as they arrive; content comes out in chunks
+//! of at most [`PIECE`] bytes. Memory use is limited by the format's window (16 MiB for brotli, 8 MiB for zstd and
+//! lz4). A few bytes can expand to gigabytes: the consumer has to stop pulling if it gets too much.
 //!
-//! Each file is one stream (brotli) or one frame (lz4, zstd) that runs through all of its DATA
-//! messages. Source: `compression_utils.h` and `file_sync_protocol.h` in AOSP's adb.
+//! Each file is one stream (brotli) or one frame (lz4, zstd) across all its DATA messages. Source:
+//! `compression_utils.h` and `file_sync_protocol.h` in AOSP's adb.
 
 mod lz4;
 mod zstd;
@@ -17,19 +16,19 @@ use brotli::enc::StandardAlloc;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::Malformed;
+use super::MalformedMessage;
 
-/// The most bytes of content that come out at once.
+/// Limit on the content returned at once, in bytes.
 pub const PIECE: usize = 64 * 1024;
-/// What AOSP's encoders are asked for: the least work.
+/// The quality that AOSP's encoders use: the fastest.
 const BROTLI_QUALITY: u32 = 1;
-/// The usual window of brotli, 4 MiB, as a power of two.
+/// Brotli's usual window, 4 MiB, as a power of two.
 const BROTLI_WINDOW: u32 = 22;
 
-/// How the bytes of a file are sent.
+/// The compression of a transferred file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compression {
-    /// As they are.
+    /// Uncompressed.
     #[default]
     None,
     /// A brotli stream (feature `sendrecv_v2_brotli`).
@@ -41,10 +40,10 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All that make anything smaller.
+    /// All compressions, without `None`.
     pub const ALL: [Self; 3] = [Self::Brotli, Self::Lz4, Self::Zstd];
 
-    /// The bit that asks for it (`kSyncFlagBrotli` and its like).
+    /// The flag that requests it (`kSyncFlagBrotli` and so on).
     pub fn flag(self) -> u32 {
         match self {
             Self::None => 0,
@@ -54,10 +53,10 @@ impl Compression {
         }
     }
 
-    /// The feature by which a phone tells that it takes and gives it.
+    /// The feature that a phone announces for it.
     pub fn feature(self) -> &'static str {
         match self {
-            Self::None => super::sync2::SENDRECV_V2,
+            Self::None => super::sync_v2::SENDRECV_V2,
             Self::Brotli => "sendrecv_v2_brotli",
             Self::Lz4 => "sendrecv_v2_lz4",
             Self::Zstd => "sendrecv_v2_zstd",
@@ -65,7 +64,7 @@ impl Compression {
     }
 }
 
-/// Turns what came into content.
+/// Decompresses received data.
 pub struct Decompressor(Decoding);
 
 enum Decoding {
@@ -76,7 +75,7 @@ enum Decoding {
 }
 
 impl Decompressor {
-    /// For one file.
+    /// Starts one file.
     pub fn new(compression: Compression) -> Self {
         Self(match compression {
             Compression::None => Decoding::None(Bytes::new()),
@@ -86,7 +85,7 @@ impl Decompressor {
         })
     }
 
-    /// Takes what came next. Take all content with [`Self::pull`] before giving more.
+    /// Adds received data. Call [`Self::pull`] until it is empty before adding more.
     pub fn push(&mut self, data: Bytes) {
         match &mut self.0 {
             Decoding::None(here) => *here = data,
@@ -96,11 +95,11 @@ impl Decompressor {
         }
     }
 
-    /// The next piece of content, never empty; `None` when more has to come first.
+    /// The next chunk of content, never empty; `None` if more data is needed.
     ///
     /// # Errors
-    /// What came is not what the format says, or it wants to look back too far.
-    pub fn pull(&mut self) -> Result<Option<Bytes>, Malformed> {
+    /// The data is invalid, or its window is too large.
+    pub fn pull(&mut self) -> Result<Option<Bytes>, MalformedMessage> {
         match &mut self.0 {
             Decoding::None(here) if here.is_empty() => Ok(None),
             Decoding::None(here) => Ok(Some(here.split_to(here.len().min(PIECE)))),
@@ -110,23 +109,22 @@ impl Decompressor {
         }
     }
 
-    /// Checks that nothing more is to come, once [`Self::pull`] has given all.
+    /// Checks that the data is complete, after [`Self::pull`] has returned everything.
     ///
     /// # Errors
     /// The stream or frame has not ended.
-    pub fn finish(&self) -> Result<(), Malformed> {
+    pub fn finish(&self) -> Result<(), MalformedMessage> {
         let ended = match &self.0 {
             Decoding::None(here) => here.is_empty(),
             Decoding::Brotli(brotli) => brotli.ended,
             Decoding::Lz4(lz4) => lz4.has_ended(),
             Decoding::Zstd(zstd) => zstd.has_ended(),
         };
-        if ended { Ok(()) } else { Err(Malformed("compressed data that breaks off".into())) }
+        if ended { Ok(()) } else { Err(MalformedMessage("truncated compressed data".into())) }
     }
 }
 
-/// Turns content into what is sent. What goes in small may come out later, or with
-/// [`Self::finish`].
+/// Compresses data to send. Small input may come out later, or in [`Self::finish`].
 pub struct Compressor(Encoding);
 
 enum Encoding {
@@ -137,7 +135,7 @@ enum Encoding {
 }
 
 impl Compressor {
-    /// For one file.
+    /// Starts one file.
     pub fn new(compression: Compression) -> Self {
         Self(match compression {
             Compression::None => Encoding::None,
@@ -152,7 +150,7 @@ impl Compressor {
         })
     }
 
-    /// Takes the next bytes of content, and appends to `out` what is ready.
+    /// Adds content, and appends available output to `out`.
     ///
     /// # Errors
     /// The encoder failed.
@@ -169,7 +167,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Appends the end to `out`.
+    /// Appends the end of the stream to `out`.
     ///
     /// # Errors
     /// The encoder failed.
@@ -193,12 +191,12 @@ struct Brotli {
 impl Brotli {
     fn new() -> Self {
         let alloc = StandardAlloc::default;
-        // Strict: without the windows of up to 1 GiB that are no part of RFC 7932, as AOSP's decoder.
+        // Strict, like AOSP's decoder: without windows of up to 1 GiB, which are not part of RFC 7932.
         let state = Box::new(BrotliState::new_strict(alloc(), alloc(), alloc()));
         Self { here: BytesMut::new(), ended: false, state }
     }
 
-    fn pull(&mut self) -> Result<Option<Bytes>, Malformed> {
+    fn pull(&mut self) -> Result<Option<Bytes>, MalformedMessage> {
         if self.ended {
             return nothing_after_the_end(&self.here);
         }
@@ -229,13 +227,17 @@ impl Brotli {
     }
 }
 
-fn broken(format: &str) -> Malformed {
-    Malformed(format!("broken {format} data"))
+fn broken(format: &str) -> MalformedMessage {
+    MalformedMessage(format!("corrupt {format} data"))
 }
 
-/// AOSP's decoders, too, want nothing after the one stream or frame.
-fn nothing_after_the_end<T>(here: &[u8]) -> Result<Option<T>, Malformed> {
-    if here.is_empty() { Ok(None) } else { Err(Malformed("data after its compressed end".into())) }
+/// AOSP's decoders, too, reject data after the one stream or frame.
+fn nothing_after_the_end<T>(here: &[u8]) -> Result<Option<T>, MalformedMessage> {
+    if here.is_empty() {
+        Ok(None)
+    } else {
+        Err(MalformedMessage("data after the end of the compressed stream".into()))
+    }
 }
 
 #[cfg(test)]

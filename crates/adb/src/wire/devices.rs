@@ -1,65 +1,65 @@
-//! The list of devices, as an adb server answers `host:devices-l` and as `adb devices -l` prints it.
+//! The device list, as an adb server returns it for `host:devices-l` and `adb devices -l` prints it.
 //!
 //! `0123456789ABCDEF       device usb:2-1 product:husky model:Pixel_8_Pro device:husky transport_id:1`
 //!
-//! A serial may hold spaces, the state may be a whole sentence, and properties may be missing; lines
-//! that are no devices (a heading, "* daemon started") are passed over. Source: `format_transport`
-//! in AOSP's `transport.cpp`, and captures of many versions.
+//! A serial may contain spaces, a state may be a whole sentence, and properties may be missing. Other lines (a heading,
+//! "* daemon started") are skipped. Source: `format_transport` in AOSP's `transport.cpp`, and captures of many
+//! versions.
 
 use std::fmt;
 
-/// One line of the list.
+/// A line of the device list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// By which the adb server knows it.
+pub struct DeviceEntry {
+    /// The serial by which the adb server knows it.
     pub serial: String,
     /// Whether it can be used, and if not, why.
-    pub state: State,
-    /// `usb`, `product`, `model`, `device`, `transport_id` … in their order. The adb server turns
-    /// characters other than letters, digits and a few signs into `_`.
+    pub state: DeviceState,
+    /// `usb`, `product`, `model`, `device`, `transport_id` … in order. The adb server replaces characters other than
+    /// letters, digits and a few others by `_`.
     pub properties: Vec<(String, String)>,
 }
 
-impl Listed {
-    /// The value of a property; `None` when the line has none of that name.
+impl DeviceEntry {
+    /// The value of a property, if present.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.properties.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What an adb server says of a phone: its words for AOSP's `ConnectionState`.
+/// The state of a phone: the adb server's words for AOSP's `ConnectionState`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum DeviceState {
     /// Ready.
     Device,
-    /// Connected once, does not answer now.
+    /// Was connected, does not respond now.
     Offline,
-    /// Its owner has not accepted this computer.
+    /// The user has not authorized this computer.
     Unauthorized,
-    /// This computer may not open the USB device. The sentence says what is missing.
+    /// This computer may not open the USB device. The text says what is missing.
     NoPermissions(String),
-    /// The server shows it its keys.
+    /// The server is offering its keys.
     Authorizing,
-    /// The server has greeted it.
+    /// The server has sent CNXN.
     Connecting,
-    /// It runs its recovery system: a few services, no apps.
+    /// Runs recovery: few services, no apps.
     Recovery,
-    /// It runs its rescue system, which takes an update.
+    /// Runs the rescue system, which accepts an update.
     Rescue,
-    /// It waits for an update to be sent.
+    /// Waits for an update to be sideloaded.
     Sideload,
-    /// It runs its boot loader.
+    /// Runs the boot loader.
     Bootloader,
-    /// It says that it is a host.
+    /// Identifies as a host.
     Host,
-    /// The server has let go of its USB device, for other programs.
+    /// The server has released the USB device for other programs.
     Detached,
-    /// Any other words.
+    /// Any other text.
     Other(String),
 }
 
-impl State {
-    /// What the words of an adb server mean.
+impl DeviceState {
+    /// The meaning of an adb server's text.
     pub fn read(words: &str) -> Self {
         match words {
             "device" => Self::Device,
@@ -79,7 +79,7 @@ impl State {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for DeviceState {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Device => "device",
@@ -98,12 +98,12 @@ impl fmt::Display for State {
     }
 }
 
-/// Reads the list. Lines that name no device are passed over.
-pub fn read_devices(text: &str) -> Vec<Listed> {
+/// Parses the list. Lines that name no device are skipped.
+pub fn read_devices(text: &str) -> Vec<DeviceEntry> {
     text.lines().filter_map(read_line).collect()
 }
 
-/// The words by which a state begins, `no permissions` being the one of two.
+/// The words with which a state starts; `no permissions` is the only one of two words.
 const STATES: [&str; 13] = [
     "device",
     "offline",
@@ -119,10 +119,10 @@ const STATES: [&str; 13] = [
     "host",
     "unknown",
 ];
-/// How wide a server prints a serial, filled with spaces (`%-22s` in AOSP's `append_transport`).
+/// The width to which a server pads a serial (`%-22s` in AOSP's `append_transport`).
 const SERIAL_WIDTH: usize = 22;
 
-fn read_line(line: &str) -> Option<Listed> {
+fn read_line(line: &str) -> Option<DeviceEntry> {
     if line.starts_with("* ") {
         return None;
     }
@@ -149,13 +149,16 @@ fn read_line(line: &str) -> Option<Listed> {
             (None, None) => {}
         }
     }
-    Some(Listed { serial: serial.to_owned(), state: State::read(&state.join(" ")), properties })
+    Some(DeviceEntry {
+        serial: serial.to_owned(),
+        state: DeviceState::read(&state.join(" ")),
+        properties,
+    })
 }
 
-/// Without a tab the state stands where a server prints it, behind a serial that was filled up with
-/// spaces. Else it is the last known word before the properties, since a long serial may hold such
-/// words too, but the first "no permissions", since a sentence follows; a word that nobody knows
-/// counts as a state if properties follow it.
+/// Finds the state in a line without a tab. A padded serial ends at the fixed column. A longer serial may itself
+/// contain state words: then the state is the last known word before the properties, except that the first "no
+/// permissions" wins, because a sentence follows it. An unknown word counts as a state if properties follow.
 fn split_at_state(line: &str) -> Option<(&str, &str)> {
     if let Some((serial, rest)) = line.split_at_checked(SERIAL_WIDTH + 1)
         && serial.ends_with(' ')
@@ -195,7 +198,7 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// `name:value` with a plain name; the address in "see [http://…]" is none.
+/// `name:value` with a plain name; the address in "see [http://…]" is not one.
 fn read_property(word: &str) -> Option<(String, String)> {
     let (name, value) = word.split_once(':')?;
     let plain =
@@ -210,7 +213,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// One line a device: `serial|state|properties`.
+    /// One line per device: `serial|state|properties`.
     fn check(text: &str, expected: &[&str]) {
         let read: Vec<String> = read_devices(text)
             .into_iter()
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stock_server_pads_with_spaces() {
+    fn stock_server_pads_with_spaces() {
         check(
             "127.0.0.1:6555         device product:vp model:Virtual_Phone device:vp transport_id:7\n",
             &["127.0.0.1:6555|device|product=vp,model=Virtual_Phone,device=vp,transport_id=7"],
@@ -235,16 +238,16 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_may_hold_spaces_and_a_state_may_be_new() {
+    fn serial_may_contain_spaces_and_state_may_be_unknown() {
         check(
             "My Phone (2)           device usb:1-1 transport_id:1\nabc   dreaming transport_id:2\n",
             &["My Phone (2)|device|usb=1-1,transport_id=1", "abc|dreaming|transport_id=2"],
         );
     }
 
-    /// As long as an adb server's answer can be: looking far ahead from each space takes minutes.
+    /// As long as an adb server's reply can be: a lookahead from each space would take minutes.
     #[test]
-    fn a_line_of_spaces_is_read_at_once() {
+    fn line_of_spaces_parses_quickly() {
         let spaces = " ".repeat(65_000);
         check(&spaces, &[]);
         check(&format!("x{spaces}y"), &[]);
@@ -254,7 +257,7 @@ mod tests {
 
     /// `%-22s %s` as the server pads, and longer serials.
     #[test]
-    fn a_serial_may_hold_words_for_states() {
+    fn serial_may_contain_state_words() {
         check(
             "My device             offline transport_id:1\n\
              no permissions host    unauthorized usb:1-1 transport_id:2\n\
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn phones_without_a_serial_and_with_a_product_of_several_words_are_listed() {
+    fn missing_serials_and_multiword_products_parse() {
         check(
             "????????????           no permissions (user in plugdev group; are your udev rules \
              wrong?); see [http://developer.android.com/tools/device.html] usb:3-1 transport_id:4\n\
@@ -291,18 +294,18 @@ mod tests {
     }
 
     #[test]
-    fn each_state_keeps_its_word() {
+    fn each_state_round_trips() {
         for word in STATES {
             let word = if word == "no" { "no permissions; see" } else { word };
-            let state = State::read(word);
+            let state = DeviceState::read(word);
             assert_eq!(state.to_string(), word);
-            assert_eq!(matches!(state, State::Other(_)), word == "unknown", "{word}");
+            assert_eq!(matches!(state, DeviceState::Other(_)), word == "unknown", "{word}");
         }
-        assert_eq!(State::read("dreaming"), State::Other("dreaming".into()));
+        assert_eq!(DeviceState::read("dreaming"), DeviceState::Other("dreaming".into()));
     }
 
     #[test]
-    fn nothing_is_made_out_of_noise() {
+    fn noise_yields_no_devices() {
         check("", &[]);
         check("List of devices attached\n\n", &[]);
         check("\t\t\n \n device\n", &[]);
@@ -313,11 +316,11 @@ mod tests {
     }
 
     #[test]
-    fn forms_kept_by_scrcpy_are_read() {
+    fn scrcpys_samples_parse() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/adb-devices");
         let usb = "0123456789abcdef|device|\
                    usb=2-1,product=MyProduct,model=MyModel,device=MyDevice,transport_id=1";
-        // "trandport_id" is scrcpy's own: a name that nobody knows is kept.
+        // "trandport_id" is scrcpy's typo: an unknown name is kept.
         let wifi = "192.168.1.1:5555|device|product=MyWifiProduct,model=MyWifiModel,\
                     device=MyWifiDevice,trandport_id=2";
         let form = |name: &str, expected: &[&str]| {
@@ -332,16 +335,15 @@ mod tests {
     }
 
     proptest! {
-        /// As a server prints it, whatever the serial and the state.
+        /// As a server prints it, for any serial and state.
         #[test]
-        fn a_printed_line_reads_back(
+        fn printed_line_round_trips(
             serial in "[!-~]([ -~]{0,40}[!-~])?",
             state in prop::sample::select(STATES.to_vec()),
         ) {
             prop_assume!(!serial.starts_with('*'));
             let state = if state == "no" { "no permissions; see [http://x]" } else { state };
-            // What cannot be told apart: a long serial that ends like the beginning of a state, or
-            // holds what looks like a property.
+            // Ambiguous: a long serial that ends like the start of a state, or contains what looks like a property.
             prop_assume!(serial.len() <= SERIAL_WIDTH);
             let line = format!("{serial:SERIAL_WIDTH$} {state} usb:1-4 transport_id:3");
             let read = read_devices(&line);
@@ -351,16 +353,16 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_passed_over(text in "([a-z:_\\t \\n\\r(ü]|device|offline|transport_id:1){0,60}") {
+        fn any_text_parses_or_is_skipped(text in "([a-z:_\\t \\n\\r(ü]|device|offline|transport_id:1){0,60}") {
             for listed in read_devices(&text) {
                 prop_assert!(!listed.serial.is_empty());
             }
         }
     }
 
-    /// Captures that may not be copied are read where they lie.
+    /// Reads captures in place that may not be copied here.
     #[test]
-    fn captures_of_real_lists_are_read() {
+    fn captures_of_real_lists_parse() {
         let captures = std::env::var_os("THUMBWIRE_DATA").map_or_else(
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
             PathBuf::from,
@@ -368,7 +370,7 @@ mod tests {
         let folder = captures.join("shell/devices");
         if !folder.is_dir() {
             let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-            assert!(!required, "the captures are required here: {}", folder.display());
+            assert!(!required, "captures are required but missing: {}", folder.display());
             println!("skipped: no captures");
             return;
         }

@@ -1,46 +1,45 @@
-//! Forwards, as an adb server (`forward:`) and an adbd (`reverse:`) keep them: what is asked, and
-//! the list.
+//! Forward requests and lists of an adb server (`forward:`) and of adbd (`reverse:`).
 //!
-//! Whoever keeps a forward listens at one place and leads what connects there to another, at the
-//! other end of the wire. Places are named `tcp:8080`, `localabstract:name` … Source:
-//! `handle_forward_request` in AOSP's `adb.cpp`, `format_listeners` in its `adb_listeners.cpp`.
+//! The keeper of a forward listens on one socket and connects each client to another one at the other end of the wire.
+//! Sockets are named `tcp:8080`, `localabstract:name` … Source: `handle_forward_request` in AOSP's `adb.cpp`,
+//! `format_listeners` in its `adb_listeners.cpp`.
 
 use std::fmt;
 
-use super::Malformed;
+use super::MalformedMessage;
 
-/// The longest name of a place, in bytes: that of a path on Linux.
+/// Limit on a socket name, in bytes: the longest path on Linux.
 const MAX_NAME: usize = 4096;
 
-/// What is asked of whoever keeps forwards: the text after `host:` or `reverse:`.
+/// A forward request: the text after `host:` or `reverse:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Listen, and lead on.
+    /// Create a forward.
     Forward {
-        /// Where to listen; `tcp:0` lets the listening side choose.
+        /// The socket to listen on; `tcp:0` lets the listening side choose a port.
         listen: String,
-        /// Where to, at the other end.
+        /// The socket to connect to, at the other end.
         target: String,
-        /// Whether a forward that listens there already is led anew; it is refused otherwise.
+        /// Whether to replace an existing forward on `listen`; otherwise that is refused.
         rebind: bool,
     },
-    /// Listen there no longer.
+    /// Remove a forward.
     Kill {
-        /// Where it listens.
+        /// The socket that it listens on.
         listen: String,
     },
-    /// End all forwards, of all phones.
+    /// Remove all forwards, of all phones.
     KillAll,
-    /// Tell of all forwards, of all phones.
+    /// List all forwards, of all phones.
     List,
 }
 
 impl Request {
-    /// Reads what a host asks.
+    /// Parses a host's request.
     ///
     /// # Errors
-    /// It is none of the four, or a name in it is missing; the text is AOSP's.
-    pub fn read(text: &str) -> Result<Self, Malformed> {
+    /// Not one of the four, or a name is missing. The messages are AOSP's.
+    pub fn read(text: &str) -> Result<Self, MalformedMessage> {
         match text {
             "list-forward" => return Ok(Self::List),
             "killforward-all" => return Ok(Self::KillAll),
@@ -48,10 +47,12 @@ impl Request {
         }
         if let Some(listen) = text.strip_prefix("killforward:") {
             let request = Self::Kill { listen: listen.to_owned() };
-            return request.checked().map_err(|_| Malformed(format!("bad killforward: {listen}")));
+            return request
+                .checked()
+                .map_err(|_| MalformedMessage(format!("bad killforward: {listen}")));
         }
         let Some(rest) = text.strip_prefix("forward:") else {
-            return Err(Malformed(format!("unknown forward request {text:?}")));
+            return Err(MalformedMessage(format!("unknown forward request {text:?}")));
         };
         let (rebind, names) = match rest.strip_prefix("norebind:") {
             Some(names) => (false, names),
@@ -60,15 +61,15 @@ impl Request {
         let (listen, target) = names.split_once(';').unwrap_or_default();
         let request =
             Self::Forward { listen: listen.to_owned(), target: target.to_owned(), rebind };
-        request.checked().map_err(|_| Malformed(format!("bad forward: {names}")))
+        request.checked().map_err(|_| MalformedMessage(format!("bad forward: {names}")))
     }
 
-    /// The request, if its names can be told apart on the wire.
+    /// The request, if the wire format can express its names.
     ///
     /// # Errors
-    /// A name is empty, longer than 4096 bytes, or holds `;` or a NUL; or the target begins with
-    /// `*`, which is adb's own.
-    pub fn checked(self) -> Result<Self, Malformed> {
+    /// A name is empty, longer than 4096 bytes, or contains `;` or a NUL; or the target starts with `*`, which adb
+    /// reserves.
+    pub fn checked(self) -> Result<Self, MalformedMessage> {
         let plain =
             |name: &str| (1..=MAX_NAME).contains(&name.len()) && !name.contains([';', '\0']);
         let fits = match &self {
@@ -78,7 +79,7 @@ impl Request {
             Self::Kill { listen } => plain(listen),
             Self::KillAll | Self::List => true,
         };
-        if fits { Ok(self) } else { Err(Malformed(format!("{:?}", self.to_string()))) }
+        if fits { Ok(self) } else { Err(MalformedMessage(format!("{:?}", self.to_string()))) }
     }
 }
 
@@ -99,12 +100,11 @@ impl fmt::Display for Request {
 /// One line of the list: `SERIAL LISTEN TARGET`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
-    /// The phone, as the keeper of the list calls it. An adbd calls its host `host-19`, `UsbFfs` or
-    /// `(reverse)`.
+    /// The phone, as named by the keeper of the list. adbd calls its host `host-19`, `UsbFfs` or `(reverse)`.
     pub serial: String,
-    /// Where the keeper listens.
+    /// The socket that the keeper listens on.
     pub listen: String,
-    /// Where it leads, at the other end.
+    /// The socket at the other end.
     pub target: String,
 }
 
@@ -114,8 +114,8 @@ impl fmt::Display for Forward {
     }
 }
 
-/// Reads the list. A serial may hold spaces, names are taken to hold none. Lines with fewer than
-/// three words are passed over.
+/// Parses the list. A serial may contain spaces; names are assumed not to. Lines with fewer than three words are
+/// skipped.
 pub fn read_list(text: &str) -> Vec<Forward> {
     text.lines().filter_map(read_line).collect()
 }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_these_texts_and_read_back() {
+    fn requests_format_and_parse() {
         let check = |request: Request, expected: &str| {
             assert_eq!(request.to_string(), expected);
             assert_eq!(Request::read(expected), Ok(request));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_two_places_is_refused_in_the_words_of_adb() {
+    fn malformed_requests_get_adbs_messages() {
         let check = |text: &str, expected: &str| {
             assert_eq!(Request::read(text).unwrap_err().0, expected);
         };
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_whatever_a_serial_holds() {
+    fn list_parses_with_any_serial() {
         let text = "emulator-5554 tcp:6100 tcp:7100\n\
                     My Phone (2) tcp:9000 localabstract:scrcpy\n\
                     (reverse) tcp:8081 tcp:8081\nhalf tcp:1\n\n";
@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "(forward:|norebind:|killforward|-all|list-|[a-z:;*\\x00 ü]){0,8}") {
+        fn any_text_parses_or_fails(text in "(forward:|norebind:|killforward|-all|list-|[a-z:;*\\x00 ü]){0,8}") {
             if let Ok(request) = Request::read(&text) {
                 prop_assert_eq!(Request::read(&request.to_string()), Ok(request));
             }
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn a_line_reads_back(serial in "[!-~]([ -~]{0,10}[!-~])?", listen in "[!-~]{1,9}", target in "[!-~]{1,9}") {
+        fn line_round_trips(serial in "[!-~]([ -~]{0,10}[!-~])?", listen in "[!-~]{1,9}", target in "[!-~]{1,9}") {
             let forward = Forward { serial, listen, target };
             prop_assert_eq!(read_list(&forward.to_string()), [forward]);
         }

@@ -1,15 +1,14 @@
-//! Parse ⇄ emit: each ADB message as bytes, one file a subject, tested from both sides.
+//! Encoders and decoders for every ADB message, one file per subject, tested in both directions.
 //!
 //! - [`packet`]: the 24-byte header between host and phone
-//! - [`banner`]: who the other end is and what it can do
-//! - [`shell`]: frames inside a `shell,v2` stream
-//! - [`sync`]: requests and replies inside a `sync:` stream; [`sync2`]: those of version 2; [`compress`]: how it makes files smaller
-//! - [`smart`]: the smart-socket text of an adb server; [`devices`]: its list of devices
-//! - [`forward`]: which places are led where, as an adb server and an adbd are asked
+//! - [`banner`]: the peer's identity and features
+//! - [`shell`]: frames in a `shell,v2` stream
+//! - [`sync`]: requests and replies in a `sync:` stream; [`sync_v2`]: version 2; [`compress`]: its compression
+//! - [`smart`]: the smart-socket text of an adb server; [`devices`]: its device list
+//! - [`forward`]: forward requests to an adb server and to adbd
 //!
-//! Nothing here does I/O, waits, or looks at a clock. Readers that take bytes in pieces have the
-//! shape `decode(&mut BytesMut) -> Result<Option<_>, Malformed>`: `None` means "more bytes,
-//! please", and a length is checked before anything is reserved for it.
+//! Nothing here does I/O, waits, or reads a clock. Incremental readers have the form `decode(&mut BytesMut) ->
+//! Result<Option<_>, Malformed>`: `None` asks for more bytes, and a length is checked before memory is reserved for it.
 
 pub mod banner;
 pub mod compress;
@@ -19,20 +18,20 @@ pub mod packet;
 pub mod shell;
 pub mod smart;
 pub mod sync;
-pub mod sync2;
+pub mod sync_v2;
 
-/// Foreign bytes that are not what the protocol says. The text tells what was seen.
+/// Received bytes that violate the protocol. The text says what was seen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Malformed(pub String);
+pub struct MalformedMessage(pub String);
 
-impl From<Malformed> for crate::Error {
-    fn from(malformed: Malformed) -> Self {
+impl From<MalformedMessage> for crate::Error {
+    fn from(malformed: MalformedMessage) -> Self {
         Self::Protocol { saw: malformed.0 }
     }
 }
 
-/// Four bytes as people read them, for messages about ids that nobody knows.
+/// Four bytes as readable text, for messages about unknown ids.
 fn readable(id: [u8; 4]) -> String {
     id.escape_ascii().to_string()
 }

@@ -5,49 +5,49 @@
 //!  command  arg0   arg1   length   sum     command ^ !0      payload…
 //! ```
 //!
-//! Source of all facts here: `protocol.txt`, `adb.h` and `types.h` of AOSP's packages/modules/adb.
-//! What the packets mean in sequence is [`crate::connection`]'s matter.
+//! Source: `protocol.txt`, `adb.h` and `types.h` in AOSP's packages/modules/adb. [`crate::connection`] implements the
+//! sequence of packets.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::{Malformed, readable};
+use super::{MalformedMessage, readable};
 
-/// Bytes before the payload.
+/// Length of the header.
 pub const HEADER: usize = 24;
-/// Protocol version whose payload sums are checked.
+/// Protocol version that verifies checksums.
 pub const VERSION_WITH_SUMS: u32 = 0x0100_0000;
-/// Protocol version of Android 9 and later, whose payload sums may be zero.
+/// Protocol version of Android 9 and later; checksums may be zero.
 pub const VERSION: u32 = 0x0100_0001;
-/// Largest payload of today's adb, 1 MiB (256 KiB before Android 9).
+/// Largest payload of current adb, 1 MiB (256 KiB before Android 9).
 pub const MAX_PAYLOAD: usize = 1024 * 1024;
-/// Largest payload that a peer must accept without having said so (adb before Android 7).
+/// Largest payload that every peer must accept (the maximum of adb before Android 7).
 pub const MIN_MAX_PAYLOAD: usize = 4096;
 
-/// `arg0` of an AUTH packet: the payload is 20 random bytes to be signed.
+/// `arg0` of an AUTH packet: the payload is a token of 20 random bytes to sign.
 pub const AUTH_TOKEN: u32 = 1;
-/// `arg0` of an AUTH packet: the payload is the token's signature.
+/// `arg0` of an AUTH packet: the payload is the signature of the token.
 pub const AUTH_SIGNATURE: u32 = 2;
-/// `arg0` of an AUTH packet: the payload is a public key for the phone's owner to accept.
+/// `arg0` of an AUTH packet: the payload is a public key for the user to authorize.
 pub const AUTH_PUBLIC_KEY: u32 = 3;
 
-/// What a packet is about.
+/// The command of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// `CNXN(version, max payload, banner)`: the greeting.
+    /// `CNXN(version, max payload, banner)`: connect.
     Cnxn,
     /// `AUTH(kind, 0, token | signature | key)`.
     Auth,
-    /// `STLS(version, 0)`: go on in TLS.
+    /// `STLS(version, 0)`: switch to TLS.
     Stls,
     /// `OPEN(local id, 0, service)`.
     Open,
-    /// `OKAY(local id, remote id)`: ready for (more) data.
+    /// `OKAY(local id, remote id)`: accepted, or ready for more data.
     Okay,
     /// `WRTE(local id, remote id, data)`.
     Wrte,
     /// `CLSE(local id or 0, remote id)`.
     Clse,
-    /// `SYNC(online, sequence)`: never crosses a wire in practice; known so that it can be ignored.
+    /// `SYNC(online, sequence)`: never sent in practice; known only to be ignored.
     Sync,
 }
 
@@ -63,7 +63,7 @@ impl Command {
         Self::Sync,
     ];
 
-    /// The word on the wire: the command's four letters, read as little-endian.
+    /// The word on the wire: the command's four letters in little-endian order.
     pub const fn code(self) -> u32 {
         match self {
             Self::Cnxn => 0x4e58_4e43,
@@ -82,28 +82,31 @@ impl Command {
     }
 }
 
-/// One packet, as it came.
+/// A received packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// What it is about.
+    /// The command.
     pub command: Command,
-    /// First argument; the sender's id of a stream where one is meant.
+    /// First argument; for stream packets, the sender's stream id.
     pub arg0: u32,
-    /// Second argument; the receiver's id of a stream where one is meant.
+    /// Second argument; for stream packets, the receiver's stream id.
     pub arg1: u32,
-    /// The sender's sum of the payload's bytes; zero from a peer of [`VERSION`].
+    /// The sender's checksum, the sum of the payload's bytes; zero from a peer of [`VERSION`].
     pub sum: u32,
-    /// The data, at most the announced maximum.
+    /// The payload, at most the announced maximum.
     pub payload: Bytes,
 }
 
 impl Packet {
-    /// Takes one whole packet off the front of `bytes`; `None` when it has not all come yet.
+    /// Takes one complete packet off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// A header whose magic does not match its command, an unknown command, or a payload longer
-    /// than `max_payload`. All are known from the first 24 bytes, before room is made for more.
-    pub fn decode(bytes: &mut BytesMut, max_payload: usize) -> Result<Option<Self>, Malformed> {
+    /// A header whose magic does not match its command, an unknown command, or a payload longer than `max_payload`. The
+    /// first 24 bytes decide, before any more memory is reserved.
+    pub fn decode(
+        bytes: &mut BytesMut,
+        max_payload: usize,
+    ) -> Result<Option<Self>, MalformedMessage> {
         let Some(mut header) = bytes.get(..HEADER) else { return Ok(None) };
         let code = header.get_u32_le();
         let arg0 = header.get_u32_le();
@@ -112,17 +115,20 @@ impl Packet {
         let sum = header.get_u32_le();
         let magic = header.get_u32_le();
         if magic != !code {
-            return Err(Malformed(format!(
-                "a packet header {code:#010x} with magic {magic:#010x} where {:#010x} belongs",
+            return Err(MalformedMessage(format!(
+                "a packet header {code:#010x} with magic {magic:#010x}; expected {:#010x}",
                 !code
             )));
         }
         let Some(command) = Command::from_code(code) else {
-            return Err(Malformed(format!("an unknown packet {}", readable(code.to_le_bytes()))));
+            return Err(MalformedMessage(format!(
+                "an unknown packet {}",
+                readable(code.to_le_bytes())
+            )));
         };
         if length > max_payload {
-            return Err(Malformed(format!(
-                "a {command:?} packet of {length} bytes where at most {max_payload} were agreed"
+            return Err(MalformedMessage(format!(
+                "a {command:?} packet of {length} bytes; the agreed maximum is {max_payload}"
             )));
         }
         if bytes.len() < HEADER + length {
@@ -134,16 +140,16 @@ impl Packet {
         Ok(Some(Self { command, arg0, arg1, sum, payload }))
     }
 
-    /// Whether the payload is what the sender summed up.
-    pub fn sum_is_right(&self) -> bool {
+    /// Whether the checksum matches the payload.
+    pub fn checksum_matches(&self) -> bool {
         self.sum == sum(&self.payload)
     }
 }
 
-/// Appends a packet to `out`. With `with_sum`, the payload's sum is counted, as peers of
-/// [`VERSION_WITH_SUMS`] and every greeting need it.
+/// Appends a packet to `out`. With `with_sum`, it includes the checksum, as peers of [`VERSION_WITH_SUMS`] and every
+/// CNXN need it.
 ///
-/// The payload has to be within the peer's maximum: that is for the caller to see to.
+/// The caller keeps the payload within the peer's maximum.
 pub fn emit(
     out: &mut BytesMut,
     command: Command,
@@ -172,19 +178,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `OPEN(1, 0, "shell:ls\0")`, every byte written out.
+    /// `OPEN(1, 0, "shell:ls\0")`, byte by byte.
     const OPEN_LS: &[u8] = &[
         b'O', b'P', b'E', b'N', // command
         1, 0, 0, 0, // arg0: our id
         0, 0, 0, 0, // arg1
         9, 0, 0, 0, // length
-        0x31, 0x03, 0, 0, // sum of the nine bytes below: 817
-        0xb0, 0xaf, 0xba, 0xb1, // the command's bits turned over
+        0x31, 0x03, 0, 0, // checksum of the nine bytes below: 817
+        0xb0, 0xaf, 0xba, 0xb1, // the inverted command
         b's', b'h', b'e', b'l', b'l', b':', b'l', b's', 0,
     ];
 
     #[test]
-    fn an_open_packet_is_these_bytes() {
+    fn open_packet_has_these_bytes() {
         let mut out = BytesMut::new();
         emit(&mut out, Command::Open, 1, 0, b"shell:ls\0", true);
         assert_eq!(&out[..], OPEN_LS);
@@ -192,7 +198,7 @@ mod tests {
         let packet = Packet::decode(&mut out, MAX_PAYLOAD).unwrap().unwrap();
         assert_eq!((packet.command, packet.arg0, packet.arg1), (Command::Open, 1, 0));
         assert_eq!(&packet.payload[..], b"shell:ls\0");
-        assert!(packet.sum_is_right());
+        assert!(packet.checksum_matches());
         assert!(out.is_empty());
     }
 
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_may_come_byte_by_byte() {
+    fn packet_decodes_byte_by_byte() {
         let mut bytes = BytesMut::new();
         for (index, byte) in OPEN_LS.iter().enumerate() {
             assert_eq!(Packet::decode(&mut bytes, 64), Ok(None), "after {index} bytes");
@@ -223,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_header_is_refused_before_its_payload_comes() {
+    fn bad_header_is_refused_before_its_payload() {
         let check = |place: usize, byte: u8, expected: &str| {
             let mut bytes = BytesMut::from(&OPEN_LS[..HEADER]);
             bytes[place] = byte;
@@ -233,16 +239,19 @@ mod tests {
         };
         check(20, 0xff, "magic 0xb1baafff");
         check(0, b'X', "magic");
-        check(15, 0x7f, "2130706441 bytes where at most 4096");
+        check(15, 0x7f, "2130706441 bytes; the agreed maximum is 4096");
     }
 
     #[test]
-    fn a_command_that_nobody_knows_is_refused_by_name() {
+    fn unknown_command_is_reported_by_name() {
         let mut bytes = BytesMut::from(OPEN_LS);
         bytes[..4].copy_from_slice(b"WHAT");
         let magic = !u32::from_le_bytes(*b"WHAT");
         bytes[20..24].copy_from_slice(&magic.to_le_bytes());
-        assert_eq!(Packet::decode(&mut bytes, 64), Err(Malformed("an unknown packet WHAT".into())));
+        assert_eq!(
+            Packet::decode(&mut bytes, 64),
+            Err(MalformedMessage("an unknown packet WHAT".into()))
+        );
     }
 
     proptest! {

@@ -1,31 +1,31 @@
-//! The frames of a `shell,v2` stream: one byte of id, a little-endian length, the data.
+//! Frames of a `shell,v2` stream: one id byte, a little-endian length, the data.
 //!
-//! Source: `shell_protocol.h` in AOSP's adb. A frame may be as long as its length says; data is
-//! handed on in the pieces in which it comes, so that no frame has to fit into memory.
+//! Source: `shell_protocol.h` in AOSP's adb. A frame may be as long as its length says; data is passed on as it
+//! arrives, so no frame has to fit into memory.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::Malformed;
+use super::MalformedMessage;
 
-/// Bytes before a frame's data.
+/// Length of a frame's header.
 pub const HEADER: usize = 5;
-/// The longest frame that is read whole (exit and window size are a few bytes).
+/// Limit on frames that are read as a whole (exit and window size take a few bytes).
 const MAX_WHOLE: usize = 256;
 
-/// Which frame it is.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Id {
-    /// Host to phone: data for the command.
+    /// Host to phone: standard input.
     Stdin = 0,
-    /// Phone to host: the command's output.
+    /// Phone to host: standard output.
     Stdout = 1,
-    /// Phone to host: the command's errors.
+    /// Phone to host: standard error.
     Stderr = 2,
-    /// Phone to host: one byte of exit status; the last frame.
+    /// Phone to host: the exit status in one byte; the last frame.
     Exit = 3,
-    /// Host to phone: no more data will come.
+    /// Host to phone: end of standard input.
     CloseStdin = 4,
-    /// Host to phone: the terminal's size, as text.
+    /// Host to phone: the terminal size, as text.
     WindowSize = 5,
 }
 
@@ -37,18 +37,18 @@ impl Id {
     }
 }
 
-/// A frame, or for the three data frames a piece of one.
+/// A frame, or a part of one of the three data frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
-    /// Data for the command.
+    /// Standard input.
     Stdin(Bytes),
-    /// The command's output.
+    /// Standard output.
     Stdout(Bytes),
-    /// The command's errors.
+    /// Standard error.
     Stderr(Bytes),
-    /// The command's exit status.
+    /// The exit status.
     Exit(u8),
-    /// No more data will come for the command.
+    /// End of standard input.
     CloseStdin,
     /// The host's terminal was resized.
     WindowSize {
@@ -59,32 +59,31 @@ pub enum Frame {
     },
 }
 
-/// The five bytes before `length` bytes of data.
+/// The header of a frame with `length` bytes of data.
 pub fn header(id: Id, length: u32) -> [u8; HEADER] {
     let [a, b, c, d] = length.to_le_bytes();
     [id as u8, a, b, c, d]
 }
 
-/// Appends a frame to `out`. `data` is at most 4 GiB, which callers keep by writing in chunks.
+/// Appends a frame to `out`. `data` must not exceed 4 GiB; callers write in chunks.
 pub fn emit(out: &mut BytesMut, id: Id, data: &[u8]) {
     out.reserve(HEADER + data.len());
     out.put_slice(&header(id, u32::try_from(data.len()).unwrap_or(u32::MAX)));
     out.put_slice(data);
 }
 
-/// Reads frames out of a stream's bytes, and remembers how much of a data frame is still to come.
+/// Decodes a stream's frames, and tracks how much of a data frame is still to come.
 #[derive(Debug, Default)]
 pub struct Decoder {
     within: Option<(Id, usize)>,
 }
 
 impl Decoder {
-    /// Takes the next frame, or piece of a data frame, off the front of `bytes`; `None` when more
-    /// bytes are needed.
+    /// Takes the next frame, or part of a data frame, off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// An id that nobody knows, or an exit or window-size frame of the wrong form.
-    pub fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, Malformed> {
+    /// An unknown id, or a malformed exit or window-size frame.
+    pub fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, MalformedMessage> {
         loop {
             if let Some((id, left)) = self.within {
                 if bytes.is_empty() {
@@ -103,7 +102,7 @@ impl Decoder {
             let byte = head.get_u8();
             let length = head.get_u32_le() as usize;
             let Some(id) = Id::from_byte(byte) else {
-                return Err(Malformed(format!("a shell frame with the unknown id {byte}")));
+                return Err(MalformedMessage(format!("a shell frame with unknown id {byte}")));
             };
             if matches!(id, Id::Stdin | Id::Stdout | Id::Stderr) {
                 bytes.advance(HEADER);
@@ -111,7 +110,7 @@ impl Decoder {
                 continue;
             }
             if length > MAX_WHOLE {
-                return Err(Malformed(format!("a shell frame {id:?} of {length} bytes")));
+                return Err(MalformedMessage(format!("a shell frame {id:?} of {length} bytes")));
             }
             if bytes.len() < HEADER + length {
                 return Ok(None);
@@ -121,11 +120,11 @@ impl Decoder {
             return match id {
                 Id::Exit => match data.first() {
                     Some(status) => Ok(Some(Frame::Exit(*status))),
-                    None => Err(Malformed("an exit frame without a status".into())),
+                    None => Err(MalformedMessage("an exit frame without a status".into())),
                 },
                 Id::WindowSize => match read_window_size(&data) {
                     Some((rows, columns)) => Ok(Some(Frame::WindowSize { rows, columns })),
-                    None => Err(Malformed(format!(
+                    None => Err(MalformedMessage(format!(
                         "a window size {:?}",
                         data.escape_ascii().to_string()
                     ))),
@@ -136,7 +135,7 @@ impl Decoder {
     }
 }
 
-/// Reads `rowsxcolumns,widthxheight` and perhaps a NUL, as `adb shell` sends it.
+/// Reads `rowsxcolumns,widthxheight` with an optional NUL, as `adb shell` sends it.
 fn read_window_size(text: &[u8]) -> Option<(u16, u16)> {
     let text = std::str::from_utf8(text).ok()?;
     let (rows, columns) = text.trim_end_matches('\0').split(',').next()?.split_once('x')?;
@@ -148,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn decode_all(bytes: &[u8]) -> Result<Vec<Frame>, Malformed> {
+    fn decode_all(bytes: &[u8]) -> Result<Vec<Frame>, MalformedMessage> {
         let mut bytes = BytesMut::from(bytes);
         let mut decoder = Decoder::default();
         let mut frames = Vec::new();
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_these_bytes() {
+    fn frames_have_these_bytes() {
         let mut out = BytesMut::new();
         emit(&mut out, Id::Stdout, b"hi\n");
         emit(&mut out, Id::Stderr, b"no");
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_frame_comes_in_pieces_and_none_is_kept_back() {
+    fn long_frame_is_passed_on_as_it_arrives() {
         let mut decoder = Decoder::default();
         let mut bytes = BytesMut::from(&header(Id::Stdout, u32::MAX)[..]);
         bytes.put_slice(b"first");
@@ -201,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_size_is_read_as_adb_writes_it() {
-        // `adb shell` formats "%dx%d,%dx%d" and sends the NUL too.
+    fn window_size_is_read_as_adb_writes_it() {
+        // `adb shell` formats "%dx%d,%dx%d" and includes the NUL.
         let check = |text: &[u8], expected: Result<Frame, ()>| {
             let mut out = BytesMut::new();
             emit(&mut out, Id::WindowSize, text);
@@ -216,17 +215,17 @@ mod tests {
     }
 
     #[test]
-    fn odd_frames_are_refused_with_what_was_seen() {
+    fn malformed_frames_are_reported_with_their_values() {
         let check = |bytes: &[u8], expected: &str| {
             assert_eq!(decode_all(bytes).unwrap_err().0, expected);
         };
-        check(&[9, 0, 0, 0, 0], "a shell frame with the unknown id 9");
+        check(&[9, 0, 0, 0, 0], "a shell frame with unknown id 9");
         check(&[3, 0, 0, 0, 0], "an exit frame without a status");
         check(&[3, 0, 0, 1, 0], "a shell frame Exit of 65536 bytes");
     }
 
     #[test]
-    fn an_empty_data_frame_says_nothing() {
+    fn empty_data_frame_yields_nothing() {
         assert_eq!(decode_all(&[1, 0, 0, 0, 0, 4, 0, 0, 0, 0]), Ok(vec![Frame::CloseStdin]));
     }
 

@@ -1,6 +1,6 @@
-//! The sync protocol, version 1: files in and out of a `sync:` stream.
+//! The sync protocol, version 1: file transfer in a `sync:` stream.
 //!
-//! Every message begins with four letters and a little-endian word.
+//! Every message starts with four letters and a little-endian word.
 //!
 //! ```text
 //!  host                                    phone
@@ -12,36 +12,36 @@
 //!  QUIT 0                                  (end)
 //! ```
 //!
-//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. What a host asks by version 2 is in
-//! [`super::sync2`]; our phone side does not announce it and refuses its ids like any unknown ones.
+//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. Version 2 requests are in [`super::sync_v2`]; a phone
+//! that does not announce them refuses their ids like any unknown ones.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use super::{Malformed, readable};
+use super::{MalformedMessage, readable};
 
-/// The most bytes that one DATA message may carry.
+/// Limit on the data of one DATA message, in bytes.
 pub const MAX_DATA: usize = 64 * 1024;
-/// The longest path that a phone takes, in bytes.
+/// The longest path that a phone accepts, in bytes.
 pub const MAX_PATH: usize = 1024;
-/// The longest reason or name that we read, in bytes.
+/// Limit on a reason or name, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
-/// The bits of a file type, and of a regular file, in a mode (`stat.h`).
+/// Mode bits for the file type, and for a regular file (`stat.h`).
 const FILE_TYPE: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
 
-/// What STAT tells of a path. All zero means that there is nothing, or nothing to be seen.
+/// The reply to STAT. All zero: missing or not accessible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stat {
     /// File type and permissions, as in `st_mode`.
     pub mode: u32,
-    /// Bytes, modulo 4 GiB: version 1 has no room for more.
+    /// Size in bytes, modulo 4 GiB: version 1 has only 32 bits.
     pub size: u32,
-    /// Last change, in seconds since 1970.
+    /// Modification time, in seconds since 1970.
     pub mtime: u32,
 }
 
 impl Stat {
-    /// Whether there is anything at that path.
+    /// Whether the path exists.
     pub fn exists(&self) -> bool {
         self.mode != 0
     }
@@ -52,30 +52,30 @@ impl Stat {
     }
 }
 
-/// One entry of a listed folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name alone, without the folder.
+    /// The file name, without the folder.
     pub name: String,
-    /// What STAT would tell.
+    /// Its metadata, as STAT would return it.
     pub stat: Stat,
 }
 
-/// What a host asks.
+/// A host's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Tell about a path.
+    /// Stat a path.
     Stat(String),
     /// List a folder.
     List(String),
-    /// Take a file: [`Upload`] messages follow.
+    /// Receive a file: [`Upload`] messages follow.
     Send {
-        /// Where to.
+        /// The destination.
         path: String,
         /// Its permissions.
         mode: u32,
     },
-    /// Give a file.
+    /// Send a file.
     Recv(String),
     /// End the stream.
     Quit,
@@ -93,100 +93,104 @@ impl Request {
         }
     }
 
-    /// Takes a request off the front of `bytes`; `None` when it has not all come yet.
+    /// Takes a request off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode: in adbd's words, since the host is told.
-    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
+    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode. The host gets the error, so
+    /// it has adbd's wording.
+    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, MalformedMessage> {
         let Some((id, length)) = head(bytes) else { return Ok(None) };
         if &id == b"QUIT" {
             bytes.advance(8);
             return Ok(Some(Self::Quit));
         }
         if !matches!(&id, b"STAT" | b"LIST" | b"SEND" | b"RECV") {
-            return Err(Malformed(format!("unknown command {:08x}", u32::from_le_bytes(id))));
+            return Err(MalformedMessage(format!(
+                "unknown command {:08x}",
+                u32::from_le_bytes(id)
+            )));
         }
-        // A mode of up to ten digits and its comma follow the path in SEND.
+        // In SEND, a comma and a mode of up to ten digits follow the path.
         let limit = if &id == b"SEND" { MAX_PATH + 11 } else { MAX_PATH };
         let path = tail(bytes, 8, length, limit, "path");
-        let Some(path) = path.map_err(|_| Malformed("path too long".into()))? else {
+        let Some(path) = path.map_err(|_| MalformedMessage("path too long".into()))? else {
             return Ok(None);
         };
-        let path =
-            String::from_utf8(path.to_vec()).map_err(|_| Malformed("path is not UTF-8".into()))?;
+        let path = String::from_utf8(path.to_vec())
+            .map_err(|_| MalformedMessage("path is not UTF-8".into()))?;
         Ok(Some(match &id {
             b"STAT" => Self::Stat(path),
             b"LIST" => Self::List(path),
             b"RECV" => Self::Recv(path),
             _ => {
-                // The path itself may hold commas: the mode stands after the last one.
+                // The path may contain commas: the mode follows the last one.
                 let Some((path, mode)) = path.rsplit_once(',') else {
-                    return Err(Malformed("missing , in ID_SEND_V1".into()));
+                    return Err(MalformedMessage("missing , in ID_SEND_V1".into()));
                 };
-                let mode = read_mode(mode).ok_or_else(|| Malformed("bad mode".into()))?;
+                let mode = read_mode(mode).ok_or_else(|| MalformedMessage("bad mode".into()))?;
                 Self::Send { path: path.to_owned(), mode }
             }
         }))
     }
 }
 
-/// What follows a SEND.
+/// A message after SEND.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Upload {
     /// The next bytes of the file, at most [`MAX_DATA`].
     Data(Bytes),
-    /// That was all.
+    /// End of the file.
     Done {
-        /// The file's last change, in seconds since 1970.
+        /// The file's modification time, in seconds since 1970.
         mtime: u32,
     },
 }
 
 impl Upload {
-    /// Takes a message off the front of `bytes`; `None` when it has not all come yet.
+    /// Takes a message off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
     /// An unknown id, or more than [`MAX_DATA`] bytes.
-    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, Malformed> {
+    pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, MalformedMessage> {
         let Some((id, value)) = head(bytes) else { return Ok(None) };
         match &id {
             b"DATA" => match tail(bytes, 8, value, MAX_DATA, "data message") {
                 Ok(data) => Ok(data.map(Self::Data)),
-                Err(_) => Err(Malformed("oversize data message".into())),
+                Err(_) => Err(MalformedMessage("oversize data message".into())),
             },
             b"DONE" => {
                 bytes.advance(8);
                 Ok(Some(Self::Done { mtime: value }))
             }
-            _ => Err(Malformed("invalid data message".into())),
+            _ => Err(MalformedMessage("invalid data message".into())),
         }
     }
 }
 
-/// What a phone answers.
+/// A phone's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// To STAT.
     Stat(Stat),
-    /// To LIST, one for each entry.
+    /// To LIST, one per entry.
     Dent(Entry),
-    /// To RECV, the next bytes.
+    /// To RECV: the next bytes.
     Data(Bytes),
-    /// The end of a listing or of a file.
+    /// The end of a listing or a file.
     Done,
-    /// A file has been taken.
+    /// The file was received.
     Okay,
-    /// It did not work: the phone's reason.
+    /// Failure, with the phone's reason.
     Fail(String),
 }
 
 impl Reply {
-    /// Takes a reply off the front of `bytes`; `None` when it has not all come yet. `listing` tells
-    /// that it answers a LIST, whose DONE is as long as a DENT.
+    /// Takes a reply off the front of `bytes`; `None` if more bytes are needed. `listing` is set for a reply to LIST,
+    /// whose DONE is as long as a DENT.
     ///
     /// # Errors
-    /// An unknown id, or a length beyond what the protocol allows.
-    pub fn decode(bytes: &mut BytesMut, listing: bool) -> Result<Option<Self>, Malformed> {
+    /// An unknown id, or a length beyond the protocol's limits.
+    pub fn decode(bytes: &mut BytesMut, listing: bool) -> Result<Option<Self>, MalformedMessage> {
         let Some((id, value)) = head(bytes) else { return Ok(None) };
         Ok(match &id {
             b"STAT" => whole(bytes, 16).map(|mut rest| Self::Stat(stat(&mut rest))),
@@ -204,12 +208,12 @@ impl Reply {
             b"OKAY" => whole(bytes, 8).map(|_| Self::Okay),
             b"FAIL" => tail(bytes, 8, value, MAX_TEXT, "reason")?
                 .map(|reason| Self::Fail(String::from_utf8_lossy(&reason).into_owned())),
-            _ => return Err(Malformed(format!("unknown sync reply {}", readable(id)))),
+            _ => return Err(MalformedMessage(format!("unknown sync reply {}", readable(id)))),
         })
     }
 }
 
-/// Appends the answer to STAT.
+/// Appends the reply to STAT.
 pub fn emit_stat(out: &mut BytesMut, stat: Stat) {
     word(out, *b"STAT", stat.mode);
     out.put_u32_le(stat.size);
@@ -231,18 +235,18 @@ pub fn emit_listing_end(out: &mut BytesMut) {
     out.put_bytes(0, 12);
 }
 
-/// Appends bytes of a file. The caller keeps to [`MAX_DATA`].
+/// Appends a part of a file, at most [`MAX_DATA`] bytes.
 pub fn emit_data(out: &mut BytesMut, data: &[u8]) {
     word(out, *b"DATA", u32::try_from(data.len()).unwrap_or(u32::MAX));
     out.put_slice(data);
 }
 
-/// Appends the end of a file: the phone's (with 0), or the host's with the time of the last change.
+/// Appends the end of a file: the phone's (with 0), or the host's with the modification time.
 pub fn emit_done(out: &mut BytesMut, mtime: u32) {
     word(out, *b"DONE", mtime);
 }
 
-/// Appends that a file has been taken.
+/// Appends OKAY: the file was received.
 pub fn emit_okay(out: &mut BytesMut) {
     word(out, *b"OKAY", 0);
 }
@@ -262,13 +266,13 @@ fn text(out: &mut BytesMut, id: [u8; 4], text: &str) {
     out.put_slice(text.as_bytes());
 }
 
-/// The id and the word after it, without taking them.
+/// Peeks at the id and the word after it.
 fn head(bytes: &BytesMut) -> Option<([u8; 4], u32)> {
     let (id, mut word) = bytes.get(..8)?.split_at(4);
     Some(([id[0], id[1], id[2], id[3]], word.get_u32_le()))
 }
 
-/// Takes a message of `length` bytes, giving what follows the id.
+/// Takes a message of `length` bytes and returns what follows the id.
 fn whole(bytes: &mut BytesMut, length: usize) -> Option<Bytes> {
     (bytes.len() >= length).then(|| {
         let mut message = bytes.split_to(length).freeze();
@@ -277,7 +281,8 @@ fn whole(bytes: &mut BytesMut, length: usize) -> Option<Bytes> {
     })
 }
 
-/// A mode as adbd reads it, by `strtoul` with base 0: some hosts write `0644`. What is no number is 0; `None` is one that is too large.
+/// Parses a mode like adbd, which uses `strtoul` with base 0: some hosts write `0644`. Text that is not a number gives
+/// 0; `None` means too large.
 fn read_mode(text: &str) -> Option<u32> {
     let (digits, base) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),
@@ -287,21 +292,21 @@ fn read_mode(text: &str) -> Option<u32> {
     let add = |number: u64, digit| {
         number.checked_mul(base.into()).and_then(|number| number.checked_add(u64::from(digit)))
     };
-    // `mode_t` has 32 bits, and takes the lower ones.
+    // `mode_t` has 32 bits and keeps the lower ones.
     digits.into_iter().try_fold(0, add).map(|number| number as u32)
 }
 
-/// Takes a message whose `length` bytes follow `before` others, giving those.
+/// Takes a message with `length` bytes after the first `before` bytes, and returns those.
 fn tail(
     bytes: &mut BytesMut,
     before: usize,
     length: u32,
     limit: usize,
     what: &str,
-) -> Result<Option<Bytes>, Malformed> {
+) -> Result<Option<Bytes>, MalformedMessage> {
     let length = length as usize;
     if length > limit {
-        return Err(Malformed(format!("{what} too long ({length} bytes, at most {limit})")));
+        return Err(MalformedMessage(format!("{what} too long ({length} bytes, at most {limit})")));
     }
     if bytes.len() < before + length {
         return Ok(None);
@@ -310,7 +315,7 @@ fn tail(
     Ok(Some(bytes.split_to(length).freeze()))
 }
 
-/// Three words, as in STAT and DENT. The caller has checked that twelve bytes are there.
+/// Three words, as in STAT and DENT. The caller has checked that twelve bytes are available.
 fn stat(fields: &mut Bytes) -> Stat {
     Stat { mode: fields.get_u32_le(), size: fields.get_u32_le(), mtime: fields.get_u32_le() }
 }
@@ -321,7 +326,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn requests_are_these_bytes_and_read_back() {
+    fn requests_encode_and_decode() {
         let check = |request: Request, expected: &[u8]| {
             let mut out = BytesMut::new();
             request.emit(&mut out);
@@ -338,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_these_bytes_and_read_back() {
+    fn replies_encode_and_decode() {
         let stat = Stat { mode: 0o100_644, size: 5, mtime: 0x0102_0304 };
         let check = |emit: &dyn Fn(&mut BytesMut), listing, expected: &[u8], reply: Reply| {
             let mut out = BytesMut::new();
@@ -377,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upload_ends_with_its_time() {
+    fn upload_ends_with_the_modification_time() {
         let mut bytes = BytesMut::from(&b"DATA\x01\0\0\0xDONE\x09\0\0\0"[..]);
         assert_eq!(Upload::decode(&mut bytes), Ok(Some(Upload::Data(Bytes::from_static(b"x")))));
         assert_eq!(Upload::decode(&mut bytes), Ok(Some(Upload::Done { mtime: 9 })));
@@ -385,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_requests_are_refused_with_a_reason() {
+    fn malformed_requests_get_a_reason() {
         let check = |bytes: &[u8], expected: &str| {
             let refusal = Request::decode(&mut BytesMut::from(bytes)).unwrap_err();
             assert_eq!(refusal.0, expected);
@@ -403,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_is_a_number_as_c_reads_it() {
+    fn mode_is_parsed_like_c() {
         for (text, mode) in [
             ("33188", Some(0o100_644)),
             ("0100644", Some(0o100_644)),

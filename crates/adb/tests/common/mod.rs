@@ -1,5 +1,5 @@
-//! A phone small enough to read at once: five commands and files in memory.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! A minimal phone: five commands, and files in memory.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 pub(crate) mod owner;
@@ -14,22 +14,22 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
 use thumbwire_adb::daemon::sockets::{Listener, Sockets};
-use thumbwire_adb::daemon::sync::{self, Files, Upcoming};
-use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
-use thumbwire_adb::wire::sync2::{Details, Errno};
+use thumbwire_adb::daemon::sync::{self, IncomingFile, SyncStore};
+use thumbwire_adb::daemon::{self, Handler, HostAuthorizer, ServiceRefused, Services, handler};
+use thumbwire_adb::wire::sync_v2::{Errno, StatV2};
 use thumbwire_adb::{Banner, Features};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// The phone. Cloning gives another handle on the same one.
+/// The phone. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct TinyPhone {
     pub(crate) features: Features,
     pub(crate) store: Store,
     pub(crate) sockets: Sockets,
-    /// Streams that were opened.
+    /// Number of opened streams.
     pub(crate) opened: Arc<AtomicUsize>,
-    /// `hang` commands whose host has gone.
+    /// Number of `hang` commands whose host has disconnected.
     pub(crate) left_alone: Arc<AtomicUsize>,
 }
 
@@ -38,7 +38,7 @@ impl TinyPhone {
         Self { features: Features::read("shell_v2,cmd"), ..Self::default() }
     }
 
-    /// Serves on a port of this computer that the system chooses.
+    /// Serves on a port chosen by the system.
     pub(crate) async fn listen(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -52,8 +52,8 @@ impl TinyPhone {
         address
     }
 
-    /// As [`Self::listen`], behind a door.
-    pub(crate) async fn listen_guarded(&self, door: Arc<dyn Doorkeeper>) -> String {
+    /// Like [`Self::listen`], with authorization.
+    pub(crate) async fn listen_guarded(&self, door: Arc<dyn HostAuthorizer>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let phone = self.clone();
@@ -61,7 +61,7 @@ impl TinyPhone {
             while let Ok((socket, _)) = listener.accept().await {
                 socket.set_nodelay(true).unwrap();
                 let (phone, door) = (Arc::new(phone.clone()), door.clone());
-                tokio::spawn(daemon::serve_guarded(socket, phone, door));
+                tokio::spawn(daemon::serve_with_auth(socket, phone, door));
             }
         });
         address
@@ -106,7 +106,7 @@ impl TinyPhone {
             }
             "hang" => {
                 if let Some(control) = control {
-                    control.gone().await;
+                    control.closed().await;
                     self.left_alone.fetch_add(1, Ordering::SeqCst);
                 }
             }
@@ -121,10 +121,10 @@ impl Services for TinyPhone {
         Banner::phone("tiny", "Tiny Phone", "tiny", self.features.clone())
     }
 
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         self.opened.fetch_add(1, Ordering::SeqCst);
         let phone = self.clone();
-        let (name, rest) = service.split_once(':').ok_or(Refused)?;
+        let (name, rest) = service.split_once(':').ok_or(ServiceRefused)?;
         let command = rest.to_owned();
         let mut parts = name.split(',');
         match (parts.next(), parts.any(|part| part == "v2")) {
@@ -141,12 +141,12 @@ impl Services for TinyPhone {
                 let none = None::<tokio::io::Sink>;
                 let _ = phone.run(&command, &stream, &stream, none, None).await;
             })),
-            _ => self.sockets.serve(service).unwrap_or(Err(Refused)),
+            _ => self.sockets.serve(service).unwrap_or(Err(ServiceRefused)),
         }
     }
 }
 
-/// Says back whatever comes from each who connects.
+/// Echoes everything to each client.
 pub(crate) fn echo_inside(mut listener: Listener) {
     tokio::spawn(async move {
         while let Some(pipe) = listener.accept().await {
@@ -158,7 +158,7 @@ pub(crate) fn echo_inside(mut listener: Listener) {
     });
 }
 
-/// As [`echo_inside`], on a port of this computer, which it tells.
+/// Like [`echo_inside`], on a port of this computer, which it returns.
 pub(crate) async fn echo_outside() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -173,7 +173,7 @@ pub(crate) async fn echo_outside() -> u16 {
     port
 }
 
-/// Sends `length` bytes and takes as many back, which have to be the same.
+/// Sends `length` bytes and expects the same bytes back.
 pub(crate) async fn echoes(pipe: impl AsyncRead + AsyncWrite, length: usize) {
     let sent = pattern(length);
     let (mut reads, mut writes) = tokio::io::split(pipe);
@@ -185,30 +185,30 @@ pub(crate) async fn echoes(pipe: impl AsyncRead + AsyncWrite, length: usize) {
     assert!(back == sent, "{length} bytes");
 }
 
-/// Files by their full path: what is told of them, and their bytes or where they lead.
+/// Files by their full path: metadata, and content or link target.
 #[derive(Clone, Default)]
-pub(crate) struct Store(pub(crate) Arc<Mutex<BTreeMap<String, (Details, Bytes)>>>);
+pub(crate) struct Store(pub(crate) Arc<Mutex<BTreeMap<String, (StatV2, Bytes)>>>);
 
 impl Store {
     fn keep(&self, path: &str, mode: u32, mtime: u32, data: Bytes) {
         let details =
-            Details { mode, size: data.len() as u64, mtime: mtime.into(), ..Details::default() };
+            StatV2 { mode, size: data.len() as u64, mtime: mtime.into(), ..StatV2::default() };
         self.0.lock().unwrap().insert(path.to_owned(), (details, data));
     }
 }
 
 #[async_trait]
-impl Files for Store {
-    async fn details(&self, path: &str, _: bool) -> Result<Details, Errno> {
+impl SyncStore for Store {
+    async fn stat_v2(&self, path: &str, _: bool) -> Result<StatV2, Errno> {
         if path == "/" || path == "/sdcard" {
-            return Ok(Details { mode: 0o040_755, size: 4096, mtime: 1, ..Details::default() });
+            return Ok(StatV2 { mode: 0o040_755, size: 4096, mtime: 1, ..StatV2::default() });
         }
         self.0.lock().unwrap().get(path).map(|(details, _)| *details).ok_or(Errno(2))
     }
 
-    async fn list(&self, path: &str) -> Vec<(String, Result<Details, Errno>)> {
+    async fn list(&self, path: &str) -> Vec<(String, Result<StatV2, Errno>)> {
         let files = self.0.lock().unwrap();
-        let within = |(name, (details, _)): (&String, &(Details, Bytes))| {
+        let within = |(name, (details, _)): (&String, &(StatV2, Bytes))| {
             let name = name.strip_prefix(path)?.strip_prefix('/')?;
             (!name.contains('/')).then(|| (name.to_owned(), Ok(*details)))
         };
@@ -222,7 +222,7 @@ impl Files for Store {
         }
     }
 
-    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn Upcoming>, String> {
+    async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn IncomingFile>, String> {
         if path.starts_with("/system") {
             return Err("couldn't create file: Read-only file system".into());
         }
@@ -244,7 +244,7 @@ struct Growing {
 }
 
 #[async_trait]
-impl Upcoming for Growing {
+impl IncomingFile for Growing {
     async fn chunk(&mut self, data: Bytes) -> Result<(), String> {
         self.data.extend_from_slice(&data);
         Ok(())
@@ -256,7 +256,7 @@ impl Upcoming for Growing {
     }
 }
 
-/// Bytes in which a lost, doubled or swapped piece shows.
+/// Bytes that reveal a lost, duplicated or swapped chunk.
 pub(crate) fn pattern(length: usize) -> Vec<u8> {
     let mut state = 1u32;
     let mut next = || {

@@ -1,5 +1,5 @@
-//! A stock `adb` with a private server, to which our phones can be connected.
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+//! A stock `adb` with a private server that our phones connect to.
+#![allow(clippy::print_stdout, reason = "a skipped test reports it")]
 
 use std::net::TcpListener;
 use std::process::Output;
@@ -11,10 +11,10 @@ use tokio::process::Command;
 
 use super::TinyPhone;
 
-/// Generous: a busy machine is no failure.
+/// Generous: a busy machine is not a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A private adb server, and a phone of ours that is connected to it.
+/// A private adb server with one of our phones connected.
 pub(crate) struct Stock {
     pub(crate) home: TempDir,
     port: u16,
@@ -23,7 +23,7 @@ pub(crate) struct Stock {
 }
 
 impl Stock {
-    /// With its phone connected. `None` when there is no adb here.
+    /// With its phone connected. `None` if adb is not installed.
     pub(crate) async fn start() -> Option<Self> {
         let mut stock = Self::without_phone().await?;
         let phone = TinyPhone::modern();
@@ -34,12 +34,12 @@ impl Stock {
         Some(stock)
     }
 
-    /// The server alone. `None` when there is no adb here.
+    /// The server only. `None` if adb is not installed.
     pub(crate) async fn without_phone() -> Option<Self> {
         if std::process::Command::new("adb").arg("version").output().is_err() {
             assert!(
                 std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_none_or(|value| value != "1"),
-                "adb is required here and cannot be run"
+                "adb is required but cannot be run"
             );
             println!("skipped: no adb");
             return None;
@@ -71,7 +71,7 @@ impl Stock {
         tokio::time::timeout(PATIENCE, output).await.expect("adb hangs").unwrap()
     }
 
-    /// Looks until its list of devices gives the phone this state.
+    /// Polls its device list until the phone has this state.
     pub(crate) async fn until_state(&self, state: &str) {
         let line = format!("{}\t{state}", self.serial);
         let looking = async {
@@ -79,7 +79,7 @@ impl Stock {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, looking).await.expect("its phone never got into that state");
+        tokio::time::timeout(PATIENCE, looking).await.expect("its phone never reached that state");
     }
 
     pub(crate) fn server(&self) -> AdbServer {

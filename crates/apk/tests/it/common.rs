@@ -1,6 +1,6 @@
-//! Packages to read, and how what was read is told.
+//! Packages to read, and how to print what was read.
 
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+#![allow(clippy::print_stdout, reason = "reports skipped tests")]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,35 +10,35 @@ use bytes::Bytes;
 use thumbwire_apk::xml::{Element, Value};
 use thumbwire_apk::{Apk, Limits, Manifest};
 
-/// Runs to its end what waits for nothing but itself.
+/// Runs a future that never waits to its end.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// One of the packages that are part of this project.
+/// One of the packages in this repository.
 pub(crate) fn fixture(name: &str) -> Bytes {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/apk");
     fs::read(folder.join(name)).unwrap().into()
 }
 
-/// All of them, by name.
+/// All packages in this repository, by name.
 pub(crate) fn fixtures() -> Vec<(String, Bytes)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/apk");
     files(&folder).into_iter().filter(|(name, _)| name.ends_with(".apk")).collect()
 }
 
-/// The captures that may not be copied into this project lie beside it, or not: then a test is skipped.
+/// Captures that may not be copied into this repository. They may be beside it; if not, the test is skipped.
 pub(crate) fn captures(folder: &str) -> Option<Vec<(String, Bytes)>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
+    assert!(data.is_dir() || !required, "captures required at {}", data.display());
     if !data.is_dir() {
-        println!("skipped: no captures beside the project");
+        println!("skipped: no captures beside the repository");
         return None;
     }
     let found = files(&data.join(folder));
-    assert!(!found.is_empty(), "there are captures in {folder}");
+    assert!(!found.is_empty(), "no captures in {folder}");
     Some(found)
 }
 
@@ -53,12 +53,12 @@ fn files(folder: &Path) -> Vec<(String, Bytes)> {
     files
 }
 
-/// The first certificate of a package.
+/// The bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// What a package says of itself, or why it cannot be read.
+/// What was read from a package, or why it cannot be read.
 pub(crate) fn told(bytes: &Bytes) -> String {
     now(async {
         let mut apk = match Apk::open(bytes.clone(), Limits::default()).await {
@@ -70,7 +70,7 @@ pub(crate) fn told(bytes: &Bytes) -> String {
             Err(error) => format!("  {error}\n"),
         };
         match apk.certificates().await {
-            Ok(all) if all.is_empty() => told.push_str("  signed by nobody\n"),
+            Ok(all) if all.is_empty() => told.push_str("  unsigned\n"),
             Ok(all) => {
                 for one in all {
                     writeln!(told, "  signed ({:?}) by {}", one.scheme, hex(&one.sha256)).unwrap();
@@ -119,7 +119,7 @@ fn value_told(value: &Value) -> String {
     }
 }
 
-/// A tree, an element a line.
+/// A tree, one element per line.
 pub(crate) fn tree_told(root: &Element) -> String {
     fn put(told: &mut String, element: &Element, depth: usize) {
         write!(told, "{:depth$}{}:{}", "", element.line, element.name, depth = depth * 2).unwrap();

@@ -1,4 +1,4 @@
-//! What is read of packages, through the crate's own door.
+//! Tests through the crate's public interface.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Packages and compiled files of a test's own, byte by byte: by the formats' descriptions and with nothing of the reader.
+//! Builds packages and compiled files byte by byte, from the format descriptions and without any code of the reader.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-/// A file for a package. What the directory says of it can be made to differ from what is there.
+/// A file for a package. Its directory entry can be made to differ from the actual data.
 #[derive(Clone)]
 pub(crate) struct File {
     pub(crate) name: Vec<u8>,
@@ -14,7 +14,7 @@ pub(crate) struct File {
     pub(crate) method: u16,
     pub(crate) packed_length: u32,
     pub(crate) unpacked_length: u32,
-    /// Where the directory says that its header is; where it is, if `None`.
+    /// The local header's offset according to the directory; the actual offset if `None`.
     pub(crate) header: Option<u32>,
 }
 
@@ -46,7 +46,7 @@ fn numbers(bytes: &mut Vec<u8>, numbers: &[u32]) {
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
 }
 
-/// A package of these files, with a block before its directory and a comment behind it.
+/// A package of these files, with a block before its directory and a comment after it.
 pub(crate) fn package_with(files: &[File], block: &[u8], comment: &[u8]) -> Bytes {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for file in files {
@@ -82,7 +82,7 @@ pub(crate) fn package(files: &[File]) -> Bytes {
     package_with(files, b"", b"")
 }
 
-/// A chunk: `u16 kind, u16 length of the header, u32 length`, the rest of the header, the body.
+/// A chunk: `u16 kind, u16 header length, u32 length`, the rest of the header, the body.
 pub(crate) fn chunk(kind: u16, header: &[u8], body: &[u8]) -> Vec<u8> {
     let (mut bytes, head) = (Vec::new(), 8 + header.len());
     words(&mut bytes, &[kind, u16::try_from(head).unwrap()]);
@@ -92,7 +92,7 @@ pub(crate) fn chunk(kind: u16, header: &[u8], body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A pool of UTF-8 strings, each given as its bytes.
+/// A pool of UTF-8 strings, given as bytes.
 pub(crate) fn pool(strings: &[&[u8]]) -> Vec<u8> {
     let (mut offsets, mut data) = (Vec::new(), Vec::new());
     for string in strings {
@@ -111,10 +111,10 @@ pub(crate) fn pool(strings: &[&[u8]]) -> Vec<u8> {
     chunk(0x0001, &header, &offsets)
 }
 
-/// A value: its kind and its data.
+/// A value: kind and data.
 pub(crate) type Typed = (u8, u32);
 
-/// The beginning of an element: its name and its attributes (name, value), all as numbers of strings.
+/// The start of an element: its name and attributes (name, value). Names are string indices.
 pub(crate) fn begin(name: u32, attributes: &[(u32, Typed)]) -> Vec<u8> {
     let (mut header, mut body) = (Vec::new(), Vec::new());
     numbers(&mut header, &[1, u32::MAX]);
@@ -136,7 +136,7 @@ pub(crate) fn end(name: u32) -> Vec<u8> {
     chunk(0x0103, &header, &body)
 }
 
-/// A compiled file: strings, the attributes that the first of them name, and what it consists of.
+/// A compiled file: strings, the resource ids of the attributes that the first strings name, and the chunks.
 pub(crate) fn xml(strings: &[&[u8]], map: &[u32], parts: &[Vec<u8>]) -> Bytes {
     let (mut body, mut ids) = (pool(strings), Vec::new());
     numbers(&mut ids, map);
@@ -145,14 +145,14 @@ pub(crate) fn xml(strings: &[&[u8]], map: &[u32], parts: &[Vec<u8>]) -> Bytes {
     chunk(0x0003, b"", &body).into()
 }
 
-/// Values of a type for one configuration: `config` is what follows its own length.
+/// The values of a type for one configuration. `config` excludes the configuration's own length.
 pub(crate) struct Part {
     pub(crate) of: u8,
     pub(crate) config: Vec<u8>,
     pub(crate) values: Vec<Option<Typed>>,
 }
 
-/// For a language, from an API level on.
+/// A configuration for a language and a minimum API level.
 pub(crate) fn config(language: &str, region: &str, sdk: u16) -> Vec<u8> {
     let mut config = vec![0; 32];
     config[4..4 + language.len()].copy_from_slice(language.as_bytes());
@@ -161,7 +161,7 @@ pub(crate) fn config(language: &str, region: &str, sdk: u16) -> Vec<u8> {
     config
 }
 
-/// Such a part, its places written as pairs (`sparse`), in 16 bits (`short`), or in 32.
+/// A type chunk with its offsets as pairs (`sparse`), in 16 bits (`short`) or in 32 bits.
 pub(crate) fn part(part: &Part, manner: &str) -> Vec<u8> {
     let (mut places, mut values) = (Vec::new(), Vec::new());
     for (number, value) in part.values.iter().enumerate() {
@@ -176,7 +176,7 @@ pub(crate) fn part(part: &Part, manner: &str) -> Vec<u8> {
             (_, None) => numbers(&mut places, &[u32::MAX]),
         }
         match value {
-            // An entry of eight bytes: key, flags with the kind, data.
+            // A compact entry of eight bytes: key, flags with the kind, data.
             Some((kind, data)) if manner == "compact" => {
                 words(&mut values, &[0, 0x0008 | u16::from(*kind) << 8]);
                 numbers(&mut values, &[*data]);
@@ -209,7 +209,7 @@ pub(crate) fn part(part: &Part, manner: &str) -> Vec<u8> {
     chunk(0x0201, &header, &places)
 }
 
-/// A resource table of one package.
+/// A resource table with one package.
 pub(crate) fn table(strings: &[&[u8]], package: u32, parts: &[Vec<u8>]) -> Vec<u8> {
     let mut header = Vec::new();
     numbers(&mut header, &[package]);
@@ -221,12 +221,12 @@ pub(crate) fn table(strings: &[&[u8]], package: u32, parts: &[Vec<u8>]) -> Vec<u
     chunk(0x0002, &count, &body)
 }
 
-/// The least manifest that there can be: its package is `a.b`.
+/// The minimal manifest; its package is `a.b`.
 pub(crate) fn least_manifest() -> Bytes {
     xml(&[b"manifest", b"package", b"a.b"], &[], &[begin(0, &[(1, (0x03, 2))]), end(0)])
 }
 
-/// An element of a manifest that is to be compiled.
+/// An element of a manifest to compile.
 #[derive(Clone)]
 pub(crate) struct Node {
     name: &'static str,
@@ -234,10 +234,10 @@ pub(crate) struct Node {
     children: Vec<Node>,
 }
 
-/// What an attribute is to say.
+/// The value of an attribute to compile.
 #[derive(Clone, Copy)]
 pub(crate) enum Said {
-    /// Words.
+    /// A string.
     Text(&'static str),
     /// Anything else.
     Typed(u8, u32),
@@ -274,7 +274,7 @@ impl Node {
     }
 }
 
-/// A compiled file in which the attributes of these names are the platform's of these resources.
+/// A compiled file in which the attributes with these names are the platform attributes with these resource ids.
 pub(crate) fn document(root: &Node, platform: &[(&'static str, u32)]) -> Bytes {
     let mut strings: Vec<_> = platform.iter().map(|(name, _)| *name).collect();
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Manifests: what Android makes of what is said and of what is left out.
+//! Manifests: what Android makes of declared and omitted values.
 
 use thumbwire_apk::xml::{self, Value};
 use thumbwire_apk::{Apk, Limits, Manifest};
@@ -12,7 +12,8 @@ use super::make::{
 const TRUE: Said = Typed(0x12, u32::MAX);
 const FALSE: Said = Typed(0x12, 0);
 
-/// Names as the compiler writes them, and the resources that Android goes by (`public-final.xml` of its framework).
+/// Attribute names as the compiler writes them, with the resource ids that Android uses (`public-final.xml` of its
+/// framework).
 const PLATFORM: &[(&str, u32)] = &[
     ("name", 0x0101_0003),
     ("label", 0x0101_0001),
@@ -46,7 +47,7 @@ fn read_with(root: &Node, platform: &[(&'static str, u32)]) -> Manifest {
     now(async { Apk::open(package(&files), Limits::default()).await?.manifest().await }).unwrap()
 }
 
-/// The manifest, and a table in which 0x7f010000 is false, from API level 21 on true, and 0x7f010001 is a text.
+/// The manifest, and a table in which 0x7f010000 is false, but true from API level 21, and 0x7f010001 is a string.
 fn files_of(root: &Node, platform: &[(&'static str, u32)]) -> [File; 2] {
     let booleans = [(0, 0), (21, u32::MAX)].map(|(sdk, is)| {
         let values = vec![Some((0x12, is)), Some((0x03, 0))];
@@ -58,9 +59,9 @@ fn files_of(root: &Node, platform: &[(&'static str, u32)]) -> [File; 2] {
     ]
 }
 
-/// Since Android 12 what has a filter must say whether it is exported; before, a filter exports.
+/// Since Android 12 a component with an intent filter must declare `exported`; before, a filter implied it.
 #[test]
-fn a_service_is_exported_as_it_says_else_if_it_has_a_filter() {
+fn exported_defaults_to_having_an_intent_filter() {
     for (target, says, filter, exported, lacks) in [
         (30, None, true, true, false),
         (30, None, false, false, false),
@@ -85,7 +86,7 @@ fn a_service_is_exported_as_it_says_else_if_it_has_a_filter() {
 }
 
 #[test]
-fn names_of_classes_are_completed_as_android_completes_them() {
+fn class_names_are_completed_like_android() {
     for (written, full) in [(".A", "a.b.A"), ("A", "a.b.A"), ("c.A", "c.A"), (".c.A", "a.b.c.A")] {
         let service = node("service", &[("name", Text(written))]);
         let read = read(&manifest(30, node("application", &[]).with(service)));
@@ -94,7 +95,7 @@ fn names_of_classes_are_completed_as_android_completes_them() {
 }
 
 #[test]
-fn an_application_stands_in_for_what_its_services_leave_out() {
+fn services_inherit_application_attributes() {
     let application = node("application", &[("enabled", FALSE), ("permission", Text("p.ALL"))])
         .with(node("service", &[("name", Text(".A")), ("enabled", TRUE)]))
         .with(node("service", &[("name", Text(".B")), ("permission", Text("p.OWN"))]))
@@ -105,11 +106,15 @@ fn an_application_stands_in_for_what_its_services_leave_out() {
     let told = read.services.iter().map(|it| (&*it.class, it.enabled, it.permission.as_deref()));
     let expected =
         [("a.b.A", false, Some("p.ALL")), ("a.b.B", false, Some("p.OWN")), ("a.b.N", false, None)];
-    assert_eq!(told.collect::<Vec<_>>(), expected, "no nameless one, no second application");
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        expected,
+        "skips nameless services and a second application"
+    );
 }
 
 #[test]
-fn what_is_said_by_reference_is_looked_up_for_the_phone() {
+fn references_resolve_for_the_phones_api_level() {
     let disabled = node("service", &[("name", Text(".A")), ("enabled", Typed(0x01, 0x7f01_0000))]);
     let root =
         manifest(30, node("application", &[("label", Typed(0x01, 0x7f01_0001))]).with(disabled));
@@ -128,7 +133,7 @@ fn what_is_said_by_reference_is_looked_up_for_the_phone() {
 }
 
 #[test]
-fn meta_data_is_what_an_app_would_get() {
+fn meta_data_values_match_what_an_app_gets() {
     let meta = |attributes: &[(&'static str, Said)]| node("meta-data", attributes);
     let service = node("service", &[("name", Text(".A"))])
         .with(meta(&[("name", Text("text")), ("value", Text("1.0"))]))
@@ -159,12 +164,16 @@ fn meta_data_is_what_an_app_would_get() {
     ];
     assert_eq!(found, expected);
     assert_eq!(service.meta("followed").unwrap().reference, Some(0x7f01_0001));
-    assert_eq!(service.meta("text").unwrap().value, Value::Text("again".into()), "the last");
+    assert_eq!(
+        service.meta("text").unwrap().value,
+        Value::Text("again".into()),
+        "the last one wins"
+    );
 }
 
-/// A name alone is nothing to Android: it goes by the resource. Files of old, without any resources, are read by name.
+/// Android ignores a bare name: it goes by the resource id. Very old files without resource ids are read by name.
 #[test]
-fn attributes_go_by_their_resource_not_by_their_name() {
+fn attributes_match_by_resource_id_not_name() {
     let stranger = PLATFORM
         .iter()
         .map(|(name, id)| (*name, if *name == "exported" { 0x7f99_0000 } else { *id }));
@@ -175,11 +184,11 @@ fn attributes_go_by_their_resource_not_by_their_name() {
 }
 
 #[test]
-fn a_file_without_a_map_of_resources_is_read_by_the_platforms_names() {
+fn file_without_a_resource_map_is_read_by_name() {
     for (namespace, code) in [(0u32, 7), (u32::MAX, 0)] {
         let strings = [xml::ANDROID.as_bytes(), b"manifest", b"package", b"a.b", b"versionCode"];
         let mut root = make::begin(1, &[(2, (0x03, 3)), (4, (0x10, 7))]);
-        // The second attribute's namespace: after the element's 36 bytes and the first one's 20.
+        // The second attribute's namespace: after the element's 36 bytes and the first attribute's 20.
         root[56..60].copy_from_slice(&namespace.to_le_bytes());
         let files = [stored("AndroidManifest.xml", &make::xml(&strings, &[], &[root]))];
         let read =
@@ -188,9 +197,9 @@ fn a_file_without_a_map_of_resources_is_read_by_the_platforms_names() {
     }
 }
 
-/// Languages of three letters are packed into 15 bits: `fil` is `ad 05`.
+/// Three-letter languages are packed into 15 bits: `fil` is `ad 05`.
 #[test]
-fn a_label_may_be_in_a_language_of_three_letters() {
+fn labels_support_three_letter_languages() {
     let labelled = node("application", &[("label", Typed(0x01, 0x7f01_0000))]);
     let languages = [[0, 0], [0xad, 0x05], *b"de"];
     let parts = languages.iter().enumerate().map(|(text, language)| {
@@ -213,7 +222,7 @@ fn a_label_may_be_in_a_language_of_three_letters() {
 }
 
 #[test]
-fn versions_are_put_together_and_releases_in_development_are_later_than_all() {
+fn version_codes_combine_and_code_names_come_last() {
     let said = [
         ("package", Text("a.b")),
         ("versionCode", number(7)),
@@ -225,15 +234,18 @@ fn versions_are_put_together_and_releases_in_development_are_later_than_all() {
         .with(node("uses-sdk", &[("minSdkVersion", Text("Baklava"))]));
     let read = read(&root);
     assert_eq!((read.version_code, read.version_name.as_deref()), (0x3_0000_0007, Some("1.4")));
-    assert_eq!((read.min_sdk, read.target_sdk), (10_000, 10_000), "the last counts");
+    assert_eq!((read.min_sdk, read.target_sdk), (10_000, 10_000), "the last one wins");
 }
 
 #[test]
-fn a_file_that_is_no_manifest_is_refused() {
+fn files_other_than_manifests_are_rejected() {
     for (root, says) in [
-        (node("manifests", &[("package", Text("a.b"))]), "manifest: its root is another element"),
-        (node("manifest", &[("package", Text(""))]), "manifest: it names no package"),
-        (node("manifest", &[("package", number(1))]), "manifest: it names no package"),
+        (
+            node("manifests", &[("package", Text("a.b"))]),
+            "manifest: the root element is not <manifest>",
+        ),
+        (node("manifest", &[("package", Text(""))]), "manifest: it has no package name"),
+        (node("manifest", &[("package", number(1))]), "manifest: it has no package name"),
     ] {
         let files = [stored("AndroidManifest.xml", &document(&root, PLATFORM))];
         let read = now(async {

@@ -10,7 +10,7 @@ use thumbwire_apk::{Apk, Limits};
 use super::common::{captures, fixture, fixtures, now, told, tree_told};
 use super::make::{least_manifest, package, stored};
 
-/// What stands here was put there by `fixtures/apk/build`.
+/// `fixtures/apk/build` put these values there.
 #[test]
 fn our_own_packages_are_read_as_they_were_built() {
     let told: String =
@@ -35,7 +35,7 @@ fn a_descriptor_is_found_by_its_resource_and_keeps_the_words_of_its_version() {
 }
 
 #[test]
-fn a_label_is_given_in_the_language_asked_for_else_in_the_default_one() {
+fn label_falls_back_to_the_default_language() {
     now(async {
         let mut apk = Apk::open(fixture("clock-in.apk"), Limits::default()).await.unwrap();
         for (locale, label) in [("de", "Stempeluhr"), ("de-AT", "Stempeluhr"), ("fr", "Clock In")] {
@@ -45,7 +45,7 @@ fn a_label_is_given_in_the_language_asked_for_else_in_the_default_one() {
     });
 }
 
-/// The packages are no part of this project, what was read of them is: a changed line is a changed reader.
+/// The packages are not in this repository, but the recorded result is: a changed line is a changed reader.
 #[test]
 fn every_captured_package_is_read_as_recorded() {
     let Some(all) = captures("apk") else { return };
@@ -53,8 +53,8 @@ fn every_captured_package_is_read_as_recorded() {
     insta::assert_snapshot!(told);
 }
 
-/// Many of these are odd on purpose. androguard 4.1.4 counts the same in all that it reads. `apkinspector_CDATA.xml` claims four bytes
-/// less than it has, which Android does not take either (`BAD_DOCUMENT`).
+/// Many of these are unusual on purpose. androguard 4.1.4 finds the same counts in all that it can read.
+/// `apkinspector_CDATA.xml` declares four bytes less than it has, which Android rejects too (`BAD_DOCUMENT`).
 #[test]
 fn every_captured_compiled_file_is_read_as_recorded() {
     fn count(element: &Element) -> (usize, usize) {
@@ -82,7 +82,7 @@ fn every_captured_compiled_file_is_read_as_recorded() {
     insta::assert_snapshot!(told);
 }
 
-/// How many values of each type a table has, type by type, and the first text of each.
+/// How many values of each kind a table has, type by type, and the first text of each.
 #[test]
 fn every_captured_resource_table_is_read_as_recorded() {
     let Some(all) = captures("arsc") else { return };
@@ -122,9 +122,9 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The two are the same app: one has its table dense, the other sparse.
+/// The two are the same app, one with a dense table, the other with a sparse one.
 #[test]
-fn a_sparse_table_says_what_the_dense_one_says() {
+fn sparse_table_equals_the_dense_one() {
     let Some(all) = captures("apk") else { return };
     let all: BTreeMap<_, _> = all.into_iter().collect();
     now(async {
@@ -144,9 +144,9 @@ fn a_sparse_table_says_what_the_dense_one_says() {
     });
 }
 
-/// The crate `rawzip` reads them whole and by rules of its own.
+/// The crate `rawzip` reads them whole and by its own rules.
 #[test]
-fn another_reader_finds_the_same_files_in_every_package() {
+fn rawzip_finds_the_same_files_in_every_package() {
     let mut all = fixtures();
     all.extend(captures("apk").unwrap_or_default());
     for (name, bytes) in all {
@@ -169,9 +169,9 @@ fn another_reader_finds_the_same_files_in_every_package() {
     }
 }
 
-/// Who writes without going back puts sizes behind the files, and none before them.
+/// A streaming writer puts sizes after the files, and none before them.
 #[test]
-fn a_package_that_was_written_as_a_stream_is_read() {
+fn streamed_package_is_read() {
     let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());
     let file = archive.new_file("AndroidManifest.xml");
     let (mut entry, writer) =

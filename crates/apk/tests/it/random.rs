@@ -1,4 +1,4 @@
-//! Whatever bytes there are, an answer comes, without a panic and soon.
+//! Fuzz tests: any bytes give a result or an error soon, and never a panic.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use super::common::{captures, fixture, fixtures, now};
 use super::make::{Part, chunk};
 use super::make::{begin, config, deflated, end, package, part, stored, table};
 
-/// Asks everything of a package. What comes back is another test's.
+/// Calls everything on a package and ignores the results.
 fn ask_everything(bytes: Bytes) {
     let limits = Limits { entry: 4 << 20, ..Limits::default() };
     now(async {
@@ -33,7 +33,7 @@ fn ask_everything(bytes: Bytes) {
     });
 }
 
-/// Each of the files of a package by itself, without packing: what is changed in it is not hidden by a checksum or a stream that breaks.
+/// The files of a package, unpacked, so that no checksum or broken stream hides a change.
 fn unpacked(bytes: &Bytes) -> Vec<(String, Vec<u8>)> {
     now(async {
         let mut apk = Apk::open(bytes.clone(), Limits::default()).await.unwrap();
@@ -47,7 +47,7 @@ fn unpacked(bytes: &Bytes) -> Vec<(String, Vec<u8>)> {
     })
 }
 
-/// Changes some bytes to others, and cuts or not.
+/// Changes some bytes, and truncates if `cut` is given.
 fn changed(bytes: &[u8], changes: &[(usize, u8)], cut: Option<usize>) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for (at, byte) in changes {
@@ -60,7 +60,7 @@ fn changed(bytes: &[u8], changes: &[(usize, u8)], cut: Option<usize>) -> Vec<u8>
     bytes
 }
 
-/// Some places and what stands there; those near the beginning, where the lengths are, come more often.
+/// Some offsets and new bytes. Offsets near the beginning, where the lengths are, come more often.
 fn changes() -> impl Strategy<Value = Vec<(usize, u8)>> {
     let place = prop_oneof![0..200usize, any::<u16>().prop_map(usize::from)];
     let byte = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f), Just(0x80)];
@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_come_to_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn any_bytes_give_a_result(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         let bytes = Bytes::from(bytes);
         ask_everything(bytes.clone());
         let _ = xml::read(&bytes, &Limits::default());
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn a_package_that_was_changed_comes_to_an_answer(
+    fn corrupted_package_gives_a_result(
         which in 0..100usize, changes in changes(), cut in prop::option::of(any::<usize>()),
     ) {
         let all = fixtures();
@@ -93,9 +93,9 @@ proptest! {
         ask_everything(changed(bytes, &changes, cut).into());
     }
 
-    /// The lengths that matter most lie at the end.
+    /// The lengths that matter most are at the end.
     #[test]
-    fn a_package_whose_directory_was_changed_comes_to_an_answer(changes in changes()) {
+    fn corrupted_directory_gives_a_result(changes in changes()) {
         let mut bytes = fixture("clock-in.apk").to_vec();
         bytes.reverse();
         let mut bytes = changed(&bytes, &changes, None);
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn a_package_whose_files_were_changed_comes_to_an_answer(
+    fn corrupted_files_give_a_result(
         which in 0..6usize, changes in changes(), cut in prop::option::of(any::<usize>()),
     ) {
         let mut files = unpacked(&fixture("clock-in.apk"));
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_table_in_which_everything_points_anywhere_comes_to_an_answer(
+    fn table_with_random_references_gives_a_result(
         values in prop::collection::vec(prop::option::of((0..0x20u8, 0x7f00_fff0..0x7f01_0010u32)), 0..40),
         manner in prop::sample::select(vec!["", "short", "sparse", "compact"]),
         changes in changes(),
@@ -134,9 +134,9 @@ proptest! {
         });
     }
 
-    /// What is written is what is read.
+    /// Round trip.
     #[test]
-    fn a_tree_is_read_as_it_was_built(depths in prop::collection::vec(1..6usize, 0..60)) {
+    fn built_tree_is_read_back(depths in prop::collection::vec(1..6usize, 0..60)) {
         let mut parts = vec![begin(0, &[])];
         let mut open = 1;
         for depth in &depths {
@@ -159,9 +159,9 @@ proptest! {
     }
 }
 
-/// Each capture is cut at many places and has many of its bytes turned.
+/// Each capture is truncated at many offsets and has many bytes flipped.
 #[test]
-fn captures_that_are_cut_or_changed_come_to_an_answer() {
+fn truncated_and_corrupted_captures_give_a_result() {
     let Some(packages) = captures("apk") else { return };
     let Some(files) = captures("axml") else { return };
     for (_, bytes) in files {

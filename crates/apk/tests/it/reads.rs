@@ -1,4 +1,4 @@
-//! How often a package is read, and how much of it: each read costs a round trip to a phone.
+//! How many reads a package takes, and how many bytes: each read costs a round trip to a phone.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use thumbwire_apk::{Apk, Error, Limits, Source};
 use super::common::{captures, fixture, now};
 use super::make::{deflated, least_manifest, package, stored};
 
-/// Counts what is asked of it.
+/// Counts the reads.
 struct Counting {
     bytes: Bytes,
     reads: Mutex<Vec<(u64, u64)>>,
@@ -23,9 +23,9 @@ impl Counting {
         Self { bytes, reads: Mutex::default(), lengths: AtomicU64::new(0) }
     }
 
-    /// How many reads, and of how many bytes.
+    /// The number of reads and of bytes.
     fn told(&self) -> (usize, u64) {
-        assert_eq!(self.lengths.load(Ordering::Relaxed), 1, "its length is asked once");
+        assert_eq!(self.lengths.load(Ordering::Relaxed), 1, "asks for the length once");
         let reads = self.reads.lock().unwrap();
         (reads.len(), reads.iter().map(|(_, length)| length).sum())
     }
@@ -40,13 +40,13 @@ impl Source for &Counting {
 
     async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
         let end = from + length;
-        assert!(end <= self.bytes.len() as u64, "nothing is asked for beyond the end");
+        assert!(end <= self.bytes.len() as u64, "reads nothing past the end");
         self.reads.lock().unwrap().push((from, length));
         self.bytes.read(from, length).await
     }
 }
 
-/// All that the bridge asks of a package: the manifest, the files that its services name, who signed it.
+/// Everything app tool discovery needs from a package: the manifest, the files its services name, the signers.
 async fn discover(source: &Counting) {
     let mut apk = Apk::open(source, Limits::default()).await.unwrap();
     let manifest = apk.manifest().await.unwrap();
@@ -64,7 +64,7 @@ fn is_missing(error: Error) -> Result<(), Error> {
 }
 
 #[test]
-fn a_small_package_is_read_at_once() {
+fn small_package_takes_one_read() {
     fn goes_to_other_threads<T: Send>(it: T) -> T {
         it
     }
@@ -73,9 +73,10 @@ fn a_small_package_is_read_at_once() {
     assert_eq!(source.told(), (1, 8601));
 }
 
-/// 780 of its 807 kB are its resource table, which is needed whole: the values of a type for each language lie all over it.
+/// 780 of its 807 kB are the resource table, which is needed whole: the values of a type for each language are spread
+/// all over it.
 #[test]
-fn a_package_with_a_large_table_is_read_in_few_pieces_and_no_byte_twice() {
+fn large_table_takes_few_reads_and_no_byte_twice() {
     let Some(all) = captures("apk") else { return };
     for (name, most) in [("mini_api-demos.apk", 2), ("mini_appium-settings.apk", 2)] {
         let (_, bytes) = all.iter().find(|(found, _)| found == name).unwrap().clone();
@@ -86,9 +87,10 @@ fn a_package_with_a_large_table_is_read_in_few_pieces_and_no_byte_twice() {
     }
 }
 
-/// A package of 20 MB as builds make them: code first, the manifest and the descriptor anywhere, the table near the end, a signature.
+/// A package of 20 MB laid out as build tools do: code first, manifest and descriptor anywhere, the table near the end,
+/// signed.
 #[test]
-fn of_a_large_package_only_the_few_ranges_are_read_that_are_needed() {
+fn large_package_reads_only_the_needed_ranges() {
     let code = vec![7; 8 << 20];
     let table = fixture("clock-in.apk");
     let manifest = now(async {
@@ -117,7 +119,7 @@ fn of_a_large_package_only_the_few_ranges_are_read_that_are_needed() {
 }
 
 #[test]
-fn bytes_that_do_not_come_are_told_with_the_reason() {
+fn failed_reads_report_the_reason() {
     struct Cut(Bytes, &'static str);
     #[async_trait]
     impl Source for Cut {
@@ -131,7 +133,7 @@ fn bytes_that_do_not_come_are_told_with_the_reason() {
     let bytes = package(&[stored("AndroidManifest.xml", &least_manifest())]);
     let length = bytes.len();
     for (says, expected) in [
-        ("", format!("{length} bytes came of {} from 0 on", length * 2)),
+        ("", format!("read only {length} of {} bytes at offset 0", length * 2)),
         ("the phone is gone", "the phone is gone".into()),
     ] {
         let opened = now(Apk::open(Cut(bytes.clone(), says), Limits::default()));

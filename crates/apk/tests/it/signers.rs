@@ -1,4 +1,4 @@
-//! Signing blocks: whose certificate counts, and broken ones.
+//! Signing blocks: whose certificate counts, and broken blocks.
 
 use sha2::{Digest as _, Sha256};
 use thumbwire_apk::{Apk, Error, Limits, Scheme};
@@ -22,10 +22,10 @@ fn prefixed(bytes: &[u8]) -> Vec<u8> {
     [&u32::try_from(bytes.len()).unwrap().to_le_bytes()[..], bytes].concat()
 }
 
-/// The lowest and the highest API level that a signer is for.
+/// Minimum and maximum API level of a signer.
 type Levels = Option<(u32, u32)>;
 
-/// Signers of a scheme, each with its certificate.
+/// The signers of a scheme, each with its certificate.
 fn signed(signers: &[(&[u8], Levels)]) -> Vec<u8> {
     let each = signers.iter().flat_map(|(certificate, levels)| {
         let levels = levels.map_or(vec![], |(from, to)| [from, to].map(u32::to_le_bytes).concat());
@@ -51,9 +51,9 @@ fn certificates(block: &[u8], sdk: Option<u32>) -> Result<Vec<(Scheme, String)>,
     })
 }
 
-/// The SHA-256 of `old`, `new` and `two` begin with these.
+/// The SHA-256 digests of `old`, `new` and `two` begin with these.
 #[test]
-fn a_phone_goes_by_the_newest_scheme_that_it_knows_and_the_key_of_its_level() {
+fn newest_known_scheme_and_matching_level_win() {
     let all = block(&[
         (0x4272_6577, vec![0; 100]), // padding
         (V2, signed(&[(b"old", None), (b"two", None)])),
@@ -68,9 +68,9 @@ fn a_phone_goes_by_the_newest_scheme_that_it_knows_and_the_key_of_its_level() {
     assert_eq!(certificates(&all, Some(23)), Ok(vec![]));
 }
 
-/// A phone of Android 9 does not look at scheme 3.1: a stranger may have put another's certificate there.
+/// A phone with Android 9 ignores scheme 3.1: a stranger may have put another certificate there.
 #[test]
-fn for_a_phone_of_unknown_level_no_scheme_hides_another() {
+fn unknown_api_level_reports_all_schemes() {
     let copied = block(&[
         (V3, signed(&[(b"old", Some((28, 32))), (b"two", Some((33, 40)))])),
         (V31, signed(&[(b"new", Some((33, u32::MAX)))])),
@@ -80,26 +80,26 @@ fn for_a_phone_of_unknown_level_no_scheme_hides_another() {
     assert_eq!(found, [(Scheme::V31, "1150"), (Scheme::V3, "cba0"), (Scheme::V3, "3fc4")]);
 }
 
-/// Android 9 and later pass over signers that are not for them and verify none of those.
+/// Android 9 and later skip signers for other levels without verifying them.
 #[test]
-fn a_signer_does_not_hide_behind_copies_of_anothers() {
+fn signer_cannot_hide_behind_copied_certificates() {
     let mut signers = vec![(&b"old"[..], Some((900, 901))); 10];
     signers.push((b"two", Some((28, 40))));
     for sdk in [None, Some(34)] {
         let refused = certificates(&block(&[(V3, signed(&signers))]), sdk).unwrap_err();
-        assert_eq!(refused.to_string(), "signing block: V3 cannot be read");
+        assert_eq!(refused.to_string(), "signing block: cannot read the V3 signature");
     }
     assert_eq!(certificates(&block(&[(V3, signed(&signers[1..]))]), None).unwrap().len(), 10);
 }
 
 #[test]
-fn a_signing_block_whose_lengths_do_not_hold_is_an_error_not_a_missing_signature() {
+fn signing_block_with_invalid_lengths_is_an_error() {
     let good = block(&[(V2, signed(&[(b"old", None)]))]);
     assert_eq!(certificates(&good, None).unwrap().len(), 1);
     for (at, says) in [
-        (0, "signing block: its lengths differ"),
-        (good.len() - 24, "signing block is larger than 8388608"),
-        (20, "signing block: V2 cannot be read"),
+        (0, "signing block: its two lengths differ"),
+        (good.len() - 24, "signing block exceeds the limit of 8388608"),
+        (20, "signing block: cannot read the V2 signature"),
     ] {
         let mut broken = good.clone();
         broken[at..at + 4].fill(0xff);
@@ -108,13 +108,13 @@ fn a_signing_block_whose_lengths_do_not_hold_is_an_error_not_a_missing_signature
     let mut short = good.clone();
     let at = short.len() - 24;
     short[at..at + 8].copy_from_slice(&7u64.to_le_bytes());
-    let says = "signing block: its length does not hold";
+    let says = "signing block: its length is invalid";
     assert_eq!(certificates(&short, None).unwrap_err().to_string(), says);
 }
 
-/// As `apksigner verify --print-certs --min-sdk-version 19 --max-sdk-version 23` prints it, and of the newest.
+/// As printed by `apksigner verify --print-certs --min-sdk-version 19 --max-sdk-version 23`, and for the newest level.
 #[test]
-fn one_key_signs_our_own_package_by_three_schemes() {
+fn our_package_is_signed_by_one_key_in_three_schemes() {
     let mine = "1bb33b0aebd92bdb6e500f00f47fd17458a911639a27b44764444edeead42abc";
     for (sdk, scheme) in [(19, Scheme::V1), (24, Scheme::V2), (28, Scheme::V3), (36, Scheme::V3)] {
         now(async {
@@ -127,7 +127,7 @@ fn one_key_signs_our_own_package_by_three_schemes() {
 }
 
 #[test]
-fn a_file_in_meta_inf_that_is_no_signature_is_an_error_not_a_missing_signature() {
+fn invalid_signature_file_in_meta_inf_is_an_error() {
     let files = [
         stored("AndroidManifest.xml", &make::least_manifest()),
         stored("META-INF/A.RSA", &[0x30, 0x80, 0x06, 0x09]),
@@ -137,16 +137,16 @@ fn a_file_in_meta_inf_that_is_no_signature_is_an_error_not_a_missing_signature()
     now(async {
         let mut apk = Apk::open(make::package(&files), Limits::default()).await.unwrap();
         let refused = apk.certificates().await.unwrap_err();
-        assert_eq!(refused.to_string(), "signature: META-INF/A.RSA names no signer");
+        assert_eq!(refused.to_string(), "signature: META-INF/A.RSA has no signer certificate");
         for unsigned in [&files[..2], &files[3..]] {
             let mut apk = Apk::open(make::package(unsigned), Limits::default()).await.unwrap();
-            assert_eq!(apk.certificates().await, Ok(vec![]), "it signs no file");
+            assert_eq!(apk.certificates().await, Ok(vec![]), "it has no .SF file");
         }
     });
 }
 
 #[test]
-fn a_signature_counts_in_small_letters_and_in_a_folder_and_no_more_than_so_many() {
+fn lower_case_and_nested_signatures_count_up_to_a_limit() {
     let read = |names: &[String]| {
         let files: Vec<_> = names.iter().map(|name| stored(name, b"")).collect();
         now(async {
@@ -155,14 +155,14 @@ fn a_signature_counts_in_small_letters_and_in_a_folder_and_no_more_than_so_many(
     };
     for name in ["META-INF/a", "META-INF/services/A", "meta-inf/A"] {
         let refused = read(&[format!("{name}.rsa"), format!("{name}.SF")]).unwrap_err();
-        assert_eq!(refused.to_string(), format!("signature: {name}.rsa names no signer"));
+        assert_eq!(refused.to_string(), format!("signature: {name}.rsa has no signer certificate"));
     }
     let many = (0..11).flat_map(|at| ["RSA", "SF"].map(|kind| format!("META-INF/{at}.{kind}")));
     let refused = read(&many.collect::<Vec<_>>()).unwrap_err();
-    assert_eq!(refused.to_string(), "signature: there are more than 10");
+    assert_eq!(refused.to_string(), "signature: more than 10 signature files");
 }
 
-/// DER: a tag, a length, the inside.
+/// A DER value: tag, length, content.
 fn der(tag: u8, inside: &[&[u8]]) -> Vec<u8> {
     let inside = inside.concat();
     let length = u16::try_from(inside.len()).unwrap().to_be_bytes();
@@ -171,7 +171,7 @@ fn der(tag: u8, inside: &[&[u8]]) -> Vec<u8> {
 
 /// A signature holds its key's whole chain, in any order.
 #[test]
-fn of_a_chain_of_certificates_the_signers_own_is_taken() {
+fn certificate_chain_yields_the_signers_own() {
     let issuer = |name: &[u8]| der(0x30, &[&der(0x0c, &[name])]);
     let certificate = |by: &[u8], serial: u8| {
         let body = [

@@ -1,4 +1,4 @@
-//! Resource tables: which of several values is taken, what references come to, odd tables.
+//! Resource tables: choice among several values, references, unusual tables.
 
 use thumbwire_apk::xml::Value;
 use thumbwire_apk::{Apk, Error, Limits};
@@ -6,7 +6,7 @@ use thumbwire_apk::{Apk, Error, Limits};
 use super::common::now;
 use super::make::{self, Part, config, package, part, stored, table};
 
-/// A package with this table, asked for a resource.
+/// The value of a resource in a package with this table.
 fn asked(table: &[u8], id: u32) -> Result<Option<Value>, Error> {
     asked_of(table, id, None)
 }
@@ -28,7 +28,7 @@ fn text(text: &str) -> Option<Value> {
 }
 
 #[test]
-fn references_are_followed_but_not_in_circles() {
+fn references_are_followed_except_in_cycles() {
     let to = |id: u32| Some((0x01, id));
     let chain = (1..=22).map(|number| to(0x7f01_0000 + number));
     let mut values: Vec<_> = chain.collect();
@@ -39,7 +39,7 @@ fn references_are_followed_but_not_in_circles() {
     assert_eq!(asked(&table, 0x7f01_0016), Ok(text("said")));
     assert_eq!(asked(&table, 0x7f01_0003), Ok(text("said")), "nineteen references");
     assert_eq!(asked(&table, 0x7f01_0002), Ok(None), "twenty");
-    assert_eq!(asked(&table, 0x7f01_0000), Ok(None), "more than any app has");
+    assert_eq!(asked(&table, 0x7f01_0000), Ok(None), "more than any real app has");
     assert_eq!(asked(&table, 0x7f01_0017), Ok(None), "a circle");
     let framework = Some(Value::Reference(0x0104_0000));
     assert_eq!(asked(&table, 0x7f01_0019), Ok(framework.clone()));
@@ -50,7 +50,7 @@ fn references_are_followed_but_not_in_circles() {
 }
 
 #[test]
-fn places_are_read_in_each_of_their_four_manners() {
+fn all_four_entry_encodings_parse() {
     let values = vec![None, Some((0x03, 0)), None, Some((0x10, 7))];
     for manner in ["", "short", "sparse", "compact"] {
         let values = Part { of: 1, config: config("", "", 0), values: values.clone() };
@@ -61,7 +61,7 @@ fn places_are_read_in_each_of_their_four_manners() {
 }
 
 #[test]
-fn of_several_values_the_one_without_a_language_is_taken_then_english_then_the_first() {
+fn default_language_wins_then_english_then_the_first() {
     let check = |configs: &[(&str, &str, u16)], sdk: Option<u32>, expected: Option<usize>| {
         let each = configs.iter().enumerate().map(|(number, (language, region, level))| {
             let values = vec![Some((0x10, u32::try_from(number).unwrap()))];
@@ -84,7 +84,7 @@ fn of_several_values_the_one_without_a_language_is_taken_then_english_then_the_f
 }
 
 #[test]
-fn what_asks_for_nothing_special_of_a_phone_comes_before_what_does() {
+fn values_without_special_requirements_win() {
     let at_night = |level: u16, night: u8| {
         let mut config = config("", "", level);
         config.resize(60, 0);
@@ -96,9 +96,9 @@ fn what_asks_for_nothing_special_of_a_phone_comes_before_what_does() {
     assert_eq!(asked(&table, 0x7f01_0000), Ok(Some(Value::Integer(0))));
 }
 
-/// A split's types are numbered after those of its base.
+/// The types of a split are numbered after those of its base.
 #[test]
-fn the_types_of_a_split_are_counted_from_where_it_says() {
+fn split_types_start_at_their_declared_offset() {
     let values = Part { of: 1, config: config("", "", 0), values: vec![Some((0x03, 0))] };
     let mut table = table(&[b"said"], 0x7f, &[part(&values, "")]);
     let package = table.windows(2).position(|kind| kind == [0x00, 0x02]).unwrap();
@@ -109,7 +109,7 @@ fn the_types_of_a_split_are_counted_from_where_it_says() {
 }
 
 #[test]
-fn a_shared_librarys_own_package_has_the_number_nought() {
+fn shared_library_uses_package_number_zero() {
     let values = Part { of: 1, config: config("", "", 0), values: vec![Some((0x03, 0))] };
     let refers = vec![Some((0x07, 0x0001_0000))];
     let refers = Part { of: 2, config: config("", "", 0), values: refers };
@@ -118,7 +118,7 @@ fn a_shared_librarys_own_package_has_the_number_nought() {
 }
 
 #[test]
-fn a_staged_id_stands_for_the_one_that_it_became() {
+fn staged_id_resolves_to_its_final_id() {
     let values = Part { of: 1, config: config("", "", 0), values: vec![Some((0x03, 0))] };
     let pair = [0x7fff_0000u32, 0x7f01_0000].map(u32::to_le_bytes).concat();
     for (count, expected) in [(1u32, text("said")), (u32::MAX, text("said")), (0, None)] {
@@ -129,11 +129,14 @@ fn a_staged_id_stands_for_the_one_that_it_became() {
 }
 
 #[test]
-fn a_table_of_more_parts_than_the_bound_is_refused_and_a_large_one_asked_only_so_often() {
+fn table_chunks_and_lookups_are_limited() {
     let one = part(&Part { of: 1, config: vec![0; 4], values: vec![] }, "");
     let large = |count: usize| table(&[], 0x7f, &vec![one.clone(); count]);
     let refused = asked(&large(100_001), 0x7f01_0000).unwrap_err();
-    assert_eq!(refused.to_string(), "the resource table is larger than 100000");
+    assert_eq!(
+        refused.to_string(),
+        "the number of chunks in the resource table exceeds the limit of 100000"
+    );
     let bytes = package(&[
         stored("AndroidManifest.xml", &make::least_manifest()),
         stored("resources.arsc", &large(99_999)),

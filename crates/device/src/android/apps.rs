@@ -1,26 +1,28 @@
-//! Apps: which there are, starting and ending them, and which one has the focus.
+//! Apps: listing, starting and stopping them, and which one has the focus.
 
-use super::{Android, Line, Said, display};
+use async_trait::async_trait;
+
+use super::{Android, CommandOutput, ShellCommand, display};
 use crate::error::excerpt;
-use crate::{App, AppId, Error, Foreground};
+use crate::{App, AppData, AppId, AppPermissions, Error, Foreground};
 
 /// Starts an app at its launcher entry. `monkey` finds that entry on every Android; `am start` needs its name.
-pub(super) fn launch_command(app: &AppId) -> Result<Line, Error> {
-    // Without `--pct-syskeys 0`, Android 4.4's monkey gives up on a phone that has no hardware keys.
-    Ok(Line::new("monkey --pct-syskeys 0 -p")
-        .word(&app.0)?
+pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
+    // Without `--pct-syskeys 0`, Android 4.4's monkey gives up on a phone without hardware keys.
+    Ok(ShellCommand::new("monkey --pct-syskeys 0 -p")
+        .arg(&app.0)?
         .then("-c android.intent.category.LAUNCHER 1"))
 }
 
-/// Whether an app can have that name. The script `monkey` of phones before Android 7 splits its arguments at blanks, so what
+/// Whether this can be an app's name. The script `monkey` of phones before Android 7 splits its arguments at spaces, so
+/// it only gets valid names. Source: `PackageParser.validateName`.
 /// could be more than one is not given to it. Source: `PackageParser.validateName`.
 pub(super) fn is_a_name(app: &AppId) -> bool {
     !app.0.is_empty() && app.0.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
 }
 
-/// Reads what `monkey` said: it tells of success by "Events injected: 1" and ends with status 0 on old phones
-/// whatever happened.
-pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<String, Error> {
+/// Parses `monkey`'s output: "Events injected: 1" means success. On old phones it always exits with status 0.
+pub(super) fn read_launch(app: &AppId, said: &CommandOutput) -> Result<String, Error> {
     let all = format!("{}\n{}", said.out, said.err);
     if all.contains("No activities found to run") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
@@ -31,30 +33,38 @@ pub(super) fn read_launch(app: &AppId, said: &Said) -> Result<String, Error> {
     }
 }
 
-/// Ends an app. Android says nothing, whether it ran or not and even whether it is there; so the way to its package
-/// is asked for along with it.
-pub(super) fn stop_command(app: &AppId) -> Result<Line, Error> {
-    Line::new("pm path").word(&app.0)?.then("; am force-stop").word(&app.0)
+/// Stops an app. Android prints nothing, whether the app was running or not installed at all, so the command also asks
+/// for its path.
+pub(super) fn stop_command(app: &AppId) -> Result<ShellCommand, Error> {
+    ShellCommand::new("pm path").arg(&app.0)?.then("; am force-stop").arg(&app.0)
 }
 
-/// Reads what both said: an app that has no package is not there.
-pub(super) fn read_stop(app: &AppId, said: &Said) -> Result<(), Error> {
+/// Parses the output of both: an app without a path is not installed.
+pub(super) fn read_stop(app: &AppId, said: &CommandOutput) -> Result<(), Error> {
     let packages = said.out.lines().filter(|line| line.trim().starts_with("package:"));
-    match (packages.count(), said.complaint()) {
+    match (packages.count(), said.error_text()) {
         (0, _) => Err(Error::NoSuchApp { app: app.0.clone() }),
         (_, Some(said)) => Err(Error::Failed { what: "stop the app", said }),
         _ => Ok(()),
     }
 }
 
-/// Has an app forget all that it keeps.
-pub(super) fn clear_command(app: &AppId) -> Result<Line, Error> {
-    Line::new("pm clear").word(&app.0)
+#[async_trait]
+impl AppData for Android {
+    async fn clear_data(&self, app: &AppId) -> Result<(), Error> {
+        let said = self.ask(clear_command(app)?).await?;
+        read_clear(app, &said)
+    }
 }
 
-/// Reads what `pm clear` said: "Success", or "Failed", which old phones follow by status 0 (`Pm.java`, `runClear`). It fails for an app
-/// that is not there, and for one that may not be cleared.
-pub(super) fn read_clear(app: &AppId, said: &Said) -> Result<(), Error> {
+/// Deletes all data of an app.
+fn clear_command(app: &AppId) -> Result<ShellCommand, Error> {
+    ShellCommand::new("pm clear").arg(&app.0)
+}
+
+/// Parses `pm clear`: "Success", or "Failed", with status 0 on old phones (`Pm.java`, `runClear`). It fails if the app
+/// is not installed or must not be cleared.
+fn read_clear(app: &AppId, said: &CommandOutput) -> Result<(), Error> {
     if said.out.lines().any(|line| line.trim() == "Success") {
         return Ok(());
     }
@@ -65,22 +75,35 @@ pub(super) fn read_clear(app: &AppId, said: &Said) -> Result<(), Error> {
     Err(Error::Failed { what: "clear the app's data", said: excerpt(words) })
 }
 
-/// Gives an app a permission, or takes it away.
-pub(super) fn permit_command(app: &AppId, permission: &str, granted: bool) -> Result<Line, Error> {
-    Line::new(if granted { "pm grant" } else { "pm revoke" }).word(&app.0)?.word(permission)
+#[async_trait]
+impl AppPermissions for Android {
+    async fn set_permission(
+        &self,
+        app: &AppId,
+        permission: &str,
+        granted: bool,
+    ) -> Result<(), Error> {
+        let said = self.ask(permit_command(app, permission, granted)?).await?;
+        read_permit(app, permission, &said)
+    }
 }
 
-/// Reads what `pm grant` or `pm revoke` said: nothing where it is done, else an exception's trace.
-pub(super) fn read_permit(app: &AppId, permission: &str, said: &Said) -> Result<(), Error> {
-    let Some(complaint) = said.complaint().or_else(|| said.unexpected()) else { return Ok(()) };
+/// Grants or revokes a permission of an app.
+fn permit_command(app: &AppId, permission: &str, granted: bool) -> Result<ShellCommand, Error> {
+    ShellCommand::new(if granted { "pm grant" } else { "pm revoke" }).arg(&app.0)?.arg(permission)
+}
+
+/// Parses `pm grant` or `pm revoke`: no output on success, otherwise an exception's stack trace.
+fn read_permit(app: &AppId, permission: &str, said: &CommandOutput) -> Result<(), Error> {
+    let Some(complaint) = said.error_text().or_else(|| said.unexpected()) else { return Ok(()) };
     let words = format!("{}{}", said.out, said.err);
     if words.contains("Unknown package") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
     let reasons = [
-        ("Unknown permission", "the phone knows no such permission"),
-        ("has not requested permission", "the app does not ask for it"),
-        ("not a changeable permission type", "it is given when the app is installed"),
+        ("Unknown permission", "unknown permission"),
+        ("has not requested permission", "the app does not request it"),
+        ("not a changeable permission type", "it is granted at installation and cannot be changed"),
     ];
     match reasons.iter().find(|(mark, _)| words.contains(mark)) {
         Some((_, why)) => {
@@ -101,34 +124,34 @@ impl Android {
     }
 }
 
-fn list_command(system: bool) -> Line {
-    Line::new(if system { "pm list packages -s" } else { "pm list packages -3" })
+fn list_command(system: bool) -> ShellCommand {
+    ShellCommand::new(if system { "pm list packages -s" } else { "pm list packages -3" })
 }
 
-/// Reads `pm list packages`: a line `package:NAME` each.
-fn read_list(said: &Said, system: bool) -> Result<Vec<App>, Error> {
+/// Parses `pm list packages`: one line `package:NAME` each.
+fn read_list(said: &CommandOutput, system: bool) -> Result<Vec<App>, Error> {
     let apps: Vec<App> = said
         .out
         .lines()
         .filter_map(|line| line.trim().strip_prefix("package:"))
         .map(|name| App { id: AppId(name.into()), system })
         .collect();
-    // A phone without apps of a kind says nothing at all.
-    match said.complaint().or_else(|| said.unexpected()) {
+    // A phone without any such apps prints nothing.
+    match said.error_text().or_else(|| said.unexpected()) {
         Some(said) if apps.is_empty() => Err(Error::Failed { what: "list its apps", said }),
         _ => Ok(apps),
     }
 }
 
 /// The window that has the focus.
-pub(super) fn focus_command() -> Line {
-    // Not filtered on the phone: old ones have no `grep`.
-    Line::new("dumpsys window")
+pub(super) fn focus_command() -> ShellCommand {
+    // Filtered here: old phones have no `grep`.
+    ShellCommand::new("dumpsys window")
 }
 
-/// Reads the focus: `mCurrentFocus=Window{hash u0 PACKAGE/ACTIVITY}`, or `null` while windows change; then the
-/// focused app's record says who it will be. Since Android 10 each display has a focus of its own
-/// (`DisplayContent.dump` in AOSP); the built-in one's is meant.
+/// Parses the focus: `mCurrentFocus=Window{hash u0 PACKAGE/ACTIVITY}`, or `null` during a window change; then the
+/// focused app's record names the next one. Since Android 10 each display has its own focus (`DisplayContent.dump` in
+/// AOSP); we use the built-in display's.
 pub(super) fn read_focus(said: &str) -> Result<Option<Foreground>, Error> {
     let built_in = display::section(said).filter(|part| part.contains("mCurrentFocus="));
     let said = built_in.unwrap_or(said);
@@ -156,12 +179,12 @@ pub(super) fn read_focus(said: &str) -> Result<Option<Foreground>, Error> {
 mod tests {
     use super::*;
 
-    fn said(out: &str, status: i32) -> Said {
-        Said { out: out.into(), err: String::new(), status: Some(status) }
+    fn said(out: &str, status: i32) -> CommandOutput {
+        CommandOutput { out: out.into(), err: String::new(), status: Some(status) }
     }
 
     #[test]
-    fn an_app_name_is_one_argument_whatever_it_holds() {
+    fn app_name_is_quoted_as_one_argument() {
         let line = launch_command(&AppId("com.x; reboot".into())).unwrap();
         let expected =
             "monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1";
@@ -169,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn monkeys_words_are_told_apart() {
+    fn monkey_output_is_parsed() {
         let app = AppId("com.x".into());
         let started = "  bash arg: -p\n  bash arg: com.x\nEvents injected: 1\n## Network stats: elapsed time=14ms\n";
         assert!(read_launch(&app, &said(started, 0)).is_ok());
@@ -181,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_that_is_not_there_is_not_stopped_in_silence() {
+    fn stopping_a_missing_app_is_an_error() {
         let app = AppId("com.x".into());
         assert!(read_stop(&app, &said("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
         let error = read_stop(&app, &said("", 0)).unwrap_err();
@@ -189,10 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn an_app_that_could_not_be_cleared_is_told() {
+    fn failed_clear_is_reported() {
         let app = AppId("com.x".into());
         assert!(read_clear(&app, &said("Success\r\n", 0)).is_ok());
-        // Android 4.4 ends with status 0 all the same.
+        // Android 4.4 exits with status 0 even so.
         let error = read_clear(&app, &said("Failed\n", 0)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
         let error = read_clear(&app, &said("java.lang.SecurityException: no", 255)).unwrap_err();
@@ -200,21 +223,21 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_that_cannot_change_is_refused_with_its_reason() {
+    fn unchangeable_permission_reports_the_reason() {
         let app = AppId("com.x".into());
         let read = |words: &str| read_permit(&app, "android.permission.CAMERA", &said(words, 255));
         assert!(read_permit(&app, "p", &said("", 0)).is_ok());
         let unknown = read("java.lang.IllegalArgumentException: Unknown package: com.x");
         assert!(matches!(unknown, Err(Error::NoSuchApp { .. })));
         for (words, why) in [
-            ("java.lang.IllegalArgumentException: Unknown permission: p", "no such permission"),
+            ("java.lang.IllegalArgumentException: Unknown permission: p", "unknown permission"),
             (
                 "java.lang.SecurityException: Package com.x has not requested permission p",
-                "does not ask",
+                "does not request",
             ),
             (
                 "java.lang.SecurityException: Permission p requested by com.x is not a changeable permission type",
-                "installed",
+                "granted at installation",
             ),
         ] {
             let error = read(words).unwrap_err();
@@ -231,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_focus_is_read_as_phones_print_it() {
+    fn focus_is_parsed() {
         let plain = "  mCurrentFocus=Window{41b3 u0 com.android.calculator2/com.android.calculator2.Calculator}\n  mFocusedApp=AppWindowToken{41 token=Token{41 ActivityRecord{41 u0 com.android.calculator2/.Calculator t3}}}\n";
         let calculator =
             ("com.android.calculator2".into(), "com.android.calculator2.Calculator".into());
@@ -239,7 +262,7 @@ mod tests {
         let changing =
             "  mCurrentFocus=null\r\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main t12}\r\n";
         assert_eq!(focus(changing), Some(("com.x".into(), "com.x.Main".into())));
-        // Android 13 prints a brace too many.
+        // Android 13 prints a stray brace.
         let braced = "  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main} t12}\n";
         assert_eq!(focus(braced), Some(("com.x".into(), "com.x.Main".into())));
         assert_eq!(focus("  mCurrentFocus=null\n  mFocusedApp=null\n"), None);
@@ -248,8 +271,8 @@ mod tests {
     }
 
     #[test]
-    fn of_several_displays_the_focus_of_the_built_in_one_is_meant() {
-        // The order is that of a car with several displays.
+    fn focus_of_the_built_in_display_is_used() {
+        // The order in a car with several displays.
         let said = |focus: &str| {
             format!(
                 "  Display: mDisplayId=8 (organized)\n  mCurrentFocus=Window{{1 u0 com.cluster/com.cluster.Dials}}\n  Display: mDisplayId=0 (organized)\n  mCurrentFocus={focus}\n  Display: mDisplayId=9\n  mFocusedApp=ActivityRecord{{9f u0 com.rear/.Main t12}}\n"
@@ -258,7 +281,7 @@ mod tests {
         let map = Some(("com.map".into(), "com.map.Main".into()));
         assert_eq!(focus(&said("Window{2 u0 com.map/com.map.Main}")), map);
         assert_eq!(focus(&said("null")), None);
-        // Before Android 10 there is one, behind all displays.
+        // Before Android 10 there is only one focus, after all displays.
         let one = "  Display: mDisplayId=0\n  Display: mDisplayId=8\n  mCurrentFocus=Window{2 u0 com.map/com.map.Main}\n";
         assert_eq!(focus(one), map);
     }

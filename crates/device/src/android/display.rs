@@ -1,31 +1,32 @@
-//! The built-in display: its size, how it is turned, and which panel shows it.
+//! The built-in display: its size, rotation and panel.
 //!
-//! A phone may have several: an outer one, a car's dashboard, one that exists for a recording only. Android's own
-//! number 0 is the one that it drives by default, and the one meant by everything here. Begin with [`read_display`].
+//! A phone may have several: an outer one, a car's dashboard, one that exists only for a recording. Everything here is
+//! about Android's display 0, the default one. Start with [`read_display`].
 
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
-use super::{Android, Line, Said};
+use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
 use crate::{Error, Orientation, Panel, Size};
 
 impl Android {
-    /// The built-in display, as it is turned now.
+    /// The built-in display in its current rotation.
     pub(super) async fn display(&self) -> Result<Display, Error> {
         read_display(&self.ask(displays_command()).await?)
     }
 
-    /// Fetches what a `screencap` without a display prints, of the panel that shows the built-in display.
+    /// Returns the output of a `screencap` without a display argument, for the panel that shows the built-in display.
     ///
-    /// A phone with several panels warns that it took the first one it found (`screencap.cpp` in AOSP; capture of a Pixel Fold).
-    /// From then on the panel is named. Which it is changes when such a phone is folded, so it is asked for each time.
-    pub(super) async fn capture(&self, screencap: Line) -> Result<Bytes, Error> {
+    /// A phone with several panels warns that it used the first one found (`screencap.cpp` in AOSP; capture of a Pixel
+    /// Fold). From then on the panel is passed explicitly. It changes when such a phone is folded, so it is looked up
+    /// each time.
+    pub(super) async fn capture(&self, screencap: ShellCommand) -> Result<Bytes, Error> {
         let mut unnamed = None;
         if !self.several_panels.load(Ordering::Relaxed) {
             let said = self.fetch(screencap.clone()).await?;
-            if !warns_of_several(&said) {
+            if !has_multiple_displays_warning(&said) {
                 return Ok(said);
             }
             self.several_panels.store(true, Ordering::Relaxed);
@@ -33,30 +34,31 @@ impl Android {
         }
         let viewports = self.ask(viewports_command()).await?;
         match (find_panel(&viewports.out), unnamed) {
-            (Some(panel), _) => self.fetch(screencap.then("-d").word(panel)?).await,
-            // Newer phones give the panel in use first (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
+            (Some(panel), _) => self.fetch(screencap.then("-d").arg(panel)?).await,
+            // Newer phones list the panel in use first (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
             (None, Some(said)) => Ok(said),
             (None, None) => self.fetch(screencap).await,
         }
     }
 }
 
-fn warns_of_several(said: &[u8]) -> bool {
+fn has_multiple_displays_warning(said: &[u8]) -> bool {
     const WARNING: &[u8] = b"Multiple displays were found";
-    /// The warning stands before the picture and has some 350 bytes; others may stand before it.
+    /// The warning comes before the image and has about 350 bytes; others may precede it.
     const WITHIN: usize = 2000;
     said[..said.len().min(WITHIN)].windows(WARNING.len()).any(|part| part == WARNING)
 }
 
-/// Which panel shows which display.
-fn viewports_command() -> Line {
-    Line::new("dumpsys display")
+/// Prints which panel shows which display.
+fn viewports_command() -> ShellCommand {
+    ShellCommand::new("dumpsys display")
 }
 
-/// The number of the panel that shows the display number 0, as `screencap -d` takes it.
+/// The id of the panel that shows display 0, as accepted by `screencap -d`.
 ///
-/// `mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', …}, …]`
-/// (capture of a Xiaomi Pad 6; two viewports on a Pixel 10 Pro Fold). Android 9 and 10 do not say `isActive`.
+/// `mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0,
+/// uniqueId='local:4619827677550801152', …}, …]` (capture of a Xiaomi Pad 6; two viewports on a Pixel 10 Pro Fold).
+/// Android 9 and 10 omit `isActive`.
 fn find_panel(said: &str) -> Option<&str> {
     let line = said.lines().find(|line| line.trim_start().starts_with("mViewports=["))?;
     let viewports = line.split("DisplayViewport{").skip(1);
@@ -68,21 +70,21 @@ fn find_panel(said: &str) -> Option<&str> {
     })
 }
 
-/// The window manager's displays: unlike `wm size`, they tell the size as the screen is turned now.
-pub(super) fn displays_command() -> Line {
-    Line::new("dumpsys window displays")
+/// Prints the window manager's displays. Unlike `wm size`, this has the size in the current rotation.
+pub(super) fn displays_command() -> ShellCommand {
+    ShellCommand::new("dumpsys window displays")
 }
 
 /// The built-in display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Display {
-    /// As it is turned now.
+    /// Size in the current rotation.
     pub(super) size: Size,
-    /// As it lies at rotation 0: upright on a phone, lying on many tablets. An override by `wm size` counts.
+    /// Size at rotation 0: portrait on a phone, landscape on many tablets. Includes an override by `wm size`.
     pub(super) natural: Size,
-    /// Dots per inch, where it is told; an override by `wm density` counts.
+    /// Dots per inch, if reported. Includes an override by `wm density`.
     pub(super) density: Option<u32>,
-    /// As it was built, and what was set in its place.
+    /// Physical size and density, and their overrides.
     pub(super) panel: Panel,
 }
 
@@ -91,22 +93,22 @@ impl Display {
         orientation_of(self.size)
     }
 
-    /// The quarter turns that bring it into an orientation.
+    /// The rotation, in quarter turns, that gives this orientation.
     pub(super) fn rotation_for(&self, orientation: Orientation) -> u8 {
         u8::from(orientation_of(self.natural) != orientation)
     }
 }
 
-/// A square is upright: Android's own configuration says so too.
+/// A square is portrait, as in Android's own configuration.
 fn orientation_of(size: Size) -> Orientation {
     if size.width > size.height { Orientation::Landscape } else { Orientation::Portrait }
 }
 
-/// Reads what the window manager says of the display number 0, wherever it stands in the list.
+/// Parses the window manager's entry for display 0, wherever it is in the list.
 ///
 /// The line is the same from Android 4.4 to 16: `init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 …`, with
-/// `base=` only where size or density are overridden (`DisplayContent.dump` in AOSP, and captures).
-pub(super) fn read_display(said: &Said) -> Result<Display, Error> {
+/// `base=` only if size or density are overridden (`DisplayContent.dump` in AOSP, and captures).
+pub(super) fn read_display(said: &CommandOutput) -> Result<Display, Error> {
     find_display(&said.out).ok_or_else(|| Error::Unreadable {
         command: displays_command().as_str().into(),
         said: excerpt(if said.out.trim().is_empty() { &said.err } else { &said.out }),
@@ -134,7 +136,7 @@ fn find_display(said: &str) -> Option<Display> {
     })
 }
 
-/// What the window manager says of the display number 0: what follows its heading, up to the next.
+/// The window manager's section on display 0: the text from its heading to the next one.
 pub(super) fn section(said: &str) -> Option<&str> {
     let mut end = 0;
     let mut headings = said.split_inclusive('\n').filter_map(|line| {
@@ -149,7 +151,7 @@ pub(super) fn section(said: &str) -> Option<&str> {
 
 const HEADING: &str = "Display: mDisplayId=";
 
-/// The digits that something begins with.
+/// The leading digits.
 fn number(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| &text[..end])
@@ -165,8 +167,8 @@ fn size(text: &str) -> Option<Size> {
 mod tests {
     use super::*;
 
-    fn said(out: &str) -> Said {
-        Said { out: out.into(), err: String::new(), status: Some(0) }
+    fn said(out: &str) -> CommandOutput {
+        CommandOutput { out: out.into(), err: String::new(), status: Some(0) }
     }
 
     /// Size, natural size and density.
@@ -178,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn the_size_is_read_as_the_screen_is_turned() {
-        // Android 4.4.4 (captures 038 and 436), a Pixel 9 Pro Fold with Android 16 (open and turned), an override.
+    fn size_follows_the_rotation() {
+        // Android 4.4.4 (captures 038 and 436), a Pixel 9 Pro Fold with Android 16 (open and rotated), an override.
         let upright = "  Display: mDisplayId=0\r\n    init=480x800 240dpi cur=480x800 app=480x764 rng=480x442-746x726\r\n";
         check(upright, (480, 800, 480, 800, Some(240)));
         let turned = "  Display: mDisplayId=0\n    init=480x800 240dpi cur=800x480 app=746x480\n";
@@ -191,15 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn of_several_displays_it_is_the_one_with_the_number_0() {
-        // As a car with several displays lists them (Android 12 or later).
+    fn display_0_is_used() {
+        // As listed by a car with several displays (Android 12 or later).
         let car = "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=8 (organized)\n    init=800x480 213dpi mMinSizeOfResizeableTaskDp=220 cur=800x480 app=800x480 rng=480x480-800x800\n  mLayoutSeq=27\n  Display: mDisplayId=0 (organized)\n    init=4032x845 213dpi mMinSizeOfResizeableTaskDp=220 cur=4032x845\n";
         check(car, (4032, 845, 4032, 845, Some(213)));
     }
 
     #[test]
-    fn the_panel_of_the_built_in_display_is_found() {
-        // A Xiaomi Pad 6 with Android 14 (capture), a Pixel 10 Pro Fold, open, and the same with the order changed, an older form.
+    fn panel_of_the_built_in_display_is_found() {
+        // A Xiaomi Pad 6 with Android 14 (capture); an open Pixel 10 Pro Fold, in both orders; an older format.
         let one = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4630946922172900481', physicalPort=129, orientation=0, logicalFrame=Rect(0, 0 - 1800, 2880)}]\n";
         assert_eq!(find_panel(one), Some("4630946922172900481"));
         let open = "DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', physicalPort=0}";
@@ -210,7 +212,7 @@ mod tests {
         }
         let old = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, displayId=0, uniqueId='local:0', physicalPort=0}]";
         assert_eq!(find_panel(old), Some("0"));
-        // Android 4.4 has no such line (capture 040); a display that exists for a recording has no panel.
+        // Android 4.4 has no such line (capture 040); a display made for a recording has no panel.
         for none in [
             "  mDefaultViewport=DisplayViewport{valid=true, displayId=0, orientation=0}",
             "  mViewports=[DisplayViewport{type=VIRTUAL, displayId=100000, uniqueId='virtual:x'}]",
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_travels_in_the_error() {
+    fn unparsable_output_is_in_the_error() {
         let other = "  Display: mDisplayId=8\n    init=800x480 213dpi cur=800x480\n";
         let unsaid =
             "  Display: mDisplayId=0\n  Display: mDisplayId=10\n    init=800x480 cur=800x480\n";
@@ -236,12 +238,13 @@ mod tests {
             assert!(error.contains("dumpsys window displays") && error.contains(first.trim()));
         }
         let err = "Can't find service: window".to_owned();
-        let error = read_display(&Said { out: String::new(), err, status: None }).unwrap_err();
+        let error =
+            read_display(&CommandOutput { out: String::new(), err, status: None }).unwrap_err();
         assert!(error.to_string().contains("Can't find service: window"), "{error}");
     }
 
     #[test]
-    fn a_phone_is_turned_to_landscape_and_a_tablet_to_portrait() {
+    fn rotation_depends_on_the_natural_orientation() {
         let display = |natural: (i32, i32)| {
             let natural = Size { width: natural.0, height: natural.1 };
             let panel = Panel { size: natural, size_set: None, density: None, density_set: None };

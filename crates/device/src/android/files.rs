@@ -1,22 +1,33 @@
-//! Files on the phone, by the wire's sync service and by `screencap` and `rm`.
+//! Files on the phone, by the sync service, `screencap` and `rm`. Parts of files are read in `read_range`.
 //!
-//! They travel as they are: pictures and recordings, which is what is fetched, do not get smaller by another compression.
+//! They are sent uncompressed: screenshots and recordings, the usual files here, do not compress further.
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use thumbwire_adb as adb;
 use thumbwire_adb::services::sync::FileSync;
 use tokio::io::AsyncWrite;
 
-use super::{Android, Line, unreached};
-use crate::{Acted, Error};
+use super::{Android, ShellCommand, transport_error};
+use crate::{DeviceFiles, Error, ScreenshotFiles, SideEffect};
 
-impl Android {
-    pub(super) async fn pull(
+#[async_trait]
+impl ScreenshotFiles for Android {
+    async fn screenshot_into(&self, path: &str) -> Result<(), Error> {
+        self.run_silent("take a screenshot", screenshot_command(path)?).await
+    }
+}
+
+#[async_trait]
+impl DeviceFiles for Android {
+    async fn fetch_file(
         &self,
         path: &str,
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<u64, Error> {
         if path.contains('\0') {
-            let why = "it holds a NUL character, which no path can have; leave it out".into();
+            let why =
+                "it contains a NUL character, which is not allowed in paths; remove it".into();
             return Err(Error::Refused { what: "path", why });
         }
         let pulled = async {
@@ -24,23 +35,36 @@ impl Android {
             sync.pull(path, into).await
         };
         pulled.await.map_err(|error| match error {
-            adb::Error::Phone { said, .. } => Error::Failed { what: "give the file", said },
-            adb::Error::Local { reason, .. } => {
-                Error::Failed { what: "give the file: it could not be kept", said: reason }
-            }
-            error => unreached(error, Acted::No),
+            adb::Error::Phone { said, .. } => Error::Failed { what: "send the file", said },
+            adb::Error::Local { reason, .. } => Error::Failed {
+                what: "copy the file: cannot write it on this computer",
+                said: reason,
+            },
+            error => transport_error(error, SideEffect::None),
         })
+    }
+
+    async fn read_file(&self, path: &str, from: u64, length: u64) -> Result<Bytes, Error> {
+        self.read_range(path, from, length).await
+    }
+
+    async fn file_length(&self, path: &str) -> Result<u64, Error> {
+        self.length_of(path).await
+    }
+
+    async fn remove_file(&self, path: &str) -> Result<(), Error> {
+        self.run_silent("remove the file", remove_command(path)?).await
     }
 }
 
-/// A picture of the screen, as a PNG whatever the file's name ends with.
-pub(super) fn screenshot_command(path: &str) -> Result<Line, Error> {
-    Line::new("screencap -p --").word(path)
+/// Saves a screenshot as PNG, whatever the file's extension.
+fn screenshot_command(path: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new("screencap -p --").arg(path)
 }
 
-/// Removes one file; with `-f` one that is not there is no error.
-pub(super) fn remove_command(path: &str) -> Result<Line, Error> {
-    Line::new("rm -f --").word(path)
+/// Removes a file. With `-f`, a missing file is not an error.
+fn remove_command(path: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new("rm -f --").arg(path)
 }
 
 #[cfg(test)]
@@ -48,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_one_word_and_no_option() {
+    fn path_is_quoted_and_cannot_be_an_option() {
         let line = remove_command("-r /'s").unwrap();
         assert_eq!(line.as_str(), r"rm -f -- '-r /'\''s'");
         let line = screenshot_command("/sdcard/a b.png").unwrap();

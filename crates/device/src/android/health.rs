@@ -1,10 +1,13 @@
-//! How well a phone can be driven: whether it answers, whether its screen is on, whether its screen can be read.
+//! Health checks: does the phone respond, is its screen on, can its screen be read.
 
-use super::{Android, Line, Said};
-use crate::{Check, Error, Health};
+use async_trait::async_trait;
 
-impl Android {
-    pub(super) async fn check_health(&self) -> Health {
+use super::{Android, CommandOutput, ShellCommand};
+use crate::{Check, Error, Health, HealthChecks};
+
+#[async_trait]
+impl HealthChecks for Android {
+    async fn check_health(&self) -> Result<Health, Error> {
         let (power, tools) = tokio::join!(self.ask(power_command()), self.ask(tools_command()));
         let connected = match &power {
             Ok(_) => Ok("connected".to_owned()),
@@ -12,31 +15,32 @@ impl Android {
         };
         let checks = [
             ("connectivity", connected),
-            ("screen_state", found(power, read_power)),
-            ("ui_service", found(tools, read_tools)),
+            ("screen_state", check_result(power, read_power)),
+            ("ui_service", check_result(tools, read_tools)),
         ];
         let checks = checks.map(|(name, found)| match found {
             Ok(details) => Check { name, passed: true, details },
             Err(details) => Check { name, passed: false, details },
         });
-        Health { checks: checks.into() }
+        Ok(Health { checks: checks.into() })
     }
 }
 
-/// What was found, or why nothing was.
-fn found(
-    said: Result<Said, Error>,
+/// The check's result, or why it could not run.
+fn check_result(
+    said: Result<CommandOutput, Error>,
     read: fn(&str) -> Result<String, String>,
 ) -> Result<String, String> {
-    read(&said.map_err(|error| format!("not checked: {error}"))?.out)
+    read(&said.map_err(|error| format!("check failed to run: {error}"))?.out)
 }
 
-fn power_command() -> Line {
-    Line::new("dumpsys power")
+fn power_command() -> ShellCommand {
+    ShellCommand::new("dumpsys power")
 }
 
-/// Reads whether the screen is on. `mWakefulness` stands in the report since Android 4.2; only `Awake` takes touches
-/// (`PowerManagerInternal.wakefulnessToString`). Where a maker took it away, the display's own state is told since Android 5.
+/// Parses whether the screen is on. `mWakefulness` is in the report since Android 4.2; only `Awake` accepts touches
+/// (`PowerManagerInternal.wakefulnessToString`). If a vendor removed it, the display's own state is there since Android
+/// 5.
 fn read_power(said: &str) -> Result<String, String> {
     let value = |name: &str| {
         let line = said.lines().find_map(|line| line.trim().strip_prefix(name))?;
@@ -47,28 +51,32 @@ fn read_power(said: &str) -> Result<String, String> {
         "Awake" | "ON" => Ok("on".into()),
         "Asleep" | "OFF" => Err("off".into()),
         "Dozing" | "DOZE" | "DOZE_SUSPEND" => Err("dozing".into()),
-        "Dreaming" => Err("dreaming: a screen saver is shown".into()),
-        "" => Err("unknown: the phone does not say".into()),
+        "Dreaming" => Err("dreaming: the screen saver is on".into()),
+        "" => Err("unknown: the phone does not report it".into()),
         other => Err(other.to_ascii_lowercase()),
     }
 }
 
-/// Whether `uiautomator` is there, then every process with its arguments. The `ps` of phones before Android 8 knows no
-/// fields, and tells all processes by itself.
-fn tools_command() -> Line {
-    Line::new("[ -f /system/bin/uiautomator ] && echo found; ps -A -o ARGS 2>/dev/null || ps")
+/// Prints whether `uiautomator` exists, then all processes with their arguments. The `ps` of phones before Android 8
+/// has no fields and lists all processes by default.
+fn tools_command() -> ShellCommand {
+    ShellCommand::new(
+        "[ -f /system/bin/uiautomator ] && echo found; ps -A -o ARGS 2>/dev/null || ps",
+    )
 }
 
-/// Reads whether trees can be had. One tool at a time is served by the phone (`UiAutomation`): another one holds it while it
-/// runs, and a `uiautomator` of ours that looks at this moment counts as one too, since that cannot be told apart.
+/// Parses whether trees can be read. The phone serves one tool at a time (`UiAutomation`): another tool blocks it while
+/// it runs. Our own `uiautomator`, if it happens to be running right now, cannot be told apart and counts too.
 fn read_tools(said: &str) -> Result<String, String> {
     let mut lines = said.lines().map(str::trim);
     if lines.next() != Some("found") {
-        return Err("uiautomator is not on this phone".into());
+        return Err("uiautomator is missing on this phone".into());
     }
     let words = lines.flat_map(str::split_whitespace);
     match words.filter(|word| !word.starts_with('/')).find(|word| word.contains("uiautomator")) {
-        Some(holder) => Err(format!("held by {holder}: one tool at a time is served")),
+        Some(holder) => {
+            Err(format!("in use by {holder}: only one tool at a time can read the screen"))
+        }
         None => Ok("uiautomator is ready".into()),
     }
 }
@@ -78,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_screen_that_takes_touches_is_on() {
+    fn awake_screen_is_on() {
         let check = |said: &str, passed: bool, details: &str| {
             let found = if passed { Ok(details.to_owned()) } else { Err(details.to_owned()) };
             assert_eq!(read_power(said), found, "{said:?}");
@@ -86,27 +94,27 @@ mod tests {
         check("Power Manager State:\r\n  mWakefulness=Awake\r\n", true, "on");
         check("  mWakefulness=Asleep\n", false, "off");
         check("  mWakefulness=Dozing\n", false, "dozing");
-        check("  mWakefulness=Dreaming\n", false, "dreaming: a screen saver is shown");
+        check("  mWakefulness=Dreaming\n", false, "dreaming: the screen saver is on");
         check("\nDisplay Power: state=ON\n", true, "on");
-        check("Can't find service: power\n", false, "unknown: the phone does not say");
+        check("Can't find service: power\n", false, "unknown: the phone does not report it");
         check("  mWakefulness=3\n", false, "3");
     }
 
     #[test]
-    fn another_tool_that_reads_the_screen_is_named() {
+    fn competing_tool_is_named() {
         let check = |said: &str, expected: Result<&str, &str>| {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(read_tools(said), expected, "{said:?}");
         };
         check("found\nARGS\ninit\n/system/bin/uiautomatord\n", Ok("uiautomator is ready"));
-        check("ARGS\ninit\n", Err("uiautomator is not on this phone"));
-        check("", Err("uiautomator is not on this phone"));
-        let held = "held by io.appium.uiautomator2.server: one tool at a time is served";
+        check("ARGS\ninit\n", Err("uiautomator is missing on this phone"));
+        check("", Err("uiautomator is missing on this phone"));
+        let held =
+            "in use by io.appium.uiautomator2.server: only one tool at a time can read the screen";
         check("found\r\nARGS\r\nio.appium.uiautomator2.server\r\n", Err(held));
         let old = "found\nUSER PID PPID VSIZE RSS WCHAN PC NAME\nu0_a1 9 1 2 3 0 0 S io.appium.uiautomator2.server\n";
         check(old, Err(held));
-        let shell =
-            "held by com.android.commands.uiautomator.Launcher: one tool at a time is served";
+        let shell = "in use by com.android.commands.uiautomator.Launcher: only one tool at a time can read the screen";
         check(
             "found\napp_process /system/bin com.android.commands.uiautomator.Launcher dump\n",
             Err(shell),

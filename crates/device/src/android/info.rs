@@ -1,16 +1,18 @@
-//! What the phone says of itself: its maker, its Android, its screen and its battery.
+//! Device information: manufacturer, Android version, screen and battery.
 
-use super::{Android, Line, display};
+use async_trait::async_trait;
+
+use super::{Android, ShellCommand, display};
 use crate::error::excerpt;
-use crate::{Battery, Error, Info};
+use crate::{Battery, DeviceInfo, Error, SystemProperties};
 
 impl Android {
-    /// The phone's API level, such as 34; asked once.
+    /// API level such as 34; cached after the first request.
     pub(super) async fn api_level(&self) -> Result<u32, Error> {
         if let Some(level) = self.level.get() {
             return Ok(*level);
         }
-        let line = Line::new("getprop ro.build.version.sdk");
+        let line = ShellCommand::new("getprop ro.build.version.sdk");
         let command = line.as_str().to_owned();
         let said = self.ask(line).await?;
         let level = said.out.trim().parse();
@@ -18,7 +20,7 @@ impl Android {
         Ok(*self.level.get_or_init(|| level))
     }
 
-    pub(super) async fn read_info(&self) -> Result<Info, Error> {
+    pub(super) async fn read_info(&self) -> Result<DeviceInfo, Error> {
         let (properties, displays, battery) = tokio::try_join!(
             self.ask(properties_command()),
             self.ask(display::displays_command()),
@@ -30,7 +32,7 @@ impl Android {
             let found = properties.iter().find(|(known, _)| known == name);
             found.map_or_else(String::new, |(_, value)| value.clone())
         };
-        Ok(Info {
+        Ok(DeviceInfo {
             manufacturer: property("ro.product.manufacturer"),
             model: property("ro.product.model"),
             os_version: property("ro.build.version.release"),
@@ -45,13 +47,21 @@ impl Android {
     }
 }
 
-/// All properties of the system.
-pub(super) fn properties_command() -> Line {
-    Line::new("getprop")
+#[async_trait]
+impl SystemProperties for Android {
+    async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
+        let said = self.ask(properties_command()).await?;
+        Ok(read_properties(&said.out))
+    }
 }
 
-/// Reads `getprop`'s list of `[name]: [value]`; a value may run over several lines. Sorted by name.
-pub(super) fn read_properties(said: &str) -> Vec<(String, String)> {
+/// Prints all system properties.
+fn properties_command() -> ShellCommand {
+    ShellCommand::new("getprop")
+}
+
+/// Parses `getprop`'s list of `[name]: [value]`; a value may span several lines. Sorted by name.
+fn read_properties(said: &str) -> Vec<(String, String)> {
     let mut properties: Vec<(String, String)> = Vec::new();
     let mut open = false;
     for line in said.lines() {
@@ -75,13 +85,13 @@ pub(super) fn read_properties(said: &str) -> Vec<(String, String)> {
     properties
 }
 
-fn battery_command() -> Line {
-    Line::new("dumpsys battery")
+fn battery_command() -> ShellCommand {
+    ShellCommand::new("dumpsys battery")
 }
 
-/// Reads `dumpsys battery`; `None` for a device that has none or says nothing of it.
+/// Parses `dumpsys battery`; `None` if the device has no battery or does not report one.
 fn read_battery(said: &str) -> Option<Battery> {
-    // android.os.BatteryManager.
+    // Source: `android.os.BatteryManager`.
     const UNKNOWN: u32 = 1;
     const CHARGING: u32 = 2;
     let number = |name: &str| {
@@ -101,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_may_hold_brackets_and_line_ends() {
+    fn properties_may_contain_brackets_and_line_breaks() {
         let said = "[b]: [two\r\nlines]\r\n[a]: [x [y]: z]\r\n[c]: []\r\n";
         let read = read_properties(said);
         let expected = [("a", "x [y]: z"), ("b", "two\nlines"), ("c", "")];
@@ -112,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_battery_is_read_as_phones_print_it() {
+    fn battery_is_parsed() {
         let said = "Current Battery Service state:\r\n  AC powered: true\r\n  status: 2\r\n  level: 45\r\n  scale: 90\r\n";
         assert_eq!(read_battery(said), Some(Battery { percent: 50, charging: true, status: 2 }));
         let full = "  status: 5\n  level: 100\n  scale: 100\n";

@@ -1,42 +1,43 @@
-//! Starting a service with text extras, by `am`. What the service answers is not heard; `helper` is for that.
+//! Starts a service with string extras, by `am`. The service's reply is not received; use `helper` for that.
 //!
-//! Begin with [`Android::send`]. A service whose app may not be started from the background (Android 8) is started in the foreground at
-//! the second attempt only: such a service has to show itself within some seconds, or the phone ends its app, and not every tool does.
+//! Start with [`Android::send_intent`]. If the app may not be started from the background (Android 8), a second attempt starts
+//! the service in the foreground. Only then, because a foreground service must show a notification within seconds or
+//! the phone kills its app, and not every tool does that.
 
 use thumbwire_adb as adb;
 use thumbwire_adb::services::shell;
 
-use super::{Android, Line, Said, unreached};
+use super::{Android, CommandOutput, ShellCommand, transport_error};
 use crate::error::excerpt;
-use crate::{Acted, AppId, Error, Letter};
+use crate::{AppId, Error, ServiceRequest, SideEffect};
 
 const WHAT: &str = "starting the service";
 
-/// The longest command: adbd hands it to the shell as one argument, which Linux bounds at 32 pages with the NUL behind it
+/// The longest command: adbd passes it to the shell as one argument, which Linux limits to 32 pages including the NUL
 /// (`MAX_ARG_STRLEN`).
 pub(super) const LONGEST_LINE: usize = (128 << 10) - 1;
 
-/// More than `am` ever says.
+/// More than `am` ever prints.
 const WORDS: usize = 1 << 20;
 
-/// Since this level programs are not run by Dalvik, which garbles characters beyond U+FFFF in arguments, and adds what stands behind
-/// them in memory (measured on Android 4.4.4).
+/// From this API level on programs do not run on Dalvik, which garbles characters above U+FFFF in arguments and appends
+/// whatever follows them in memory (measured on Android 4.4.4).
 const WHOLE_ARGUMENTS: u32 = 21;
 
 impl Android {
-    /// Starts a service. Nothing was sent where the error is [`Error::Refused`] or [`Error::NotReady`].
-    pub(super) async fn post(&self, letter: &Letter) -> Result<(), Error> {
+    /// Starts a service. Nothing was sent if the error is [`Error::Refused`] or [`Error::NotReady`].
+    pub(super) async fn send_intent(&self, letter: &ServiceRequest) -> Result<(), Error> {
         let garbled = letter.extras.iter().any(|(key, value)| {
             key.chars().chain(value.chars()).any(|char| u32::from(char) > 0xFFFF)
         });
         if garbled && self.api_level().await? < WHOLE_ARGUMENTS {
-            let why = "an argument holds a character beyond U+FFFF, such as an emoji, which this phone's am garbles; leave it out";
+            let why = "an argument contains a character above U+FFFF, such as an emoji, which this phone's `am` garbles; remove it";
             return Err(Error::Refused { what: WHAT, why: why.into() });
         }
         let plain = start_command(letter, "am startservice -n")?;
         let mut started = self.start_by(&plain).await?;
         if started.is_for_background() {
-            self.spare(&letter.to.app).await?;
+            self.allow_background_start(&letter.to.app).await?;
             started = self.start_by(&plain).await?;
         }
         if started.is_for_background() {
@@ -46,18 +47,20 @@ impl Android {
         started.into_result(letter)
     }
 
-    /// Has the phone let an app start services from the background for 15 seconds, which its shell may ask for (so do Android's own tests,
-    /// `ActivityManagerProcessStateTest`). Whether it did shows at the next start.
-    pub(super) async fn spare(&self, app: &AppId) -> Result<(), Error> {
-        self.ask(Line::new("cmd deviceidle tempwhitelist -d 15000").word(&app.0)?).await.map(drop)
+    /// Allows an app to start services from the background for 15 seconds. The shell user may do so (Android's own
+    /// tests do, `ActivityManagerProcessStateTest`). The next start shows whether it worked.
+    pub(super) async fn allow_background_start(&self, app: &AppId) -> Result<(), Error> {
+        self.ask(ShellCommand::new("cmd deviceidle tempwhitelist -d 15000").arg(&app.0)?)
+            .await
+            .map(drop)
     }
 
-    async fn start_by(&self, line: &Line) -> Result<Started, Error> {
+    async fn start_by(&self, line: &ShellCommand) -> Result<StartResult, Error> {
         let length = line.as_str().len();
         let too_long = |most: usize| Error::Refused {
             what: WHAT,
             why: format!(
-                "it makes a command of {length} bytes, and this phone takes {most} at once; send less"
+                "the command has {length} bytes, but this phone accepts {most}; send less"
             ),
         };
         if length > LONGEST_LINE {
@@ -65,97 +68,99 @@ impl Android {
         }
         let said = shell::run_within(&*self.transport, line.as_str(), WORDS).await;
         let said = said.map_err(|error| match error {
-            // Phones before Android 7 open no service with a name beyond a packet of 4 KiB.
+            // Phones before Android 7 open no service whose name exceeds a packet of 4 KiB.
             adb::Error::TooLarge { limit, .. } if limit < WORDS => too_long(limit),
-            error => unreached(error, Acted::Maybe),
+            error => transport_error(error, SideEffect::Possible),
         })?;
-        read_start(&Said::from(said))
+        read_start(&CommandOutput::from(said))
     }
 }
 
-fn start_command(letter: &Letter, by: &'static str) -> Result<Line, Error> {
-    let mut line = Line::new(by).word(&letter.to.to_string())?;
+fn start_command(letter: &ServiceRequest, by: &'static str) -> Result<ShellCommand, Error> {
+    let mut line = ShellCommand::new(by).arg(&letter.to.to_string())?;
     for (key, value) in &letter.extras {
-        line = line.then("--es").word(key)?.word(value)?;
+        line = line.then("--es").arg(key)?.arg(value)?;
     }
     Ok(line)
 }
 
-/// What `am` said.
+/// What `am` reported.
 #[derive(Debug, PartialEq, Eq)]
-enum Started {
+enum StartResult {
     Yes,
-    No(Refusal),
+    No(StartRefusal),
 }
 
 /// Why nothing was started.
 #[derive(Debug, PartialEq, Eq)]
-enum Refusal {
+enum StartRefusal {
     NotFound,
-    /// With the permission that is missing, or whose the service is.
+    /// The missing permission, or the service's owner.
     Denied(String),
     Background(String),
 }
 
-impl Started {
+impl StartResult {
     fn is_for_background(&self) -> bool {
-        matches!(self, Self::No(Refusal::Background(_)))
+        matches!(self, Self::No(StartRefusal::Background(_)))
     }
 
-    fn into_result(self, letter: &Letter) -> Result<(), Error> {
+    fn into_result(self, letter: &ServiceRequest) -> Result<(), Error> {
         let to = &letter.to;
         match self {
             Self::Yes => Ok(()),
-            Self::No(Refusal::NotFound) => {
-                let why = format!("there is no service {to}; list the app's tools again");
+            Self::No(StartRefusal::NotFound) => {
+                let why = format!("no such service: {to}; list the app's tools again");
                 Err(Error::Refused { what: WHAT, why })
             }
-            Self::No(Refusal::Denied(said)) => {
-                let why = format!("{to} does not let a computer start it: {said}");
+            Self::No(StartRefusal::Denied(said)) => {
+                let why = format!("{to} cannot be started from a computer: {said}");
                 Err(Error::Refused { what: WHAT, why })
             }
-            Self::No(Refusal::Background(said)) => {
+            Self::No(StartRefusal::Background(said)) => {
                 Err(Error::NotReady { what: "start the service", said })
             }
         }
     }
 }
 
-/// Reads what `am startservice` said: `Starting service: Intent {…}` and, where it did not, a line of why. Its status is 0 in any case
-/// on old phones (capture `145-am-startservice`). Source of the lines: `runStartService` in AOSP's `ActivityManagerShellCommand.java`;
-/// what they hold comes from `ActiveServices.startServiceLocked`.
-fn read_start(said: &Said) -> Result<Started, Error> {
+/// Parses `am startservice`: `Starting service: Intent {…}` and, on failure, a line with the reason. On old phones the
+/// status is always 0 (capture `145-am-startservice`). Source of the lines: `runStartService` in AOSP's
+/// `ActivityManagerShellCommand.java`; their content comes from `ActiveServices.startServiceLocked`.
+fn read_start(said: &CommandOutput) -> Result<StartResult, Error> {
     let all = format!("{}\n{}", said.out, said.err);
     let begun = all.lines().any(|line| line.trim_start().starts_with("Starting service:"));
-    // That line holds names that a caller chose.
+    // That line contains names chosen by the caller.
     let rest = || all.lines().map(str::trim).filter(|line| !line.starts_with("Starting service:"));
     let error = rest().find_map(|line| line.strip_prefix("Error: "));
     let refusal = match error {
-        Some(why) if why.starts_with("Not found;") => Some(Refusal::NotFound),
-        Some(why) if why.starts_with("Requires permission ") => Some(Refusal::Denied(excerpt(why))),
+        Some(why) if why.starts_with("Not found;") => Some(StartRefusal::NotFound),
+        Some(why) if why.starts_with("Requires permission ") => {
+            Some(StartRefusal::Denied(excerpt(why)))
+        }
         Some(why) if why.starts_with("app is in background") || why.contains("not allowed") => {
-            Some(Refusal::Background(excerpt(why)))
+            Some(StartRefusal::Background(excerpt(why)))
         }
         _ => None,
     };
     if let Some(refusal) = refusal {
-        return Ok(Started::No(refusal));
+        return Ok(StartResult::No(refusal));
     }
     let words = rest().collect::<Vec<_>>().join("\n");
     if words.contains("TransactionTooLargeException") {
-        let why = "it is larger than what the phone hands on at once; send less".into();
+        let why = "it is larger than the phone can deliver at once; send less".into();
         return Err(Error::Refused { what: WHAT, why });
     }
     if let Some(line) = rest().find(|line| line.contains("java.lang.SecurityException")) {
-        return Ok(Started::No(Refusal::Denied(excerpt(line))));
+        return Ok(StartResult::No(StartRefusal::Denied(excerpt(line))));
     }
-    // A vendor's warnings may stand beside a start that went well.
+    // A vendor's warnings may accompany a successful start.
     let thrown = words.contains("Exception") || error.is_some();
     let failed = said.status.is_some_and(|status| status != 0);
     if !begun || thrown || failed {
         return Err(Error::Failed { what: "start the service", said: excerpt(words) });
     }
-    Ok(Started::Yes)
+    Ok(StartResult::Yes)
 }
 
 #[cfg(test)]
@@ -165,23 +170,23 @@ mod tests {
     use super::*;
     use crate::Component;
 
-    fn letter(extras: &[(&str, &str)]) -> Letter {
-        Letter {
+    fn letter(extras: &[(&str, &str)]) -> ServiceRequest {
+        ServiceRequest {
             to: Component { app: AppId("com.x".into()), class: "com.x.Tool$Inner".into() },
             extras: extras.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
             callbacks: vec!["callback".into()],
-            wanted: vec!["response".into()],
+            result_extras: vec!["response".into()],
         }
     }
 
-    fn said(out: &str, err: &str, status: Option<i32>) -> Said {
-        Said { out: out.into(), err: err.into(), status }
+    fn said(out: &str, err: &str, status: Option<i32>) -> CommandOutput {
+        CommandOutput { out: out.into(), err: err.into(), status }
     }
 
     const BEGUN: &str = "Starting service: Intent { cmp=com.x/.ErrorException (has extras) }\n";
 
     #[test]
-    fn every_word_of_a_letter_is_one_argument() {
+    fn request_extras_are_quoted() {
         let line = start_command(&letter(&[("k", "{\"a\":\"it's $(x)\"}")]), "am startservice -n");
         let expected =
             r#"am startservice -n 'com.x/com.x.Tool$Inner' --es 'k' '{"a":"it'\''s $(x)"}'"#;
@@ -190,26 +195,26 @@ mod tests {
     }
 
     #[test]
-    fn what_am_says_tells_whether_it_was_started() {
-        assert_eq!(read_start(&said(BEGUN, "", Some(0))).unwrap(), Started::Yes);
+    fn am_output_tells_whether_it_started() {
+        assert_eq!(read_start(&said(BEGUN, "", Some(0))).unwrap(), StartResult::Yes);
         assert_eq!(
             read_start(&said(&BEGUN.replace('\n', "\r\n"), "", None)).unwrap(),
-            Started::Yes
+            StartResult::Yes
         );
         let no = |line: &str| match read_start(&said(BEGUN, line, Some(255))).unwrap() {
-            Started::No(refusal) => {
-                // The same words in one stream, and status 0.
+            StartResult::No(refusal) => {
+                // The same output in one stream, with status 0.
                 let old = said(&format!("{BEGUN}{line}"), "", None);
-                assert_eq!(read_start(&old).unwrap(), Started::No(refusal), "{line}");
+                assert_eq!(read_start(&old).unwrap(), StartResult::No(refusal), "{line}");
                 read_start(&said(BEGUN, line, Some(255))).unwrap().into_result(&letter(&[]))
             }
-            Started::Yes => panic!("{line}"),
+            StartResult::Yes => panic!("{line}"),
         };
-        // The first is a capture; the others are what the source prints, as people report them.
+        // The first is from a capture; the others follow the source, as reported by users.
         let told = |line: &str| no(line).unwrap_err();
         let error = told("Error: Not found; no service started.\n");
         assert!(
-            matches!(&error, Error::Refused { why, .. } if why.contains("no service com.x/")),
+            matches!(&error, Error::Refused { why, .. } if why.contains("no such service: com.x/")),
             "{error}"
         );
         let error = told("Error: Requires permission not exported from uid 10285\n");
@@ -224,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_that_does_not_say_that_it_begins_has_not_begun() {
+    fn missing_start_line_means_not_started() {
         for (out, err, status) in [
             ("/system/bin/sh: am: not found\r\n", "", None),
             ("", "", Some(0)),
@@ -241,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_words_panic(out in "\\PC*", err in "(\\PC|\n)*", status in any::<Option<i32>>()) {
+        fn no_input_panics(out in "\\PC*", err in "(\\PC|\n)*", status in any::<Option<i32>>()) {
             let _ = read_start(&said(&out, &err, status));
         }
     }

@@ -1,15 +1,14 @@
-//! Text that has no keys, through a keyboard app on the phone that takes text over adb.
+//! Types text that has no keys, through a keyboard app on the phone that takes text over adb.
 //!
-//! Begin with [`Android::type_by_keyboard`]: it finds such an app, makes it the phone's keyboard for as long as the text
-//! takes, and gives the phone its own back, also when a piece fails or the call is dropped half-way. Text goes as
-//! base64, because Android 4.4 garbles characters beyond U+FFFF in arguments (measured). What needs no such app is
-//! `input.rs`.
+//! Start with [`Android::type_by_keyboard`]: it finds such an app, makes it the phone's keyboard while it types, and
+//! restores the phone's own, even if a part fails or the call is cancelled. Text is sent as base64, because Android 4.4
+//! garbles characters above U+FFFF in arguments (measured). Text that needs no keyboard app is in `input.rs`.
 //!
-//! There is no way by the clipboard: no Android that we know of lets its shell set it (`cmd clipboard` answers "No shell
-//! command implementation" on Android 16), and the apps that offer it take text as plain arguments and cannot read, and so
-//! not give back, what was on it (apps in the background may not since Android 10).
+//! The clipboard is no alternative. No Android we know lets its shell set it (`cmd clipboard` prints "No shell command
+//! implementation" on Android 16). The apps that offer it take text as plain arguments and cannot read the previous
+//! content to restore it (background apps may not since Android 10).
 
-mod lent;
+mod borrowed;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,24 +18,24 @@ use base64::engine::general_purpose::STANDARD;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
-use super::input::{enter_command, partly};
-use super::{Android, Line, Said};
+use super::input::{enter_command, partial_error};
+use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{AppId, Error, TypedBy};
-use lent::Lent;
+use crate::{AppId, Error, TypingMethod};
+use borrowed::BorrowedKeyboard;
 
-/// What a handle knows of the keyboard apps on its phone.
+/// What a handle knows about the keyboard apps on its phone.
 #[derive(Default)]
-pub(super) struct Keyboards {
-    /// The one that was found; forgotten when it fails.
+pub(super) struct KeyboardState {
+    /// The app to use; forgotten when it fails.
     found: Mutex<Option<Keyboard>>,
-    /// One text at a time, and none before the phone has its own keyboard back.
+    /// One text at a time, and none until the phone has its own keyboard back.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Keyboards {
-    /// Until the phone has its own keyboard.
-    pub(super) async fn settle(&self) {
+impl KeyboardState {
+    /// Waits until the phone has its own keyboard back.
+    pub(super) async fn wait_until_restored(&self) {
         drop(self.turn.lock().await);
     }
 }
@@ -44,10 +43,10 @@ impl Keyboards {
 /// A keyboard app that takes text from broadcasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keyboard {
-    /// Comes with openatx's uiautomator2. Its answers tell whether a field took the text, so it is preferred. Source:
+    /// Part of openatx's uiautomator2. Its replies tell whether a field took the text, so it is preferred. Source:
     /// `AdbKeyboard.java` of android-uiautomator-server, `_input.py` of uiautomator2.
     Uiautomator2,
-    /// senzhk's ADBKeyBoard: `result=0` comes whether it listens or not. Source: its README and `AdbIME.java`.
+    /// senzhk's ADBKeyBoard. It replies `result=0` whether it listens or not. Source: its README and `AdbIME.java`.
     AdbKeyboard,
 }
 
@@ -61,7 +60,7 @@ impl Keyboard {
         }
     }
 
-    /// Its id as an input method.
+    /// Its input method id.
     fn id(self) -> &'static str {
         match self {
             Self::Uiautomator2 => "com.github.uiautomator/.AdbKeyboard",
@@ -69,29 +68,33 @@ impl Keyboard {
         }
     }
 
-    fn typed_by(self) -> TypedBy {
-        TypedBy::Keyboard { app: AppId(self.package().into()) }
+    fn typed_by(self) -> TypingMethod {
+        TypingMethod::Keyboard { app: AppId(self.package().into()) }
     }
 }
 
 impl Android {
-    /// Types text that holds a character without a key, `odd` being the first one.
+    /// Types text that contains a character without a key; `odd` is the first one.
     ///
     /// # Errors
-    /// [`Error::Refused`] by the name of the missing app where there is none; [`Error::NotReady`] where no field takes
-    /// text. Nothing was typed in either case.
-    pub(super) async fn type_by_keyboard(&self, text: &str, odd: char) -> Result<TypedBy, Error> {
+    /// [`Error::Refused`] with the apps to install if there is none; [`Error::NotReady`] if no field accepts text.
+    /// Nothing was typed in either case.
+    pub(super) async fn type_by_keyboard(
+        &self,
+        text: &str,
+        odd: char,
+    ) -> Result<TypingMethod, Error> {
         let turn = Arc::clone(&self.keyboards.turn).lock_owned().await;
         let keyboard = self.find_keyboard(odd).await?;
         let typed = self.type_with(keyboard, text, turn).await;
         if typed.is_err() {
-            // It may have been removed, or another one come: the next text looks again.
+            // It may have been removed or replaced: the next text searches again.
             self.keyboards.remember(None);
         }
         typed.map(|()| keyboard.typed_by())
     }
 
-    /// The keyboard app to use; looked for once.
+    /// The keyboard app to use; searched for once.
     pub(super) async fn find_keyboard(&self, odd: char) -> Result<Keyboard, Error> {
         if let Some(keyboard) = self.keyboards.known() {
             return Ok(keyboard);
@@ -111,12 +114,16 @@ impl Android {
         let lent = if former.as_deref() == Some(keyboard.id()) {
             None
         } else {
-            let enabled =
-                read_enabled(&self.ask(Line::new("ime enable").word(keyboard.id())?).await?)?;
-            // Made before the switch, so that it is undone whatever comes of it.
-            let lent =
-                Lent::new(Arc::clone(&self.transport), turn, undoing(keyboard, former, enabled)?);
-            read_set(&self.ask(Line::new("ime set").word(keyboard.id())?).await?)?;
+            let enabled = read_enabled(
+                &self.ask(ShellCommand::new("ime enable").arg(keyboard.id())?).await?,
+            )?;
+            // Created before the switch, so that the switch is undone in any case.
+            let lent = BorrowedKeyboard::new(
+                Arc::clone(&self.transport),
+                turn,
+                undoing(keyboard, former, enabled)?,
+            );
+            read_set(&self.ask(ShellCommand::new("ime set").arg(keyboard.id())?).await?)?;
             Some(lent)
         };
         let typed = self.send(keyboard, text).await;
@@ -126,19 +133,19 @@ impl Android {
         typed
     }
 
-    /// Sends the text, once the keyboard is there, in pieces; a line end is the Enter key.
+    /// Sends the text in parts once the keyboard is ready; a line break is the Enter key.
     async fn send(&self, keyboard: Keyboard, text: &str) -> Result<(), Error> {
         self.until_bound(keyboard).await?;
         let mut sent = 0;
         for (i, line) in text.replace("\r\n", "\n").split('\n').enumerate() {
             if i > 0 {
-                let entered = self.order("type", enter_command()).await;
-                entered.map_err(|error| partly(error, sent))?;
+                let entered = self.run_silent("type", enter_command()).await;
+                entered.map_err(|error| partial_error(error, sent))?;
                 sent += 1;
             }
             for piece in pieces(line) {
                 let typed = self.commit(keyboard, piece).await;
-                typed.map_err(|error| partly(error, sent))?;
+                typed.map_err(|error| partial_error(error, sent))?;
                 sent += 1;
             }
         }
@@ -154,14 +161,14 @@ impl Android {
         read_commit(keyboard, &said)
     }
 
-    /// `ime set` answers before the keyboard is bound to the field, and what is sent until then is lost without a word
-    /// (measured by others on phones). So the phone is asked until it says so, as fast as it answers.
+    /// `ime set` returns before the keyboard is bound to the field, and text sent until then is lost silently (measured
+    /// by others on phones). So we poll the phone until it reports the binding.
     async fn until_bound(&self, keyboard: Keyboard) -> Result<(), Error> {
         const LONGEST: Duration = Duration::from_secs(3);
         const MOST: usize = 100;
         let asking = async {
             for _ in 0..MOST {
-                let said = self.ask(Line::new("dumpsys input_method")).await?;
+                let said = self.ask(ShellCommand::new("dumpsys input_method")).await?;
                 if read_bound(&said.out, keyboard) {
                     return Ok(true);
                 }
@@ -174,7 +181,7 @@ impl Android {
             Ok(Ok(false)) | Err(_) => Err(Error::NotReady {
                 what: "type",
                 said: format!(
-                    "the keyboard {} does not come up: no text field has the focus, or a hardware keyboard keeps it away",
+                    "the keyboard {} does not appear: no text field has the focus, or a hardware keyboard suppresses it",
                     keyboard.package()
                 ),
             }),
@@ -182,7 +189,7 @@ impl Android {
     }
 }
 
-impl Keyboards {
+impl KeyboardState {
     fn known(&self) -> Option<Keyboard> {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -194,52 +201,56 @@ impl Keyboards {
 
 fn missing(odd: char) -> Error {
     let why = format!(
-        "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; install a keyboard app that takes text over \
+        "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; install a keyboard app that accepts text over \
          adb (ADB Keyboard, com.android.adbkeyboard, or uiautomator2's com.github.uiautomator), or type only printable \
-         ASCII and line ends",
+         ASCII and line breaks",
         odd.escape_debug(),
         u32::from(odd)
     );
     Error::Refused { what: "text", why }
 }
 
-/// All input methods, one id a line; known since Android 1.5 (`Ime.java`).
-fn list_command() -> Line {
-    Line::new("ime list -a -s")
+/// Prints all input method ids, one per line; supported since Android 1.5 (`Ime.java`).
+fn list_command() -> ShellCommand {
+    ShellCommand::new("ime list -a -s")
 }
 
-fn read_list(said: &Said) -> Option<Keyboard> {
+fn read_list(said: &CommandOutput) -> Option<Keyboard> {
     let there: Vec<&str> = said.out.lines().map(str::trim).collect();
     Keyboard::ALL.into_iter().find(|keyboard| there.contains(&keyboard.id()))
 }
 
-fn selected_command() -> Line {
-    Line::new("settings get secure default_input_method")
+fn selected_command() -> ShellCommand {
+    ShellCommand::new("settings get secure default_input_method")
 }
 
-/// Reads the selected input method; `None` where none is, or the phone has no `settings` (before Android 4.2).
-fn read_selected(said: &Said) -> Option<String> {
+/// Parses the selected input method; `None` if there is none or the phone has no `settings` (before Android 4.2).
+fn read_selected(said: &CommandOutput) -> Option<String> {
     let id = said.out.trim();
     let is_id = id.contains('/') && !id.contains(char::is_whitespace);
-    (is_id && said.complaint().is_none()).then(|| id.to_owned())
+    (is_id && said.error_text().is_none()).then(|| id.to_owned())
 }
 
-/// What gives the phone its own keyboard back, in order.
-fn undoing(keyboard: Keyboard, former: Option<String>, enabled: bool) -> Result<Vec<Line>, Error> {
+/// Commands that restore the phone's own keyboard, in order.
+fn undoing(
+    keyboard: Keyboard,
+    former: Option<String>,
+    enabled: bool,
+) -> Result<Vec<ShellCommand>, Error> {
     let mut undo = Vec::new();
     if let Some(former) = &former {
-        undo.push(Line::new("ime set").word(former)?);
+        undo.push(ShellCommand::new("ime set").arg(former)?);
     }
-    // A phone that had none selected chooses another one by itself when ours may not be.
+    // A phone that had none selected chooses another one by itself once ours is disabled.
     if enabled || former.is_none() {
-        undo.push(Line::new("ime disable").word(keyboard.id())?);
+        undo.push(ShellCommand::new("ime disable").arg(keyboard.id())?);
     }
     Ok(undo)
 }
 
-/// Reads `ime enable`: whether the method was not enabled before. Phones say so in words that end in "for user #0" on
-/// newer ones; a refusal may come with status 0.
-fn read_enabled(said: &Said) -> Result<bool, Error> {
+/// Parses `ime enable`: whether the input method was disabled before. On newer phones the message ends in "for user
+/// #0"; an error may come with status 0.
+fn read_enabled(said: &CommandOutput) -> Result<bool, Error> {
     match (said.out.contains(": now enabled"), said.out.contains(": already enabled")) {
         (true, _) => Ok(true),
         (_, true) => Ok(false),
@@ -247,8 +258,8 @@ fn read_enabled(said: &Said) -> Result<bool, Error> {
     }
 }
 
-/// Reads `ime set`.
-fn read_set(said: &Said) -> Result<(), Error> {
+/// Parses `ime set`.
+fn read_set(said: &CommandOutput) -> Result<(), Error> {
     let selected = said
         .out
         .lines()
@@ -256,24 +267,24 @@ fn read_set(said: &Said) -> Result<(), Error> {
     if selected { Ok(()) } else { Err(refused(said)) }
 }
 
-/// Nothing was typed so far.
-fn refused(said: &Said) -> Error {
+/// Nothing has been typed.
+fn refused(said: &CommandOutput) -> Error {
     let words = if said.err.trim().is_empty() { &said.out } else { &said.err };
     Error::NotReady { what: "switch to the keyboard app", said: excerpt(words) }
 }
 
-/// Reads `dumpsys input_method`: whether the keyboard holds a field, and shows. The name of the selected method changes
-/// before it is bound, so that alone says nothing.
+/// Parses `dumpsys input_method`: whether the keyboard is bound to a field and visible. The selected input method
+/// changes before it is bound, so its name alone proves nothing.
 fn read_bound(said: &str, keyboard: Keyboard) -> bool {
     let is = |name: &str, value: &str| said.contains(&format!("{name}={value}"));
     let shown = is("mInputShown", "true") || !said.contains("mInputShown=");
     is("mCurId", keyboard.id()) && is("mBoundToMethod", "true") && shown
 }
 
-/// Bytes of text in one command: as base64 they stay below the 1,024 bytes that old phones take for a service's name.
+/// Bytes of text per command: as base64 they stay below the 1,024 bytes that old phones accept as a service name.
 const PIECE: usize = 600;
 
-/// Cuts a line into pieces of whole characters.
+/// Splits a line into parts of whole characters.
 fn pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;
@@ -285,41 +296,41 @@ fn pieces(line: &str) -> Vec<&str> {
     pieces
 }
 
-/// One piece, to the keyboard app alone where `addressed`: any app may listen for the same action, and the text may be a
-/// password.
-fn commit_command(keyboard: Keyboard, piece: &str, addressed: bool) -> Result<Line, Error> {
-    let mut line = Line::new("am broadcast");
+/// Sends one part; to the keyboard app alone if `addressed`: any app may listen for the same action, and the text may
+/// be a password.
+fn commit_command(keyboard: Keyboard, piece: &str, addressed: bool) -> Result<ShellCommand, Error> {
+    let mut line = ShellCommand::new("am broadcast");
     if addressed {
-        line = line.then("-p").word(keyboard.package())?;
+        line = line.then("-p").arg(keyboard.package())?;
     }
     let line = match keyboard {
         Keyboard::Uiautomator2 => line.then("-a ADB_KEYBOARD_INPUT_TEXT --es text"),
         Keyboard::AdbKeyboard => line.then("-a ADB_INPUT_B64 --es msg"),
     };
-    line.word(&STANDARD.encode(piece))
+    line.arg(&STANDARD.encode(piece))
 }
 
-/// Whether `am` does not know `-p`: its usage on Android 4.4 does not name it. Nothing was sent then.
-fn knows_no_package(said: &Said) -> bool {
-    // The usage may stand before it, so that no excerpt will do.
+/// Whether `am` does not support `-p`: on Android 4.4 its usage does not list it. Then nothing was sent.
+fn knows_no_package(said: &CommandOutput) -> bool {
+    // The usage may come first, so an excerpt is not enough.
     [&said.out, &said.err].into_iter().any(|words| words.contains("Unknown option: -p"))
 }
 
-/// Reads what `am broadcast` said. Its words may hold the intent, but no extras: nothing of the text is repeated.
-fn read_commit(keyboard: Keyboard, said: &Said) -> Result<(), Error> {
+/// Parses `am broadcast`. Its output may contain the intent but no extras, so the text is not repeated.
+fn read_commit(keyboard: Keyboard, said: &CommandOutput) -> Result<(), Error> {
     let completed =
         said.out.lines().find_map(|line| line.trim().strip_prefix("Broadcast completed: "));
-    let (Some(completed), None) = (completed, said.complaint()) else {
-        let words = said.complaint().unwrap_or_else(|| excerpt(&said.out));
+    let (Some(completed), None) = (completed, said.error_text()) else {
+        let words = said.error_text().unwrap_or_else(|| excerpt(&said.out));
         return Err(Error::Failed { what: "type", said: words });
     };
     match keyboard {
         Keyboard::AdbKeyboard => Ok(()),
-        // `Activity.RESULT_OK`, and as data the action where no field is there to take the text.
+        // `Activity.RESULT_OK`; if there is no field to take the text, the data is the action.
         Keyboard::Uiautomator2 if completed == "result=-1" => Ok(()),
         Keyboard::Uiautomator2 => Err(Error::NotReady {
             what: "type",
-            said: format!("no text field took it ({completed})"),
+            said: format!("no text field accepted it ({completed})"),
         }),
     }
 }
@@ -330,12 +341,12 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, err: &str, status: Option<i32>) -> Said {
-        Said { out: out.into(), err: err.into(), status }
+    fn said(out: &str, err: &str, status: Option<i32>) -> CommandOutput {
+        CommandOutput { out: out.into(), err: err.into(), status }
     }
 
     #[test]
-    fn the_keyboard_that_answers_is_preferred() {
+    fn replying_keyboard_is_preferred() {
         let both = "com.android.inputmethod.latin/.LatinIME\r\ncom.android.adbkeyboard/.AdbIME\r\ncom.github.uiautomator/.AdbKeyboard\r\n";
         assert_eq!(read_list(&said(both, "", None)), Some(Keyboard::Uiautomator2));
         let one = "com.android.adbkeyboard/.AdbIME\n";
@@ -345,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_old_and_new_phones_are_read() {
+    fn ime_output_of_old_and_new_phones_is_parsed() {
         // `Ime.java` of Android 4.4, then `InputMethodManagerService.java` of Android 14.
         for (words, newly) in [
             ("Input method a/.B: now enabled\r\n", true),
@@ -369,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyboard_is_ready_when_it_is_bound_and_shows() {
+    fn keyboard_is_ready_when_bound_and_visible() {
         let id = Keyboard::AdbKeyboard.id();
         let dump = |id: &str, bound, shown| {
             format!(
@@ -383,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn text_goes_as_base64_to_one_app() {
+    fn text_is_sent_as_base64_to_one_app() {
         let line = commit_command(Keyboard::AdbKeyboard, "é漢😀", true).unwrap();
         let expected =
             "am broadcast -p 'com.android.adbkeyboard' -a ADB_INPUT_B64 --es msg 'w6nmvKLwn5iA'";
@@ -391,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_that_cannot_name_the_app_is_known_by_its_words() {
+    fn missing_package_option_is_recognized() {
         let usage = format!(
             "usage: am [subcommand] [options]\r\n{}\r\nError: Unknown option: -p\r\n",
             "x".repeat(9_000)
@@ -401,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_answer_that_says_so_counts_as_typed() {
+    fn only_a_success_reply_counts_as_typed() {
         let done = |words: &str| {
             said(&format!("Broadcasting: Intent {{ act=X }}\r\n{words}\r\n"), "", None)
         };
@@ -418,7 +429,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_hold_all_of_the_text_and_fit_into_a_service_name(line in "[a\u{e9}\u{6f22}\u{1f600}]{0,900}") {
+        fn parts_contain_all_text_and_fit_a_service_name(line in "[a\u{e9}\u{6f22}\u{1f600}]{0,900}") {
             let pieces = pieces(&line);
             prop_assert_eq!(pieces.concat(), line.as_str());
             for piece in pieces {

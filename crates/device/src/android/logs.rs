@@ -1,29 +1,25 @@
 //! The log, by the phone's `logcat`.
 //!
-//! Begin with [`Android::read_logs`]; how one log is followed stands in `follow`, how a line of it is read in `entry`.
-//! Every command asks for the form `threadtime`, which all releases since 2 have. It tells no year, so the phone's own date
-//! is asked for in the same round trip.
+//! Start with [`Logs::read_logs`]; `follow` follows a log, `entry` parses a line. All commands use the format
+//! `threadtime`, available since Android 2. It contains no year, so the phone's date is read in the same round trip.
 
 mod entry;
 mod follow;
 
 use std::collections::VecDeque;
 
-use thumbwire_adb::services::shell::{Piece, Running};
+use async_trait::async_trait;
+use thumbwire_adb::services::shell::{OutputChunk, RunningCommand};
 
-use super::{Android, Line, unreached};
+use super::{Android, ShellCommand, transport_error};
 use crate::error::excerpt;
-use crate::{Acted, Error, LogEntry, LogFilter, LogStream, Priority};
+use crate::{Error, LogEntry, LogFilter, LogStream, Logs, Priority, SideEffect};
 use entry::{Date, Reader, read_date};
 
-impl Android {
-    /// The newest entries that `filter` lets through, the oldest first.
-    pub(super) async fn read_logs(
-        &self,
-        filter: &LogFilter,
-        most: usize,
-    ) -> Result<Vec<LogEntry>, Error> {
-        let mut log = Log::start(self, dump_command(filter, most)?).await?;
+#[async_trait]
+impl Logs for Android {
+    async fn read_logs(&self, filter: &LogFilter, most: usize) -> Result<Vec<LogEntry>, Error> {
+        let mut log = LogcatProcess::start(self, dump_command(filter, most)?).await?;
         let mut entries = VecDeque::new();
         let today = log.date().await?;
         let reader = Reader::until(today);
@@ -44,12 +40,11 @@ impl Android {
         Ok(entries.into())
     }
 
-    /// Empties the log.
-    pub(super) async fn empty_log(&self) -> Result<(), Error> {
-        self.order("clear the log", Line::new("logcat -c")).await
+    async fn clear_logs(&self) -> Result<(), Error> {
+        self.run_silent("clear the log", ShellCommand::new("logcat -c")).await
     }
 
-    pub(super) async fn follow(
+    async fn follow_logs(
         &self,
         filter: &LogFilter,
         last: Option<&LogEntry>,
@@ -58,81 +53,80 @@ impl Android {
     }
 }
 
-/// The date, then what lies in the log.
-fn dump_command(filter: &LogFilter, most: usize) -> Result<Line, Error> {
-    let line = Line::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime");
-    // The phone counts before it filters, and entries, of which each has a line at least.
+/// Prints the date, then the log.
+fn dump_command(filter: &LogFilter, most: usize) -> Result<ShellCommand, Error> {
+    let line = ShellCommand::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime");
+    // The phone counts entries before it filters; each entry has at least one line.
     match i64::try_from(most) {
         Ok(most) if filter.is_open() && most > 0 => Ok(line.then("-t").number(most)),
         _ => with_rules(line, filter),
     }
 }
 
-/// Adds a filter's rules. They stand behind `--`, so that none is taken for an option.
-fn with_rules(line: Line, filter: &LogFilter) -> Result<Line, Error> {
+/// Appends a filter's rules after `--`, so that none is parsed as an option.
+fn with_rules(line: ShellCommand, filter: &LogFilter) -> Result<ShellCommand, Error> {
     if filter.is_open() {
         return Ok(line);
     }
     let words = filter.words();
     let line = line.then("--");
     if !words.is_empty() {
-        return words.into_iter().try_fold(line, Line::word);
+        return words.into_iter().try_fold(line, ShellCommand::arg);
     }
     let letter = filter.priority.letter();
     match filter.name().filter(|name| !name.contains(UNFILTERED)) {
-        Some(name) => line.word(&format!("{name}:{letter}"))?.word("*:S"),
-        None => line.word(&format!("*:{letter}")),
+        Some(name) => line.arg(&format!("{name}:{letter}"))?.arg("*:S"),
+        None => line.arg(&format!("*:{letter}")),
     }
 }
 
-/// What parts the rules within one argument (`android_log_addFilterString` in AOSP's `logprint.cpp`): a tag with one of these
-/// cannot be told to the phone, so its entries are picked out here.
+/// Characters that separate rules within one argument (`android_log_addFilterString` in AOSP's `logprint.cpp`). A tag
+/// with one of these cannot be passed to the phone, so its entries are filtered here.
 const UNFILTERED: [char; 4] = [' ', ',', '\t', '\n'];
 
 impl LogFilter {
-    /// Lets everything through.
+    /// Whether it lets everything through.
     fn is_open(&self) -> bool {
         self.words().is_empty() && self.name().is_none() && self.priority == Priority::Verbose
     }
 
-    /// The rules in Android's own words.
+    /// The rules in logcat syntax.
     fn words(&self) -> Vec<&str> {
         let own = self.tag.as_deref().filter(|tag| tag.contains(':'));
         own.map_or_else(Vec::new, |rules| rules.split_whitespace().collect())
     }
 
-    /// The one tag that is wanted. `*` is any.
+    /// The single requested tag. `*` means any.
     fn name(&self) -> Option<&str> {
         self.tag.as_deref().filter(|tag| !tag.contains(':') && !tag.is_empty() && *tag != "*")
     }
 
-    /// Whether an entry that came from the phone is wanted: the phone does not know all of a filter.
+    /// Whether an entry from the phone passes: the phone cannot apply every filter.
     fn takes(&self, entry: &LogEntry) -> bool {
         let untold = self.name().filter(|name| name.contains(UNFILTERED));
         entry.priority >= self.priority && untold.is_none_or(|name| entry.tag == name.trim())
     }
 }
 
-/// Bytes of a line that are kept. An entry has at most 4,068 (`LOGGER_ENTRY_MAX_PAYLOAD`), and a character that is none
-/// becomes three.
+/// Maximum bytes of a line. An entry has at most 4,068 (`LOGGER_ENTRY_MAX_PAYLOAD`), and an invalid byte becomes three.
 const LONGEST: usize = 16 * 1024;
 
-/// A `logcat` that runs, as lines.
-struct Log {
-    running: Running,
+/// A running `logcat`, as lines.
+struct LogcatProcess {
+    running: RunningCommand,
     lines: Lines,
     ended: Option<Option<i32>>,
-    /// What was said that is no entry.
+    /// Output that is not an entry.
     doubts: String,
-    /// An entry was read: whatever else was said, the log is being read.
+    /// An entry was read, so other output is no reason to fail.
     certain: bool,
 }
 
-impl Log {
-    async fn start(phone: &Android, line: Line) -> Result<Self, Error> {
-        let running = Running::start(&*phone.transport, line.as_str()).await;
+impl LogcatProcess {
+    async fn start(phone: &Android, line: ShellCommand) -> Result<Self, Error> {
+        let running = RunningCommand::start(&*phone.transport, line.as_str()).await;
         Ok(Self {
-            running: running.map_err(|error| unreached(error, Acted::No))?,
+            running: running.map_err(|error| transport_error(error, SideEffect::None))?,
             lines: Lines::default(),
             ended: None,
             doubts: String::new(),
@@ -140,7 +134,7 @@ impl Log {
         })
     }
 
-    /// The next line; `None` once the command has ended. Safe to be cancelled.
+    /// The next line; `None` once the command has ended. Cancel safe.
     async fn line(&mut self) -> Result<Option<String>, Error> {
         loop {
             if let Some(line) = self.lines.next() {
@@ -149,15 +143,20 @@ impl Log {
             if self.ended.is_some() {
                 return Ok(self.lines.rest());
             }
-            match self.running.next().await.map_err(|error| unreached(error, Acted::No))? {
-                Piece::Out(bytes) => self.lines.push(&bytes),
-                Piece::Err(bytes) => self.doubt(&String::from_utf8_lossy(&bytes)),
-                Piece::End(status) => self.ended = Some(status),
+            match self
+                .running
+                .next()
+                .await
+                .map_err(|error| transport_error(error, SideEffect::None))?
+            {
+                OutputChunk::Out(bytes) => self.lines.push(&bytes),
+                OutputChunk::Err(bytes) => self.doubt(&String::from_utf8_lossy(&bytes)),
+                OutputChunk::End(status) => self.ended = Some(status),
             }
         }
     }
 
-    /// The phone's date, which is the first line that is one.
+    /// The phone's date: the first line that is one.
     async fn date(&mut self) -> Result<Date, Error> {
         while let Some(line) = self.line().await? {
             if let Some(date) = read_date(&line) {
@@ -169,8 +168,8 @@ impl Log {
         Err(Error::Unreadable { command: "date".into(), said })
     }
 
-    /// Keeps what is no entry, for the case that nothing else comes. Where a buffer begins, and that the linker of old
-    /// phones warns, is nothing odd.
+    /// Keeps output that is not an entry, in case nothing else comes. Buffer headings and the linker warnings of old
+    /// phones are normal.
     fn doubt(&mut self, line: &str) {
         const KEPT: usize = 1024;
         let usual = line.is_empty()
@@ -182,7 +181,7 @@ impl Log {
         }
     }
 
-    /// Whether it ended well. No status tells it on old phones: there whoever gave no entry, but other words, did not.
+    /// Whether it ended well. Old phones report no status: there, output without any entry means failure.
     fn end(&self) -> Result<(), Error> {
         let failed = match self.ended {
             Some(Some(status)) => status != 0,
@@ -193,7 +192,7 @@ impl Log {
     }
 }
 
-/// Bytes that become lines, each of a bounded length: what is beyond that is left out.
+/// Splits bytes into lines of limited length; the excess is dropped.
 #[derive(Default)]
 struct Lines {
     bytes: VecDeque<u8>,
@@ -205,7 +204,7 @@ impl Lines {
         self.bytes.extend(bytes);
     }
 
-    /// The next whole line, without its end.
+    /// The next complete line, without its line end.
     fn next(&mut self) -> Option<String> {
         while let Some(byte) = self.bytes.pop_front() {
             match byte {
@@ -217,7 +216,7 @@ impl Lines {
         None
     }
 
-    /// The last line, where no end follows it.
+    /// The last line if it has no line end.
     fn rest(&mut self) -> Option<String> {
         if self.line.is_empty() { None } else { self.take() }
     }

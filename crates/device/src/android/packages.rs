@@ -1,17 +1,21 @@
-//! What a phone knows of an installed app: its version, when it was changed, and where its packages lie.
+//! What a phone knows about an installed app: its version, last update, and the paths of its packages.
 //!
-//! Begin with [`Android::look_into`]. What stands in a package is not read here.
+//! Start with [`Packages::package_info`]. The packages themselves are not read here.
 
-use super::{Android, Line, Said, apps};
+use async_trait::async_trait;
+
+use super::{Android, CommandOutput, ShellCommand, apps};
 use crate::error::excerpt;
-use crate::{AppId, Error, Package};
+use crate::{AppId, Error, Package, Packages};
 
-/// The most files of one app that are taken; a large one has some fifty splits.
+/// Maximum number of files per app; a large app has about fifty splits.
 const MOST_FILES: usize = 512;
 
-impl Android {
-    /// One round trip. On phones before Android 7 a second one, where the report does not name the file: `pm` takes a second there.
-    pub(super) async fn look_into(&self, app: &AppId) -> Result<Package, Error> {
+#[async_trait]
+impl Packages for Android {
+    /// Takes one round trip. On phones before Android 7 a second one if the report does not name the file: `pm` takes a
+    /// second there.
+    async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
         if !names_an_app(app) {
             return Err(Error::NoSuchApp { app: app.0.clone() });
         }
@@ -23,28 +27,29 @@ impl Android {
         let mut files: Vec<String> = read_code_path(app, &said.out).into_iter().collect();
         // A folder since Android 5.
         if !files.iter().any(|file| file.ends_with(".apk")) {
-            files = read_paths(&self.ask(Line::new("pm path").word(&app.0)?).await?.out);
+            files = read_paths(&self.ask(ShellCommand::new("pm path").arg(&app.0)?).await?.out);
         }
         read_package(app, &said, files)
     }
 }
 
-/// `dumpsys package` takes words without a point for parts of its report, and `write` for an order. Only Android itself has such a name.
+/// `dumpsys package` interprets arguments without a dot as sections of its report, and `write` as a command. Only
+/// Android itself has such a name.
 fn names_an_app(app: &AppId) -> bool {
     apps::is_a_name(app) && (app.0.contains('.') || app.0 == "android")
 }
 
-fn report_command(app: &AppId) -> Result<Line, Error> {
-    Line::new("dumpsys package").word(&app.0)
+fn report_command(app: &AppId) -> Result<ShellCommand, Error> {
+    ShellCommand::new("dumpsys package").arg(&app.0)
 }
 
-fn both_command(app: &AppId) -> Result<Line, Error> {
-    Line::new("pm path").word(&app.0)?.then("; dumpsys package").word(&app.0)
+fn both_command(app: &AppId) -> Result<ShellCommand, Error> {
+    ShellCommand::new("pm path").arg(&app.0)?.then("; dumpsys package").arg(&app.0)
 }
 
-/// Reads `pm path`: a line `package:FILE` each, the base first.
+/// Parses `pm path`: one line `package:FILE` each, the base first.
 fn read_paths(said: &str) -> Vec<String> {
-    // What follows is the report, whose own lines stand behind spaces.
+    // The report follows; its lines are indented.
     let lines = said.lines().take_while(|line| line.trim_end() != "Packages:");
     let files = lines.filter_map(|line| line.strip_prefix("package:"));
     files
@@ -54,7 +59,7 @@ fn read_paths(said: &str) -> Vec<String> {
         .collect()
 }
 
-/// The app's own entry in the report: what stands under `Package [NAME] (…):`, of two the first. The second one, under "Hidden system
+/// The app's entry in the report: the lines under the first `Package [NAME] (…):`. A second one, under "Hidden system
 /// packages", is what an update replaced (capture `google-play-services_android7`).
 fn entry<'a>(app: &AppId, said: &'a str) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
     let head = format!("Package [{}]", app.0);
@@ -67,12 +72,12 @@ fn entry<'a>(app: &AppId, said: &'a str) -> Option<impl Iterator<Item = &'a str>
     )
 }
 
-/// What stands behind `NAME=` in the entry.
+/// The value after `NAME=` in the entry.
 fn value<'a>(app: &AppId, said: &'a str, name: &str) -> Option<&'a str> {
     entry(app, said)?.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Where the app lies, by the report: its file, or since Android 5 its folder. `None` where the first user does not have it.
+/// The app's path in the report: its file, or since Android 5 its folder. `None` if the first user does not have it.
 fn read_code_path(app: &AppId, said: &str) -> Option<String> {
     let mut users = entry(app, said)?.filter(|line| line.starts_with("User 0:"));
     if users.any(|line| line.contains("installed=false")) {
@@ -81,12 +86,12 @@ fn read_code_path(app: &AppId, said: &str) -> Option<String> {
     value(app, said, "codePath").map(str::to_owned)
 }
 
-/// Reads the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same lines from
-/// Android 4.4 to 16.
-fn read_package(app: &AppId, said: &Said, files: Vec<String>) -> Result<Package, Error> {
+/// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same
+/// lines from Android 4.4 to 16.
+fn read_package(app: &AppId, said: &CommandOutput, files: Vec<String>) -> Result<Package, Error> {
     let missing = || said.out.contains("Unable to find package:");
     if files.is_empty() && (missing() || entry(app, &said.out).is_some()) {
-        // Also one that another user has.
+        // Also an app that only another user has.
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
     let code = value(app, &said.out, "versionCode").and_then(|rest| {
@@ -95,13 +100,13 @@ fn read_package(app: &AppId, said: &Said, files: Vec<String>) -> Result<Package,
     });
     let Some(version_code) = code.filter(|_| !files.is_empty()) else {
         let words = format!("{}{}", said.out, said.err);
-        return Err(match said.complaint() {
-            Some(said) => Error::Failed { what: "look into the app", said },
+        return Err(match said.error_text() {
+            Some(said) => Error::Failed { what: "read the app's details", said },
             None => Error::Unreadable { command: "dumpsys package".into(), said: excerpt(words) },
         });
     };
     let words = |name| value(app, &said.out, name).filter(|word| *word != "null");
-    // `appId` beside or instead of `userId` since Android 13 (`dumpPackageLPr`).
+    // Since Android 13 `appId` next to or instead of `userId` (`dumpPackageLPr`).
     let uid = words("appId").or_else(|| words("userId"));
     let uid = uid.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
     Ok(Package {
@@ -120,19 +125,19 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, status: Option<i32>) -> Said {
-        Said { out: out.into(), err: String::new(), status }
+    fn said(out: &str, status: Option<i32>) -> CommandOutput {
+        CommandOutput { out: out.into(), err: String::new(), status }
     }
 
     fn app() -> AppId {
         AppId("com.x".into())
     }
 
-    /// In the form of the captures in `shell/package`, an updated app with one split.
+    /// In the format of the captures in `shell/package`: an updated app with one split.
     const REPORT: &str = "package:/data/app/~~a==/com.x-b==/base.apk\npackage:/data/app/~~a==/com.x-b==/split_config.de.apk\nActivity Resolver Table:\n  Non-Data Actions:\n\nKey Set Manager:\n  [com.x]\n      Signing KeySets: 2\n\nPackages:\n  Package [com.x.other] (1):\n    versionCode=9 minSdk=1 targetSdk=2\n  Package [com.x] (8afb528):\n    userId=10012\n    codePath=/data/app/~~a==/com.x-b==\n    versionCode=11062448 minSdk=21 targetSdk=23\n    versionName=11.0.62 (448-160311229)\n    lastUpdateTime=2017-09-11 08:54:20\n    User 0: ceDataInode=1 installed=true hidden=false\n\nHidden system packages:\n  Package [com.x] (c237da8):\n    versionCode=9083448 targetSdk=23\n    versionName=9.0\n    lastUpdateTime=2016-06-13 00:01:50\n";
 
     #[test]
-    fn an_installed_app_is_read_with_all_of_its_files() {
+    fn installed_app_lists_all_files() {
         let said = said(REPORT, Some(0));
         let read = read_package(&app(), &said, read_paths(&said.out)).unwrap();
         let expected = Package {
@@ -150,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_android_4_4_prints_names_the_file() {
+    fn android_4_4_report_names_the_file() {
         let out = "Packages:\r\n  Package [com.x] (a6602eb8):\r\n    userId=10024 gids=[]\r\n    codePath=/data/app/com.x-1.apk\r\n    versionCode=19 targetSdk=19\r\n    versionName=null\r\n    User 0:  installed=true blocked=false\r\n";
         let path = read_code_path(&app(), out).unwrap();
         assert_eq!(path, "/data/app/com.x-1.apk");
@@ -161,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_that_is_not_installed_is_told_apart_from_a_phone_that_says_nothing() {
+    fn missing_app_differs_from_missing_output() {
         // The capture `dumpsys-package_not-found`, and an app of another user.
         for out in ["Unable to find package: com.x\n", &REPORT[REPORT.find("Packages").unwrap()..]]
         {
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_mean_something_else_to_dumpsys_are_no_apps() {
+    fn dumpsys_keywords_are_not_app_names() {
         for odd in ["write", "r", "-h", "com.x; reboot", "com.x -f", ""] {
             assert!(!names_an_app(&AppId(odd.into())), "{odd:?}");
         }
@@ -188,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_words_panic(words in "(\\PC|[\r\n =])*") {
+        fn no_input_panics(words in "(\\PC|[\r\n =])*") {
             let said = said(&format!("  Package [com.x] (1):\n{words}"), None);
             let _ = read_package(&app(), &said, read_paths(&words));
             let _ = read_code_path(&app(), &said.out);

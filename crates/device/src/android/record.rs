@@ -1,49 +1,47 @@
-//! Recordings, by the phone's `screenrecord`.
+//! Screen recordings, by the phone's `screenrecord`.
 //!
-//! Begin with [`Android::begin_recording`]. The program writes the index of its file when it ends, so it must end in order:
-//! by its time, or by one `SIGINT` or `SIGHUP`. At the first of them it puts the default handlers back, so that a second one
-//! kills it in the middle of that (`signalCatcher` in AOSP's `screenrecord.cpp`): exactly one is sent, and adbd sends one by
-//! itself where the stream or the connection is lost.
+//! Start with [`ScreenRecording::start_recording`]. The program writes the file's index at the end, so it must end cleanly: by
+//! its time limit, or by one `SIGINT` or `SIGHUP`. On the first signal it restores the default handlers, so a second
+//! one kills it while it is writing (`signalCatcher` in AOSP's `screenrecord.cpp`). So we send exactly one, and adbd
+//! sends one by itself if the stream or the connection is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_adb::Transport;
-use thumbwire_adb::services::shell::{self, Piece, Running};
+use thumbwire_adb::services::shell::{self, OutputChunk, RunningCommand};
 use tokio::time::timeout;
 
-use super::{Android, Line, unreached};
+use super::{Android, ShellCommand, transport_error};
 use crate::error::excerpt;
-use crate::{Acted, Error, Recording, RecordingWish};
+use crate::{Error, Recording, RecordingOptions, ScreenRecording, SideEffect};
 
-/// The longest recording of phones whose `screenrecord` has a limit (`kMaxTimeLimitSec`).
+/// The longest recording on phones whose `screenrecord` has a limit (`kMaxTimeLimitSec`).
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// How long a recording is watched until it counts as begun. One that cannot be is over in less: its options are read
-/// before anything else, and the encoder is asked next.
+/// How long to watch a new recording before it counts as started. One that fails does so in less time: it parses its
+/// options first and configures the encoder next.
 const BEGINNING: Duration = Duration::from_millis(300);
 
-/// Bytes of its words that are kept.
+/// How many bytes of its output to keep.
 const WORDS: usize = 4096;
 
-impl Android {
-    pub(super) async fn begin_recording(
-        &self,
-        wish: &RecordingWish,
-    ) -> Result<Box<dyn Recording>, Error> {
-        let lasting = match wish.lasting {
-            lasting if lasting > LIMIT && !self.records_for_long().await? => LIMIT,
+#[async_trait]
+impl ScreenRecording for Android {
+    async fn start_recording(&self, wish: &RecordingOptions) -> Result<Box<dyn Recording>, Error> {
+        let lasting = match wish.time_limit {
+            lasting if lasting > LIMIT && !self.supports_long_recording().await? => LIMIT,
             lasting => lasting,
         };
-        // In whole seconds; 0 is no time to record, or all of it.
+        // In whole seconds; 0 would mean no recording, or no limit.
         let whole = lasting.as_secs() + u64::from(lasting.subsec_nanos() > 0);
         let lasting = Duration::from_secs(whole.clamp(1, u64::from(u32::MAX)));
         let line = record_command(wish, lasting)?;
-        let running = Running::start(&*self.transport, line.as_str()).await;
+        let running = RunningCommand::start(&*self.transport, line.as_str()).await;
         let mut recorder = Recorder {
             transport: Arc::clone(&self.transport),
-            running: running.map_err(|error| unreached(error, Acted::No))?,
+            running: running.map_err(|error| transport_error(error, SideEffect::None))?,
             process: 0,
             lasting,
             said: Vec::new(),
@@ -51,50 +49,52 @@ impl Android {
             end: None,
         };
         recorder.read_process().await?;
-        let _ = timeout(BEGINNING, recorder.ended()).await;
+        let _ = timeout(BEGINNING, recorder.wait()).await;
         match recorder.end {
             None => {}
-            Some(End::Lost) => return Err(lost()),
-            Some(End::Told(_)) => recorder.outcome()?,
+            Some(RecorderExit::Lost) => return Err(lost()),
+            Some(RecorderExit::Status(_)) => recorder.outcome()?,
         }
         Ok(Box::new(recorder))
     }
+}
 
-    /// Whether `screenrecord` takes more than three minutes: Android 14's says in its help how its limit is removed, earlier
-    /// ones call the same number their maximum.
-    async fn records_for_long(&self) -> Result<bool, Error> {
-        let said = self.ask(Line::new("screenrecord --help")).await?;
+impl Android {
+    /// Whether `screenrecord` can record more than three minutes: Android 14's help tells how to remove the limit,
+    /// earlier ones call the same number the maximum.
+    async fn supports_long_recording(&self) -> Result<bool, Error> {
+        let said = self.ask(ShellCommand::new("screenrecord --help")).await?;
         Ok([said.out, said.err].iter().any(|said| said.contains("remove the time limit")))
     }
 }
 
-/// Prints the number of its process, which becomes `screenrecord`.
-fn record_command(wish: &RecordingWish, lasting: Duration) -> Result<Line, Error> {
+/// Prints its process id, then becomes `screenrecord`.
+fn record_command(wish: &RecordingOptions, lasting: Duration) -> Result<ShellCommand, Error> {
     let seconds = u32::try_from(lasting.as_secs()).unwrap_or(u32::MAX);
-    let mut line = Line::new("echo $$; exec screenrecord --time-limit").number(seconds);
+    let mut line = ShellCommand::new("echo $$; exec screenrecord --time-limit").number(seconds);
     if let Some(rate) = wish.bit_rate {
         line = line.then("--bit-rate").number(rate);
     }
     if let Some(size) = wish.size {
-        line = line.then("--size").word(&format!("{}x{}", size.width, size.height))?;
+        line = line.then("--size").arg(&format!("{}x{}", size.width, size.height))?;
     }
-    line.then("--").word(&wish.path)
+    line.then("--").arg(&wish.path)
 }
 
-/// Interrupts that process, if it still is what it was: numbers are used again.
-fn interrupt_command(process: u32) -> Line {
-    Line::new("set --")
+/// Interrupts the process if it is still `screenrecord`: process ids are reused.
+fn interrupt_command(process: u32) -> ShellCommand {
+    ShellCommand::new("set --")
         .number(process)
         .then("; case \"$(cat /proc/$1/cmdline 2>/dev/null)\" in *screenrecord*) kill -2 $1;; esac")
 }
 
-/// What is said of a process that does not end.
+/// Printed if a process does not end.
 const GOES_ON: &str = "goes on";
 
-/// Waits until that process is gone, for 20 seconds at most. It has been told to hang up; where it is still there after
-/// five, it is interrupted.
-fn outlast_command(process: u32) -> Line {
-    Line::new("set --").number(process).then(
+/// Waits up to 20 seconds until the process is gone. It has been sent a hangup; if it is still running after five
+/// seconds, it is interrupted.
+fn wait_for_exit_command(process: u32) -> ShellCommand {
+    ShellCommand::new("set --").number(process).then(
         "; n=0; while case \"$(cat /proc/$1/cmdline 2>/dev/null)\" in *screenrecord*) true;; *) false;; esac; do \
          n=$((n+1)); if [ $n -eq 6 ]; then kill -2 $1; fi; if [ $n -gt 20 ]; then echo process $1 goes on; break; fi; \
          sleep 1; done",
@@ -103,25 +103,25 @@ fn outlast_command(process: u32) -> Line {
 
 struct Recorder {
     transport: Arc<dyn Transport>,
-    running: Running,
+    running: RunningCommand,
     process: u32,
     lasting: Duration,
     said: Vec<u8>,
     interrupted: bool,
-    end: Option<End>,
+    end: Option<RecorderExit>,
 }
 
 /// How the stream of a recording ended.
 #[derive(Clone, Copy)]
-enum End {
-    /// With the program, and its exit status where the phone tells it.
-    Told(Option<i32>),
-    /// With the connection, and nobody knows how the program did.
+enum RecorderExit {
+    /// With the program, and its exit status if the phone reports one.
+    Status(Option<i32>),
+    /// With the connection; the result is unknown.
     Lost,
 }
 
 impl Recorder {
-    /// Reads its first line.
+    /// Reads its first line, the process id.
     async fn read_process(&mut self) -> Result<(), Error> {
         loop {
             if let Some(end) = self.said.iter().position(|byte| *byte == b'\n') {
@@ -136,8 +136,8 @@ impl Recorder {
             }
             match self.read().await {
                 None => {}
-                Some(End::Lost) => return Err(lost()),
-                Some(End::Told(_)) => {
+                Some(RecorderExit::Lost) => return Err(lost()),
+                Some(RecorderExit::Status(_)) => {
                     return Err(Error::Failed {
                         what: "record the screen",
                         said: excerpt(&self.said),
@@ -147,43 +147,44 @@ impl Recorder {
         }
     }
 
-    /// Reads on. Safe to be cancelled.
-    async fn read(&mut self) -> Option<End> {
+    /// Reads more output. Cancel safe.
+    async fn read(&mut self) -> Option<RecorderExit> {
         if self.end.is_none() {
             match self.running.next().await {
-                Ok(Piece::Out(bytes) | Piece::Err(bytes)) => {
+                Ok(OutputChunk::Out(bytes) | OutputChunk::Err(bytes)) => {
                     let room = WORDS.saturating_sub(self.said.len());
                     self.said.extend(bytes.iter().take(room));
                 }
-                Ok(Piece::End(status)) => self.end = Some(End::Told(status)),
-                Err(_) => self.end = Some(End::Lost),
+                Ok(OutputChunk::End(status)) => self.end = Some(RecorderExit::Status(status)),
+                Err(_) => self.end = Some(RecorderExit::Lost),
             }
         }
         self.end
     }
 
-    /// Runs a line on a stream of its own, and gives what it said.
-    async fn ask(&self, line: Line) -> Result<String, Error> {
+    /// Runs a command on its own stream and returns its output.
+    async fn ask(&self, line: ShellCommand) -> Result<String, Error> {
         let output = shell::run(&*self.transport, line.as_str()).await;
-        let output = output.map_err(|error| match unreached(error, Acted::Maybe) {
-            // The line did not run: that tells nothing of the recording, which goes on.
-            Error::Failed { said, .. } => Error::NotReady { what: "end the recording", said },
-            error => error,
-        })?;
+        let output =
+            output.map_err(|error| match transport_error(error, SideEffect::Possible) {
+                // The command did not run, which says nothing about the recording: it may still be running.
+                Error::Failed { said, .. } => Error::NotReady { what: "stop the recording", said },
+                error => error,
+            })?;
         let said = [output.stdout, output.stderr].concat();
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
-    /// Whether what has ended did record.
+    /// Whether an ended recording succeeded.
     fn outcome(&self) -> Result<(), Error> {
         let said = String::from_utf8_lossy(&self.said);
         let failed = match self.end {
-            Some(End::Told(Some(status))) => status != 0,
-            Some(End::Told(None)) => complains(&said),
-            Some(End::Lost) | None => false,
+            Some(RecorderExit::Status(Some(status))) => status != 0,
+            Some(RecorderExit::Status(None)) => complains(&said),
+            Some(RecorderExit::Lost) | None => false,
         };
         let status = match self.end {
-            Some(End::Told(Some(status))) => format!(" (exit status {status})"),
+            Some(RecorderExit::Status(Some(status))) => format!(" (exit status {status})"),
             _ => String::new(),
         };
         let said = format!("{}{status}", excerpt(&*said));
@@ -192,12 +193,12 @@ impl Recorder {
 }
 
 fn lost() -> Error {
-    let why = "the connection ended as the recording began".into();
-    Error::NotConnected { why, acted: Acted::Maybe }
+    let why = "the connection ended while the recording was starting".into();
+    Error::NotConnected { why, acted: SideEffect::Possible }
 }
 
-/// Whether it says that it failed, where no status tells. A screen that is too large for the encoder is tried again in a
-/// smaller size; what is said of that is no failure.
+/// Whether the output reports a failure, for phones without an exit status. If the screen is too large for the encoder,
+/// it retries with a smaller size; messages about that are not failures.
 fn complains(said: &str) -> bool {
     let after = said
         .rsplit_once("retrying at")
@@ -217,29 +218,29 @@ impl Recording for Recorder {
 
     async fn stop(&mut self) -> Result<(), Error> {
         if self.end.is_none() && !self.interrupted {
-            // Even if this call is given up: a second signal would kill it.
+            // Set even if this call is cancelled: a second signal would kill it.
             self.interrupted = true;
             let interrupt = self.ask(interrupt_command(self.process)).await;
             if let Err(error) = interrupt {
-                self.interrupted = error.acted() == Acted::Maybe;
-                // Where the connection ended, the recording's own stream did too; the next one connects anew.
-                if timeout(BEGINNING, self.ended()).await.is_err() {
+                self.interrupted = error.acted() == SideEffect::Possible;
+                // If the connection ended, so did the recording's own stream; the next call reconnects.
+                if timeout(BEGINNING, self.wait()).await.is_err() {
                     return Err(error);
                 }
             }
         }
-        self.ended().await;
-        // Without a status, an adb server that lost the phone ends the stream as the program would.
-        if matches!(self.end, Some(End::Lost | End::Told(None))) {
-            let said = self.ask(outlast_command(self.process)).await?;
+        self.wait().await;
+        // Without a status, an adb server that lost the phone ends the stream just like the program would.
+        if matches!(self.end, Some(RecorderExit::Lost | RecorderExit::Status(None))) {
+            let said = self.ask(wait_for_exit_command(self.process)).await?;
             if said.ends_with(GOES_ON) {
-                return Err(Error::NotReady { what: "end the recording", said: excerpt(&said) });
+                return Err(Error::NotReady { what: "stop the recording", said: excerpt(&said) });
             }
         }
         self.outcome()
     }
 
-    async fn ended(&mut self) {
+    async fn wait(&mut self) {
         while self.read().await.is_none() {}
     }
 }
@@ -250,15 +251,16 @@ mod tests {
     use crate::Size;
 
     #[test]
-    fn a_wish_becomes_one_command_whose_path_is_one_word() {
-        let mut wish = RecordingWish {
+    fn recording_command_quotes_the_path() {
+        let mut wish = RecordingOptions {
             path: "/sdcard/a b's; reboot.mp4".into(),
-            lasting: LIMIT,
+            time_limit: LIMIT,
             bit_rate: None,
             size: None,
         };
-        let command =
-            |wish: &RecordingWish| record_command(wish, wish.lasting).unwrap().as_str().to_owned();
+        let command = |wish: &RecordingOptions| {
+            record_command(wish, wish.time_limit).unwrap().as_str().to_owned()
+        };
         let path = r"'/sdcard/a b'\''s; reboot.mp4'";
         let plain = format!("echo $$; exec screenrecord --time-limit 180 -- {path}");
         assert_eq!(command(&wish), plain);
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_status_the_words_tell_whether_it_recorded() {
+    fn output_tells_success_if_there_is_no_status() {
         let linker = "WARNING: linker: libdvm.so has text relocations.\r\n";
         let retried = "ERROR: unable to configure video/avc codec at 1920x1080 (err=-22)\r\n\
                        WARNING: failed at 1920x1080, retrying at 1280x720\r\n";

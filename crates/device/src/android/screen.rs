@@ -1,123 +1,124 @@
-//! Pictures of the screen.
+//! Screenshots.
 
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
-use super::raw::{NoPicture, read_raw};
-use super::{Android, Line};
+use super::raw_screenshot::{RawScreenshotError, read_raw};
+use super::{Android, ShellCommand};
 use crate::error::excerpt;
-use crate::picture::sums::{self, SIGNATURE};
+use crate::image::png_crc::{self, SIGNATURE};
 use crate::{Error, Format, Image, Screenshot, Size};
 
-/// A PNG on standard output.
-fn png_command() -> Line {
-    Line::new("screencap -p")
+/// Prints a PNG to standard output.
+fn png_command() -> ShellCommand {
+    ShellCommand::new("screencap -p")
 }
 
-/// The bare pixels.
-fn raw_command() -> Line {
-    Line::new("screencap")
+/// Prints raw pixels.
+fn raw_command() -> ShellCommand {
+    ShellCommand::new("screencap")
 }
 
-/// A PNG's beginning as an old phone's terminal passes it on.
+/// A PNG signature after passing through an old phone's terminal.
 const SIGNATURE_BY_TERMINAL: &[u8] = b"\x89PNG\r\r\n\x1a\r\n";
 
-/// Finds the PNG in what `screencap -p` printed and checks that it is whole.
+/// Finds the PNG in the output of `screencap -p` and checks that it is complete.
 ///
-/// Words may stand before it: Android 15 warns there when it has several displays.
-fn read_png(said: Bytes) -> Result<Screenshot, Missing> {
+/// Text may come before it: Android 15 prints a warning if it has several displays.
+fn read_png(said: Bytes) -> Result<Screenshot, CaptureError> {
     let unreadable = |said: &[u8]| unreadable(&png_command(), said);
     let find = |signature: &[u8]| said.windows(signature.len()).position(|part| part == signature);
-    // One after the other: each that is not there costs a look at every byte.
+    // One search after the other: each unsuccessful one scans every byte.
     let png = if let Some(start) = find(SIGNATURE) {
         said.slice(start..)
     } else if let Some(start) = find(SIGNATURE_BY_TERMINAL) {
         undo_terminal(&said[start..]).into()
     } else {
-        return Err(Missing::Nothing(unreadable(&said)));
+        return Err(CaptureError::Nothing(unreadable(&said)));
     };
-    // Every PNG begins with its IHDR chunk (width and height, big-endian) and ends with IEND, so a picture that
-    // was cut on the way shows at its end; one that was spoilt shows in its sums.
+    // Every PNG starts with an IHDR chunk (width and height, big-endian) and ends with IEND, so truncation shows at its
+    // end and corruption in its CRCs.
     let field = |at: usize| {
         let bytes = png.get(at..at + 4)?.try_into().ok()?;
         i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|&n| n > 0)
     };
     let whole = png.get(12..16) == Some(b"IHDR") && png.ends_with(b"IEND\xaeB`\x82");
     match (whole, field(16), field(20)) {
-        (true, Some(_), Some(_)) if !sums::agree(&png) => {
-            Err(Missing::Broken(unreadable(b"a PNG with bytes that were spoilt on the way")))
+        (true, Some(_), Some(_)) if !png_crc::crcs_match(&png) => {
+            Err(CaptureError::Broken(unreadable(b"a PNG corrupted in transit")))
         }
         (true, Some(width), Some(height)) => Ok(Screenshot {
             image: Image { format: Format::Png, bytes: png },
             size: Size { width, height },
             blank: None,
         }),
-        _ => Err(Missing::Broken(unreadable(b"a PNG that is cut short"))),
+        _ => Err(CaptureError::Broken(unreadable(b"a truncated PNG"))),
     }
 }
 
-/// What came instead of a picture.
-enum Missing {
-    /// Nothing of one: words. This phone may have none of this kind to give.
+/// What came instead of a screenshot.
+enum CaptureError {
+    /// Only text. The phone may not support this kind of screenshot.
     Nothing(Error),
-    /// A picture that is not whole, or of a kind that is not known.
+    /// A screenshot that is incomplete or in an unknown format.
     Broken(Error),
 }
 
-impl From<Missing> for Error {
-    fn from(missing: Missing) -> Self {
+impl From<CaptureError> for Error {
+    fn from(missing: CaptureError) -> Self {
         match missing {
-            Missing::Nothing(error) | Missing::Broken(error) => error,
+            CaptureError::Nothing(error) | CaptureError::Broken(error) => error,
         }
     }
 }
 
-/// Reads the bare pixels that `screencap` printed, as a picture file. `by_terminal` says that they came through one.
-fn read_pixels(said: &[u8], by_terminal: bool) -> Result<Screenshot, Missing> {
+/// Parses the raw pixels from `screencap` into an image file. `by_terminal` tells whether they came through a terminal.
+fn read_pixels(said: &[u8], by_terminal: bool) -> Result<Screenshot, CaptureError> {
     let mut read = read_raw(said);
     if by_terminal && read.is_err() {
         read = read_raw(&undo_terminal(said));
     }
     let pixels = read.map_err(|why| match why {
-        NoPicture::NotRaw => Missing::Nothing(unreadable(&raw_command(), said)),
-        NoPicture::Format(format) => {
-            let words = format!("pixels of the unknown format {format:#x}");
-            Missing::Broken(unreadable(&raw_command(), words.as_bytes()))
+        RawScreenshotError::NotRaw => CaptureError::Nothing(unreadable(&raw_command(), said)),
+        RawScreenshotError::Format(format) => {
+            let words = format!("unknown pixel format {format:#x}");
+            CaptureError::Broken(unreadable(&raw_command(), words.as_bytes()))
         }
     })?;
-    let image = pixels.write(Format::Png).map_err(|why| Missing::Broken(capture_failed(&why)))?;
+    let image =
+        pixels.write(Format::Png).map_err(|why| CaptureError::Broken(capture_failed(&why)))?;
     Ok(Screenshot { image, size: pixels.size(), blank: None })
 }
 
-fn unreadable(command: &Line, said: &[u8]) -> Error {
+fn unreadable(command: &ShellCommand, said: &[u8]) -> Error {
     Error::Unreadable {
         command: command.as_str().into(),
         said: excerpt(&said[..said.len().min(400)]),
     }
 }
 
-/// The picture came, and making something of it failed.
+/// The screenshot arrived, but could not be processed.
 pub(super) fn capture_failed(why: &dyn std::fmt::Display) -> Error {
-    Error::Failed { what: "take a picture", said: why.to_string() }
+    Error::Failed { what: "take a screenshot", said: why.to_string() }
 }
 
 impl Android {
-    /// A picture as the phone gives it: a PNG, or from a phone that makes none the bare pixels, written as one.
+    /// A screenshot as the phone provides it: a PNG, or, from a phone that cannot make one, raw pixels encoded as PNG.
     ///
-    /// Which it is shows once: later pictures over this handle are asked for in the way that worked. (A phone that refuses
-    /// `-p` was not seen here; the bare form is the older one.)
+    /// This is found out once: later screenshots over this handle use the method that worked. (We have not seen a phone
+    /// that rejects `-p`; raw is the older form.)
     pub(super) async fn take_picture(&self) -> Result<Screenshot, Error> {
         if self.png_refused.load(Ordering::Relaxed) {
             return Ok(self.take_pixels().await??);
         }
         let refused = match read_png(self.capture(png_command()).await?) {
-            Err(Missing::Nothing(refused)) => refused,
+            Err(CaptureError::Nothing(refused)) => refused,
             read => return Ok(read?),
         };
         match self.take_pixels().await? {
-            // The words to `-p` say more than those to a second command.
-            Err(Missing::Nothing(_)) => Err(refused),
+            // The error for `-p` says more than the one for the second command.
+            Err(CaptureError::Nothing(_)) => Err(refused),
             read => {
                 let picture = read?;
                 self.png_refused.store(true, Ordering::Relaxed);
@@ -126,7 +127,7 @@ impl Android {
         }
     }
 
-    async fn take_pixels(&self) -> Result<Result<Screenshot, Missing>, Error> {
+    async fn take_pixels(&self) -> Result<Result<Screenshot, CaptureError>, Error> {
         let said = self.capture(raw_command()).await?;
         let by_terminal = self.exec_refused.load(Ordering::Relaxed);
         let read = tokio::task::spawn_blocking(move || read_pixels(&said, by_terminal));
@@ -134,7 +135,7 @@ impl Android {
     }
 }
 
-/// Takes back what a terminal did to bytes: it wrote each `\n` as `\r\n`.
+/// Undoes what a terminal did to the bytes: it wrote each `\n` as `\r\n`.
 pub(super) fn undo_terminal(said: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(said.len());
     for (i, &byte) in said.iter().enumerate() {
@@ -148,7 +149,7 @@ pub(super) fn undo_terminal(said: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::Pixels;
+    use crate::image::Pixels;
 
     fn png_of(said: Vec<u8>) -> Result<Screenshot, Error> {
         read_png(said.into()).map_err(Error::from)
@@ -159,14 +160,14 @@ mod tests {
         [SIGNATURE, &chunk(&header.concat()), b"\0\0\0\0IEND\xaeB`\x82"].concat()
     }
 
-    /// A chunk with its length and its sum.
+    /// A chunk with its length and its CRC.
     fn chunk(named: &[u8]) -> Vec<u8> {
         let length = u32::try_from(named.len() - 4).unwrap();
         [&length.to_be_bytes(), named, &crc32fast::hash(named).to_be_bytes()].concat()
     }
 
     #[test]
-    fn a_picture_is_found_behind_a_warning() {
+    fn screenshot_after_a_warning_is_found() {
         let mut said = b"[Warning] Multiple displays were found, but no display id\n".to_vec();
         said.extend(png(1080, 2400));
         let picture = png_of(said).unwrap();
@@ -175,8 +176,8 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_came_through_a_terminal_is_made_whole() {
-        // 2,570 is 0x0A0A: line ends in the midst of numbers, and a \r\n that was there before.
+    fn screenshot_through_a_terminal_is_restored() {
+        // 2,570 is 0x0A0A: line breaks inside numbers, and a genuine \r\n.
         let mut png = png(2570, 2573);
         let end = png.len() - 12;
         png.splice(end..end, chunk(b"tEXta\r\nb\n\n\r\r\n"));
@@ -190,31 +191,31 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_was_cut_is_refused() {
+    fn truncated_screenshot_is_rejected() {
         let whole = png(10, 20);
         for kept in 0..whole.len() {
-            assert!(png_of(whole[..kept].to_vec()).is_err(), "{kept} bytes were taken");
+            assert!(png_of(whole[..kept].to_vec()).is_err(), "{kept} bytes were accepted");
         }
         assert!(png_of(whole).is_ok());
     }
 
     #[test]
-    fn a_picture_that_was_spoilt_is_refused() {
+    fn corrupted_screenshot_is_rejected() {
         let mut spoilt = png(10, 20);
         spoilt[24] ^= 1;
         let error = png_of(spoilt).unwrap_err();
-        assert!(error.to_string().contains("spoilt on the way"), "{error}");
+        assert!(error.to_string().contains("corrupted in transit"), "{error}");
     }
 
     #[test]
-    fn the_phones_own_words_travel_in_the_error() {
+    fn error_includes_the_phones_message() {
         let error = png_of(b"screencap: not found\n".to_vec()).unwrap_err();
         assert!(error.to_string().contains("screencap: not found"), "{error}");
     }
 
     #[test]
-    fn bare_pixels_become_a_png_also_through_a_terminal() {
-        // 10 pixels across: a line end in the header, and one among the pixels.
+    fn raw_pixels_become_a_png_even_through_a_terminal() {
+        // Width 10: a line break in the header, and one in the pixels.
         let mut raw = [10_u32, 1, 1].map(u32::to_le_bytes).concat();
         raw.extend([b'\n', 1, 2, 255].repeat(10));
         let pixels_of = |said, by_terminal| read_pixels(said, by_terminal).map_err(Error::from);
@@ -229,10 +230,10 @@ mod tests {
     }
 
     #[test]
-    fn pixels_of_an_unknown_format_are_refused_by_its_number() {
+    fn unknown_pixel_format_is_rejected_by_number() {
         let mut raw = [1_u32, 1, 0x16].map(u32::to_le_bytes).concat();
         raw.extend([0; 8]);
         let error = read_pixels(&raw, false).map_err(Error::from).unwrap_err();
-        assert!(error.to_string().contains("unknown format 0x16"), "{error}");
+        assert!(error.to_string().contains("unknown pixel format 0x16"), "{error}");
     }
 }

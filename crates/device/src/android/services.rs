@@ -1,24 +1,26 @@
-//! Which services answer an action: `cmd package query-services`, and on phones before Android 7 the tables of
-//! `dumpsys package`.
+//! Lists the services that handle an action: with `cmd package query-services`, and on phones before Android 7 from the
+//! tables of `dumpsys package`.
 //!
-//! Begin with [`Android::find_services`]. Starting one is `intents.rs`; what its app declares of it is read out of the package by
-//! others.
+//! Start with [`AppServices::find_services`]. Starting a service is in `intents.rs`, calling one in `helper`; reading what
+//! its package declares is done elsewhere.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use super::{Android, Line, Said};
+use async_trait::async_trait;
+
+use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{AppId, Component, Error};
+use crate::{AppId, AppServices, Component, Error, ServiceReply, ServiceRequest};
 
-/// The most services that are taken; a phone has some thousand in all.
+/// Maximum number of services; a phone has about a thousand in all.
 const MOST: usize = 4096;
 
-impl Android {
-    /// The services that answer an action, in the phone's order, each once.
-    ///
-    /// The two sources differ: `query-services` leaves out what is disabled and puts higher priorities first; the table of older
-    /// phones is in the order in which apps were read.
-    pub(super) async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error> {
+#[async_trait]
+impl AppServices for Android {
+    /// The two sources differ: `query-services` omits disabled services and lists higher priorities first; the table of
+    /// older phones is in the order in which apps were scanned.
+    async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error> {
         if !self.is_old().await?
             && let Some(found) = read_query(&self.ask(query_command(action)?).await?)?
         {
@@ -26,22 +28,34 @@ impl Android {
         }
         read_table(&self.ask(table_command()).await?, action)
     }
+
+    async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error> {
+        self.send_intent(request).await
+    }
+
+    async fn call_service(
+        &self,
+        request: &ServiceRequest,
+        limit: Duration,
+    ) -> Result<ServiceReply, Error> {
+        self.call_by_helper(request, limit).await
+    }
 }
 
-/// Asks the package manager. Of the two short forms `--brief` is as old as the question.
-fn query_command(action: &str) -> Result<Line, Error> {
-    Line::new("cmd package query-services --brief -a").word(action)
+/// Queries the package manager. `--brief` is as old as the command itself.
+fn query_command(action: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new("cmd package query-services --brief -a").arg(action)
 }
 
-/// Everything that the package manager knows. A part of it would be `dumpsys package r`, which is not on every phone.
-fn table_command() -> Line {
-    Line::new("dumpsys package")
+/// Dumps the package manager's whole state. `dumpsys package r` would print less, but not every phone has it.
+fn table_command() -> ShellCommand {
+    ShellCommand::new("dumpsys package")
 }
 
-/// Reads what `query-services --brief` printed: `No services found`, or `N services found:` and for each a line `Service #0:`, one of
-/// its priority, and one of its name, shortened. Source: `runQueryIntentServices` and `printResolveInfo` in AOSP's
-/// `PackageManagerShellCommand.java`, the same from 7 to 16. `None` from a phone that does not know the question.
-fn read_query(said: &Said) -> Result<Option<Vec<Component>>, Error> {
+/// Parses `query-services --brief`: `No services found`, or `N services found:` and for each a line `Service #0:`, its
+/// priority, and its name in short form. Source: `runQueryIntentServices` and `printResolveInfo` in AOSP's
+/// `PackageManagerShellCommand.java`, unchanged from 7 to 16. `None` if the phone does not have the command.
+fn read_query(said: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
     let lines = || said.out.lines().map(str::trim);
     if lines().any(|line| line == "No services found") {
         return Ok(Some(Vec::new()));
@@ -52,7 +66,7 @@ fn read_query(said: &Said) -> Result<Option<Vec<Component>>, Error> {
     });
     let words = format!("{}{}", said.out, said.err);
     match announced {
-        Some(number) if number == named.len() => return Ok(Some(each_once(named))),
+        Some(number) if number == named.len() => return Ok(Some(dedup(named))),
         Some(_) => {}
         None if ["Unknown option", "Unknown command", "not found", "Can't find service"]
             .iter()
@@ -62,7 +76,7 @@ fn read_query(said: &Said) -> Result<Option<Vec<Component>>, Error> {
         }
         None => {}
     }
-    Err(match said.complaint() {
+    Err(match said.error_text() {
         Some(said) => Error::Failed { what: "list services", said },
         None => {
             Error::Unreadable { command: "cmd package query-services".into(), said: excerpt(words) }
@@ -70,12 +84,13 @@ fn read_query(said: &Said) -> Result<Option<Vec<Component>>, Error> {
     })
 }
 
-/// Reads the action's lines of the "Service Resolver Table", from its part "Non-Data Actions": an address, the name, and since
-/// Android 4 `filter` with an address. Source: `IntentResolver.dump` in AOSP, and the capture `106-dumpsys-package`.
-fn read_table(said: &Said, action: &str) -> Result<Vec<Component>, Error> {
+/// Parses the action's lines in the section "Non-Data Actions" of the "Service Resolver Table": an address, the name,
+/// and since Android 4 `filter` with an address. Source: `IntentResolver.dump` in AOSP, and the capture
+/// `106-dumpsys-package`.
+fn read_table(said: &CommandOutput, action: &str) -> Result<Vec<Component>, Error> {
     let mut lines = said.out.lines().map(|line| line.trim_end());
     if !lines.any(|line| line == "Service Resolver Table:") {
-        // Without any filter of a service there is no table. The list of packages is always there.
+        // Without any service filter there is no table. The list of packages is always present.
         return match said.out.contains("\nPackages:") {
             true => Ok(Vec::new()),
             false => Err(Error::Failed {
@@ -84,7 +99,7 @@ fn read_table(said: &Said, action: &str) -> Result<Vec<Component>, Error> {
             }),
         };
     }
-    // The next table stands at the margin, the next part behind as much as this one.
+    // The next table starts without indentation, the next section is indented like this one.
     let table = lines.take_while(|line| line.is_empty() || depth(line) > 0);
     let mut parts = table.skip_while(|line| line.trim() != "Non-Data Actions:");
     let Some(heading) = parts.next() else { return Ok(Vec::new()) };
@@ -97,14 +112,14 @@ fn read_table(said: &Said, action: &str) -> Result<Vec<Component>, Error> {
         let address = words.next()?;
         address.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| words.next())?
     });
-    Ok(each_once(named.filter_map(component).collect()))
+    Ok(dedup(named.filter_map(component).collect()))
 }
 
 fn depth(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Reads `package/full.Class`, or `package/.Class` where the class stands in the package's own name space.
+/// Parses `package/full.Class`, or `package/.Class` if the class is in the package's own namespace.
 fn component(word: &str) -> Option<Component> {
     let (package, class) = word.split_once('/')?;
     let plain = |name: &str| {
@@ -120,7 +135,7 @@ fn component(word: &str) -> Option<Component> {
     Some(Component { app: AppId(package.to_owned()), class })
 }
 
-fn each_once(found: Vec<Component>) -> Vec<Component> {
+fn dedup(found: Vec<Component>) -> Vec<Component> {
     let mut seen = HashSet::new();
     found.into_iter().filter(|one| seen.insert(one.clone())).take(MOST).collect()
 }
@@ -131,8 +146,8 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, status: i32) -> Said {
-        Said { out: out.into(), err: String::new(), status: Some(status) }
+    fn said(out: &str, status: i32) -> CommandOutput {
+        CommandOutput { out: out.into(), err: String::new(), status: Some(status) }
     }
 
     fn shown(found: &[Component]) -> Vec<String> {
@@ -140,19 +155,19 @@ mod tests {
     }
 
     #[test]
-    fn services_are_read_as_the_package_manager_prints_them() {
-        // As `runQueryIntentServices` composes it.
+    fn query_services_output_is_parsed() {
+        // In the format of `runQueryIntentServices`.
         let two = "2 services found:\n  Service #0:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\n    com.x/.Tools\n  Service #1:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n    com.y/org.other.Service$Inner\n";
         let found = read_query(&said(two, 0)).unwrap().unwrap();
         assert_eq!(shown(&found), ["com.x/com.x.Tools", "com.y/org.other.Service$Inner"]);
         assert_eq!(read_query(&said("No services found\n", 0)).unwrap(), Some(vec![]));
-        // One service may answer by two filters.
+        // A service may match with two filters.
         let twice = two.replace("com.y/org.other.Service$Inner", "com.x/.Tools");
         assert_eq!(shown(&read_query(&said(&twice, 0)).unwrap().unwrap()), ["com.x/com.x.Tools"]);
     }
 
     #[test]
-    fn a_phone_that_does_not_know_the_question_is_asked_otherwise() {
+    fn phone_without_query_services_is_recognized() {
         for words in [
             "/system/bin/sh: cmd: not found\n",
             "Unknown command: query-services\n",
@@ -164,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_cut_or_an_exception_is_no_list() {
+    fn truncated_list_or_exception_is_an_error() {
         let cut = "2 services found:\n  Service #0:\n    priority=0\n    com.x/.Tools\n";
         assert!(matches!(read_query(&said(cut, 0)), Err(Error::Unreadable { .. })));
         let thrown = "java.lang.SecurityException: Permission Denial: user 150\n";
@@ -173,11 +188,11 @@ mod tests {
         assert!(read_query(&said("", 0)).is_err());
     }
 
-    /// In the form of the capture `106-dumpsys-package`; since Android 5 a filter may tell its actions.
+    /// In the format of the capture `106-dumpsys-package`; since Android 5 a filter may list its actions.
     const TABLE: &str = "Activity Resolver Table:\r\n  Non-Data Actions:\r\n      a.B:\r\n        a65dc4d0 com.act/.Not filter a65dc6e8\r\n\r\nService Resolver Table:\r\n  Schemes:\r\n      a.B:\r\n        a665f940 com.scheme/.Not filter a665fba8\r\n\r\n  Non-Data Actions:\r\n      a.Before:\r\n        a6678360 com.z/.Z filter a6678480\r\n      a.B:\r\n        a66528e0 com.x/.Tools filter a6652c20\r\n          Action: \"a.B\"\r\n          Action: \"odd/one\"\r\n        a66528e0 com.x/.Tools filter a6652c28\r\n        a6676f30 com.y/com.other.Tools filter a66770a0\r\n      a.After:\r\n        a6620008 com.z/.Z filter a6620128\r\n\r\n  MIME Typed Actions:\r\n      a.Typed:\r\n        a65dc4d0 com.c/.V filter a65dc6e8\r\n\r\nProvider Resolver Table:\r\n  Non-Data Actions:\r\n      a.Provided:\r\n        a65d0e58 com.p/.P filter a65d0360\r\n\r\nPackages:\r\n  Package [a] (1):\r\n";
 
     #[test]
-    fn the_table_of_old_phones_is_read_for_one_action() {
+    fn resolver_table_of_old_phones_is_parsed() {
         let found = |action: &str| shown(&read_table(&said(TABLE, 0), action).unwrap());
         assert_eq!(found("a.B"), ["com.x/com.x.Tools", "com.y/com.other.Tools"]);
         assert_eq!(found("a.After"), ["com.z/com.z.Z"]);
@@ -187,21 +202,21 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_without_the_table_has_no_services_and_one_without_packages_was_not_heard() {
+    fn missing_table_means_no_services_but_needs_packages() {
         assert_eq!(read_table(&said("Verifiers:\n\nPackages:\n", 0), "a").unwrap(), []);
         let error = read_table(&said("Can't find service: package\n", 0), "a").unwrap_err();
         assert!(error.to_string().contains("Can't find"), "{error}");
     }
 
     #[test]
-    fn an_action_is_one_word() {
+    fn action_is_quoted_as_one_argument() {
         let line = query_command("a; reboot").unwrap();
         assert_eq!(line.as_str(), "cmd package query-services --brief -a 'a; reboot'");
     }
 
     proptest! {
         #[test]
-        fn no_words_panic(words in "(\\PC|[\r\n /:=])*", action in "\\PC{0,9}") {
+        fn no_input_panics(words in "(\\PC|[\r\n /:=])*", action in "\\PC{0,9}") {
             let _ = read_query(&said(&words, 0));
             let _ = read_table(&said(&words, 0), &action);
             let table = format!("Service Resolver Table:\n  Non-Data Actions:\n   {action}:\n{words}");

@@ -1,38 +1,40 @@
-//! From a platform's node tree to the elements one can aim at.
+//! Turns a platform's node tree into elements.
 //!
-//! Pure functions over a [`Tree`]: [`showing`] tells what of each node lies on the screen and where to tap it,
-//! [`elements`] which nodes are worth telling of, [`find`] which one a caller means, [`search`] which ones answer to a
-//! [`Query`]. Waiting for an element to come is not done here.
+//! Pure functions over a [`Tree`]: [`visibility`] tells which part of each node is visible and where to tap it,
+//! [`elements`] which nodes are worth listing, [`find`] which one a caller means, and [`search`] which ones match a
+//! [`Query`]. Waiting for an element happens in the layer above.
 
-mod cover;
+mod occlusion;
 mod search;
-mod showing;
+mod visibility;
 
-pub use search::{Found, Query, Sought, Wanted, find, find_hidden, search, search_hidden};
-pub use showing::{Hidden, Showing, showing};
+pub use search::{
+    FindResult, FlagFilter, Locator, Query, find, find_hidden, search, search_hidden,
+};
+pub use visibility::{HiddenReason, Visibility, visibility};
 
 use crate::{Flags, Node, Tree};
 
-/// The places in [`Tree::nodes`] of all that shows, covered or not, and that a caller may want to read or act on, in
+/// Indices in [`Tree::nodes`] of all visible nodes, covered or not, that a caller may want to read or act on, in
 /// document order.
 pub fn elements(tree: &Tree) -> Vec<usize> {
-    let parts = showing::parts(tree);
+    let parts = visibility::visible_rects(tree);
     (0..tree.nodes.len()).filter(|&at| parts[at].is_ok() && is_element(&tree.nodes[at])).collect()
 }
 
-/// A node that says or takes something; the rest is layout.
+/// Whether a node has text or accepts input; the rest is layout.
 pub fn is_element(node: &Node) -> bool {
     let flags = node.flags;
     let acts = flags.clickable || flags.long_clickable || flags.checkable || flags.scrollable;
     acts || flags.password || !node.text.is_empty() || !node.description.is_empty()
 }
 
-/// The node that takes a tap on this one: itself or its nearest clickable ancestor; itself where there is none.
-pub fn taker(tree: &Tree, at: usize) -> usize {
+/// The node that receives a tap on this one: itself or its nearest clickable ancestor; itself if there is none.
+pub fn tap_receiver(tree: &Tree, at: usize) -> usize {
     nearest(tree, at, |flags| flags.clickable).unwrap_or(at)
 }
 
-/// The node itself or its nearest ancestor that is so: what a label ticks, what scrolls a row.
+/// The node itself or its nearest ancestor with this property: what a label checks, what scrolls a row.
 pub fn nearest(tree: &Tree, at: usize, is: impl Fn(Flags) -> bool) -> Option<usize> {
     let above = std::iter::successors(Some(at), |&here| tree.nodes[here].parent);
     above.into_iter().find(|&here| is(tree.nodes[here].flags))
@@ -44,7 +46,7 @@ mod tests {
     use crate::Rect;
 
     #[test]
-    fn a_tap_on_a_label_is_taken_by_its_button_and_a_tick_by_its_row() {
+    fn label_taps_go_to_the_button_and_checks_to_the_row() {
         let flags = |name: &str| Flags {
             clickable: name == "button",
             checkable: name == "row",
@@ -55,13 +57,16 @@ mod tests {
         let nodes =
             vec![node(None, ""), node(Some(0), "row"), node(Some(1), "button"), node(Some(2), "")];
         let tree = Tree { nodes, ..Tree::default() };
-        assert_eq!([taker(&tree, 3), taker(&tree, 2), taker(&tree, 1)], [2, 2, 1]);
+        assert_eq!(
+            [tap_receiver(&tree, 3), tap_receiver(&tree, 2), tap_receiver(&tree, 1)],
+            [2, 2, 1]
+        );
         assert_eq!(nearest(&tree, 3, |flags| flags.checkable), Some(1));
         assert_eq!(nearest(&tree, 3, |flags| flags.scrollable), None);
     }
 
     #[test]
-    fn what_says_or_takes_something_and_shows_is_an_element() {
+    fn elements_are_visible_and_have_text_or_input() {
         let bounds = Rect { left: 0, top: 0, right: 9, bottom: 9 };
         let text = |text: &str| Node { bounds, text: text.into(), ..Node::default() };
         let flags = Flags { password: true, ..Flags::default() };

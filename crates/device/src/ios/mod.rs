@@ -1,5 +1,6 @@
-//! iOS: only how saved page sources are read, so far.
+//! iOS: so far only reading saved page sources.
 //!
-//! `source` reads what WebDriverAgent wrote of a screen. There is no driver here yet: nothing in this folder asks a phone.
+//! `source` reads WebDriverAgent's page source of a screen. There is no driver yet; nothing in this folder talks to a
+//! phone.
 
 pub(crate) mod source;

@@ -1,19 +1,21 @@
-//! The page source of WebDriverAgent, with or without the element `AppiumAUT` around it.
+//! Reads the page source of WebDriverAgent, with or without the element `AppiumAUT` around it.
 //!
-//! An element's name is its type. Its attributes are those that `FBXPath` of WebDriverAgent writes; what stands in
-//! `value` depends on the type (its `wdValue`): a switch's `1` or `0`, `1` for a chosen button, in an empty field the
-//! field's placeholder. How tags nest is in `markup`.
+//! An element's name is its type. Its attributes are those that WebDriverAgent's `FBXPath` writes. The meaning of
+//! `value` depends on the type (`wdValue`): a switch's `1` or `0`, `1` for a selected button, the placeholder of an
+//! empty field. `markup` handles nesting.
 //!
-//! A page source does not say what takes a tap, gets the focus or scrolls: that is judged here by the type. Places and
-//! sizes are points, not the pixels of a screenshot; nothing in a page source tells how many pixels a point has.
+//! A page source does not say what accepts taps, gets the focus or scrolls; we infer it from the type. Positions and
+//! sizes are in points, not screenshot pixels, and a page source does not contain the scale factor.
 
-use crate::markup::{End, Kind, Located, Tag, attributes, name, read_text, set};
+use crate::markup::{
+    ParseWarningKind, Tag, TagEnd, TreeLocation, attributes, name, read_text, set,
+};
 use crate::{Flags, Node, Rect};
 
 const TYPE: &str = "XCUIElementType";
 
-/// Where the tree lies in the text, and whether it is there to its end. Words may stand before and behind it.
-pub(crate) fn locate(text: &str) -> Option<Located> {
+/// Range of the tree in the text, and whether the tree is complete. There may be other text before and after it.
+pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
     let start = second_tree(text)?;
     let from = start + 1 + name(&text.as_bytes()[start + 1..]);
     let end = format!("</{}>", &text[start + 1..from]);
@@ -22,31 +24,31 @@ pub(crate) fn locate(text: &str) -> Option<Located> {
     }
     let tag = attributes(text, from, |_, _| {});
     Some(match tag.end {
-        End::Closed => (start..tag.next, true),
+        TagEnd::Closed => (start..tag.next, true),
         _ => (start..text.len(), false),
     })
 }
 
-/// Where a tree, or what is left of one, begins.
+/// Offset at which a tree, or what is left of one, begins.
 pub(crate) fn second_tree(text: &str) -> Option<usize> {
     let wrapped = text.find("<AppiumAUT");
     let bare = text[..wrapped.unwrap_or(text.len())].find("<XCUIElementType");
     bare.or(wrapped)
 }
 
-/// Reads the attributes from this place of the text on into a node that has its tag's name for a class, and tells what
-/// could not be read.
+/// Reads the attributes at this offset of the text into a node whose class is the tag name, and reports what could not
+/// be read.
 pub(crate) fn read_node<'t>(
     text: &'t str,
     from: usize,
     node: &mut Node,
-    fault: &mut dyn FnMut(Kind),
+    fault: &mut dyn FnMut(ParseWarningKind),
 ) -> (Tag, Option<&'t str>) {
-    let mut said = Said { enabled: true, ..Said::default() };
+    let mut said = ElementAttributes { enabled: true, ..ElementAttributes::default() };
     let mut seen = 0u32;
     let tag = attributes(text, from, |name, value| {
         let mut text = || read_text(value, fault);
-        // The first of two counts; XML allows no second.
+        // The first of two counts; XML forbids duplicates.
         let mut first = |bit: u32| {
             let new = seen & (1 << bit) == 0;
             seen |= 1 << bit;
@@ -69,16 +71,16 @@ pub(crate) fn read_node<'t>(
             _ => true,
         };
         if !new {
-            fault(Kind::Twice);
+            fault(ParseWarningKind::DuplicateAttribute);
         }
     });
     tag.note_broken(fault);
-    let cut = matches!(tag.end, End::Swallowed { .. } | End::Cut);
+    let cut = matches!(tag.end, TagEnd::Unreadable { .. } | TagEnd::Truncated);
     match read_frame(said.frame) {
         Some(bounds) => node.bounds = bounds,
-        // Where the tag broke, that is told already.
+        // A broken tag is already reported.
         None if said.frame == [None; 4] || cut => {}
-        None => fault(Kind::Bounds),
+        None => fault(ParseWarningKind::InvalidBounds),
     }
     let kind = node.class.strip_prefix(TYPE).unwrap_or(&node.class);
     node.flags = flags(kind, &said);
@@ -86,9 +88,9 @@ pub(crate) fn read_node<'t>(
     (tag, None)
 }
 
-/// What an element says of itself, as far as it depends on the type what that means.
+/// The attributes whose meaning depends on the element's type.
 #[derive(Default)]
-struct Said<'t> {
+struct ElementAttributes<'t> {
     value: String,
     enabled: bool,
     focused: bool,
@@ -96,7 +98,7 @@ struct Said<'t> {
     frame: [Option<&'t str>; 4],
 }
 
-/// The rectangle in points. WebDriverAgent writes whole numbers (`CGRectIntegral`); a fraction is rounded.
+/// The rectangle in points. WebDriverAgent writes integers (`CGRectIntegral`); fractions are rounded.
 fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
     let number = |text: Option<&str>| {
         let number = text?.trim().parse::<f64>().ok()?.round();
@@ -109,8 +111,8 @@ fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
     Some(Rect { left, top, right, bottom })
 }
 
-/// What the element is and can: our judgment by its type, but for what it says itself.
-fn flags(kind: &str, said: &Said<'_>) -> Flags {
+/// State and supported actions: inferred from the type unless the element reports them.
+fn flags(kind: &str, said: &ElementAttributes<'_>) -> Flags {
     let field = is_field(kind);
     let checkable = matches!(kind, "Switch" | "Toggle" | "CheckBox" | "RadioButton");
     let on = matches!(said.value.as_str(), "1" | "true");
@@ -135,8 +137,8 @@ fn flags(kind: &str, said: &Said<'_>) -> Flags {
     }
 }
 
-/// The text that a person reads on an element of this type. A cell's value is often that of the switch in it, and a
-/// field's label is not what it holds.
+/// The text a person sees on an element of this type. A cell's value is often that of its switch, and a field's label
+/// is not its content.
 fn shown(kind: &str, value: String, label: &str) -> String {
     match kind {
         _ if is_field(kind) => value,
@@ -147,7 +149,7 @@ fn shown(kind: &str, value: String, label: &str) -> String {
     }
 }
 
-/// Whether text is typed into it.
+/// Whether it is a text field.
 fn is_field(kind: &str) -> bool {
     matches!(kind, "TextField" | "SecureTextField" | "SearchField" | "TextView")
 }
@@ -157,22 +159,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::field;
-    use crate::saved::{Reading, read_saved};
+    use crate::saved_tree::{SavedTree, read_saved};
+    use crate::text_field;
 
-    fn read(xml: &str) -> Reading {
+    fn read(xml: &str) -> SavedTree {
         read_saved(xml.as_bytes()).unwrap()
     }
 
-    /// One element of a type, with these attributes.
-    fn element(kind: &str, raw: &str) -> (Node, Vec<Kind>) {
-        let Reading { mut tree, faults } = read(&format!("<{TYPE}{kind} {raw}/>"));
+    /// An element of a type with these attributes.
+    fn element(kind: &str, raw: &str) -> (Node, Vec<ParseWarningKind>) {
+        let SavedTree { mut tree, faults } = read(&format!("<{TYPE}{kind} {raw}/>"));
         (tree.nodes.remove(0), faults.into_iter().map(|fault| fault.kind).collect())
     }
 
     #[test]
-    fn an_element_is_read_from_its_type_and_attributes() {
-        let Reading { tree, faults } = read(
+    fn type_and_attributes_make_a_node() {
+        let SavedTree { tree, faults } = read(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<AppiumAUT>\n\
              <XCUIElementTypeApplication type=\"XCUIElementTypeApplication\" name=\"A\" label=\"A\" enabled=\"true\" \
              visible=\"true\" accessible=\"false\" x=\"0\" y=\"0\" width=\"390\" height=\"844\" index=\"0\">\n\
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_value_means_goes_by_the_type() {
+    fn value_meaning_depends_on_the_type() {
         let text = |kind: &str, raw: &str| element(kind, raw).0.text;
         assert_eq!(text("StaticText", "label=\"a\" value=\"b\""), "b");
         assert_eq!(text("StaticText", "label=\"a\""), "a");
@@ -217,19 +219,22 @@ mod tests {
     }
 
     #[test]
-    fn fields_take_text_and_an_empty_one_shows_its_placeholder() {
+    fn empty_text_field_shows_its_placeholder() {
         for kind in ["TextField", "SecureTextField", "SearchField", "TextView"] {
             let (node, _) = element(kind, "value=\"Name\" placeholderValue=\"Name\"");
             assert!(node.flags.clickable && node.flags.focusable, "{kind}");
-            assert!(field::takes_text(&node) && field::shows_hint(&node), "{kind}");
+            assert!(
+                text_field::is_text_field(&node) && text_field::is_showing_hint(&node),
+                "{kind}"
+            );
             assert_eq!(node.flags.password, kind == "SecureTextField");
         }
-        assert!(!field::takes_text(&element("StaticText", "").0));
+        assert!(!text_field::is_text_field(&element("StaticText", "").0));
     }
 
     #[test]
-    fn a_place_that_makes_no_sense_is_told() {
-        let check = |raw: &str, bounds: [i32; 4], faults: &[Kind]| {
+    fn invalid_position_is_reported() {
+        let check = |raw: &str, bounds: [i32; 4], faults: &[ParseWarningKind]| {
             let [left, top, right, bottom] = bounds;
             let (node, found) = element("Other", raw);
             assert_eq!(node.bounds, Rect { left, top, right, bottom }, "{raw}");
@@ -240,15 +245,15 @@ mod tests {
         check("", [0; 4], &[]);
         for odd in ["", "a", "inf", "NaN", "1e300", "2147483647"] {
             let raw = format!("x=\"1\" y=\"2\" width=\"{odd}\" height=\"4\"");
-            check(&raw, [0; 4], &[Kind::Bounds]);
+            check(&raw, [0; 4], &[ParseWarningKind::InvalidBounds]);
         }
-        check("x=\"1\" y=\"2\" width=\"3\"", [0; 4], &[Kind::Bounds]);
+        check("x=\"1\" y=\"2\" width=\"3\"", [0; 4], &[ParseWarningKind::InvalidBounds]);
     }
 
     #[test]
-    fn a_broken_source_gives_what_could_be_read_and_tells_what_could_not() {
-        let check = |xml: &str, classes: &str, told: &[(Kind, usize)]| {
-            let Reading { tree, faults } = read(&xml.replace('@', TYPE));
+    fn broken_source_yields_nodes_and_warnings() {
+        let check = |xml: &str, classes: &str, told: &[(ParseWarningKind, usize)]| {
+            let SavedTree { tree, faults } = read(&xml.replace('@', TYPE));
             let found: Vec<_> =
                 tree.nodes.iter().map(|node| format!("{}{}", node.depth, node.class)).collect();
             assert_eq!(found.join(" ").replace(TYPE, ""), classes, "{xml}");
@@ -262,35 +267,39 @@ mod tests {
         check(
             &format!("log: {tree} x"),
             "0Window 1Button",
-            &[(Kind::Before, 4), (Kind::Behind, 1)],
+            &[(ParseWarningKind::LeadingText, 4), (ParseWarningKind::TrailingText, 1)],
         );
         check(
             "<AppiumAUT><@Window><@Button/><@Butt",
             "0Window 1Button",
-            &[(Kind::Tag, 1), (Kind::EndsEarly, 2)],
+            &[(ParseWarningKind::InvalidTag, 1), (ParseWarningKind::Truncated, 2)],
         );
-        check("<@Window><@Button>", "0Window 1Button", &[(Kind::EndsEarly, 2)]);
-        check("<@Window><@Button></@Window>", "0Window 1Button", &[(Kind::Unclosed, 1)]);
+        check("<@Window><@Button>", "0Window 1Button", &[(ParseWarningKind::Truncated, 2)]);
+        check(
+            "<@Window><@Button></@Window>",
+            "0Window 1Button",
+            &[(ParseWarningKind::Unclosed, 1)],
+        );
         check(
             "<AppiumAUT><@Window></AppiumAUT><AppiumAUT><@Key/></AppiumAUT>",
             "0Window",
-            &[(Kind::Unclosed, 1), (Kind::SecondTree, 1)],
+            &[(ParseWarningKind::Unclosed, 1), (ParseWarningKind::SecondTree, 1)],
         );
         check(
             "<@Window/></@Window><@Window",
             "0Window",
-            &[(Kind::StrayEnd, 1), (Kind::SecondTree, 1)],
+            &[(ParseWarningKind::StrayEnd, 1), (ParseWarningKind::SecondTree, 1)],
         );
         check(
             "<@Key label=\"a\" label=\"b\" x=1/>",
             "0Key",
-            &[(Kind::Twice, 1), (Kind::Attribute, 1)],
+            &[(ParseWarningKind::DuplicateAttribute, 1), (ParseWarningKind::InvalidAttribute, 1)],
         );
     }
 
     proptest! {
         #[test]
-        fn no_bytes_make_the_reader_panic(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn no_input_panics(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
             for (before, behind) in [("<AppiumAUT><", "/></AppiumAUT>"), ("<XCUIElementType", ">")] {
                 let mut said = before.as_bytes().to_vec();
                 said.extend(&middle);

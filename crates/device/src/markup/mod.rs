@@ -1,15 +1,15 @@
-//! Trees written as XML, as far as the platforms write them alike: tags, how they nest, and what is wrong with them.
+//! Parses trees written as XML, as far as the platforms agree: tags, nesting, warnings.
 //!
-//! Begin with `read`, which turns text into nodes; `tag` scans a tag's attributes, `fault` says what was wrong. What the
-//! attributes mean is not known here: `android::ui` and `ios::source` do.
+//! Start with `read`, which turns text into nodes; `tag` scans a tag's attributes and `warning` describes what was wrong.
+//! The meaning of the attributes is defined elsewhere, in `android::ui` and `ios::source`.
 
-mod fault;
 mod read;
 mod tag;
+mod warning;
 
-pub(crate) use fault::Faults;
-pub use fault::{Fault, Kind};
 #[cfg(test)]
 pub(crate) use read::{DEEPEST, MOST};
-pub(crate) use read::{Located, ReadNode, read};
-pub(crate) use tag::{End, Tag, attributes, name, read_text, set};
+pub(crate) use read::{ReadNode, TreeLocation, read};
+pub(crate) use tag::{Tag, TagEnd, attributes, name, read_text, set};
+pub(crate) use warning::ParseWarnings;
+pub use warning::{ParseWarning, ParseWarningKind};

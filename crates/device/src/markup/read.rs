@@ -1,48 +1,52 @@
-//! From the text of a tree to its nodes, and what could not be read.
+//! Parses the text of a tree into nodes, and collects warnings about what could not be read.
 //!
-//! How tags nest is the same in every dialect; what a node's attributes mean is the dialect's ([`ReadNode`]). A tag that
-//! cannot be read costs itself; reading goes on at the next one. Each byte is passed once, however broken the text.
+//! Tags nest the same way in every format; the meaning of a node's attributes depends on the format ([`ReadNode`]). A
+//! broken tag costs only itself; parsing continues at the next one. Each byte is visited once, however broken the text.
 
 use std::ops::Range;
 
-use super::fault::{Faults, Kind};
-use super::tag::{self, End, Tag};
+use super::tag::{self, Tag, TagEnd};
+use super::warning::{ParseWarningKind, ParseWarnings};
 use crate::{Node, Tree};
 
-/// How deep a tree may nest. Real screens stay below 60; deeper nodes are left out.
+/// Maximum nesting depth. Real screens stay below 60; deeper nodes are ignored.
 pub(crate) const DEEPEST: usize = 500;
 
-/// How many nodes are taken. Real screens have some thousand at most; a phone that sends more is not believed, since
-/// a node of few bytes costs hundreds here.
+/// Maximum number of nodes. Real screens have a few thousand at most. The limit guards against hostile input, since a
+/// node of a few bytes costs hundreds here.
 pub(crate) const MOST: usize = 100_000;
 
-/// Reads the attributes from this place of the text on into a node, and tells what could not be read. Gives how the tag
-/// ended, and the display that it names. The node's class is the tag's name until an attribute says another.
-pub(crate) type ReadNode =
-    for<'t> fn(&'t str, usize, &mut Node, &mut dyn FnMut(Kind)) -> (Tag, Option<&'t str>);
+/// Reads the attributes at this offset of the text into a node and reports what could not be read. Returns how the tag
+/// ended and the display it names. A node's class is the tag name until an attribute overrides it.
+pub(crate) type ReadNode = for<'t> fn(
+    &'t str,
+    usize,
+    &mut Node,
+    &mut dyn FnMut(ParseWarningKind),
+) -> (Tag, Option<&'t str>);
 
-/// Where a tree lies in a text, and whether it is there to its end.
-pub(crate) type Located = (Range<usize>, bool);
+/// Byte range of a tree in a text, and whether the tree is complete.
+pub(crate) type TreeLocation = (Range<usize>, bool);
 
-/// The elements that are no nodes: those of `uiautomator`, and the one that Appium puts around an iOS app.
+/// Elements that are not nodes: those of `uiautomator`, and the one that Appium puts around an iOS app.
 const WRAPPERS: [&str; 5] = ["displays", "display", "window", "hierarchy", APPIUM];
 
 const APPIUM: &str = "AppiumAUT";
 
-/// Reads the nodes of that part of the text.
+/// Reads the nodes in this range of the text.
 pub(crate) fn read(
     text: &str,
     part: Range<usize>,
     read_node: ReadNode,
-    faults: &mut Faults<'_>,
+    faults: &mut ParseWarnings<'_>,
 ) -> Tree {
-    let mut growing = Growing {
+    let mut growing = TreeBuilder {
         read_node,
         tree: Tree::default(),
-        open: vec![Open { node: None, children: 0 }],
+        open: vec![OpenNode { node: None, children: 0 }],
         layers: Vec::new(),
         skipping: 0,
-        skipped: Kind::TooDeep,
+        skipped: ParseWarningKind::TooDeep,
         full: false,
         windows: text[part.start..].starts_with("<displays"),
         begun: false,
@@ -55,34 +59,34 @@ pub(crate) fn read(
     Tree { source: text[declared..part.end].into(), ..growing.tree }
 }
 
-/// A node that is open, with the number of children seen so far; the outermost holds the roots.
-struct Open {
+/// An open node with the number of children so far; the outermost entry holds the roots.
+struct OpenNode {
     node: Option<usize>,
     children: usize,
 }
 
-struct Growing<'f, 't> {
+struct TreeBuilder<'f, 't> {
     read_node: ReadNode,
     tree: Tree,
-    open: Vec<Open>,
-    /// The layers of the windows that are open.
+    open: Vec<OpenNode>,
+    /// Layers of the open windows.
     layers: Vec<u32>,
-    /// How many tags are open that are left out.
+    /// Number of open tags that are being skipped.
     skipping: usize,
-    /// Why they are.
-    skipped: Kind,
-    /// No more nodes are taken.
+    /// Why they are skipped.
+    skipped: ParseWarningKind,
+    /// The node limit is reached.
     full: bool,
-    /// Each window has its hierarchy; else there is one.
+    /// Each window has its own hierarchy; otherwise there is only one.
     windows: bool,
-    /// The one has begun.
+    /// The single hierarchy has started.
     begun: bool,
-    /// The display whose nodes are taken: the first.
+    /// The display whose nodes are used: the first one found.
     display: Option<String>,
-    faults: &'f mut Faults<'t>,
+    faults: &'f mut ParseWarnings<'t>,
 }
 
-impl Growing<'_, '_> {
+impl TreeBuilder<'_, '_> {
     fn read(&mut self, text: &str, part: Range<usize>) {
         let text = &text[..part.end];
         let mut at = part.start;
@@ -97,7 +101,7 @@ impl Growing<'_, '_> {
                 _ => {
                     let next = find('<').unwrap_or(text.len());
                     if !text[at..next].trim_ascii().is_empty() {
-                        self.faults.note(Kind::Between, at, 1);
+                        self.faults.note(ParseWarningKind::TextBetweenTags, at, 1);
                     }
                     next
                 }
@@ -105,33 +109,33 @@ impl Growing<'_, '_> {
         }
     }
 
-    /// A root that stands in no wrapper has nothing behind its end that tells what is still open.
+    /// For a root without a wrapper, no closing tag tells what is still open.
     fn finish(&mut self, part: &str, at: usize) {
         let unclosed = self.open.len() - 1 + self.skipping;
         let root = part.get(1..).map_or("", |rest| &rest[..tag::name(rest.as_bytes())]);
         if unclosed > 0 && !self.full && part.ends_with(&format!("</{root}>")) {
-            self.faults.note(Kind::Unclosed, at, unclosed);
+            self.faults.note(ParseWarningKind::Unclosed, at, unclosed);
         }
     }
 
-    /// Takes a closing tag and gives the place behind it.
+    /// Handles a closing tag and returns the offset after it.
     fn closing(&mut self, text: &str, at: usize) -> usize {
         let rest = &text[at + 2..];
         let length = rest.find(['<', '>']).unwrap_or(rest.len());
         let whole = rest[length..].starts_with('>');
         if !whole {
-            self.faults.note(Kind::Tag, at, 1);
+            self.faults.note(ParseWarningKind::InvalidTag, at, 1);
         }
         self.end(rest[..length].trim_ascii(), at);
         at + 2 + length + usize::from(whole)
     }
 
-    /// Takes an opening or empty tag and gives the place behind it.
+    /// Handles an opening or empty tag and returns the offset after it.
     fn opening(&mut self, text: &str, at: usize) -> usize {
         let from = at + 1 + tag::name(&text.as_bytes()[at + 1..]);
         let name = &text[at + 1..from];
         if name.is_empty() {
-            self.faults.note(Kind::Tag, at, 1);
+            self.faults.note(ParseWarningKind::InvalidTag, at, 1);
             return from;
         }
         let wrapper = WRAPPERS.contains(&name);
@@ -150,21 +154,21 @@ impl Growing<'_, '_> {
         if self.skipping > 0 {
             self.skip(name, opens, at);
         } else if !wrapper {
-            self.skipped = Kind::TooDeep;
+            self.skipped = ParseWarningKind::TooDeep;
             self.skip(name, opens, at);
         } else if name == "display" {
             if self.is_of_another_display(id) && opens {
-                (self.skipping, self.skipped) = (1, Kind::OtherDisplay);
+                (self.skipping, self.skipped) = (1, ParseWarningKind::OtherDisplay);
             }
         } else if name == "window" {
-            // The lowest is 0, which is no order here.
+            // The lowest layer is 0, which means "no order" here.
             let layer = layer.and_then(|layer| layer.parse::<u32>().ok());
             if opens {
                 self.layers.push(layer.map_or(0, |layer| layer.saturating_add(1)));
             }
         } else if matches!(name, "hierarchy" | APPIUM) && self.begun && !self.windows {
             self.full = true;
-            self.faults.note(Kind::SecondTree, at, 1);
+            self.faults.note(ParseWarningKind::SecondTree, at, 1);
         } else if matches!(name, "hierarchy" | APPIUM) {
             self.begun = true;
             self.tree.rotation = rotation.and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -172,15 +176,15 @@ impl Growing<'_, '_> {
         tag.next
     }
 
-    /// Whether a tag that ended so holds what follows.
-    fn opens(&mut self, at: usize, end: End) -> bool {
-        if matches!(end, End::Swallowed { .. } | End::Cut) {
-            self.faults.note(Kind::Tag, at, 1);
+    /// Whether a tag with this end contains what follows.
+    fn opens(&mut self, at: usize, end: TagEnd) -> bool {
+        if matches!(end, TagEnd::Unreadable { .. } | TagEnd::Truncated) {
+            self.faults.note(ParseWarningKind::InvalidTag, at, 1);
         }
-        matches!(end, End::Open | End::Swallowed { closed: false })
+        matches!(end, TagEnd::Open | TagEnd::Unreadable { closed: false })
     }
 
-    /// Leaves a tag out, and what it holds.
+    /// Skips a tag and its content.
     fn skip(&mut self, name: &str, opens: bool, at: usize) {
         self.skipping += usize::from(opens);
         if !WRAPPERS.contains(&name) {
@@ -188,11 +192,11 @@ impl Growing<'_, '_> {
         }
     }
 
-    /// Takes the tag of a node, whose attributes stand from `from` on, and gives the place behind it.
+    /// Handles the tag of a node, whose attributes start at `from`, and returns the offset after it.
     fn node(&mut self, text: &str, at: usize, from: usize) -> usize {
         if self.tree.nodes.len() >= MOST {
             self.full = true;
-            self.faults.note(Kind::TooMany, at, 1);
+            self.faults.note(ParseWarningKind::TooMany, at, 1);
             return from;
         }
         let name = &text[at + 1..from];
@@ -205,26 +209,26 @@ impl Growing<'_, '_> {
         let mut fault = |kind| faults.note(kind, at, 1);
         let (tag, display) = (self.read_node)(text, from, &mut node, &mut fault);
         let opens = self.opens(at, tag.end);
-        if tag.end == End::Cut {
+        if tag.end == TagEnd::Truncated {
             return tag.next;
         }
         if depth == 0 {
-            // A root has no siblings in its window; windows lie in layers.
+            // A root has no siblings in its window; windows are ordered by layer.
             node.order = self.layers.last().copied().unwrap_or(0);
             if self.is_of_another_display(display) {
-                self.skipped = Kind::OtherDisplay;
+                self.skipped = ParseWarningKind::OtherDisplay;
                 self.skip(name, opens, at);
                 return tag.next;
             }
         }
         let place = self.tree.nodes.len();
-        if let Some(Open { node: parent, children }) = self.open.last_mut() {
+        if let Some(OpenNode { node: parent, children }) = self.open.last_mut() {
             (node.parent, node.index) = (*parent, *children);
             *children += 1;
         }
         self.tree.nodes.push(node);
         if opens {
-            self.open.push(Open { node: Some(place), children: 0 });
+            self.open.push(OpenNode { node: Some(place), children: 0 });
         }
         tag.next
     }
@@ -242,12 +246,12 @@ impl Growing<'_, '_> {
 
     fn end(&mut self, name: &str, at: usize) {
         let wrapper = WRAPPERS.contains(&name);
-        if self.skipping > 0 && (!wrapper || self.skipped == Kind::OtherDisplay) {
+        if self.skipping > 0 && (!wrapper || self.skipped == ParseWarningKind::OtherDisplay) {
             self.skipping -= 1;
         } else if wrapper {
             let unclosed = self.open.len() - 1 + self.skipping;
             if unclosed > 0 {
-                self.faults.note(Kind::Unclosed, at, unclosed);
+                self.faults.note(ParseWarningKind::Unclosed, at, unclosed);
             }
             self.skipping = 0;
             self.open.truncate(1);
@@ -257,7 +261,7 @@ impl Growing<'_, '_> {
         } else if self.open.len() > 1 {
             self.open.pop();
         } else {
-            self.faults.note(Kind::StrayEnd, at, 1);
+            self.faults.note(ParseWarningKind::StrayEnd, at, 1);
         }
     }
 }

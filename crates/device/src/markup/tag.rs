@@ -1,46 +1,46 @@
-//! One tag: the scanner of its attributes, and the text of a value.
+//! Scans the attributes of one tag and decodes their values.
 //!
-//! A dump is scanned here and not by the XML crate for two reasons: what is broken is to cost one attribute, not the
-//! node, nor all that stands behind it; and twenty attributes a node, most of them `false`, are where a dump's time
-//! goes, so that they are passed once.
+//! Why not the XML crate? A broken attribute must cost only itself, not the node or everything after it. And twenty
+//! attributes per node, most of them `false`, dominate the time of parsing a dump, so they are scanned in a single
+//! pass.
 
 use quick_xml::escape::unescape;
 
-use super::fault::Kind;
+use super::warning::ParseWarningKind;
 
 /// How a tag ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// Where to go on.
+    /// Offset at which to continue.
     pub(crate) next: usize,
-    pub(crate) end: End,
-    /// How many attributes could not be read.
+    pub(crate) end: TagEnd,
+    /// Number of attributes that could not be read.
     pub(crate) broken: usize,
 }
 
 impl Tag {
-    /// Tells of the attributes that could not be read. In a tag that is broken itself, the attribute is where it broke.
-    pub(crate) fn note_broken(self, fault: &mut dyn FnMut(Kind)) {
-        if matches!(self.end, End::Open | End::Closed) {
-            (0..self.broken).for_each(|_| fault(Kind::Attribute));
+    /// Reports the attributes that could not be read. In a broken tag, the attribute is where the tag broke.
+    pub(crate) fn note_broken(self, fault: &mut dyn FnMut(ParseWarningKind)) {
+        if matches!(self.end, TagEnd::Open | TagEnd::Closed) {
+            (0..self.broken).for_each(|_| fault(ParseWarningKind::InvalidAttribute));
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum TagEnd {
     /// `>`
     Open,
     /// `/>`
     Closed,
-    /// The next tag begins within it: a quote or its end is missing. It is closed if it looks so.
-    Swallowed { closed: bool },
-    /// The text ends within it.
-    Cut,
+    /// The next tag begins inside it: a quote or the tag's end is missing. `closed` if it looks self-closing.
+    Unreadable { closed: bool },
+    /// The text ends inside it.
+    Truncated,
 }
 
-/// Gives each attribute from this place of the text on, name and raw value, up to the end of the tag. What is broken
-/// is passed over up to the next blank.
+/// Calls back with each attribute from this offset to the end of the tag, as name and raw value. Skips anything broken
+/// up to the next whitespace.
 pub(crate) fn attributes<'t>(
     text: &'t str,
     from: usize,
@@ -51,12 +51,12 @@ pub(crate) fn attributes<'t>(
     loop {
         at += blanks(&bytes[at..]);
         let end = match &bytes[at..] {
-            [] => Some((End::Cut, 0)),
-            [b'>', ..] => Some((End::Open, 1)),
-            [b'/', b'>', ..] => Some((End::Closed, 2)),
+            [] => Some((TagEnd::Truncated, 0)),
+            [b'>', ..] => Some((TagEnd::Open, 1)),
+            [b'/', b'>', ..] => Some((TagEnd::Closed, 2)),
             [b'<', ..] => {
                 let closed = text[from..at].trim_ascii_end().ends_with("/>");
-                Some((End::Swallowed { closed }, 0))
+                Some((TagEnd::Unreadable { closed }, 0))
             }
             _ => None,
         };
@@ -70,7 +70,7 @@ pub(crate) fn attributes<'t>(
                 each(&text[at..value], &text[value + low..value + high]);
                 at = value + high + 1;
             }
-            // A `<` stands in no value: the closing quote is missing.
+            // No value contains a `<`: the closing quote is missing.
             Err(Some(next)) => {
                 broken += 1;
                 at += name + next;
@@ -87,12 +87,12 @@ pub(crate) fn attributes<'t>(
     }
 }
 
-/// How many bytes of a name stand here.
+/// Length in bytes of the name at the start.
 pub(crate) fn name(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| !NAMES[usize::from(byte)]).unwrap_or(bytes.len())
 }
 
-/// Where the value lies in `="value"`, its quotes not counted; else where the next tag begins that it runs into.
+/// Range of the value in `="value"`, without the quotes; otherwise the offset of the next tag that it runs into.
 fn value(bytes: &[u8]) -> Result<(usize, usize), Option<usize>> {
     let (open, quote) = match bytes {
         [b'=', quote @ (b'"' | b'\''), ..] => (2, *quote),
@@ -105,7 +105,7 @@ fn value(bytes: &[u8]) -> Result<(usize, usize), Option<usize>> {
         }
     };
     let inside = &bytes[open..];
-    // Most are flags.
+    // Most attributes are flags.
     if inside.starts_with(b"false\"") && quote == b'"' {
         return Ok((open, open + "false".len()));
     }
@@ -120,7 +120,7 @@ fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(bytes.len())
 }
 
-/// The bytes of which names are made.
+/// The bytes that names consist of.
 const NAMES: [bool; 256] = {
     let mut names = [false; 256];
     let mut byte = 0;
@@ -133,29 +133,29 @@ const NAMES: [bool; 256] = {
     names
 };
 
-/// Puts a value into its place. Always `true`, so that it stands behind a condition.
+/// Assigns a value. Always `true`, so that it can follow `&&`.
 pub(crate) fn set<T>(place: &mut T, value: T) -> bool {
     *place = value;
     true
 }
 
-/// A value as it was meant. A phone may write a reference that XML does not know; its raw text is better than none.
-pub(crate) fn read_text(value: &str, fault: &mut dyn FnMut(Kind)) -> String {
-    // A control character; or U+FFFE and U+FFFF, which begin with 0xef.
+/// Decodes a value. A phone may write an entity unknown to XML; its raw text is better than none.
+pub(crate) fn read_text(value: &str, fault: &mut dyn FnMut(ParseWarningKind)) -> String {
+    // A control character, or U+FFFE and U+FFFF, which begin with 0xef.
     let suspect = value.bytes().any(|byte| byte < b' ' || byte == 0xef);
     if suspect && value.contains(cannot_stand) {
-        fault(Kind::Character);
+        fault(ParseWarningKind::InvalidCharacter);
     }
     match unescape(value) {
         Ok(text) => text.into_owned(),
         Err(_) => {
-            fault(Kind::Entity);
+            fault(ParseWarningKind::UnknownEntity);
             value.to_owned()
         }
     }
 }
 
-/// Whether XML 1.0 cannot hold a character.
+/// Whether XML 1.0 forbids this character.
 fn cannot_stand(char: char) -> bool {
     match char {
         '\t' | '\n' | '\r' => false,
@@ -169,16 +169,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_ends_where_the_next_one_begins() {
+    fn unclosed_tag_ends_at_the_next_tag() {
         let end = |text: &str| {
             let tag = attributes(text, 0, |_, _| {});
             (tag.end, tag.next, tag.broken)
         };
-        assert_eq!(end(" a=\"1>2\" >x"), (End::Open, 10, 0));
-        assert_eq!(end(" a=\"1\" b/><n"), (End::Closed, 10, 1));
-        assert_eq!(end(" a=\"1/><n b=\"2\"/>"), (End::Swallowed { closed: true }, 7, 1));
-        assert_eq!(end(" a=\"1\" <n"), (End::Swallowed { closed: false }, 7, 0));
-        assert_eq!(end(" a=\"1"), (End::Cut, 5, 1));
-        assert_eq!(end(" a=\"1\" b"), (End::Cut, 8, 1));
+        assert_eq!(end(" a=\"1>2\" >x"), (TagEnd::Open, 10, 0));
+        assert_eq!(end(" a=\"1\" b/><n"), (TagEnd::Closed, 10, 1));
+        assert_eq!(end(" a=\"1/><n b=\"2\"/>"), (TagEnd::Unreadable { closed: true }, 7, 1));
+        assert_eq!(end(" a=\"1\" <n"), (TagEnd::Unreadable { closed: false }, 7, 0));
+        assert_eq!(end(" a=\"1"), (TagEnd::Truncated, 5, 1));
+        assert_eq!(end(" a=\"1\" b"), (TagEnd::Truncated, 8, 1));
     }
 }

@@ -1,51 +1,52 @@
-//! A phone that says what a test tells it to say, and recordings of what real ones said.
+//! A scripted phone, and recordings of real ones.
 
-#![allow(dead_code, reason = "each of the test programs takes what it needs")]
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+#![allow(dead_code, reason = "each test program uses what it needs")]
+#![allow(clippy::print_stdout, reason = "reports skipped tests")]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
-use thumbwire_adb::{Banner, Direct, Features};
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
+use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
 use tokio::io::AsyncWriteExt as _;
 
-/// The captures that may not be copied into this project lie beside it, or not: then a test is skipped.
+/// Captures that may not be copied into this repository. They may be beside it; if not, the test is skipped.
 pub(crate) fn data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(data.is_dir() || !required, "the captures are required here: {}", data.display());
+    assert!(data.is_dir() || !required, "captures required at {}", data.display());
     if !data.is_dir() {
-        println!("skipped: no captures beside the project");
+        println!("skipped: no captures beside the repository");
     }
     data.is_dir().then_some(data)
 }
 
-/// One of them.
+/// The content of one capture.
 pub(crate) fn capture(name: &str) -> Option<Vec<u8>> {
     data().map(|data| std::fs::read(data.join(name)).unwrap())
 }
 
-/// Answers each command by the longest of its beginnings that is known, and by nothing otherwise. It has no shell v2: all words
-/// come in one stream, without a status.
+/// Answers each command with the entry for its longest known prefix, or with nothing. It has no shell v2: all output
+/// comes in one stream, without a status.
 pub(crate) struct Scripted {
     says: Vec<(&'static str, Vec<u8>)>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Scripted {
-    /// Such a phone, and a handle on it. Of two answers to the same beginning the first counts.
+    /// The phone, and a handle on it. Of two answers for the same prefix the first counts.
     pub(crate) async fn attach(says: Vec<(&'static str, Vec<u8>)>) -> (Arc<Self>, Android) {
         let phone = Arc::new(Self { says, asked: Mutex::default() });
         let (near, far) = tokio::io::duplex(1 << 16);
         tokio::spawn(daemon::serve(far, Arc::<Self>::clone(&phone)));
-        let device = Android::attach("scripted", Arc::new(Direct::over(near))).await.unwrap();
+        let device =
+            Android::attach("scripted", Arc::new(DirectTransport::from_io(near))).await.unwrap();
         (phone, device)
     }
 
-    /// The commands that it was asked, in order.
+    /// The commands it received, in order.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -56,10 +57,10 @@ impl Services for Scripted {
         Banner::phone("p", "Scripted", "d", Features::default())
     }
 
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let service = service.trim_end_matches('\0');
         let command = service.strip_prefix("shell:").or(service.strip_prefix("exec:"));
-        let command = command.ok_or(Refused)?;
+        let command = command.ok_or(ServiceRefused)?;
         self.asked.lock().unwrap().push(command.to_owned());
         let known = self.says.iter().filter(|(begins, _)| command.starts_with(begins));
         let said = known.rev().max_by_key(|(begins, _)| begins.len());

@@ -1,32 +1,32 @@
-//! A phone with a helper, written by hand from the description of its wire: frames of two lengths, a JSON header and a body; `hello`,
-//! `courier`, `cancel`, `bye`. What the helper answers is the test's.
+//! A phone with a helper, written by hand from the protocol description: frames of two lengths, a JSON header and a
+//! body; `hello`, `courier`, `cancel`, `bye`. The test supplies the replies.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::wire::shell::{Id, emit};
-use thumbwire_adb::{Banner, Direct, Features, LinkStream};
+use thumbwire_adb::{Banner, DirectTransport, Features, LinkStream};
 use thumbwire_device::android::Android;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc};
 
 const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
-/// What the helper does with a request other than `hello`; it may say nothing, several things, or break off.
+/// What the helper does with a request other than `hello`: nothing, one or several replies, or breaking off.
 pub(crate) type Manner = fn(&Value) -> Vec<Said>;
 
 pub(crate) enum Said {
     /// A frame with this header.
     Header(Value),
-    /// These bytes.
+    /// Raw bytes.
     Bytes(Vec<u8>),
-    /// It dies.
+    /// The process dies.
     Death,
 }
 
-/// A phone with a helper of some manners.
+/// A phone with a helper.
 pub(crate) struct Phone {
     pub(crate) old: bool,
     pub(crate) lies_there: AtomicBool,
@@ -40,7 +40,7 @@ pub(crate) struct Phone {
     started: Mutex<(String, String)>,
     heard: Mutex<Vec<Value>>,
     pub(crate) hears: Notify,
-    /// Ends the program.
+    /// Ends the process.
     ends: Mutex<Option<mpsc::Sender<()>>>,
     programs: AtomicUsize,
 }
@@ -50,7 +50,7 @@ fn good_hello(_: &Value) -> Value {
 }
 
 impl Phone {
-    /// As it should be, but for its answers.
+    /// A normal phone, with these replies.
     pub(crate) fn with(manner: Manner) -> Self {
         Self {
             old: false,
@@ -69,22 +69,22 @@ impl Phone {
         }
     }
 
-    /// Such a phone, and a handle on it.
+    /// The phone, and a handle on it.
     pub(crate) async fn attach(self) -> (Arc<Self>, Arc<Android>) {
         let (phone, direct) = self.serve();
         let device = Android::attach("helped", direct).await.unwrap();
         (phone, Arc::new(device))
     }
 
-    /// Such a phone, and a connection to it.
-    pub(crate) fn serve(self) -> (Arc<Self>, Arc<Direct>) {
+    /// The phone, and a connection to it.
+    pub(crate) fn serve(self) -> (Arc<Self>, Arc<DirectTransport>) {
         let phone = Arc::new(self);
         let (near, far) = tokio::io::duplex(1 << 16);
         tokio::spawn(daemon::serve(far, Arc::new(Shared(Arc::clone(&phone)))));
-        (phone, Arc::new(Direct::over(near)))
+        (phone, Arc::new(DirectTransport::from_io(near)))
     }
 
-    /// What it was asked by that name.
+    /// The requests with this op.
     pub(crate) fn heard(&self, op: &str) -> Vec<Value> {
         let heard = self.heard.lock().unwrap();
         heard.iter().filter(|said| said["op"] == op).cloned().collect()
@@ -100,7 +100,7 @@ impl Phone {
         }
     }
 
-    /// Until its program has ended.
+    /// Waits until its process has ended.
     pub(crate) async fn until_gone(&self) {
         loop {
             let hears = self.hears.notified();
@@ -111,7 +111,7 @@ impl Phone {
         }
     }
 
-    /// `sync:`, version 1, and of it what tells of a file.
+    /// `sync:`, version 1, only the part that stats a file.
     async fn sync(self: Arc<Self>, mut stream: LinkStream) {
         let mut head = [0; 8];
         while stream.read_exact(&mut head).await.is_ok() {
@@ -126,7 +126,7 @@ impl Phone {
         }
     }
 
-    /// Everything in the shell: `getprop`, and the program.
+    /// Shell commands: `getprop`, and the helper.
     async fn shell(self: Arc<Self>, command: String, mut stream: LinkStream) {
         let framed = !self.old;
         let out = move |words: &str| {
@@ -154,7 +154,7 @@ impl Phone {
             let token = String::from_utf8(token.split_off(token.len() - 33)).unwrap();
             assert!(token.ends_with('\n') && !command.contains(token.trim()), "not in `ps`");
             if self.old {
-                // The terminal gives it back.
+                // The terminal echoes it.
                 stream.write_all(&out(&token)).await.unwrap();
             }
             *self.started.lock().unwrap() = (name, token.trim().to_owned());
@@ -220,7 +220,7 @@ fn frame(header: &Value) -> Vec<u8> {
     [&length[..], &[0; 4], header.as_bytes()].concat()
 }
 
-/// The answer to a request, with its number.
+/// The reply to a request, with its id.
 pub(crate) fn answer(said: &Value, mut answer: Value) -> Said {
     answer["id"] = said["id"].clone();
     Said::Header(answer)
@@ -234,7 +234,7 @@ impl Services for Shared {
         Banner::phone("p", "Helped", "d", Features::read(features))
     }
 
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let phone = Arc::clone(&self.0);
         let service = service.trim_end_matches('\0');
         let listening = format!("localabstract:{}", phone.started.lock().unwrap().0);
@@ -245,7 +245,7 @@ impl Services for Shared {
             return Ok(handler(async move |stream| phone.socket(stream).await));
         }
         let shell = if phone.old { "shell:" } else { "shell,v2,raw:" };
-        let command = service.strip_prefix(shell).ok_or(Refused)?.to_owned();
+        let command = service.strip_prefix(shell).ok_or(ServiceRefused)?.to_owned();
         Ok(handler(async move |stream| phone.shell(command, stream).await))
     }
 }

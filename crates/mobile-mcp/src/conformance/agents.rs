@@ -1,109 +1,113 @@
-//! What an agent has to keep (sections 2, 3.1 and 3.3): what it finds, what it sends, and that it knows its answers apart.
+//! What an agent must do (sections 2, 3.1 and 3.3): discover tools, send requests, and tell responses apart.
 //!
-//! How it finds tools is between it and Android; what it found is held against what is installed. On a phone, by Android's own API; from a
-//! host, out of the packages: the specification's way cannot be gone there, its outcome can be reached.
+//! How an agent finds tools is up to it; its result is compared with what is installed. On a phone it uses Android's
+//! own API. A host has to read the packages: it cannot go the specified way, but it can reach the same result.
 
 use serde_json::Value;
 
-use super::{Must, Verdict, Whose};
-use crate::words::harmless;
-use crate::{Extras, Heard, Response, Status, VERSION, Values};
+use super::{Party, Requirement, Verdict};
+use crate::sanitize::sanitize;
+use crate::{Extras, Response, ResponseMatch, Status, VERSION, Values};
 
-/// Tools are found.
-pub const DISCOVERED: Must = Must {
+/// Tools are discovered.
+pub const DISCOVERED: Requirement = Requirement {
     name: "tools-discovered",
     section: "2",
-    whose: Whose::Agent,
+    party: Party::Agent,
     demands: "The agent discovers tools by the action `mobile.mcp.SERVICE`.",
-    tried: "what it found is held against what is installed: each service with the action, no other",
+    tried: "compare what it found with what is installed: every service with the action and no other",
 };
 
-/// What a tool says of itself is read.
-pub const DESCRIBED: Must = Must {
+/// A tool's name and description are read.
+pub const DESCRIBED: Requirement = Requirement {
     name: "metadata-retrieved",
     section: "2",
-    whose: Whose::Agent,
+    party: Party::Agent,
     demands: "The agent retrieves each tool's name and description from its meta-data.",
-    tried: "what it found is held against what is installed: names and descriptions",
+    tried: "compare what it found with what is installed: names and descriptions",
 };
 
-/// What a tool can do is read.
-pub const LOADED: Must = Must {
+/// A tool's capabilities are read.
+pub const LOADED: Requirement = Requirement {
     name: "descriptor-loaded",
     section: "2",
-    whose: Whose::Agent,
+    party: Party::Agent,
     demands: "The agent loads the descriptor that the meta-data points to.",
-    tried: "what it found is held against what is installed: the ids of the capabilities",
+    tried: "compare what it found with what is installed: capability ids",
 };
 
-/// The request has the specification's form.
-pub const SCHEMA: Must = Must {
+/// The request has the specified form.
+pub const SCHEMA: Requirement = Requirement {
     name: "request-schema",
     section: "3.1",
-    whose: Whose::Agent,
+    party: Party::Agent,
     demands: "The request is `mobile-mcp-request` with version 1.0, an id, a capability and `args`, an object.",
-    tried: "the JSON of a request is looked at",
+    tried: "check the JSON of a request",
 };
 
 /// The service is named.
-pub const ADDRESSED: Must = Must {
+pub const ADDRESSED: Requirement = Requirement {
     name: "service-named",
     section: "3.1",
-    whose: Whose::Agent,
+    party: Party::Agent,
     demands: "The agent names the service by its package and its class.",
-    tried: "the Intent's component is looked at",
+    tried: "check the Intent's component",
 };
 
-/// There is a way back.
-pub const CALLBACK: Must = Must {
+/// There is a callback.
+pub const CALLBACK: Requirement = Requirement {
     name: "callback-provided",
     section: "3.1",
-    whose: Whose::Agent,
+    party: Party::Agent,
     demands: "The agent provides a callback.",
-    tried: "the Intent's extras that are no text are looked at",
+    tried: "check the Intent's extras that are not text",
 };
 
-/// Answers go to their requests.
-pub const CORRELATED: Must = Must {
+/// Responses reach their requests.
+pub const CORRELATED: Requirement = Requirement {
     name: "answers-correlated",
     section: "3.3",
-    whose: Whose::Agent,
-    demands: "The agent correlates each answer with its request by the id.",
-    tried: "two requests to one tool are answered in the other order, one of them twice",
+    party: Party::Agent,
+    demands: "The agent correlates each response with its request by id.",
+    tried: "answer two requests to one tool in reverse order, one of them twice",
 };
 
 /// A tool that is installed, or that an agent found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct DiscoveredTool {
     /// Its package.
     pub package: String,
     /// The full class name of its service.
     pub service: String,
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
-    /// The ids of its capabilities, in its order.
+    /// The ids of its capabilities, in order.
     pub capabilities: Vec<String>,
 }
 
-/// Judges what an agent found, by what is installed.
-pub fn judge_discovery(installed: &[Found], found: &[Found]) -> [(Must, Verdict); 3] {
-    let of = |all: &[Found], one: &Found| {
+/// Compares what an agent found with what is installed.
+pub fn judge_discovery(
+    installed: &[DiscoveredTool],
+    found: &[DiscoveredTool],
+) -> [(Requirement, Verdict); 3] {
+    let of = |all: &[DiscoveredTool], one: &DiscoveredTool| {
         all.iter().find(|it| it.package == one.package && it.service == one.service).cloned()
     };
-    let named =
-        |one: &Found| format!("{}/{}", harmless(&one.package, 120), harmless(&one.service, 120));
+    let named = |one: &DiscoveredTool| {
+        format!("{}/{}", sanitize(&one.package, 120), sanitize(&one.service, 120))
+    };
     let missed = installed.iter().find(|one| of(found, one).is_none());
     let made_up = found.iter().find(|one| of(installed, one).is_none());
     let discovered = match (missed, made_up) {
         (Some(one), _) => Err(format!("{} was not found", named(one))),
-        (None, Some(one)) => Err(format!("{} was found and is no tool", named(one))),
+        (None, Some(one)) => Err(format!("{} was found but is not a tool", named(one))),
         (None, None) => Ok(()),
     };
-    let pairs: Vec<(&Found, Found)> =
+    let pairs: Vec<(&DiscoveredTool, DiscoveredTool)> =
         installed.iter().filter_map(|one| Some((one, of(found, one)?))).collect();
-    let held = |what: &str, same: &dyn Fn(&Found, &Found) -> bool| match pairs
+    let held = |what: &str, same: &dyn Fn(&DiscoveredTool, &DiscoveredTool) -> bool| match pairs
         .iter()
         .find(|(one, other)| !same(one, other))
     {
@@ -117,22 +121,22 @@ pub fn judge_discovery(installed: &[Found], found: &[Found]) -> [(Must, Verdict)
     [(DISCOVERED, verdict(discovered)), (DESCRIBED, verdict(words)), (LOADED, verdict(loaded))]
 }
 
-/// An Intent as an agent sends it.
+/// An Intent as sent by an agent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sent {
-    /// Package and full class name of the service; `None` where the Intent names only an action.
+pub struct SentIntent {
+    /// Package and full class name of the service; `None` if the Intent names only an action.
     pub component: Option<(String, String)>,
     /// Its text extras.
     pub extras: Extras,
-    /// The names of the extras that hold a callback.
+    /// The keys of the extras that hold a callback.
     pub callbacks: Vec<String>,
 }
 
-/// Judges what an agent sent.
-pub fn judge(sent: &Sent) -> [(Must, Verdict); 3] {
+/// Checks what an agent sent.
+pub fn judge(sent: &SentIntent) -> [(Requirement, Verdict); 3] {
     let addressed = match &sent.component {
         Some((package, class)) if !package.is_empty() && !class.is_empty() => Ok(()),
-        _ => Err("the Intent names no service".to_owned()),
+        _ => Err("the Intent does not name a service".to_owned()),
     };
     let called_back = match sent.callbacks.is_empty() {
         false => Ok(()),
@@ -146,15 +150,14 @@ pub fn judge(sent: &Sent) -> [(Must, Verdict); 3] {
 }
 
 fn verdict(held: Result<(), String>) -> Verdict {
-    held.map_or_else(Verdict::Broken, |()| Verdict::Kept)
+    held.map_or_else(Verdict::Violated, |()| Verdict::Met)
 }
 
 fn schema(extras: &Extras) -> Result<(), String> {
-    let text = extras.get("mobile-mcp-request").ok_or("there is no extra `mobile-mcp-request`")?;
+    let text = extras.get("mobile-mcp-request").ok_or("no extra `mobile-mcp-request`")?;
     let whole: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
-    let envelope =
-        whole.get("mobile-mcp-request").ok_or("there is no `mobile-mcp-request` around it")?;
+        serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))?;
+    let envelope = whole.get("mobile-mcp-request").ok_or("no `mobile-mcp-request` envelope")?;
     match envelope.get("version") {
         Some(Value::String(version)) if version == VERSION => {}
         other => return Err(format!("`version` is {}", told(other))),
@@ -176,34 +179,34 @@ fn schema(extras: &Extras) -> Result<(), String> {
 }
 
 fn told(value: Option<&Value>) -> String {
-    value.map_or("missing".into(), |value| harmless(&value.to_string(), 40))
+    value.map_or("missing".into(), |value| sanitize(&value.to_string(), 40))
 }
 
-/// What an agent makes of answers: as [`crate::Pending`] does, or whatever is tried.
-pub trait Correlates {
-    /// A request went out.
+/// What an agent does with responses: [`crate::PendingRequests`], or any implementation under test.
+pub trait Correlator {
+    /// A request was sent.
     fn sent(&mut self, id: &str, capability: &str);
 
-    /// An answer came; the id of the request that it settles, if it settles one.
+    /// A response arrived. Returns the id of the request that it settles, if any.
     fn heard(&mut self, answer: Response) -> Option<String>;
 }
 
-impl Correlates for crate::Pending {
+impl Correlator for crate::PendingRequests {
     fn sent(&mut self, id: &str, capability: &str) {
-        // An id that is taken stays with its request.
-        let _ = self.sent(id, capability, std::time::Duration::MAX);
+        // An id in use stays with its request.
+        let _ = self.on_sent(id, capability, std::time::Duration::MAX);
     }
 
     fn heard(&mut self, answer: Response) -> Option<String> {
-        match self.heard(std::time::Duration::ZERO, Ok(answer)) {
-            Heard::Answer(answer) => Some(answer.id),
+        match self.on_response(std::time::Duration::ZERO, Ok(answer)) {
+            ResponseMatch::Expected(answer) => Some(answer.id),
             _ => None,
         }
     }
 }
 
-/// Tries whether an agent knows its answers apart.
-pub fn judge_correlation(agent: &mut dyn Correlates) -> (Must, Verdict) {
+/// Tests whether an agent tells its responses apart.
+pub fn judge_correlation(agent: &mut dyn Correlator) -> (Requirement, Verdict) {
     agent.sent("first", "do");
     agent.sent("second", "do");
     for (id, settles) in
@@ -218,9 +221,9 @@ pub fn judge_correlation(agent: &mut dyn Correlates) -> (Must, Verdict) {
         };
         let settled = agent.heard(answer);
         if settled.as_deref() != settles {
-            let says = format!("an answer to `{id}` settled {settled:?} instead of {settles:?}");
-            return (CORRELATED, Verdict::Broken(says));
+            let says = format!("a response to `{id}` settled {settled:?}; expected {settles:?}");
+            return (CORRELATED, Verdict::Violated(says));
         }
     }
-    (CORRELATED, Verdict::Kept)
+    (CORRELATED, Verdict::Met)
 }

@@ -1,39 +1,40 @@
-//! An app's files: what an app keeps, and a case for and against each rule.
+//! An app's files: which rules an app keeps, and test cases for and against each rule.
 
-use super::{Must, Verdict, of_files};
+use super::{Requirement, Verdict, of_files};
 use crate::declaration::{CAPABILITIES, DESCRIPTION, NAME};
 use crate::{Declaration, Finding, Mode, Rule, Value, declaration, descriptor};
 
-/// Says of each MUST whether an app keeps it, by what [`declaration::check`] and [`descriptor::check`] found.
-pub fn judge(findings: &[Finding]) -> Vec<(Must, Verdict)> {
-    // Nothing is known of a descriptor that could not be read.
+/// For each MUST, whether an app keeps it, by the findings of [`declaration::check`] and [`descriptor::check`].
+pub fn judge(findings: &[Finding]) -> Vec<(Requirement, Verdict)> {
+    // An unreadable descriptor proves nothing.
     let unread = findings
         .iter()
         .any(|one| matches!(one.rule, Rule::WellFormed | Rule::ToolCapabilities | Rule::Bounds));
-    let verdict = |must: &Must| match findings.iter().find(|one| one.rule.name() == must.name) {
-        Some(finding) if finding.place.line > 0 => {
-            Verdict::Broken(format!("line {}: {}", finding.place.line, finding.says))
-        }
-        Some(finding) => Verdict::Broken(finding.says.clone()),
-        None if unread && must.section.starts_with("1.2.") => {
-            Verdict::Untried("the descriptor could not be read".into())
-        }
-        None => Verdict::Kept,
-    };
+    let verdict =
+        |must: &Requirement| match findings.iter().find(|one| one.rule.name() == must.name) {
+            Some(finding) if finding.place.line > 0 => {
+                Verdict::Violated(format!("line {}: {}", finding.place.line, finding.message))
+            }
+            Some(finding) => Verdict::Violated(finding.message.clone()),
+            None if unread && must.section.starts_with("1.2.") => {
+                Verdict::NotTested("the descriptor could not be read".into())
+            }
+            None => Verdict::Met,
+        };
     of_files().map(|must| (must, verdict(&must))).collect()
 }
 
-/// An app to check, or the part of one.
+/// An app to check, or a part of one.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
+pub enum CaseInput {
     /// Its services with the action `mobile.mcp.SERVICE`.
     Services(Vec<Declaration>),
     /// Its descriptor.
     Descriptor(String),
 }
 
-impl Given {
-    /// What our own checker finds.
+impl CaseInput {
+    /// The findings of our own checker.
     pub fn check(&self) -> Vec<Finding> {
         match self {
             Self::Services(services) => declaration::check(services),
@@ -42,50 +43,50 @@ impl Given {
     }
 }
 
-/// An app that keeps a rule, or one that breaks it and no other.
+/// An app that keeps a rule, or violates only that one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// The rule.
     pub rule: Rule,
-    /// Whether it is broken.
+    /// Whether the app violates it.
     pub broken: bool,
-    /// What is special about the app.
+    /// What is special about this app.
     pub what: &'static str,
     /// The app.
-    pub given: Given,
+    pub given: CaseInput,
 }
 
 impl Case {
-    /// Whether a checker that reports these rules sees it right.
-    pub fn is_right(&self, reported: &[Rule]) -> bool {
+    /// Whether a checker that reports these rules judges the case correctly.
+    pub fn matches(&self, reported: &[Rule]) -> bool {
         let fatal = reported.iter().any(|rule| rule.is_fatal(Mode::Strict));
         if self.broken { reported.contains(&self.rule) } else { !fatal }
     }
 }
 
-/// A case for and a case against each MUST of files, and some more where a rule can be broken in several ways.
+/// A case for and a case against each MUST of an app's files; more where a rule can be violated in several ways.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut case = |rule, broken, what, given| cases.push(Case { rule, broken, what, given });
     for (rule, broken, what, services) in services() {
-        case(rule, broken, what, Given::Services(services));
+        case(rule, broken, what, CaseInput::Services(services));
     }
     for (rule, broken, what, xml) in DESCRIPTORS {
-        // Most of them are about one capability of a descriptor that is right otherwise.
+        // Most cases are one capability of an otherwise correct descriptor.
         let whole = match xml.starts_with("<capability") {
             true => format!(
                 "<mobile-mcp-capabilities version=\"1.0\">\n{xml}\n</mobile-mcp-capabilities>"
             ),
             false => (*xml).to_owned(),
         };
-        case(*rule, *broken, what, Given::Descriptor(whole));
+        case(*rule, *broken, what, CaseInput::Descriptor(whole));
     }
     cases
 }
 
-type OfServices = (Rule, bool, &'static str, Vec<Declaration>);
+type ServiceCase = (Rule, bool, &'static str, Vec<Declaration>);
 
-fn services() -> Vec<OfServices> {
+fn services() -> Vec<ServiceCase> {
     let good = service();
     let with = |change: &dyn Fn(&mut Declaration)| {
         let mut changed = service();
@@ -150,7 +151,7 @@ fn services() -> Vec<OfServices> {
         (
             Rule::Resolved,
             true,
-            "the name is a resource that is not there",
+            "the name is a resource that does not exist",
             saying(NAME, Value::Reference(0x7f01_0001)),
         ),
     ]
@@ -171,7 +172,7 @@ fn service() -> Declaration {
     }
 }
 
-/// Rule, whether it is broken, what is special, and the descriptor or one capability of it.
+/// Rule, whether it is violated, what is special, and the descriptor or one capability of it.
 const DESCRIPTORS: &[(Rule, bool, &str, &str)] = &[
     (
         Rule::WellFormed,
@@ -191,14 +192,19 @@ const DESCRIPTORS: &[(Rule, bool, &str, &str)] = &[
         "there is a document type",
         "<!DOCTYPE a [<!ENTITY b \"c\">]><mobile-mcp-capabilities version=\"1.0\"/>",
     ),
-    (Rule::WellFormed, true, "it is no XML", "{\"capabilities\": []}"),
+    (Rule::WellFormed, true, "it is not XML", "{\"capabilities\": []}"),
     (
         Rule::Root,
         false,
         "the root is the specification's",
         "<mobile-mcp-capabilities version=\"1.0\"/>",
     ),
-    (Rule::Root, true, "the root is the one of an older text", "<mcp version=\"1.0\"/>"),
+    (
+        Rule::Root,
+        true,
+        "the root of an older version of the specification",
+        "<mcp version=\"1.0\"/>",
+    ),
     (Rule::RootVersion, false, "the version is 1.0", "<mobile-mcp-capabilities version=\"1.0\"/>"),
     (Rule::RootVersion, true, "there is no version", "<mobile-mcp-capabilities/>"),
     (Rule::RootVersion, true, "the version is 2.0", "<mobile-mcp-capabilities version=\"2.0\"/>"),
@@ -223,13 +229,13 @@ const DESCRIPTORS: &[(Rule, bool, &str, &str)] = &[
     (
         Rule::CapabilityIdUnique,
         false,
-        "two capabilities have ids of their own",
+        "two capabilities have different ids",
         "<capability id=\"a\" description=\"d\" version=\"1\"/><capability id=\"b\" description=\"d\" version=\"1\"/>",
     ),
     (
         Rule::CapabilityIdUnique,
         true,
-        "two capabilities have one id",
+        "two capabilities share an id",
         "<capability id=\"a\" description=\"d\" version=\"1\"/><capability id=\"a\" description=\"e\" version=\"1\"/>",
     ),
     (
@@ -325,13 +331,13 @@ const DESCRIPTORS: &[(Rule, bool, &str, &str)] = &[
     (
         Rule::ParamRequired,
         false,
-        "a parameter is not required and says so; the output need not say it",
+        "an input parameter is explicitly optional; an output parameter omits `required`",
         "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" required=\"false\" description=\"d\"/></input><output><param name=\"q\" type=\"string\" description=\"d\"/></output></capability>",
     ),
     (
         Rule::ParamRequired,
         true,
-        "a parameter of the input does not say it",
+        "an input parameter omits `required`",
         "<capability id=\"a\" description=\"d\" version=\"1\"><input><param name=\"p\" type=\"string\" description=\"d\"/></input></capability>",
     ),
     (

@@ -1,34 +1,35 @@
-//! Each MUST of the specification with what shows whether it is kept: a suite for apps, for tool runtimes, for agents.
+//! Every MUST of the specification with a test for it: a conformance suite for apps, tool runtimes and agents.
 //!
-//! * [`MUSTS`] is the list; [`table`] prints it for the documents.
-//! * [`files`] is about an app's files: [`files::judge`] says of each rule whether an app keeps it, [`files::cases`] tries whoever checks
-//!   files (ours, or a stranger's) with an app that keeps the rule and one that breaks it.
-//! * [`probes`] is about a tool that runs: [`probes::plan`] makes requests, [`probes::judge`] looks at what came back. Whoever runs them
-//!   brings the wire: a [`crate::Dispatcher`] in the same process ([`probes::run`]), or a phone ([`probes::Run`]).
-//! * [`agents`] is about what an agent finds and sends, and whether it knows its answers apart.
+//! * [`MUSTS`] is the list; [`table`] prints it for the docs.
+//! * [`files`] covers an app's files: [`files::judge`] reports which rules an app keeps; [`files::cases`] tests any
+//!   checker, ours or another, with an app that keeps each rule and one that violates it.
+//! * [`probes`] covers a running tool: [`probes::plan`] creates requests, [`probes::trust_status`] checks the responses. The
+//!   caller brings the transport: a [`crate::Dispatcher`] in the same process ([`probes::run`]) or a phone
+//!   ([`probes::FlowRunner`]).
+//! * [`agents`] covers what an agent discovers and sends, and whether it tells its responses apart.
 //!
-//! No I/O, no time and no randomness: ids are made by the caller.
+//! No I/O, clock or randomness: the caller supplies the ids.
 
 pub mod agents;
 pub mod files;
-mod form;
 pub mod probes;
+mod response_form;
 
 use super::{Mode, Rule};
 
-/// Who has to keep a MUST.
+/// Who must keep a MUST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Whose {
+pub enum Party {
     /// The tool app's files: its manifest and its descriptor.
     Files,
-    /// The tool's service, while it runs.
+    /// The tool's running service.
     Tool,
     /// The agent.
     Agent,
 }
 
-impl Whose {
-    /// The word for it in output.
+impl Party {
+    /// The word used in output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Files => "app's files",
@@ -38,24 +39,24 @@ impl Whose {
     }
 }
 
-/// A MUST of the specification, or what follows from one.
+/// A MUST of the specification, or a consequence of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Must {
-    /// Its name; of files, that of the [`Rule`].
+pub struct Requirement {
+    /// Its name; for files, the name of the [`Rule`].
     pub name: &'static str,
-    /// The section that has it; empty for what is only sensible.
+    /// Its section; empty if it is only good sense.
     pub section: &'static str,
-    /// Who has to keep it.
-    pub whose: Whose,
-    /// What it demands.
+    /// Who must keep it.
+    pub party: Party,
+    /// The requirement.
     pub demands: &'static str,
-    /// How it is tried.
+    /// How it is tested.
     pub tried: &'static str,
 }
 
-/// What of the specification a running tool and an agent have to keep. Those of files are the rules ([`Rule`]) that have a section and are
-/// fatal to lint.
-pub const MUSTS: &[Must] = &[
+/// What the specification requires of a running tool and of an agent. The requirements for files are the rules
+/// ([`Rule`]) that have a section and are fatal to lint.
+pub const MUSTS: &[Requirement] = &[
     probes::EXTRACTED,
     probes::VERSION,
     probes::ID,
@@ -76,54 +77,54 @@ pub const MUSTS: &[Must] = &[
 ];
 
 /// The MUSTs of files.
-pub fn of_files() -> impl Iterator<Item = Must> {
+pub fn of_files() -> impl Iterator<Item = Requirement> {
     let rules =
         Rule::ALL.iter().filter(|rule| !rule.section().is_empty() && rule.is_fatal(Mode::Strict));
-    rules.map(|rule| Must {
+    rules.map(|rule| Requirement {
         name: rule.name(),
         section: rule.section(),
-        whose: Whose::Files,
-        demands: rule.demands(),
-        tried: "the manifest and the descriptor are read",
+        party: Party::Files,
+        demands: rule.requirement(),
+        tried: "the manifest and the descriptor are checked",
     })
 }
 
-/// What came of trying a MUST.
+/// The result of testing a MUST.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It is kept.
-    Kept,
-    /// It is not: what was seen instead.
-    Broken(String),
-    /// The tool did not answer, so that nothing can be said. Whether it answers at all is a MUST of its own.
-    Silent,
-    /// It was not tried: why, and what would be needed.
-    Untried(String),
+    Met,
+    /// It is violated: what was seen instead.
+    Violated(String),
+    /// The tool did not respond, so nothing is known. Whether it responds at all is a MUST of its own.
+    NoReply,
+    /// It was not tested: why, and what the test needs.
+    NotTested(String),
 }
 
 impl Verdict {
-    /// The word for it in output.
+    /// The word used in output.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Kept => "kept",
-            Self::Broken(_) => "broken",
-            Self::Silent => "silent",
-            Self::Untried(_) => "untried",
+            Self::Met => "kept",
+            Self::Violated(_) => "broken",
+            Self::NoReply => "silent",
+            Self::NotTested(_) => "untried",
         }
     }
 }
 
-/// The MUSTs as a table in Markdown, for the documents.
+/// The MUSTs as a Markdown table, for the docs.
 pub fn table() -> String {
     let mut table = String::from(
-        "| must | section | whose | demands | how it is tried |\n|---|---|---|---|---|\n",
+        "| requirement | section | party | statement | how it is tested |\n|---|---|---|---|---|\n",
     );
     for must in of_files().chain(MUSTS.iter().copied()) {
         let section = if must.section.is_empty() { "ours" } else { must.section };
         table.push_str(&format!(
             "| `{}` | {section} | {} | {} | {} |\n",
             must.name,
-            must.whose.name(),
+            must.party.name(),
             must.demands,
             must.tried,
         ));

@@ -1,133 +1,135 @@
-//! A running tool, asked: requests, and what must come back (section 3.2).
+//! Probes a running tool: requests, and the responses that must come back (section 3.2).
 //!
-//! Most of it can be seen from requests that no tool may carry out, so that they do nothing to a real app that keeps the rules: a capability
-//! that it does not have, a required argument left out. The rest needs calls that act; they are made only of capabilities that the caller
-//! names, with the caller's arguments ([`Care`]).
+//! Most requirements can be tested with requests that no tool may execute, so a correct app is not changed: an unknown
+//! capability, a missing required argument. The rest needs calls that act; these go only to capabilities that the
+//! caller names, with the caller's arguments ([`ProbeOptions`]).
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Must, Verdict, Whose, form};
-use crate::words::harmless;
-use crate::{Capability, Descriptor, Extras, Keys, Kind, Request, Response, Status, Values};
+use super::{Party, Requirement, Verdict, response_form};
+use crate::sanitize::sanitize;
+use crate::{
+    Capability, Descriptor, ExtraKeys, Extras, ParamType, Request, Response, Status, Values,
+};
 
-/// The tool finds the request where the specification puts it.
-pub const EXTRACTED: Must = Must {
+/// The tool reads the request from the specified extra.
+pub const EXTRACTED: Requirement = Requirement {
     name: "request-extracted",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The tool takes the request out of the extra `mobile-mcp-request`.",
-    tried: "a capability that does not exist is asked for under that extra alone; there is an answer",
+    party: Party::Tool,
+    demands: "The tool reads the request from the extra `mobile-mcp-request`.",
+    tried: "request an unknown capability under that extra only; expect a response",
 };
 
-/// The tool looks at the version.
-pub const VERSION: Must = Must {
+/// The tool checks the version.
+pub const VERSION: Requirement = Requirement {
     name: "version-validated",
     section: "3.2",
-    whose: Whose::Tool,
+    party: Party::Tool,
     demands: "The tool validates the version of the request.",
-    tried: "a call that would be carried out names version 9.9; the answer is a failure",
+    tried: "make a valid call with version 9.9; expect a failure",
 };
 
-/// The answer repeats the id.
-pub const ID: Must = Must {
+/// The response repeats the id.
+pub const ID: Requirement = Requirement {
     name: "id-repeated",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The tool records the request's id and answers with the same.",
-    tried: "two requests have ids of their own; each answer has its request's",
+    party: Party::Tool,
+    demands: "The tool records the request's id and repeats it in its response.",
+    tried: "send two requests with different ids; each response has its request's id",
 };
 
-/// The capability is one of the tool's.
-pub const CAPABILITY: Must = Must {
+/// The tool checks the capability.
+pub const CAPABILITY: Requirement = Requirement {
     name: "capability-verified",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The tool verifies that the capability is one that it supports.",
-    tried: "a capability that does not exist is asked for; the answer is a failure",
+    party: Party::Tool,
+    demands: "The tool verifies that it supports the capability.",
+    tried: "request an unknown capability; expect a failure",
 };
 
-/// Required parameters are there.
-pub const REQUIRED: Must = Must {
+/// Required parameters are present.
+pub const REQUIRED: Requirement = Requirement {
     name: "required-validated",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The tool validates that the required parameters are there.",
-    tried: "each capability with required parameters is called without any; the answer is a failure",
+    party: Party::Tool,
+    demands: "The tool validates that all required parameters are present.",
+    tried: "call each capability that has required parameters without arguments; expect a failure",
 };
 
-/// Parameters are of their types.
-pub const TYPES: Must = Must {
+/// Parameters have the right types.
+pub const TYPES: Requirement = Requirement {
     name: "types-validated",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The tool validates that parameters are of the types that the descriptor names.",
-    tried: "a call that would be carried out has one value of another type; the answer is a failure",
+    party: Party::Tool,
+    demands: "The tool validates that parameters have the types that the descriptor names.",
+    tried: "make a valid call with one value of another type; expect a failure",
 };
 
-/// What is valid is done.
-pub const INVOKED: Must = Must {
+/// A valid request is executed.
+pub const INVOKED: Requirement = Requirement {
     name: "capability-invoked",
     section: "3.2",
-    whose: Whose::Tool,
+    party: Party::Tool,
     demands: "The tool invokes the capability when the request is valid.",
-    tried: "a capability is called with the caller's arguments; the answer is a success of that capability",
+    tried: "call a capability with the given arguments; expect a success of that capability",
 };
 
-/// The answer has the specification's form.
-pub const RESPONSE: Must = Must {
+/// The response has the specified form.
+pub const RESPONSE: Requirement = Requirement {
     name: "response-schema",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The answer is `mobile-mcp-response` with version 1.0, id, capability and status.",
-    tried: "a capability that does not exist is asked for; the answer's JSON is looked at",
+    party: Party::Tool,
+    demands: "The response is `mobile-mcp-response` with version 1.0, id, capability and status.",
+    tried: "request an unknown capability; check the JSON of the response",
 };
 
-/// What it gives has the specification's form.
-pub const OUTPUT: Must = Must {
+/// The output has the specified form.
+pub const OUTPUT: Requirement = Requirement {
     name: "output-schema",
     section: "3.2",
-    whose: Whose::Tool,
-    demands: "The output is a list of `{name, type, value}` with names and types of the descriptor.",
-    tried: "a capability is called with the caller's arguments; the output's JSON is looked at",
+    party: Party::Tool,
+    demands: "The output is a list of `{name, type, value}` with the descriptor's names and types.",
+    tried: "call a capability with the given arguments; check the JSON of the output",
 };
 
-/// Broken requests do not end it.
-pub const SURVIVES: Must = Must {
+/// The tool survives broken requests.
+pub const SURVIVES: Requirement = Requirement {
     name: "survives-broken-requests",
     section: "",
-    whose: Whose::Tool,
-    demands: "A request that is no JSON does not end the tool.",
-    tried: "after one, a capability that does not exist is asked for; there is an answer",
+    party: Party::Tool,
+    demands: "The tool survives a request that is not JSON.",
+    tried: "send one, then request an unknown capability; expect a response",
 };
 
 /// What the tool may be made to do.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Care {
-    /// The capabilities that may be called, each with arguments that do no harm; none for one that takes nothing is an empty object. They
-    /// are called several times.
+pub struct ProbeOptions {
+    /// The capabilities that may be called, each with harmless arguments; use an empty object for a capability without
+    /// parameters. Each is called several times.
     pub calls: BTreeMap<String, Values>,
 }
 
-/// A request, and what is looked for in its answer.
+/// A request, and what its response must be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    /// What it tries.
-    pub must: Must,
-    /// What is done, in words; of a capability, with its id.
+    /// What it tests.
+    pub must: Requirement,
+    /// What it does, with the capability's id.
     pub what: String,
-    /// The request's id; empty where it has none that could be answered.
+    /// The request's id; empty if there is none to answer.
     pub id: String,
-    /// What is sent.
+    /// The Intent's extras.
     pub extras: Extras,
-    /// What is looked for.
-    expect: Expect,
+    /// The expected response.
+    expect: Expectation,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Expect {
-    /// Whatever comes, or nothing.
+enum Expectation {
+    /// Any response, or none.
     Nothing,
     AnyAnswer,
     SameId,
@@ -137,40 +139,44 @@ enum Expect {
     Output(Box<Capability>),
 }
 
-/// What is to be sent to a tool, in order, and what cannot be tried.
+/// The probes for a tool, in order, and what cannot be tested.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// To be sent one after another.
     pub probes: Vec<Probe>,
-    /// What is not tried and why, in words.
-    pub untried: Vec<(Must, String)>,
+    /// What is not tested, and why.
+    pub not_tested: Vec<(Requirement, String)>,
 }
 
-/// What came of a probe, or of what could not be tried.
+/// The result of a probe, or of a test that was not possible.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
-    /// What was tried.
-    pub must: Must,
-    /// What was done, in words; empty where it was not tried.
+pub struct ProbeResult {
+    /// What was tested.
+    pub must: Requirement,
+    /// What was done; empty if it was not tested.
     pub what: String,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
 }
 
-/// The most capabilities that are each asked without their required arguments.
+/// Limit on the capabilities that are called without their required arguments.
 const MOST_ASKED: usize = 16;
 
-/// Plans the requests to a tool with this descriptor. `next_id` makes ids: each must be new.
-pub fn plan(descriptor: &Descriptor, care: &Care, next_id: &mut dyn FnMut() -> String) -> Plan {
-    let mut planned = Planned { plan: Plan::default(), next_id };
-    let stranger = stranger(descriptor);
-    let asks = format!("asks for `{stranger}`, which it does not have");
+/// Plans the probes for a tool with this descriptor. `next_id` must return a new id each time.
+pub fn plan(
+    descriptor: &Descriptor,
+    care: &ProbeOptions,
+    next_id: &mut dyn FnMut() -> String,
+) -> Plan {
+    let mut planned = PlanBuilder { plan: Plan::default(), next_id };
+    let stranger = unknown_id(descriptor);
+    let asks = format!("requests `{stranger}`, which the tool does not have");
     for (must, expect) in [
-        (EXTRACTED, Expect::AnyAnswer),
-        (ID, Expect::SameId),
-        (ID, Expect::SameId),
-        (CAPABILITY, Expect::Failure),
-        (RESPONSE, Expect::Schema(stranger.clone())),
+        (EXTRACTED, Expectation::AnyAnswer),
+        (ID, Expectation::SameId),
+        (ID, Expectation::SameId),
+        (CAPABILITY, Expectation::Failure),
+        (RESPONSE, Expectation::Schema(stranger.clone())),
     ] {
         planned.probe(must, asks.clone(), &stranger, &Values::new(), expect);
     }
@@ -180,12 +186,12 @@ pub fn plan(descriptor: &Descriptor, care: &Care, next_id: &mut dyn FnMut() -> S
     for capability in asked.by_ref().take(MOST_ASKED) {
         any = true;
         let what = format!("calls `{}` without arguments", shown(&capability.id));
-        planned.probe(REQUIRED, what, &capability.id, &Values::new(), Expect::Failure);
+        planned.probe(REQUIRED, what, &capability.id, &Values::new(), Expectation::Failure);
     }
     if !any {
         planned.untried(REQUIRED, "no capability has required parameters");
     }
-    acting(descriptor, care, &mut planned);
+    side_effect_probes(descriptor, care, &mut planned);
     let garbage =
         Extras::from([("mobile-mcp-request".to_owned(), "{\"mobile-mcp-request\":".to_owned())]);
     let what = "sends half a JSON object".to_owned();
@@ -194,23 +200,22 @@ pub fn plan(descriptor: &Descriptor, care: &Care, next_id: &mut dyn FnMut() -> S
         what,
         id: String::new(),
         extras: garbage,
-        expect: Expect::Nothing,
+        expect: Expectation::Nothing,
     });
-    planned.probe(SURVIVES, asks, &stranger, &Values::new(), Expect::AnyAnswer);
+    planned.probe(SURVIVES, asks, &stranger, &Values::new(), Expectation::AnyAnswer);
     planned.plan
 }
 
 /// The probes that make a tool act.
-fn acting(descriptor: &Descriptor, care: &Care, planned: &mut Planned<'_>) {
+fn side_effect_probes(descriptor: &Descriptor, care: &ProbeOptions, planned: &mut PlanBuilder<'_>) {
     let allowed =
         descriptor.capabilities.iter().filter_map(|one| Some((one, care.calls.get(&one.id)?)));
     let calls: Vec<_> = allowed.collect();
     let mut mistyped = false;
     for (capability, arguments) in &calls {
         let id = shown(&capability.id);
-        if let Some(refusal) = capability.refusal(arguments) {
-            planned
-                .untried(INVOKED, &format!("the arguments given for `{id}` do not fit: {refusal}"));
+        if let Some(refusal) = capability.argument_error(arguments) {
+            planned.untried(INVOKED, &format!("the arguments for `{id}` do not match: {refusal}"));
             continue;
         }
         let what = format!("calls `{id}`");
@@ -219,12 +224,12 @@ fn acting(descriptor: &Descriptor, care: &Care, planned: &mut Planned<'_>) {
             what.clone(),
             &capability.id,
             arguments,
-            Expect::SuccessOf(capability.id.clone()),
+            Expectation::SuccessOf(capability.id.clone()),
         );
-        let expect = Expect::Output(Box::new((*capability).clone()));
+        let expect = Expectation::Output(Box::new((*capability).clone()));
         planned.probe(OUTPUT, what, &capability.id, arguments, expect);
         let what = format!("calls `{id}` in version 9.9");
-        planned.probe(VERSION, what, &capability.id, arguments, Expect::Failure);
+        planned.probe(VERSION, what, &capability.id, arguments, Expectation::Failure);
         if let Some(probe) = planned.plan.probes.last_mut() {
             for text in probe.extras.values_mut() {
                 *text = text.replacen(
@@ -234,27 +239,27 @@ fn acting(descriptor: &Descriptor, care: &Care, planned: &mut Planned<'_>) {
                 );
             }
         }
-        if let Some((name, arguments)) = mistyping(capability, arguments) {
+        if let Some((name, arguments)) = wrong_type_arguments(capability, arguments) {
             mistyped = true;
             let what = format!("calls `{id}` with another type for `{}`", shown(&name));
-            planned.probe(TYPES, what, &capability.id, &arguments, Expect::Failure);
+            planned.probe(TYPES, what, &capability.id, &arguments, Expectation::Failure);
         }
     }
     if calls.is_empty() {
         for must in [INVOKED, OUTPUT, VERSION, TYPES] {
-            planned.untried(must, "needs a capability that may be called, with arguments for it");
+            planned.untried(must, "needs a capability that may be called, with its arguments");
         }
     } else if !mistyped {
         planned.untried(TYPES, "no capability that may be called has parameters");
     }
 }
 
-/// The arguments with one of another type: a list where there is to be a word, a word where there is to be anything else.
-fn mistyping(capability: &Capability, arguments: &Values) -> Option<(String, Values)> {
-    let param = capability.input.iter().find(|param| Kind::of(&param.written).is_some())?;
+/// The arguments with one value of the wrong type: a list instead of a string, a string instead of anything else.
+fn wrong_type_arguments(capability: &Capability, arguments: &Values) -> Option<(String, Values)> {
+    let param = capability.input.iter().find(|param| ParamType::of(&param.written).is_some())?;
     let wrong = match param.kind {
-        Kind::String => json!(["thumbwire"]),
-        Kind::Boolean | Kind::Integer | Kind::Number => json!("thumbwire"),
+        ParamType::String => json!(["thumbwire"]),
+        ParamType::Boolean | ParamType::Integer | ParamType::Number => json!("thumbwire"),
     };
     let mut arguments = arguments.clone();
     arguments.insert(param.name.clone(), wrong);
@@ -262,7 +267,7 @@ fn mistyping(capability: &Capability, arguments: &Values) -> Option<(String, Val
 }
 
 /// An id that no capability of the tool has.
-fn stranger(descriptor: &Descriptor) -> String {
+fn unknown_id(descriptor: &Descriptor) -> String {
     let mut id = "thumbwire_no_such_capability".to_owned();
     while descriptor.capability(&id).is_some() {
         id.push('_');
@@ -270,120 +275,125 @@ fn stranger(descriptor: &Descriptor) -> String {
     id
 }
 
-struct Planned<'a> {
+struct PlanBuilder<'a> {
     plan: Plan,
     next_id: &'a mut dyn FnMut() -> String,
 }
 
-impl Planned<'_> {
+impl PlanBuilder<'_> {
     fn probe(
         &mut self,
-        must: Must,
+        must: Requirement,
         what: String,
         capability: &str,
         arguments: &Values,
-        expect: Expect,
+        expect: Expectation,
     ) {
         let id = (self.next_id)();
         let request =
             Request { id: id.clone(), capability: capability.into(), arguments: arguments.clone() };
-        // The specification's JSON and nothing beside it: other dialects would hide that a tool does not know this one.
+        // Only the specified JSON: other formats would hide that a tool does not read this one.
         let extras =
             Extras::from([("mobile-mcp-request".to_owned(), request.to_json().to_string())]);
         self.plan.probes.push(Probe { must, what, id, extras, expect });
     }
 
-    fn untried(&mut self, must: Must, why: &str) {
-        self.plan.untried.push((must, why.to_owned()));
+    fn untried(&mut self, must: Requirement, why: &str) {
+        self.plan.not_tested.push((must, why.to_owned()));
     }
 }
 
-/// Judges what came back to a probe: `None` where nothing came in time.
+/// Judges the response to a probe; `None` means that none arrived in time.
 pub fn judge(probe: &Probe, answer: Option<&Extras>) -> Verdict {
     let read = match (answer, &probe.expect) {
-        (_, Expect::Nothing) => return Verdict::Kept,
-        (None, Expect::AnyAnswer) => return Verdict::Broken("there was no answer".into()),
-        (None, _) => return Verdict::Silent,
-        (Some(_), Expect::AnyAnswer) => return Verdict::Kept,
-        (Some(answer), Expect::Schema(capability)) => {
-            return verdict(form::schema(answer, capability));
+        (_, Expectation::Nothing) => return Verdict::Met,
+        (None, Expectation::AnyAnswer) => return Verdict::Violated("no response".into()),
+        (None, _) => return Verdict::NoReply,
+        (Some(_), Expectation::AnyAnswer) => return Verdict::Met,
+        (Some(answer), Expectation::Schema(capability)) => {
+            return verdict(response_form::schema(answer, capability));
         }
-        (Some(answer), _) => Response::read(answer, &Keys::default()),
+        (Some(answer), _) => Response::read(answer, &ExtraKeys::default()),
     };
     let (read, answer) = match (read, answer) {
         (Ok(read), Some(answer)) => (read, answer),
-        // That an answer can be read is what `response-schema` is about.
-        _ => return Verdict::Silent,
+        // An unreadable response counts against `response-schema` only.
+        _ => return Verdict::NoReply,
     };
-    let said = || format!("{}: {}", read.status.name(), harmless(&read.message, 120));
+    let said = || format!("{}: {}", read.status.name(), sanitize(&read.message, 120));
     match &probe.expect {
-        Expect::SameId if read.id != probe.id => {
-            Verdict::Broken(format!("the id was `{}` instead of `{}`", shown(&read.id), probe.id))
+        Expectation::SameId if read.id != probe.id => {
+            Verdict::Violated(format!("the id is `{}`; expected `{}`", shown(&read.id), probe.id))
         }
-        Expect::Failure if read.status == Status::Success => Verdict::Broken(said()),
-        Expect::SuccessOf(_) if read.status == Status::Failure => Verdict::Broken(said()),
-        Expect::SuccessOf(id) if read.capability != *id => Verdict::Broken(format!(
-            "the capability was `{}` instead of `{}`",
+        Expectation::Failure if read.status == Status::Success => Verdict::Violated(said()),
+        Expectation::SuccessOf(_) if read.status == Status::Failure => Verdict::Violated(said()),
+        Expectation::SuccessOf(id) if read.capability != *id => Verdict::Violated(format!(
+            "the capability is `{}`; expected `{}`",
             shown(&read.capability),
             shown(id)
         )),
-        // What a failure gives says nothing of what a success would; that it fails is `capability-invoked`.
-        Expect::Output(_) if read.status == Status::Failure => Verdict::Silent,
-        Expect::Output(capability) => verdict(form::output(answer, capability)),
-        _ => Verdict::Kept,
+        // A failure's output says nothing about a success; that it failed counts against `capability-invoked`.
+        Expectation::Output(_) if read.status == Status::Failure => Verdict::NoReply,
+        Expectation::Output(capability) => verdict(response_form::output(answer, capability)),
+        _ => Verdict::Met,
     }
 }
 
 fn verdict(held: Result<(), String>) -> Verdict {
-    held.map_or_else(Verdict::Broken, |()| Verdict::Kept)
+    held.map_or_else(Verdict::Violated, |()| Verdict::Met)
 }
 
-/// A plan being carried out, one probe after another. A tool that does not answer the first is asked no more: each would cost a time-out.
+/// Runs a plan, one probe after another. A tool that ignores the first probe gets no more: each would cost a time-out.
 #[derive(Debug)]
 pub struct Run {
-    /// What is left, the next one last.
+    /// The remaining probes, next one last.
     left: Vec<Probe>,
-    untried: Vec<(Must, String)>,
-    judged: Vec<Judged>,
+    not_tested: Vec<(Requirement, String)>,
+    judged: Vec<ProbeResult>,
     is_silent: bool,
 }
 
 impl Run {
-    /// Begins.
+    /// Starts a run.
     pub fn new(mut plan: Plan) -> Self {
         plan.probes.reverse();
-        Self { left: plan.probes, untried: plan.untried, judged: Vec::new(), is_silent: false }
+        Self {
+            left: plan.probes,
+            not_tested: plan.not_tested,
+            judged: Vec::new(),
+            is_silent: false,
+        }
     }
 
-    /// What is to be sent now; `None` when all is done.
+    /// The next probe to send; `None` when done.
     pub fn next(&self) -> Option<&Probe> {
         self.left.last().filter(|_| !self.is_silent)
     }
 
-    /// What came back to it: `None` where nothing came in time.
+    /// Records the response to it; `None` means that none arrived in time.
     pub fn heard(&mut self, answer: Option<&Extras>) {
         let Some(probe) = self.left.pop() else { return };
         let verdict = judge(&probe, answer);
         self.is_silent |= probe.must == EXTRACTED && answer.is_none();
-        self.judged.push(Judged { must: probe.must, what: probe.what, verdict });
+        self.judged.push(ProbeResult { must: probe.must, what: probe.what, verdict });
     }
 
-    /// What came of all of it; what was not sent any more is [`Verdict::Silent`].
-    pub fn finish(mut self) -> Vec<Judged> {
+    /// All results; probes that were not sent are [`Verdict::NoReply`].
+    pub fn finish(mut self) -> Vec<ProbeResult> {
         while let Some(Probe { must, what, .. }) = self.left.pop() {
-            self.judged.push(Judged { must, what, verdict: Verdict::Silent });
+            self.judged.push(ProbeResult { must, what, verdict: Verdict::NoReply });
         }
-        self.judged.extend(self.untried.into_iter().map(|(must, why)| Judged {
+        self.judged.extend(self.not_tested.into_iter().map(|(must, why)| ProbeResult {
             must,
             what: String::new(),
-            verdict: Verdict::Untried(why),
+            verdict: Verdict::NotTested(why),
         }));
         self.judged
     }
 }
 
-/// Runs the suite against a tool that answers at once.
-pub fn run(plan: Plan, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<Judged> {
+/// Runs the suite against a tool that responds at once.
+pub fn run(plan: Plan, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<ProbeResult> {
     let mut run = Run::new(plan);
     while let Some(probe) = run.next() {
         let answer = tool(&probe.extras);
@@ -393,5 +403,5 @@ pub fn run(plan: Plan, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<J
 }
 
 fn shown(words: &str) -> String {
-    harmless(words, 60)
+    sanitize(words, 60)
 }

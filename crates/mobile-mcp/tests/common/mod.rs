@@ -1,9 +1,9 @@
-//! A tool to talk to.
+//! A sample tool to call.
 
 use serde_json::{Value, json};
 use thumbwire_mobile_mcp::{Descriptor, Dispatcher, Output, Tool, Values, descriptor};
 
-/// The tool of the specification's authors: three capabilities for a day's attendance.
+/// The tool of the specification's authors: three capabilities around a day's attendance.
 const CLOCK_IN: &str = include_str!("../clock_in.xml");
 
 pub(crate) struct ClockIn {

@@ -7,49 +7,54 @@ use clap::ValueEnum as _;
 use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
-use super::{Device, Ended, SurfaceName, app_tools, exit_code, print, session};
-use crate::action::Call;
-use crate::agent::task;
+use super::{CliError, DeviceFlags, ToolsetName, app_tools, exit_code, print, session};
 use crate::config::Config;
-use crate::keep::Keep;
-use crate::surface::{Content, Reply};
+use thumbwire_core::action::Call;
+use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::toolset::{Content, Reply};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The tool's name; `thumbwire tools` lists them, `thumbwire tools NAME` tells what one takes
+    /// Name of the tool; see `thumbwire tools` and `thumbwire tools NAME`
     tool: String,
-    /// Its arguments, a JSON object
+    /// Arguments, as a JSON object
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     #[command(flatten)]
-    device: Device,
+    device: DeviceFlags,
     #[command(flatten)]
-    allow: app_tools::Allow,
-    /// Which tools
-    #[arg(long, value_enum, default_value = "mobile")]
-    surface: SurfaceName,
+    allow: app_tools::AllowFlags,
+    /// Toolset of the tool
+    #[arg(
+        long = "toolset",
+        alias = "surface",
+        value_name = "TOOLSET",
+        value_enum,
+        default_value = "mobile"
+    )]
+    surface: ToolsetName,
     /// Print the whole result as JSON
     #[arg(long)]
     json: bool,
-    /// Where pictures are written; what a tool saves lies in its folders `assets/` and `logs/`
+    /// Directory for images; files that the tool saves go to `assets/` and `logs/` in it
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let surface = arguments.surface.surface();
     let Some(tool) = surface.tool(&arguments.tool) else {
-        return Err(Ended::usage(not_there(&arguments.tool)));
+        return Err(CliError::usage(not_there(&arguments.tool)));
     };
     let given: Map<String, Value> =
         serde_json::from_str(&arguments.arguments).map_err(|error| {
-            Ended::usage(format!(
-                "the arguments must be one JSON object such as '{{\"x\": 1}}': {error}"
+            CliError::usage(format!(
+                "invalid arguments: expected one JSON object such as '{{\"x\": 1}}': {error}"
             ))
         })?;
     let apps = arguments.allow.options(config)?;
-    let session = session(config, arguments.device).leaving_screens();
-    let session = session.with_files(Keep::new(&arguments.out)).with_bridge(apps);
+    let session = session(config, arguments.device).with_orientation_kept();
+    let session = session.with_files(ArtifactStore::new(&arguments.out)).with_app_tool_host(apps);
     let reply = surface.answer(tool, given, Call::within(tool.budget), &session).await;
     session.end().await;
     if arguments.json {
@@ -60,30 +65,31 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     Ok(reply.cause.as_ref().map_or(u8::from(reply.is_error), exit_code))
 }
 
-/// What is wrong with a tool's name that the surface does not have: one of another surface needs to be asked for there.
+/// The error for a tool that this toolset lacks. Names the toolsets that have it.
 fn not_there(tool: &str) -> String {
-    let surfaces = SurfaceName::value_variants().iter().map(|name| name.surface());
+    let surfaces = ToolsetName::value_variants().iter().map(|name| name.surface());
     let others = surfaces.filter(|surface| surface.tool(tool).is_some());
-    let others: Vec<_> = others.map(|surface| format!("`--surface {}`", surface.name)).collect();
+    let others: Vec<_> = others.map(|surface| format!("`--toolset {}`", surface.name)).collect();
     match others.is_empty() {
-        true if tool == task::NAME => {
-            format!("{tool:?} needs a model; `thumbwire run GOAL --model …` does what it does")
+        #[cfg(feature = "agent")]
+        true if tool == thumbwire_agent::run_task::NAME => {
+            format!("{tool:?} needs a model. Use `thumbwire run GOAL --model …` instead")
         }
-        true => format!("no tool is called {tool:?}; `thumbwire tools` lists them"),
-        false => format!("{tool:?} is a tool of another surface: add {}", others.join(" or ")),
+        true => format!("unknown tool {tool:?}. Run `thumbwire tools` to list them"),
+        false => format!("{tool:?} belongs to another toolset; add {}", others.join(" or ")),
     }
 }
 
-fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), Ended> {
+fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), CliError> {
     for part in &reply.content {
         match part {
             Content::Text(text) if reply.is_error => eprintln!("{text}"),
             Content::Text(text) => print(&format!("{text}\n"))?,
-            Content::Picture(Image { format, bytes }) => {
+            Content::Image(Image { format, bytes }) => {
                 let file = out.join(format!("{tool}.{}", format.name()));
                 let written = fs::create_dir_all(out).and_then(|()| fs::write(&file, bytes));
                 written.map_err(|error| {
-                    Ended::failed(format!("cannot write {}: {error}", file.display()))
+                    CliError::failed(format!("cannot write {}: {error}", file.display()))
                 })?;
                 print(&format!("{} ({} bytes)\n", file.display(), bytes.len()))?;
             }

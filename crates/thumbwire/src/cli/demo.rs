@@ -1,8 +1,8 @@
-//! `thumbwire demo`: one story on the virtual phone, by the same way as any MCP client; then a goal, carried out by the agent; then what
-//! an app's own tool saves ([`apps`]).
+//! `thumbwire demo`: first drives the virtual phone as an MCP client, then runs the agent towards a goal, then compares an app's own tool
+//! with tapping ([`apps`]).
 //!
-//! The story knows tools and what a person reads on the screen; it never reaches into the phone. In the place of a model stand the
-//! replies of `demo/maps.jsonl`, each of which says what it expects to be shown.
+//! The demo uses only tools and the text on the screen; it never accesses the phone's internals. `demo/maps.jsonl` holds the scripted
+//! model responses, each with what it expects on the screen.
 
 mod apps;
 
@@ -11,54 +11,61 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use thumbwire_adb::AdbServer;
 
 use super::app_tools::millis;
-use super::live::Lines;
-use super::stage::Stage;
-use super::{Ended, print, trace};
-use crate::action::Call;
-use crate::agent::model::{self, Choice, Settings};
-use crate::agent::{Budgets, Options, Pictures, Prompter, Safeguards, Status, Vault, Watch};
-use crate::mcp::Client;
-use crate::session::{Phones, Session, VIRTUAL};
-use crate::surface::{Content, Reply, mobile};
-use crate::trace::{Recorder, Traced};
+use super::live::PlainView;
+use super::run_setup::RunSetup;
+use super::{CliError, print, trace};
+use thumbwire_agent::model::{self, ModelSpec, Settings};
+use thumbwire_agent::{
+    AgentOptions, AgentStatus, Budgets, ModelPolicy, Safeguards, ScreenshotMode, Vault,
+};
+use thumbwire_core::action::Call;
+use thumbwire_core::event::{EventSink, ObservedPerform};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::{Content, Reply, mobile};
+use thumbwire_core::trace::Recorder;
+use thumbwire_mcp::Client;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A new folder for the pictures and the trace [default: thumbwire-runs/demo-TIME]
+    /// New directory for screenshots and traces [default: thumbwire-runs/demo-TIME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
     let now = jiff::Timestamp::now();
     let out = arguments.out.unwrap_or_else(|| {
         Path::new("thumbwire-runs").join(now.strftime("demo-%Y%m%d-%H%M%S").to_string())
     });
     let recorder = Recorder::begin(&out, now.to_string()).map_err(|error| {
-        Ended::failed(format!("cannot keep the run in {}: {error}", out.display()))
+        CliError::failed(format!("cannot record the run in {}: {error}", out.display()))
     })?;
-    // The story uses the built-in phone only; no adb server is asked for that.
-    let session = Session::new(Phones::new(AdbServer::default()), Some(VIRTUAL.into()));
-    let perform = Arc::new(Traced::new(session, recorder));
+    // The demo uses only the built-in phone, so it contacts no adb server.
+    let session = Session::new(
+        DeviceProviders::default().with(VirtualPhoneProvider::default()),
+        Some(VIRTUAL.into()),
+    );
+    let perform = Arc::new(ObservedPerform::new(session, recorder));
     let client = Client::connect(Arc::new(mobile::surface()), perform).await;
-    let client = client.map_err(|error| Ended::failed(error.to_string()))?;
-    let mut story = Story { client, out: out.clone(), steps: 0, calls: 0, began: Instant::now() };
+    let client = client.map_err(|error| CliError::failed(error.to_string()))?;
+    let mut story =
+        DemoScript { client, out: out.clone(), steps: 0, calls: 0, began: Instant::now() };
     story.tell().await?;
     print(&format!(
-        "\n{} tool calls in {:.1} s. Now the agent, with a script in a model's place:\n\n",
+        "\n{} tool calls in {:.1} s. Next, the agent with scripted model responses:\n\n",
         story.calls,
         story.began.elapsed().as_secs_f64(),
     ))?;
     let folder = pursue_a_goal(&out).await?;
     let page = Path::new(&folder).join(trace::PAGE);
     trace::report(Path::new(&folder), &page)?;
-    print("\nThe third part needs no screen. ")?;
+    print("\nFinally, app tools, which need no screen. ")?;
     apps::compare().await?;
     print(&format!(
-        "\nScreenshots, looks and the trace are in\n  {}\nWhat the agent saw, thought and did is told by the page\n  {}\n",
+        "\nScreenshots, snapshots and the trace:\n  {}\nReport of the agent's run:\n  {}\n",
         out.display(),
         page.display()
     ))?;
@@ -67,42 +74,45 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
 
 const GOAL: &str = "Search for restaurants on Maps";
 
-/// Has the agent carry out a goal on a phone of its own; gives the folder of its story.
-async fn pursue_a_goal(out: &Path) -> Result<String, Ended> {
-    let choice = Choice::Scripted("maps".into());
+/// Runs the agent towards a goal on a phone of its own. Returns the folder of its trace.
+async fn pursue_a_goal(out: &Path) -> Result<String, CliError> {
+    let choice = ModelSpec::Scripted("maps".into());
     let script = Some(include_str!("demo/maps.jsonl").to_owned());
     let settings = Settings { script, ..Settings::default() };
-    let model = model::open(&choice, settings).map_err(Ended::failed)?;
-    let session = Session::new(Phones::new(AdbServer::default()), Some(VIRTUAL.into()));
+    let model = model::open(&choice, settings).map_err(CliError::failed)?;
+    let session = Session::new(
+        DeviceProviders::default().with(VirtualPhoneProvider::default()),
+        Some(VIRTUAL.into()),
+    );
     let session = Arc::new(session);
     let vault = Arc::new(Vault::default());
-    let stage = Stage { session: Arc::clone(&session), vault, out: out.to_owned() };
-    let mut run = stage.begin("run").map_err(Ended::failed)?;
+    let stage = RunSetup { session: Arc::clone(&session), vault, out: out.to_owned() };
+    let mut run = stage.begin("run").map_err(CliError::failed)?;
     let folder = run.folder();
-    let options = Options {
-        pictures: Pictures::Both,
+    let options = AgentOptions {
+        pictures: ScreenshotMode::Both,
         budgets: Budgets::default(),
         safeguards: Safeguards::default(),
         log_path: folder.clone(),
         clock: || jiff::Zoned::now().datetime(),
     };
-    let lines = Arc::new(Lines::new(|text: &str| drop(print(text))));
+    let lines = Arc::new(PlainView::new(|text: &str| drop(print(text))));
     lines.begin(GOAL, &[model.name()]);
     let memory = std::mem::take(&mut run.memory);
-    let mind = Arc::new(Prompter::new(model).with_pictures(Pictures::Both));
-    let agent = run.agent(mind, options, Arc::clone(&lines) as Arc<dyn Watch>);
+    let mind = Arc::new(ModelPolicy::new(model).with_pictures(ScreenshotMode::Both));
+    let agent = run.agent(mind, options, Arc::clone(&lines) as Arc<dyn EventSink>);
     let ended = agent.run(&Call::within(Duration::from_secs(120)), GOAL, memory).await;
     session.end().await;
     lines.end(&ended);
     match ended.status {
-        Status::Finish => print(&format!("        {}\n", ended.why)).map(|()| folder),
-        _ => Err(Ended::failed(format!("the agent did not get there: {}", ended.why))),
+        AgentStatus::Finish => print(&format!("        {}\n", ended.why)).map(|()| folder),
+        _ => Err(CliError::failed(format!("the agent did not reach the goal: {}", ended.why))),
     }
 }
 
 const MAPS: &str = "com.google.android.apps.maps";
 
-struct Story {
+struct DemoScript {
     client: Client,
     out: PathBuf,
     steps: u32,
@@ -110,23 +120,22 @@ struct Story {
     began: Instant,
 }
 
-impl Story {
-    async fn tell(&mut self) -> Result<(), Ended> {
+impl DemoScript {
+    async fn tell(&mut self) -> Result<(), CliError> {
         let used = json!({ "device_id": VIRTUAL, "platform": "android" });
         let used = self.call("mobile_use_device", used).await?.0.structured.unwrap_or_default();
         let name = used["name"].as_str().unwrap_or_default();
-        print(&format!("{name}, a phone made of memory, driven over MCP as by any client:\n\n"))?;
+        print(&format!("Driving {name}, a virtual phone, over MCP like any client:\n\n"))?;
 
         self.step("Launch Maps", "mobile_launch_app", json!({ "bundle_id": MAPS })).await?;
         self.expect(&["Search here"]).await?;
         self.step("Tap the search bar", "mobile_tap_element", json!({ "text": "Search here" }))
             .await?;
-        self.step("Type what to look for", "mobile_type_keys", json!({ "text": "restaurants\n" }))
-            .await?;
+        self.step("Type the query", "mobile_type_keys", json!({ "text": "restaurants\n" })).await?;
         let results = self.expect(&["restaurants"]).await?;
         let first = results.iter().find(|node| node.id.ends_with(":id/title"));
         let Some(first) = first.cloned() else {
-            return Err(Ended::failed("the screen lists no result"));
+            return Err(CliError::failed("the screen shows no search result"));
         };
         let title = format!("Open the first result, {}", first.text);
         self.step(&title, "mobile_tap_element", json!({ "element_id": first.reference })).await?;
@@ -138,30 +147,30 @@ impl Story {
         Ok(())
     }
 
-    /// One act, then a picture of what it led to.
-    async fn step(&mut self, title: &str, tool: &str, arguments: Value) -> Result<(), Ended> {
+    /// Calls a tool, then takes a screenshot.
+    async fn step(&mut self, title: &str, tool: &str, arguments: Value) -> Result<(), CliError> {
         self.steps += 1;
         let shown = arguments.to_string();
         let (reply, took) = self.call(tool, arguments).await?;
         print(&format!("{:>2}  {title}\n      {tool} {shown}\n", self.steps))?;
         let said = reply.content.iter().find_map(|part| match part {
             Content::Text(text) => Some(text.as_str()),
-            Content::Picture(_) => None,
+            Content::Image(_) => None,
         });
         let said = said.unwrap_or_default().replace('\n', "\n      ");
         print(&format!("      {said}  ({})\n", millis(took)))?;
         let (reply, took) = self.call("mobile_take_screenshot", json!({})).await?;
-        let picture = reply.content.iter().any(|part| matches!(part, Content::Picture(_)));
+        let picture = reply.content.iter().any(|part| matches!(part, Content::Image(_)));
         if !picture {
-            return Err(Ended::failed("the screenshot holds no picture"));
+            return Err(CliError::failed("the screenshot has no image"));
         }
-        // The recorder names a picture after its call.
+        // The recorder names a screenshot after the number of its call.
         let file = self.out.join(format!("{:04}.png", self.calls));
         print(&format!("      {}  ({})\n", file.display(), millis(took)))
     }
 
-    /// Looks at the screen as text; everything named must stand there.
-    async fn expect(&mut self, words: &[&str]) -> Result<Vec<Seen>, Ended> {
+    /// Reads the screen as text and checks that it contains all of `words`.
+    async fn expect(&mut self, words: &[&str]) -> Result<Vec<TreeLine>, CliError> {
         let (reply, took) = self.call("mobile_get_accessibility_tree", json!({})).await?;
         let seen = match reply.content.as_slice() {
             [Content::Text(xml)] => read(xml),
@@ -172,45 +181,45 @@ impl Story {
                 seen.iter().any(|node| node.text.contains(word) || node.description.contains(word));
             if !there {
                 let words = format!(
-                    "the screen does not say {word:?}; the pictures are in {}",
+                    "the screen does not show {word:?}. Screenshots are in {}",
                     self.out.display()
                 );
-                return Err(Ended::failed(words));
+                return Err(CliError::failed(words));
             }
         }
         let said: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-        let line = format!("      the screen says {}  ({})\n", said.join(" and "), millis(took));
+        let line = format!("      the screen shows {}  ({})\n", said.join(" and "), millis(took));
         print(&line)?;
         Ok(seen)
     }
 
-    async fn call(&mut self, tool: &str, arguments: Value) -> Result<(Reply, Duration), Ended> {
+    async fn call(&mut self, tool: &str, arguments: Value) -> Result<(Reply, Duration), CliError> {
         self.calls += 1;
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         let asked = Instant::now();
         let reply = self.client.call(tool, arguments).await;
-        let reply = reply.map_err(|error| Ended::failed(format!("{tool}: {error}")))?;
+        let reply = reply.map_err(|error| CliError::failed(format!("{tool}: {error}")))?;
         match reply.content.as_slice() {
             [Content::Text(words), ..] if reply.is_error => {
-                Err(Ended::failed(format!("{tool}: {words}")))
+                Err(CliError::failed(format!("{tool}: {words}")))
             }
             _ => Ok((reply, asked.elapsed())),
         }
     }
 }
 
-/// A line of the accessibility tree, as a client reads it.
+/// A line of the accessibility tree, as a client parses it.
 #[derive(Clone)]
-struct Seen {
+struct TreeLine {
     reference: String,
     id: String,
     text: String,
     description: String,
 }
 
-fn read(xml: &str) -> Vec<Seen> {
+fn read(xml: &str) -> Vec<TreeLine> {
     let nodes = xml.lines().filter(|line| line.trim_start().starts_with("<node "));
-    let seen = nodes.map(|line| Seen {
+    let seen = nodes.map(|line| TreeLine {
         reference: attribute(line, "ref"),
         id: attribute(line, "resource-id"),
         text: attribute(line, "text"),

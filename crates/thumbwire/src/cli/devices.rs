@@ -1,24 +1,24 @@
 //! `thumbwire devices`
 
-use super::{Ended, phones, print};
+use super::{CliError, phones, print};
 use crate::config::Config;
-use crate::surface::mobile;
+use thumbwire_core::toolset::mobile;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
-    let there = phones(config).list().await?;
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let there = phones(config, None).list().await?;
     if arguments.json {
         let rows = there.iter().map(mobile::listed);
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;
     } else if there.is_empty() {
         print(&format!(
-            "No phone is attached: no adb server at {} knows one.\nA phone's adbd is reached directly with `--device HOST:PORT`, the built-in phone with `--device virtual`.\n",
+            "No phone is connected: the adb server at {} is not running or lists none.\nUse `--device HOST:PORT` for a phone's adbd, or `--device virtual` for the built-in phone.\n",
             config.adb_server
         ))?;
     } else {

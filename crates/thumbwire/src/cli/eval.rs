@@ -7,65 +7,81 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::mind::{MindFlags, Thinker};
-use super::{Ended, print};
+use super::model_flags::{ModelFlags, ModelSetup};
+use super::{CliError, print};
 use crate::config::Config;
-use crate::eval::{Manner, Plan, Score, Study, Task, Who, faults, table, tasks};
+use thumbwire_eval::{
+    Plan, PolicyChoice, Score, Study, Task, TrialOptions, faults, summary, tasks,
+};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Who attempts the tasks, where no model is named
-    #[arg(long, value_enum, default_value = "scripted", conflicts_with = "model")]
-    mind: MindName,
+    /// Policy that attempts the tasks when no model is named
+    #[arg(
+        long = "policy",
+        alias = "mind",
+        value_name = "POLICY",
+        value_enum,
+        default_value = "scripted",
+        conflicts_with = "model"
+    )]
+    mind: PolicyName,
     #[command(flatten)]
-    model: MindFlags,
-    /// Which tasks, with * for anything; comma separated
+    model: ModelFlags,
+    /// Tasks to run, comma-separated; `*` matches anything
     #[arg(long, value_name = "GLOB", default_value = "*", value_delimiter = ',')]
     tasks: Vec<String>,
-    /// Which seeds: A..B without B, or one
+    /// Seeds to run: a single one, or A..B (B excluded)
     #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = seeds)]
     seeds: Seeds,
-    /// How many phones at a time [default: as many as there are processors]
+    /// Number of phones to run in parallel [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     jobs: Option<u16>,
-    /// What goes wrong on the phones, as `phone --fault` has it; as often as you like
+    /// Fault to inject, as in `phone --fault` (repeatable)
     #[arg(long = "fault", value_name = "RULE")]
     fault: Vec<String>,
-    /// Compare kinds of faults: `all`, or some, comma separated
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', conflicts_with = "fault")]
+    /// Compare kinds of faults: `all`, or a comma-separated list
+    #[arg(
+        long = "fault-kinds",
+        alias = "faults",
+        value_name = "KINDS",
+        value_delimiter = ',',
+        conflicts_with = "fault"
+    )]
     faults: Vec<String>,
-    /// How likely a kind of `--faults` strikes in a step
-    #[arg(long, value_name = "PROBABILITY", default_value = "0.2", value_parser = share)]
+    /// Chance that a fault of `--fault-kinds` strikes in a step
+    #[arg(long = "probability", alias = "p", value_name = "PROBABILITY", default_value = "0.2", value_parser = share)]
     p: f64,
-    /// Rounds that the agent has for each act of the oracle, and five more [default: 3; 12 with `--faults`]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Step budget of a task: N for each oracle action, plus five [default: 3; with `--fault-kinds`, 12]
+    #[arg(long = "max-steps", alias = "rounds", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: Option<u32>,
-    /// With `--faults`: switch each safeguard off in turn as well
+    /// With `--fault-kinds`, also run with each safeguard disabled in turn
     #[arg(long, requires = "faults")]
     ablate: bool,
-    /// Write the scores into a file, as JSON
+    /// Write the scores to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Keep the story of each attempt in a new folder of this one
+    /// Record the trace of each attempt in a new directory in DIR
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// End with exit code 1 where a smaller share than this succeeds, 0 to 1; with `--faults`, of any kind
-    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
+    /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
+    #[arg(long = "min-success", alias = "least", value_name = "RATE", default_value = "0", value_parser = share)]
     least: f64,
-    /// List the tasks, with their apps and the goal of the first seed
+    /// List the tasks with their apps and the goal of the first seed
     #[arg(long)]
     list: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum MindName {
-    /// The scripts, carried out as they stand: the yardstick
+enum PolicyName {
+    /// Runs each task's script as written: the upper bound
     Oracle,
-    /// A fixed policy that follows the scripts by what it sees
+    /// Follows the scripts by what it observes
     Scripted,
-    /// One that does nothing
+    /// Does nothing
     Idle,
-    /// One that says at once that all is done
+    /// Claims success at once
+    #[value(name = "always-finish", alias = "claims")]
     Claims,
 }
 
@@ -81,24 +97,24 @@ fn seeds(text: &str) -> Result<Seeds, String> {
         None => (number(text)?, number(text)?.saturating_add(1)),
     };
     match to.checked_sub(from) {
-        None | Some(0) => Err("there is no seed between them".into()),
-        Some(count) if count > MOST => Err(format!("{MOST} seeds at most")),
+        None | Some(0) => Err("the range is empty".into()),
+        Some(count) if count > MOST => Err(format!("expected at most {MOST} seeds")),
         Some(_) => Ok(Seeds((from..to).collect())),
     }
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "it must be a number from 0 to 1".into())
+    share.ok_or_else(|| "expected a number from 0 to 1".into())
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let chosen: Vec<Task> = tasks::all()
         .into_iter()
         .filter(|task| arguments.tasks.iter().any(|glob| fits(glob, task.name)))
         .collect();
     if chosen.is_empty() {
-        return Err(Ended::usage("no task is called so; `thumbwire eval --list` lists them"));
+        return Err(CliError::usage("no such task. Run `thumbwire eval --list` to list them"));
     }
     if arguments.list {
         return list(&chosen, arguments.seeds.0[0]);
@@ -107,30 +123,30 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
         true => Some(arguments.model.open(config)?),
         false => None,
     };
-    // Its own threads attempt the tasks, each with a runtime of its own.
+    // Tasks run on their own threads, each with its own runtime.
     let done = tokio::task::spawn_blocking(move || attempt(&arguments, thinker, chosen)).await;
-    done.map_err(|error| Ended::failed(error.to_string()))?
+    done.map_err(|error| CliError::failed(error.to_string()))?
 }
 
 fn attempt(
     arguments: &Arguments,
-    thinker: Option<Thinker>,
+    thinker: Option<ModelSetup>,
     chosen: Vec<Task>,
-) -> Result<u8, Ended> {
-    let pictures = thinker.as_ref().map(Thinker::pictures);
+) -> Result<u8, CliError> {
+    let pictures = thinker.as_ref().map(ModelSetup::pictures);
     let who = match (thinker, arguments.mind) {
-        (Some(thinker), _) => Who::Other(Arc::new(move || thinker.mind(None))),
-        (None, MindName::Oracle) => Who::Oracle,
-        (None, MindName::Scripted) => Who::Scripted,
-        (None, MindName::Idle) => Who::Idle,
-        (None, MindName::Claims) => Who::Claims,
+        (Some(thinker), _) => PolicyChoice::Other(Arc::new(move || thinker.policy(None))),
+        (None, PolicyName::Oracle) => PolicyChoice::Oracle,
+        (None, PolicyName::Scripted) => PolicyChoice::Scripted,
+        (None, PolicyName::Idle) => PolicyChoice::Idle,
+        (None, PolicyName::Claims) => PolicyChoice::AlwaysFinish,
     };
-    let manner = Manner {
+    let manner = TrialOptions {
         faults: arguments.fault.clone(),
         pictures,
         rounds: arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 }),
         out: arguments.out.clone(),
-        ..Manner::of(who)
+        ..TrialOptions::of(who)
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.map_or(processors, usize::from);
@@ -138,15 +154,15 @@ fn attempt(
         Plan { tasks: chosen, seeds: arguments.seeds.0.clone(), manners: vec![manner], jobs };
     let (text, json, least) = if arguments.faults.is_empty() {
         let bar = bar(plan.attempts());
-        let scores = plan.run(&|_, score| advance(&bar, score)).map_err(Ended::failed)?;
+        let scores = plan.run(&|_, score| advance(&bar, score)).map_err(CliError::failed)?;
         bar.finish_and_clear();
         let scores: Vec<Score> = scores.into_iter().flatten().collect();
         let failed = scores
             .iter()
             .filter(|score| !score.success)
             .map(|score| format!("{} with seed {}: {}\n", score.task, score.seed, score.why));
-        let text = format!("{}\n{}", failed.collect::<String>(), table::table(&scores));
-        (text, table::to_json(&scores), table::Sum::of(&scores).rate())
+        let text = format!("{}\n{}", failed.collect::<String>(), summary::table(&scores));
+        (text, summary::to_json(&scores), summary::Summary::of(&scores).rate())
     } else {
         let all = faults::kinds();
         let kinds = match arguments.faults.iter().any(|kind| kind == "all") {
@@ -155,22 +171,23 @@ fn attempt(
         };
         let study = Study { plan, kinds, probability: arguments.p, without: arguments.ablate };
         let bar = bar(study.whole_plan().attempts());
-        let found = study.run(&|_, score| advance(&bar, score)).map_err(Ended::failed)?;
+        let found = study.run(&|_, score| advance(&bar, score)).map_err(CliError::failed)?;
         bar.finish_and_clear();
         (found.table(), found.to_json(), found.lowest())
     };
-    // First what was measured: a file that cannot be written must not cost it.
+    // Print the results first: they must survive a failed write.
     print(&text)?;
     if let Some(file) = &arguments.json {
         let written = fs::write(file, format!("{json:#}\n"));
-        written
-            .map_err(|error| Ended::failed(format!("cannot write {}: {error}", file.display())))?;
+        written.map_err(|error| {
+            CliError::failed(format!("cannot write {}: {error}", file.display()))
+        })?;
     }
     Ok(u8::from(least < arguments.least))
 }
 
-fn list(chosen: &[Task], seed: u64) -> Result<u8, Ended> {
-    let phone = crate::eval::Bench::phone_of(seed);
+fn list(chosen: &[Task], seed: u64) -> Result<u8, CliError> {
+    let phone = thumbwire_eval::TaskEnv::phone_of(seed);
     for task in chosen {
         let case = phone.world(|world| task.case(seed, world));
         print(&format!("{} ({})\n    {}\n", task.name, task.apps.join(", "), case.goal))?;
@@ -178,10 +195,11 @@ fn list(chosen: &[Task], seed: u64) -> Result<u8, Ended> {
     Ok(0)
 }
 
-/// On standard error, where somebody watches.
+/// A progress bar on standard error.
 fn bar(attempts: usize) -> ProgressBar {
     let bar = ProgressBar::new(attempts as u64);
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed} left {eta}  {msg}");
+    let style =
+        ProgressStyle::with_template("{bar:40} {pos}/{len}  {elapsed} elapsed, {eta} left  {msg}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
@@ -190,7 +208,7 @@ fn advance(bar: &ProgressBar, score: &Score) {
     bar.inc(1);
 }
 
-/// Whether a name fits a pattern in which * stands for anything.
+/// Whether a name matches a pattern in which `*` matches anything.
 fn fits(glob: &str, name: &str) -> bool {
     let mut rest = name;
     let parts: Vec<&str> = glob.split('*').collect();
@@ -213,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_are_named_by_patterns() {
+    fn task_patterns_match_names() {
         for (glob, name, fit) in [
             ("*", "notes-add", true),
             ("notes-*", "notes-add", true),
@@ -228,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_are_a_range_or_one() {
+    fn seeds_parse_as_range_or_number() {
         assert_eq!(seeds("3..6").ok().map(|seeds| seeds.0), Some(vec![3, 4, 5]));
         assert_eq!(seeds("7").ok().map(|seeds| seeds.0), Some(vec![7]));
         assert!(seeds("6..3").is_err() && seeds("a").is_err());

@@ -1,30 +1,42 @@
-//! The command line: flags in, exit codes out. What the verbs do is done elsewhere.
+//! The command line: flags in, exit codes out. The work itself is done in other modules.
 //!
-//! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 time-out; 5 is kept for
-//! what a policy refuses.
+//! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 timeout, 5 refused by policy.
 
 mod app_tools;
 mod call;
-mod carry;
+#[cfg(all(feature = "agent", feature = "virtual-phone"))]
 mod demo;
 mod devices;
+mod dynamic_tools;
+#[cfg(feature = "eval")]
 mod eval;
+#[cfg(feature = "agent")]
 mod flow;
-mod guests;
+#[cfg(feature = "agent")]
 mod live;
-mod manner;
-mod mind;
+#[cfg(feature = "agent")]
+mod model_flags;
+#[cfg(feature = "virtual-phone")]
 mod phone;
+#[cfg(feature = "agent")]
 mod replay;
+#[cfg(feature = "agent")]
 mod run;
+#[cfg(feature = "agent")]
+mod run_goal;
+#[cfg(feature = "agent")]
+mod run_setup;
 mod screen;
 mod serve;
-mod signals;
-mod stage;
-mod terminal;
+mod shutdown;
+mod style;
+mod task_flags;
+mod terminal_prompt;
 mod tools;
 mod trace;
 mod ufo;
+#[cfg(feature = "virtual-phone")]
+mod virtual_phone_flags;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,94 +44,101 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+#[cfg(feature = "virtual-phone")]
+use thumbwire_core::providers::{VIRTUAL, VirtualPhoneProvider};
+#[cfg(feature = "virtual-phone")]
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
-use crate::action::{Cause, Failure};
 use crate::config::Config;
-use crate::key;
-use crate::mcp;
-use crate::session::{OurKey, Phones, Session, VIRTUAL};
-use crate::surface::{self, Surface, android, mobile};
+use thumbwire_core::action::{Cause, Failure};
+use thumbwire_core::adb_key;
+use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::{self, Toolset, android, mobile};
 
-/// Puts a program's thumb on any phone: an MCP server for phones, with a virtual phone built in.
+/// Let programs use phones: an MCP server, an agent and a virtual phone in one binary.
 #[derive(Parser)]
 #[command(name = "thumbwire", version, max_term_width = 100)]
-struct Arguments {
+struct Cli {
     #[command(subcommand)]
-    verb: Verb,
+    verb: CliCommand,
 }
 
 #[derive(Subcommand)]
-enum Verb {
-    /// Serve a phone's tools to MCP clients, on standard input and output or over HTTP.
+enum CliCommand {
+    /// Serve phone tools to MCP clients, over stdio or HTTP.
     Serve(serve::Arguments),
-    /// Carry out a goal on a phone, with a model that looks and decides; or try flows, without one.
+    /// Work towards a goal on a phone with a model, or run flow files.
+    #[cfg(feature = "agent")]
     Run(run::Arguments),
-    /// Drive the built-in virtual phone through a whole story and keep its pictures.
+    /// Run a short demo on the built-in virtual phone.
+    #[cfg(all(feature = "agent", feature = "virtual-phone"))]
     Demo(demo::Arguments),
-    /// Attempt the task suite on virtual phones, and tell how many tasks succeed.
+    /// Run the task suite on virtual phones and report the success rate.
+    #[cfg(feature = "eval")]
     Eval(eval::Arguments),
-    /// Print a look at the screen, of a phone or of a saved dump.
+    /// Print a snapshot of the screen, from a phone or a saved dump.
     Screen(screen::Arguments),
-    /// List the phones that are there.
+    /// List connected phones.
     Devices(devices::Arguments),
-    /// Call one tool by hand.
+    /// Call a single tool.
     ///
-    /// A screen that a call turned stays turned for the calls that follow; the next `serve` turns it back when it first
-    /// reaches the phone.
+    /// If a call rotates the screen, the screen stays rotated for later calls. The next `serve` restores it when it first
+    /// connects to the phone.
     Call(call::Arguments),
-    /// List the tools of a surface.
+    /// List the tools of a toolset.
     Tools(tools::Arguments),
-    /// What apps offer to programs: find it, call it, and make such apps.
+    /// Find, call and build the tools that apps offer.
     AppTools(app_tools::Arguments),
-    /// Run the virtual phone for other programs: `adb connect` to it.
+    /// Run a virtual phone that other programs reach with `adb connect`.
+    #[cfg(feature = "virtual-phone")]
     Phone(phone::Arguments),
-    /// Show a recorded run, make a page of it, or repeat it.
+    /// Show, export or replay a recorded run.
     Trace(trace::Arguments),
 }
 
-/// Which phone a verb is for.
+/// The phone that a verb uses.
 #[derive(clap::Args)]
-struct Device {
-    /// The phone: an adb serial, HOST:PORT of an adbd, or `virtual` for the built-in one [default: the only one attached]
+struct DeviceFlags {
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
-    /// Serve pictures of at most so many pixels on the longer side; all coordinates are pixels of those
+    /// Scale screenshots so that the longer side has at most PIXELS; coordinates refer to the scaled image
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
     max_side: Option<u32>,
 }
 
-/// A family of tools.
+/// A toolset, as `--toolset` takes it.
 #[derive(Clone, Copy, ValueEnum)]
-enum SurfaceName {
-    /// `mobile_*`, for Android and iOS phones
+enum ToolsetName {
+    /// `mobile_*` tools, for Android and iOS phones
     Mobile,
-    /// The Android MCP Server's, for Android phones
+    /// Tools of the Android MCP Server, for Android phones
     Android,
-    /// The data server of UFO's MobileAgent
+    /// Data collection server of UFO's MobileAgent
     UfoData,
-    /// The action server of UFO's MobileAgent
+    /// Action server of UFO's MobileAgent
     UfoAction,
 }
 
-impl SurfaceName {
-    fn surface(self) -> Surface {
+impl ToolsetName {
+    fn surface(self) -> Toolset {
         match self {
             Self::Mobile => mobile::surface(),
             Self::Android => android::surface(),
-            Self::UfoData => surface::ufo::data(),
-            Self::UfoAction => surface::ufo::lone_action(),
+            Self::UfoData => toolset::ufo::data(),
+            Self::UfoAction => toolset::ufo::standalone_action(),
         }
     }
 }
 
-/// Why a verb ended badly: what to say, and the exit code.
-struct Ended {
+/// Why a verb failed: the message and the exit code.
+struct CliError {
     words: String,
     code: u8,
 }
 
-impl Ended {
+impl CliError {
     fn failed(words: impl Into<String>) -> Self {
         Self { words: words.into(), code: 1 }
     }
@@ -129,9 +148,9 @@ impl Ended {
     }
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
-        let words = mobile::words(&failure);
+        let words = mobile::failure_text(&failure);
         Self { words, code: exit_code(&failure.cause) }
     }
 }
@@ -144,99 +163,135 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::AppNotFound { .. }
         | Cause::AppToolNotFound { .. }
         | Cause::ElementNotFound { .. }
-        | Cause::NoSuchIndex { .. }
-        | Cause::NotListed { .. }
+        | Cause::IndexOutOfRange { .. }
+        | Cause::StaleReference { .. }
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } => 4,
-        Cause::InvalidArgument { .. } | Cause::BadFileName { .. } => 2,
+        Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
         Cause::AppNotTrusted { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
-        | Cause::Unheard { .. }
-        | Cause::InBackground { .. }
+        | Cause::NoAppReply { .. }
+        | Cause::BackgroundStartRestricted { .. }
         | Cause::Refused { .. }
-        | Cause::TooMany { .. }
+        | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
-        | Cause::PhoneFailed { .. }
+        | Cause::DeviceError { .. }
         | Cause::Cancelled => 1,
     }
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let ended = Config::from_env().map_err(Ended::usage).and_then(|config| {
+    let arguments = Cli::parse();
+    let ended = Config::from_env().map_err(CliError::usage).and_then(|config| {
         log_to_stderr(&config)?;
-        let runtime = tokio::runtime::Runtime::new().map_err(|e| Ended::failed(e.to_string()))?;
+        let runtime =
+            tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
         let ended = runtime.block_on(run(arguments.verb, &config));
-        // A read of a terminal or a socket as standard input cannot be called off.
+        // A pending read of standard input (a terminal or a socket) cannot be cancelled.
         runtime.shutdown_background();
         ended
     });
     match ended {
         Ok(code) => ExitCode::from(code),
-        Err(Ended { words, code }) => {
+        Err(CliError { words, code }) => {
             eprintln!("thumbwire: {words}");
             ExitCode::from(code)
         }
     }
 }
 
-async fn run(verb: Verb, config: &Config) -> Result<u8, Ended> {
+async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
     match verb {
-        Verb::Serve(arguments) => serve::run(arguments, config).await,
-        Verb::Run(arguments) => run::run(arguments, config).await,
-        Verb::Demo(arguments) => demo::run(arguments).await,
-        Verb::Eval(arguments) => eval::run(arguments, config).await,
-        Verb::Screen(arguments) => screen::run(arguments, config).await,
-        Verb::Devices(arguments) => devices::run(arguments, config).await,
-        Verb::Call(arguments) => call::run(arguments, config).await,
-        Verb::Tools(arguments) => tools::run(&arguments),
-        Verb::AppTools(arguments) => app_tools::run(arguments, config).await,
-        Verb::Phone(arguments) => phone::run(arguments).await,
-        Verb::Trace(arguments) => trace::run(arguments, config).await,
+        CliCommand::Serve(arguments) => serve::run(arguments, config).await,
+        #[cfg(feature = "agent")]
+        CliCommand::Run(arguments) => run::run(arguments, config).await,
+        #[cfg(all(feature = "agent", feature = "virtual-phone"))]
+        CliCommand::Demo(arguments) => demo::run(arguments).await,
+        #[cfg(feature = "eval")]
+        CliCommand::Eval(arguments) => eval::run(arguments, config).await,
+        CliCommand::Screen(arguments) => screen::run(arguments, config).await,
+        CliCommand::Devices(arguments) => devices::run(arguments, config).await,
+        CliCommand::Call(arguments) => call::run(arguments, config).await,
+        CliCommand::Tools(arguments) => tools::run(&arguments),
+        CliCommand::AppTools(arguments) => app_tools::run(arguments, config).await,
+        #[cfg(feature = "virtual-phone")]
+        CliCommand::Phone(arguments) => phone::run(arguments).await,
+        CliCommand::Trace(arguments) => trace::run(arguments, config).await,
     }
 }
 
-/// Logs go to stderr: stdout belongs to the protocol, or to what was asked for.
-fn log_to_stderr(config: &Config) -> Result<(), Ended> {
-    let log = config.log.as_deref().unwrap_or(mcp::LOGGED);
+/// Logs go to stderr: stdout belongs to the protocol or to the command's result.
+fn log_to_stderr(config: &Config) -> Result<(), CliError> {
+    let log = config.log.as_deref().unwrap_or(thumbwire_mcp::LOGGED);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
-        .map_err(|error| Ended::usage(format!("LOG_LEVEL is {log:?}: {error}")))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| terminal::Above).init();
+        .map_err(|error| CliError::usage(format!("invalid LOG_LEVEL {log:?}: {error}")))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(|| terminal_prompt::StderrAboveBar)
+        .init();
     Ok(())
 }
 
-/// How long a phone's owner may take to accept our key: shorter than any call takes.
+/// Timeout for the phone's owner to accept our key. Shorter than any tool's own timeout.
 const CONSENT: Duration = Duration::from_secs(7);
 
-/// The phones that the environment and the flags name.
-fn phones(config: &Config) -> Phones {
-    let phones = Phones::new(AdbServer::new(&config.adb_server));
-    let Some(file) = config.adb_key.clone() else { return phones };
-    let name = config.key_name.clone();
-    let source = Box::new(move || key::read_or_make(&file, &name).map(Arc::new));
-    phones.with_key(OurKey { source, name: config.key_name.clone(), consent: CONSENT })
+/// All phones that can be reached from here; the providers are asked in this order. If `device` is the built-in virtual
+/// phone, it is in the device list from the start.
+fn phones(config: &Config, device: Option<&str>) -> DeviceProviders {
+    let key = host_key(config);
+    let phones = DeviceProviders::default()
+        .with(AdbServerProvider::new(AdbServer::new(&config.adb_server)))
+        .with(AdbDirectProvider::default().with_key(key.clone()));
+    with_virtual(phones, device, key)
 }
 
-/// A session on those phones. Who names the built-in one finds it in the list from the beginning.
-fn session(config: &Config, device: Device) -> Session {
-    let mut phones = phones(config);
-    if device.device.as_deref() == Some(VIRTUAL) {
-        phones = phones.with_virtual(VirtualPhone::new(Setup::default()));
-    }
+/// The user's adb key, if the environment names its file.
+fn host_key(config: &Config) -> Option<Arc<HostKey>> {
+    let (file, name) = (config.adb_key.clone()?, config.key_name.clone());
+    let source = Box::new(move || adb_key::read_or_make(&file, &name).map(Arc::new));
+    Some(Arc::new(HostKey { source, name: config.key_name.clone(), consent: CONSENT }))
+}
+
+#[cfg(feature = "virtual-phone")]
+fn with_virtual(
+    phones: DeviceProviders,
+    device: Option<&str>,
+    key: Option<Arc<HostKey>>,
+) -> DeviceProviders {
+    let provider = match device {
+        Some(VIRTUAL) => VirtualPhoneProvider::new(VirtualPhone::new(Setup::default())),
+        _ => VirtualPhoneProvider::default(),
+    };
+    phones.with(provider.with_key(key))
+}
+
+#[cfg(not(feature = "virtual-phone"))]
+fn with_virtual(
+    phones: DeviceProviders,
+    _: Option<&str>,
+    _: Option<Arc<HostKey>>,
+) -> DeviceProviders {
+    phones
+}
+
+/// A session on the phones given by the environment and the flags.
+fn session(config: &Config, device: DeviceFlags) -> Session {
+    let mut phones = phones(config, device.device.as_deref());
     if let Some(pixels) = device.max_side {
         phones = phones.with_max_side(pixels);
     }
     Session::new(phones, device.device).with_clock(|| jiff::Zoned::now().datetime())
 }
 
-/// Prints to standard output; a reader that has left (`| head`) ends the program quietly.
-fn print(text: &str) -> Result<(), Ended> {
+/// Prints to standard output. Exits quietly if the reader has closed the pipe (`| head`).
+fn print(text: &str) -> Result<(), CliError> {
     use std::io::Write as _;
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        done => done.map_err(|error| Ended::failed(format!("cannot write the output: {error}"))),
+        done => done
+            .map_err(|error| CliError::failed(format!("cannot write to standard output: {error}"))),
     }
 }

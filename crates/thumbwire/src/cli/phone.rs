@@ -1,52 +1,52 @@
-//! `thumbwire phone`: one virtual phone, or many, for other programs.
+//! `thumbwire phone`: serves one or many virtual phones to other programs.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 
-use super::manner::{Manner, tell_strikes};
-use super::{Ended, print};
+use super::virtual_phone_flags::{VirtualPhoneFlags, log_injections};
+use super::{CliError, print};
 
-/// From one phone's port to the next's. An adb server looks at odd ports only (5555, 5557, …), and takes the even one below each for the
-/// console of an emulator: `transport_emulator.cpp` of adb.
+/// Distance between the ports of two phones. An adb server probes odd ports only (5555, 5557, …) and treats the even port below each as an
+/// emulator console (adb's `transport_emulator.cpp`).
 const STRIDE: u16 = 2;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Where its adbd listens; adb servers look at the odd ports 5555 to 5585 by themselves
+    /// Address of its adbd; adb servers find phones on odd ports from 5555 to 5585 by themselves
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:6555")]
     listen: String,
-    /// So many phones, on PORT, PORT+2, PORT+4 …, with the seeds N, N+1, N+2 …; with port 0 each takes a free one
-    #[arg(long, value_name = "PHONES", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
+    /// Number of phones, on PORT, PORT+2, PORT+4 … with seeds SEED, SEED+1, SEED+2 …; port 0 gives each a free port
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     count: u16,
-    /// Print the phones as JSON: one line, a list of objects with `serial` and `address`, once all of them listen
+    /// Once all phones listen, print them as one JSON line: a list of objects with `serial` and `address`
     #[arg(long, conflicts_with = "guarded")]
     json: bool,
-    /// Which Android it is, in banner, properties and words: 4.4, 9, 11, 13, 14 or 16
+    /// Android version: 4.4, 9, 11, 13, 14 or 16
     #[arg(long, value_name = "RELEASE", default_value = "14")]
     android: String,
-    /// Let a host in only once its key was accepted here, by a line on standard input
-    #[arg(long)]
+    /// Require hosts to authenticate; accept each new key by typing `y` on standard input
+    #[arg(long = "require-auth", alias = "guarded")]
     guarded: bool,
-    /// What differs between two virtual phones: same seed, same touches, same pixels
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Seed of the phone's content: the same seed and input give the same pixels
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    manner: Manner,
+    manner: VirtualPhoneFlags,
 }
 
 impl Arguments {
-    /// The phones, each with the place where it listens.
-    async fn switched_on(&self) -> Result<Vec<Served>, Ended> {
+    /// Starts the phones and their listeners.
+    async fn start_phone(&self) -> Result<Vec<RunningPhone>, CliError> {
         let Some(setup) = Setup::of_release(&self.android) else {
             let there: Vec<&str> = Setup::releases().collect();
-            return Err(Ended::usage(format!(
-                "there is no virtual phone of Android {:?}; there are {}",
+            return Err(CliError::usage(format!(
+                "unknown Android version {:?}; available: {}",
                 self.android,
                 there.join(", ")
             )));
@@ -55,35 +55,34 @@ impl Arguments {
         let mut phones = Vec::new();
         for nth in 0..self.count {
             let wanted = place(&self.listen, nth)?;
-            let unheard = |error| Ended::failed(format!("cannot listen on {wanted}: {error}"));
+            let unheard = |error| CliError::failed(format!("cannot listen on {wanted}: {error}"));
             let listener = TcpListener::bind(&wanted).await.map_err(unheard)?;
             let address = listener.local_addr().map_err(unheard)?.to_string();
             let seed = self.seed.wrapping_add(u64::from(nth));
             let phone = VirtualPhone::new(Setup { seed, ..setup.clone() });
             phone.set_guarded(self.guarded);
-            self.manner.furnish(&phone)?;
+            self.manner.apply(&phone)?;
             rules.iter().cloned().for_each(|rule| phone.add_fault(rule));
-            phones.push(Served { phone, listener, address });
+            phones.push(RunningPhone { phone, listener, address });
         }
         Ok(phones)
     }
 
-    /// What is said of the phones when all of them listen.
-    fn greeting(&self, phones: &[Served]) -> String {
+    /// What is printed once all phones listen.
+    fn greeting(&self, phones: &[RunningPhone]) -> String {
         if self.json {
-            let row =
-                |one: &Served| json!({ "serial": one.phone.serial(), "address": one.address });
+            let row = |one: &RunningPhone| json!({ "serial": one.phone.serial(), "address": one.address });
             return format!("{}\n", Value::from_iter(phones.iter().map(row)));
         }
-        if let [Served { phone, address, .. }] = phones {
+        if let [RunningPhone { phone, address, .. }] = phones {
             let model = &phone.setup().model;
             return format!(
-                "{model} is on. Its adbd listens on {address}; until Ctrl-C:\n  adb connect {address}\n  thumbwire devices\n  thumbwire call mobile_take_screenshot --device {address}\n",
+                "{model} is running. Its adbd listens on {address}; press Ctrl-C to stop. Try:\n  adb connect {address}\n  thumbwire devices\n  thumbwire call mobile_take_screenshot --device {address}\n",
             );
         }
-        let mut said = format!("{} phones are on, until Ctrl-C:\n", phones.len());
+        let mut said = format!("{} phones are running; press Ctrl-C to stop:\n", phones.len());
         let width = phones.iter().map(|one| one.phone.serial().len()).max().unwrap_or(0);
-        for Served { phone, address, .. } in phones {
+        for RunningPhone { phone, address, .. } in phones {
             // Writing to a string cannot fail.
             let _ = writeln!(said, "{:width$}  {address}", phone.serial());
         }
@@ -91,47 +90,47 @@ impl Arguments {
     }
 }
 
-/// A phone that is on, and its door.
-struct Served {
+/// A running phone and its listener.
+struct RunningPhone {
     phone: VirtualPhone,
     listener: TcpListener,
     address: String,
 }
 
-/// The place of the `nth` phone, counted from 0: `HOST:PORT` itself, and so many ports further.
-fn place(listen: &str, nth: u16) -> Result<String, Ended> {
+/// The address of the `nth` phone, counted from 0: `HOST:PORT`, then every second port.
+fn place(listen: &str, nth: u16) -> Result<String, CliError> {
     if nth == 0 || listen.ends_with(":0") {
         return Ok(listen.to_owned());
     }
     let (host, port) = listen
         .rsplit_once(':')
         .and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)))
-        .ok_or_else(|| Ended::usage(format!("--listen {listen:?} is not HOST:PORT")))?;
+        .ok_or_else(|| CliError::usage(format!("--listen {listen:?} is not HOST:PORT")))?;
     let beyond = || {
         let nth = nth + 1;
-        Ended::usage(format!("phone {nth} of those from {listen} on would have a port above 65535"))
+        CliError::usage(format!("phone {nth} starting at {listen} would need a port above 65535"))
     };
     let port = nth.checked_mul(STRIDE).and_then(|far| port.checked_add(far)).ok_or_else(beyond)?;
     Ok(format!("{host}:{port}"))
 }
 
-pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
     if let Some(faults) = arguments.manner.listed() {
         print(&faults)?;
         return Ok(0);
     }
-    let phones = arguments.switched_on().await?;
+    let phones = arguments.start_phone().await?;
     print(&arguments.greeting(&phones))?;
     let many = phones.len() > 1;
     let answers = arguments.guarded.then(typed_answers).map(Mutex::new).map(std::sync::Arc::new);
     let mut served = JoinSet::new();
-    for Served { phone, listener, .. } in phones {
+    for RunningPhone { phone, listener, .. } in phones {
         if let Some(answers) = answers.clone() {
             let asked = phone.clone();
             served.spawn(async move { answer_keys(&asked, many, &answers).await });
         }
         served.spawn(async move {
-            // A rebooted phone goes away; somebody must plug it in again.
+            // A rebooting phone disconnects; plug it in again.
             let owner = async {
                 loop {
                     phone.unplugged().await;
@@ -139,25 +138,25 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, Ended> {
                 }
             };
             tokio::select! {
-                () = tell_strikes(&phone) => Ok(()),
-                ended = phone.listen(listener) => ended.map_err(|error| Ended::failed(error.to_string())),
+                () = log_injections(&phone) => Ok(()),
+                ended = phone.listen(listener) => ended.map_err(|error| CliError::failed(error.to_string())),
                 () = owner => Ok(()),
             }
         });
     }
     tokio::select! {
-        // The first that ends, ends badly: none of them stops by itself.
+        // Phones never stop by themselves, so the first to end has failed.
         Some(ended) = served.join_next() => {
-            ended.map_err(|error| Ended::failed(error.to_string()))??;
+            ended.map_err(|error| CliError::failed(error.to_string()))??;
         }
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(0)
 }
 
-/// The lines of standard input: whether each is a `y`.
+/// Reads standard input; each line gives whether it is `y`.
 fn typed_answers() -> Receiver<bool> {
-    // A thread of its own: tokio's standard input would keep the program from ending until the next line.
+    // A separate thread, because tokio's standard input would block the program's exit until the next line.
     let (sender, lines) = channel(1);
     std::thread::spawn(move || {
         let typed = std::io::stdin().lines().map_while(Result::ok);
@@ -166,24 +165,24 @@ fn typed_answers() -> Receiver<bool> {
     lines
 }
 
-/// Shows each key that the phone asks about, and answers with the next line of standard input: `y` lets it in. Of many phones one asks
-/// at a time, and says which it is.
+/// Prompts for each key that the phone asks about and answers with the next line of standard input: `y` accepts it. With several phones,
+/// one asks at a time and names itself.
 async fn answer_keys(
     phone: &VirtualPhone,
     many: bool,
     answers: &Mutex<Receiver<bool>>,
-) -> Result<(), Ended> {
+) -> Result<(), CliError> {
     let of = if many { format!(" of {}", phone.serial()) } else { String::new() };
     loop {
-        let key = phone.until_key_shown().await;
+        let key = phone.wait_for_key().await;
         let mut answers = answers.lock().await;
-        // While another phone's question stood, the host may have gone, or others have taken its place.
+        // While another phone's question was open, the host may have disconnected or been replaced.
         if phone.key_shown().as_ref() != Some(&key) {
             continue;
         }
         let name = key.split_once(' ').map_or("", |(_, name)| name).escape_debug().to_string();
         print(&format!("Allow USB debugging{of} by {name}? (y/n)\n"))?;
-        // Without an answer on standard input the question stands until Ctrl-C.
+        // At the end of standard input, leave the question open until Ctrl-C.
         match answers.recv().await {
             Some(allow) => phone.answer_key(allow),
             None => std::future::pending().await,
@@ -196,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_phone_has_the_next_port_that_adb_servers_look_at() {
+    fn phones_listen_on_consecutive_odd_ports() {
         let check = |listen: &str, nth: u16, expected: Result<&str, &str>| {
             let found = place(listen, nth).map_err(|ended| ended.words);
             let found = found.as_deref().map_err(String::as_str);
@@ -211,7 +210,7 @@ mod tests {
         check("[::1]:5555", 1, Ok("[::1]:5557"));
         check("localhost:0", 49, Ok("localhost:0"));
         check("127.0.0.1:65533", 1, Ok("127.0.0.1:65535"));
-        check("127.0.0.1:65534", 1, Err("phone 2 of those from 127.0.0.1:65534 on"));
+        check("127.0.0.1:65534", 1, Err("phone 2 starting at 127.0.0.1:65534"));
         check("localhost", 1, Err("is not HOST:PORT"));
     }
 }

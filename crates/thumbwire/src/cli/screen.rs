@@ -7,48 +7,50 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use thumbwire_device::saved::{Reading, read_saved};
+use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
-use super::{Device, Ended, print, session};
-use crate::action::{Action, Call, Outcome, Perform as _};
+use super::{CliError, DeviceFlags, print, session};
 use crate::config::Config;
-use crate::look::Look;
-use crate::surface::mobile;
-use crate::trace::format::StoredLook;
+use thumbwire_core::action::{Action, Call, Outcome, Perform as _};
+use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::toolset::mobile;
+use thumbwire_core::trace::format::StoredSnapshot;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    device: Device,
-    /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a phone, `-` for standard
-    /// input; what of it cannot be read is told on standard error
+    device: DeviceFlags,
+    /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a phone; `-` is standard input.
+    /// Parse warnings go to standard error
     #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "max_side"])]
     file: Option<PathBuf>,
-    /// Every node, as JSON
+    /// Print every node as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The largest file that is read. Dumps of real screens stay below 1 MB.
+/// Size limit of a dump, in bytes. Dumps of real screens stay below 1 MB.
 const LARGEST: usize = 64 << 20;
 
-/// How long a look may take.
+/// Timeout of a snapshot.
 const BUDGET: Duration = Duration::from_secs(20);
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let look = match &arguments.file {
         Some(file) => saved(file)?,
         None => {
-            let session = session(config, arguments.device).leaving_screens();
+            let session = session(config, arguments.device).with_orientation_kept();
             match session.perform(&Call::within(BUDGET), Action::LOOK).await? {
-                Outcome::Look(look) => look,
-                other => return Err(Ended::failed(format!("a look gave {other:?}"))),
+                Outcome::Snapshot(look) => look,
+                other => {
+                    return Err(CliError::failed(format!("expected a snapshot, got {other:?}")));
+                }
             }
         }
     };
     let text = if arguments.json {
-        let stored = serde_json::to_string(&StoredLook::from(&*look));
-        stored.map_err(|error| Ended::failed(error.to_string()))?
+        let stored = serde_json::to_string(&StoredSnapshot::from(&*look));
+        stored.map_err(|error| CliError::failed(error.to_string()))?
     } else {
         mobile::xml(&look)
     };
@@ -56,22 +58,23 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     Ok(0)
 }
 
-/// The look that a saved file holds, as far as it could be read; what could not is told on standard error.
-fn saved(file: &Path) -> Result<Arc<Look>, Ended> {
+/// Reads a snapshot from a saved file, as far as possible. Prints parse warnings on standard error.
+fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     let name = if is_stdin(file) { "standard input".into() } else { file.display().to_string() };
-    let failed = |why: String| Ended::failed(format!("cannot read {name}: {why}"));
+    let failed = |why: String| CliError::failed(format!("cannot read {name}: {why}"));
     let said = read(file).map_err(|error| failed(error.to_string()))?;
     if said.len() > LARGEST {
-        return Err(failed(format!("it is larger than any dump, {LARGEST} bytes")));
+        return Err(failed(format!("it is larger than {LARGEST} bytes")));
     }
-    let Reading { tree, faults } = read_saved(&said).map_err(|error| failed(error.to_string()))?;
+    let SavedTree { tree, faults } =
+        read_saved(&said).map_err(|error| failed(error.to_string()))?;
     for fault in faults {
         eprintln!("thumbwire: {name}: {fault}");
     }
-    Ok(Arc::new(Look::number(tree, None, &AtomicU32::new(1))))
+    Ok(Arc::new(Snapshot::number(tree, None, &AtomicU32::new(1))))
 }
 
-/// At most one byte more than is taken.
+/// Reads a file, at most one byte beyond the limit.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let mut said = Vec::new();
     let most = LARGEST as u64 + 1;

@@ -3,36 +3,35 @@
 use clap::ValueEnum as _;
 use serde_json::json;
 
-use super::{Ended, SurfaceName, print};
-use crate::agent::task;
-use crate::surface::{Surface, manual};
+use super::{CliError, ToolsetName, print};
+use thumbwire_core::toolset::{Toolset, reference};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Tell what this tool takes and answers
+    /// Show what this tool takes and returns
     name: Option<String>,
-    /// Which tools [default: mobile; for a tool by name and for the page, all]
-    #[arg(long, value_enum)]
-    surface: Option<SurfaceName>,
-    /// Print what a client is told of them
+    /// Toolset to list [default: mobile; with NAME or --markdown, all]
+    #[arg(long = "toolset", alias = "surface", value_name = "TOOLSET", value_enum)]
+    surface: Option<ToolsetName>,
+    /// Print the tools as JSON, as MCP clients see them
     #[arg(long)]
     json: bool,
-    /// Print the page that documents them
+    /// Print the tool reference as Markdown
     #[arg(long, conflicts_with_all = ["json", "name"])]
     markdown: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<u8, Ended> {
+pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
     if arguments.markdown {
-        print(&manual::markdown(&surfaces(arguments.surface)))?;
+        print(&reference::markdown(&surfaces(arguments.surface)))?;
         return Ok(0);
     }
     if let Some(name) = &arguments.name {
         return one(name, arguments);
     }
-    let name = arguments.surface.unwrap_or(SurfaceName::Mobile);
+    let name = arguments.surface.unwrap_or(ToolsetName::Mobile);
     if arguments.json {
-        // What a client is told of a server without a model.
+        // As a server without a model lists them.
         let surface = name.surface();
         let tools: Vec<_> = surface.tools.iter().map(|tool| tool.to_json()).collect();
         print(&format!("{}\n", json!({ "tools": tools })))?;
@@ -40,13 +39,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Ended> {
     }
     for tool in &with_task(name).tools {
         let line = tool.description.lines().next().unwrap_or_default();
-        print(&format!("{}\n    {line}\n", manual::call_form(tool)))?;
+        print(&format!("{}\n    {line}\n", reference::call_form(tool)))?;
     }
     Ok(0)
 }
 
-/// Tells one tool; of several surfaces that have it, each.
-fn one(name: &str, arguments: &Arguments) -> Result<u8, Ended> {
+/// Prints the help of one tool, once for each toolset that has it.
+fn one(name: &str, arguments: &Arguments) -> Result<u8, CliError> {
     let surfaces = surfaces(arguments.surface);
     let all = surfaces.iter().filter_map(|surface| Some((surface.name, surface.tool(name)?)));
     let all: Vec<_> = all.collect();
@@ -54,30 +53,33 @@ fn one(name: &str, arguments: &Arguments) -> Result<u8, Ended> {
         if arguments.json {
             print(&format!("{}\n", tool.to_json()))?;
         } else if all.len() == 1 {
-            print(&manual::help(tool))?;
+            print(&reference::help(tool))?;
         } else {
-            print(&format!("{surface}: {}", manual::help(tool)))?;
+            print(&format!("{surface}: {}", reference::help(tool)))?;
         }
     }
     match all.is_empty() {
-        true => {
-            Err(Ended::usage(format!("no tool is called {name:?}; `thumbwire tools` lists them")))
-        }
+        true => Err(CliError::usage(format!(
+            "unknown tool {name:?}. Run `thumbwire tools` to list them"
+        ))),
         false => Ok(0),
     }
 }
 
-/// The surface of that name, or all.
-fn surfaces(named: Option<SurfaceName>) -> Vec<Surface> {
-    let names = named.map_or_else(|| SurfaceName::value_variants().to_vec(), |name| vec![name]);
+/// The named toolset, or all of them.
+fn surfaces(named: Option<ToolsetName>) -> Vec<Toolset> {
+    let names = named.map_or_else(|| ToolsetName::value_variants().to_vec(), |name| vec![name]);
     names.into_iter().map(with_task).collect()
 }
 
-/// The surface, with the tool that `mobile` has where the operator named a model.
-fn with_task(name: SurfaceName) -> Surface {
+/// The toolset; `mobile` includes `mobile_run_task`, which it has when a model is configured.
+fn with_task(name: ToolsetName) -> Toolset {
+    #[cfg_attr(not(feature = "agent"), expect(unused_mut, reason = "only the agent adds a tool"))]
     let mut surface = name.surface();
-    if matches!(name, SurfaceName::Mobile) {
-        surface.tools.push(task::for_the_manual(super::serve::TASK));
+    #[cfg(feature = "agent")]
+    if matches!(name, ToolsetName::Mobile) {
+        let tool = thumbwire_agent::run_task::for_the_manual(super::task_flags::TASK_TIMEOUT);
+        surface.tools.push(tool);
     }
     surface
 }

@@ -1,14 +1,16 @@
-//! `thumbwire trace`: what a recorded run tells.
+//! `thumbwire trace`: shows, exports and replays recorded runs.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Ended, print, replay};
+#[cfg(feature = "agent")]
+use super::replay;
+use super::{CliError, print};
 use crate::config::Config;
-use crate::random;
-use crate::trace::format::FILE;
-use crate::trace::{Story, report, show};
+use thumbwire_core::random;
+use thumbwire_core::trace::format::FILE;
+use thumbwire_core::trace::{Trace, report, show};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -18,32 +20,37 @@ pub(super) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Print a run, a line a step
+    /// Print a run, one line per action
     Show {
-        /// The run's folder
+        /// Directory of the run
         #[arg(value_name = "RUN")]
         run: PathBuf,
-        /// Print JSON
+        /// Print the run as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Make one HTML page of a run, with all its pictures
+    /// Write a run as one HTML page, screenshots included
     Report {
-        /// The run's folder
+        /// Directory of the run
         #[arg(value_name = "RUN")]
         run: PathBuf,
-        /// The page's file [default: report.html in the run's folder]
+        /// Output file [default: report.html in the run's directory]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Repeat a run on a phone, without a model as long as things are as they were
+    /// Repeat a run on a phone, without a model while the screens match
     ///
-    /// Before each round the screen is held against the recorded one: the app in front, what it says, and the controls that are
-    /// acted on. Where they differ the model decides from there on; without one the replay ends, and says what differs.
+    /// Before each step, the screen is compared with the recorded one: the app in front, its text, and the controls to act on.
+    /// If they differ, the model takes over. Without a model, the replay stops and reports the difference.
+    #[cfg(feature = "agent")]
     Replay(Box<replay::Arguments>),
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+#[cfg_attr(
+    not(feature = "agent"),
+    expect(unused_variables, reason = "only a replay reads the configuration")
+)]
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Show { run, json } => {
             let story = open(&run)?;
@@ -59,31 +66,32 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             let size = report(&run, &out)? as f64 / 1e6;
             print(&format!("{} ({size:.1} MB)\n", out.display()))?;
         }
+        #[cfg(feature = "agent")]
         Verb::Replay(arguments) => return replay::run(*arguments, config).await,
     }
     Ok(0)
 }
 
-/// The page's name, where nobody says otherwise.
+/// Default file name of the report.
 pub(super) const PAGE: &str = "report.html";
 
-/// Makes the page of a run; gives its size in bytes.
-pub(super) fn report(run: &Path, out: &Path) -> Result<usize, Ended> {
-    let nonce = random::hex::<16>().map_err(Ended::failed)?;
+/// Writes the report of a run. Returns its size in bytes.
+pub(super) fn report(run: &Path, out: &Path) -> Result<usize, CliError> {
+    let nonce = random::hex::<16>().map_err(CliError::failed)?;
     let page = report::page(&open(run)?, &nonce);
     std::fs::write(out, &page)
-        .map_err(|error| Ended::failed(format!("cannot write {}: {error}", out.display())))?;
+        .map_err(|error| CliError::failed(format!("cannot write {}: {error}", out.display())))?;
     Ok(page.len())
 }
 
-fn open(run: &Path) -> Result<Story, Ended> {
-    Story::open(run).map_err(|error| {
+fn open(run: &Path) -> Result<Trace, CliError> {
+    Trace::open(run).map_err(|error| {
         let run_is = run.display();
         match error.kind() {
-            std::io::ErrorKind::NotFound if run.is_dir() => Ended::failed(format!(
-                "{run_is} is no run: it holds no {FILE}; a run is a folder such as logs/run-TIME"
+            std::io::ErrorKind::NotFound if run.is_dir() => CliError::failed(format!(
+                "{run_is} is not a run: it has no {FILE}. A run is a directory such as logs/run-TIME"
             )),
-            _ => Ended::failed(format!("cannot read the run in {run_is}: {error}")),
+            _ => CliError::failed(format!("cannot read the run in {run_is}: {error}")),
         }
     })
 }

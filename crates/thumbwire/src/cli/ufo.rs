@@ -1,35 +1,34 @@
-//! `thumbwire serve --ufo`: where UFO's two servers listen. That they share one session is [`super::serve`]'s matter.
+//! `thumbwire serve --ufo`: where UFO's two servers listen. [`super::on_start_command`] makes them share one session.
 
 use tokio::net::TcpListener;
 
-use super::Ended;
-use crate::mcp::http;
-use crate::surface::{Surface, ufo};
+use super::CliError;
+use thumbwire_core::toolset::{Toolset, ufo};
+use thumbwire_mcp::http;
 
 #[derive(clap::Args)]
 pub(super) struct Ufo {
-    /// Serve UFO's data server and its action server over one session, each at its port of this computer, path /mcp, without a
-    /// token
+    /// Serve UFO's data and action servers on one shared session, each at /mcp on its own port, without a token
     #[arg(long = "ufo", conflicts_with_all = ["surface", "http"])]
     pub(super) is_asked: bool,
-    /// Where both listen
+    /// Host that both servers listen on
     #[arg(long, value_name = "HOST", requires = "is_asked", default_value = "localhost")]
     host: String,
-    /// The data server's port
+    /// Port of the data server
     #[arg(long, value_name = "PORT", requires = "is_asked", default_value_t = 8020)]
     data_port: u16,
-    /// The action server's port
+    /// Port of the action server
     #[arg(long, value_name = "PORT", requires = "is_asked", default_value_t = 8021)]
     action_port: u16,
 }
 
 impl Ufo {
-    /// Both servers and where they listen.
-    pub(super) async fn doors(&self) -> Result<Vec<(TcpListener, Surface)>, Ended> {
+    /// Both servers with their listeners.
+    pub(super) async fn doors(&self) -> Result<Vec<(TcpListener, Toolset)>, CliError> {
         let doors = [(self.data_port, ufo::data()), (self.action_port, ufo::action())];
         let mut open = Vec::new();
         for (port, surface) in doors {
-            let listener = http::bind(&self.address(port)).await.map_err(Ended::usage)?;
+            let listener = http::bind(&self.address(port)).await.map_err(CliError::usage)?;
             open.push((listener, surface));
         }
         Ok(open)
@@ -37,7 +36,7 @@ impl Ufo {
 
     fn address(&self, port: u16) -> String {
         match self.host.as_str() {
-            // A bare IPv6 address would run into its port.
+            // A bare IPv6 address needs brackets before its port.
             host if host.contains(':') && !host.starts_with('[') => format!("[{host}]:{port}"),
             host => format!("{host}:{port}"),
         }

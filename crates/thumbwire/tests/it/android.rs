@@ -1,34 +1,36 @@
-//! The `android` surface on the virtual phone: what each of seed 003's tools says when all is well, and when it is not.
+//! The `android` toolset on the virtual phone: every tool's replies, for success and failure.
 //!
-//! The goldens are read by eye; that they have the document's keys is [`seed_003_keys.json`](./seed_003_keys.json)'s matter.
+//! The goldens are reviewed by eye; [`android_reference_keys.json`](./seed_003_keys.json) checks that they have the keys of the
+//! Android MCP server reference.
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use thumbwire::action::Call;
-use thumbwire::keep::Keep;
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::{Content, Reply, Surface, android};
-use thumbwire_adb::{AdbServer, Direct};
-use thumbwire_virtual_phone::world::Display;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_core::action::Call;
+use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::{Content, Reply, Toolset, android};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::Display;
 use tokio::time::Instant;
 
 const NOTES: &str = "com.android.notes";
 
-/// The surface over a session that has chosen a phone, and keeps files in a folder of the test's.
+/// The toolset over a session with a selected phone, keeping files in a folder of the test.
 struct Driven {
     phone: VirtualPhone,
     session: Session,
-    surface: Surface,
+    surface: Toolset,
     root: TempDir,
 }
 
-/// A phone that shows its launcher; it is noon.
+/// A phone that shows its launcher at noon.
 fn driven() -> Driven {
     driving(Setup::default())
 }
 
-/// One whose pictures are drawn and recorded in no time.
+/// A phone whose screenshots and recordings are fast.
 fn small() -> Driven {
     let display = Display { width: 200, height: 400, density: 80, rotation: 0 };
     driving(Setup { display, ..Setup::default() })
@@ -36,16 +38,16 @@ fn small() -> Driven {
 
 fn driving(setup: Setup) -> Driven {
     let (phone, root) = (VirtualPhone::new(setup), tempfile::tempdir().unwrap());
-    let phones = without_server().with_virtual(phone.clone());
+    let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
     let session = Session::new(phones, Some(VIRTUAL.into()))
-        .with_files(Keep::new(root.path()))
+        .with_files(ArtifactStore::new(root.path()))
         .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
     Driven { phone, session, surface: android::surface(), root }
 }
 
-/// No adb server listens there.
-fn without_server() -> Phones {
-    Phones::new(AdbServer::new("127.0.0.1:9"))
+/// An address without an adb server.
+fn without_server() -> DeviceProviders {
+    DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
 }
 
 impl Driven {
@@ -55,7 +57,7 @@ impl Driven {
         self.surface.answer(tool, arguments, Call::within(tool.budget), &self.session).await
     }
 
-    /// Calls and replies, one after the other, as a golden has them.
+    /// Calls and replies in order, in the form of a golden.
     async fn story(&self, calls: &[(&str, Value)]) -> String {
         let mut told = String::new();
         for (tool, arguments) in calls {
@@ -73,14 +75,14 @@ impl Driven {
         told
     }
 
-    /// Runs a command on the phone, as another program would.
+    /// Runs a command on the phone, like another program.
     async fn runs(&self, command: &str) {
-        let adb = Direct::over(self.phone.in_memory());
+        let adb = DirectTransport::from_io(self.phone.in_memory());
         thumbwire_adb::run(&adb, command).await.unwrap();
     }
 }
 
-/// What a reply holds; text and structured content say the same.
+/// The reply's value, after checking that text and structured content agree.
 fn value(reply: &Reply) -> Value {
     let [Content::Text(text)] = reply.content.as_slice() else { panic!("{reply:?}") };
     let read: Value = serde_json::from_str(text).unwrap();
@@ -88,7 +90,7 @@ fn value(reply: &Reply) -> Value {
     read
 }
 
-/// The text of a reply, cut where it would be long.
+/// The reply's text, with long parts truncated.
 fn words(reply: &Reply) -> String {
     const SHOWN: usize = 3;
     let mut told = value(reply);
@@ -128,7 +130,7 @@ async fn devices_are_listed_chosen_and_described() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_size_that_was_set_stands_beside_the_display_as_it_was_built() {
+async fn size_override_is_reported_beside_the_physical_size() {
     let phone = driven();
     phone.runs("wm size 720x1280").await;
     let told = phone.does("get_device_info", json!({})).await;
@@ -266,7 +268,7 @@ async fn the_log_is_read_and_followed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn as_many_recordings_and_monitors_run_at_once_as_the_document_says() {
+async fn recordings_and_monitors_have_the_documented_limits() {
     let phone = small();
     for (tool, name, most) in
         [("start_screen_recording", "filename", 5), ("start_log_monitoring", "output_file", 10)]
@@ -278,7 +280,7 @@ async fn as_many_recordings_and_monitors_run_at_once_as_the_document_says() {
         assert_eq!(told["success"], false);
         let error = told["error"].as_str().unwrap();
         assert!(error.contains(&most.to_string()), "{error}");
-        assert_eq!(told["next"], "stop one of them first");
+        assert_eq!(told["next"], "stop one first");
     }
     let stopped = phone.does("stop_screen_recording", json!({ "pull_to_local": false })).await;
     assert_eq!(stopped["recordings_stopped"], 5);
@@ -322,12 +324,12 @@ async fn a_phone_that_is_slow_or_gone_is_told_in_time() {
     insta::assert_snapshot!(told);
 }
 
-/// The examples of seed 003, each tool's keys in the document's order with what kind of value stands there, called here as the
-/// document describes them.
+/// The examples of the Android MCP server reference, called as it describes them: each tool's keys in the documented
+/// order, with the type of each value.
 #[tokio::test(start_paused = true)]
-async fn every_reply_has_the_documents_keys_in_the_documents_order() {
+async fn every_reply_has_the_documented_keys_in_order() {
     let shapes: Map<String, Value> =
-        serde_json::from_str(include_str!("seed_003_keys.json")).unwrap();
+        serde_json::from_str(include_str!("android_reference_keys.json")).unwrap();
     let phone = small();
     let mut checked = 0;
     for (tool, calls) in [
@@ -377,14 +379,13 @@ async fn every_reply_has_the_documents_keys_in_the_documents_order() {
     assert_eq!(shapes.len(), 19);
 }
 
-/// In what a value is not as a shape has it: keys may stand between the document's, and null may stand for a value or a value
-/// for null.
+/// How a value deviates from a shape. Extra keys may stand between the documented ones, and null matches any value.
 fn differs(shape: &Value, value: &Value) -> Option<String> {
     match (shape, value) {
         (Value::Object(shape), Value::Object(value)) => {
             let mut keys = value.keys();
             shape.iter().find_map(|(key, shape)| match keys.find(|name| *name == key) {
-                None => Some(format!("{key} is missing, or stands too early")),
+                None => Some(format!("{key} is missing or out of order")),
                 Some(_) => differs(shape, &value[key]).map(|why| format!("{key}: {why}")),
             })
         }
@@ -400,7 +401,7 @@ fn differs(shape: &Value, value: &Value) -> Option<String> {
                 "boolean" => value.is_boolean(),
                 _ => true,
             };
-            (!same && !value.is_null()).then(|| format!("{value} is no {kind}"))
+            (!same && !value.is_null()).then(|| format!("{value} is not a {kind}"))
         }
         (shape, value) => Some(format!("{value} is not like {shape}")),
     }

@@ -1,8 +1,8 @@
-//! The calls that seed 003's own server was recorded with, made again: what it said of a phone, ours says of the same.
+//! Replays the calls recorded from the original Android MCP server: about the same phone, our replies match.
 //!
-//! The recordings are no part of this project. Beside them stands here what the session underneath answered, made from what
-//! was recorded. Compared is each reply as a whole, but for the shape of elements, where the document counts and the original
-//! is at fault, and for the words of what does not fit a schema, which are pydantic's.
+//! The recordings are not part of this project. This file supplies what the session underneath returned, derived from
+//! the recordings. Replies are compared as a whole, except for the shape of elements, where the document counts and the
+//! original is wrong, and for schema error messages, which are pydantic's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,54 +11,55 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use thumbwire::action::{
-    Action, Call, Cause, Chosen, Failure, File, Hit, Listed, Monitor, Outcome, Perform, Readback,
-    Recorded, Saved, Typed, check_name,
+use thumbwire_core::action::{
+    Action, Call, Cause, DeviceKind, Failure, ListedDevice, LocalFile, LogMonitor, Outcome,
+    Perform, Readback, RecordingInfo, SavedScreenshot, SelectionReason, TapResult, TypeResult,
+    check_name,
 };
-use thumbwire::look::Look;
-use thumbwire::surface::android;
+use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::toolset::android;
 use thumbwire_device::{
     Check, Gesture, Health, Identity, LogFilter, Node, Platform, Point, Priority, Rect, Size, Tree,
-    TypedBy,
+    TypingMethod,
 };
 
-/// Where ours is meant to differ from what the original was recorded with.
+/// Recordings from which our replies deviate on purpose.
 const FAULTS: [(&str, &str); 26] = [
     ("010", "says more: `details`"),
-    ("011", "an id may be whatever adb lists"),
-    ("016", "a phone's properties are no part of the document"),
-    ("031", "what is looked for is no matter of the schema"),
-    ("033", "nothing is dangerous in a resource id"),
+    ("011", "any id that adb lists is valid"),
+    ("016", "phone properties are not documented"),
+    ("031", "the schema does not check search criteria"),
+    ("033", "no character is dangerous in a resource id"),
     ("037", "as 031"),
     ("042", "a place below 0"),
     ("044", "as 031"),
-    ("074", "a key of Android"),
-    ("075", "a key of Android"),
-    ("077", "a key of Android"),
-    ("084", "any text is typed"),
-    ("085", "any text is typed"),
-    ("086", "any text is typed"),
-    ("087", "any text is typed"),
-    ("090", "what has no key is typed in other ways, or refused"),
-    ("093", "any text is typed"),
-    ("094", "a line end is the Enter key"),
-    ("102", "a file of that name is fetched"),
-    ("105", "the recording leaves the path out"),
-    ("107", "a file of that name is fetched"),
+    ("074", "a valid Android key"),
+    ("075", "a valid Android key"),
+    ("077", "a valid Android key"),
+    ("084", "any text can be typed"),
+    ("085", "any text can be typed"),
+    ("086", "any text can be typed"),
+    ("087", "any text can be typed"),
+    ("090", "characters without a key are typed otherwise, or refused"),
+    ("093", "any text can be typed"),
+    ("094", "a newline is the Enter key"),
+    ("102", "the file is fetched"),
+    ("105", "the recording omits the path"),
+    ("107", "the file is fetched"),
     ("108", "a folder is refused"),
-    ("110", "no name is no name"),
-    ("117", "an id reaches no shell"),
+    ("110", "an empty name is no name"),
+    ("117", "an id never reaches a shell"),
     ("118", "the recording was not fetched"),
-    ("145", "an id reaches no shell"),
+    ("145", "an id never reaches a shell"),
 ];
 
-/// Tools and words of one state of the server that ours has no like of: no phone, a phone that is gone, the log's bug.
+/// Recordings of server states that we do not have: no phone, a lost phone, the log's bug.
 fn is_of_another_state(number: u32, name: &str) -> bool {
     number < 5 || (130..141).contains(&number) || number >= 157 || name.contains("stopwatch")
 }
 
 #[test]
-fn every_tool_of_the_original_is_there_with_the_same_arguments() {
+fn every_original_tool_exists_with_the_same_arguments() {
     let Some(folder) = recordings() else { return };
     let recorded = read(&folder.join("tools-list.json"));
     let surface = android::surface();
@@ -74,11 +75,11 @@ fn every_tool_of_the_original_is_there_with_the_same_arguments() {
         let theirs = schema["properties"].as_object().unwrap();
         assert!(theirs.keys().eq(ours.keys()), "{theirs:?} {ours:?}");
         for (name, theirs) in theirs {
-            // A value or null: there `anyOf`, here a list of types.
+            // A value or null: `anyOf` there, a list of types here.
             let plain = theirs.get("anyOf").map_or(theirs, |any| &any[0]);
             let ours = &ours[name];
             for rule in ["enum", "minimum", "maximum"] {
-                // Places are counted from 0; the original takes -1 for the last.
+                // Indexes start at 0; the original accepts -1 for the last.
                 let own = (name.as_str(), rule) == ("index", "minimum");
                 assert!(own || plain.get(rule) == ours.get(rule), "{name}: {rule}");
             }
@@ -92,7 +93,7 @@ fn every_tool_of_the_original_is_there_with_the_same_arguments() {
 }
 
 #[tokio::test]
-async fn the_originals_words_are_ours() {
+async fn replies_match_the_original_server() {
     let Some(folder) = recordings() else { return };
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -101,7 +102,7 @@ async fn the_originals_words_are_ours() {
     for file in files {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let Some(number) = name.get(..3).and_then(|number| number.parse().ok()) else { continue };
-        // The flat form of the document is refused there.
+        // The original refuses the document's flat form.
         let flat = name.contains("-flat") || name.contains("-no-params");
         let fault = FAULTS.iter().any(|(fault, _)| name.starts_with(fault));
         if is_of_another_state(number, &name) || flat || fault {
@@ -133,7 +134,7 @@ async fn the_originals_words_are_ours() {
     assert_eq!(compared, 99);
 }
 
-/// A reply without what one of both has alone.
+/// A reply without the keys that only one of the two has.
 fn plain(mut said: Value) -> Value {
     let own = [
         "next",
@@ -159,7 +160,7 @@ fn plain(mut said: Value) -> Value {
     said
 }
 
-/// The phone of the recordings as far as the surface sees it: it answers as was recorded.
+/// The recorded phone as the toolset sees it: it returns the recorded outcomes.
 struct Phone(Mutex<Value>);
 
 impl Phone {
@@ -167,9 +168,9 @@ impl Phone {
         said[key].as_str().unwrap_or_default().into()
     }
 
-    fn recorded(said: &Value) -> Recorded {
+    fn recorded(said: &Value) -> RecordingInfo {
         let size = said["size_limit"].as_str().map(|_| Size { width: 240, height: 400 });
-        Recorded {
+        RecordingInfo {
             id: Self::word(said, "recording_id"),
             name: Self::word(said, "filename"),
             on_phone: Self::word(said, "device_path"),
@@ -180,13 +181,13 @@ impl Phone {
             process: 1,
             warnings: Vec::new(),
             unstopped: None,
-            here: None,
+            local_file: None,
         }
     }
 
-    fn monitor(said: &Value) -> Monitor {
+    fn monitor(said: &Value) -> LogMonitor {
         let priority = Self::word(said, "priority").chars().next();
-        Monitor {
+        LogMonitor {
             id: Self::word(said, "monitor_id"),
             filter: LogFilter {
                 tag: said["tag_filter"].as_str().map(str::to_owned),
@@ -204,11 +205,12 @@ impl Phone {
 impl Perform for Phone {
     async fn perform(&self, _: &Call, action: Action) -> Result<Outcome, Failure> {
         let said = self.0.lock().unwrap().clone();
-        let listed = |row: &Value| Listed {
+        let listed = |row: &Value| ListedDevice {
             id: Phone::word(row, "id"),
             platform: Platform::Android,
             model: String::new(),
             state: Phone::word(row, "status"),
+            kind: DeviceKind::Physical,
             properties: ["product", "model", "device"]
                 .map(|name| (name.into(), Phone::word(row, name)))
                 .into(),
@@ -230,8 +232,11 @@ impl Perform for Phone {
             Action::ListDevices { .. } => {
                 Outcome::Devices(rows("devices").iter().map(listed).collect())
             }
-            Action::UseAnyDevice => Outcome::Chosen(listed(&said["selected"]), Chosen::Before),
-            Action::UseDevice { .. } => Outcome::Using(identity()),
+            Action::SelectDefaultDevice => Outcome::DefaultDeviceSelected(
+                listed(&said["selected"]),
+                SelectionReason::AlreadySelected,
+            ),
+            Action::SelectDevice { .. } => Outcome::DeviceSelected(identity()),
             Action::Health => {
                 let check = |name: &'static str| Check {
                     name,
@@ -241,20 +246,20 @@ impl Perform for Phone {
                 let checks = ["connectivity", "screen_state", "ui_service"].map(check).into();
                 Outcome::Health(identity(), Health { checks })
             }
-            Action::Look(_) => Outcome::Look(Arc::new(look(&rows("elements")))),
-            Action::Find(_) => {
+            Action::Snapshot(_) => Outcome::Snapshot(Arc::new(look(&rows("elements")))),
+            Action::FindElements(_) => {
                 let found = rows("elements");
-                Outcome::Found(Arc::new(look(&found)), (0..found.len()).collect())
+                Outcome::Elements(Arc::new(look(&found)), (0..found.len()).collect())
             }
             Action::TapElement(sought) => match &said["error"] {
                 Value::String(error) if error.starts_with("Index") => {
-                    return Err(Cause::NoSuchIndex { index: 50, found: 2 }.into());
+                    return Err(Cause::IndexOutOfRange { index: 50, found: 2 }.into());
                 }
                 Value::String(_) => {
                     let sought = sought.to_string();
                     return Err(Cause::ElementNotFound { sought, why: None }.into());
                 }
-                _ => Outcome::Tapped(Hit {
+                _ => Outcome::Tapped(TapResult {
                     at: point(&said["coordinates"]),
                     look: Arc::new(look(&[said["element"].clone()])),
                     node: 0,
@@ -266,27 +271,33 @@ impl Perform for Phone {
                 to: point(&said["end"]),
                 screen: Size { width: 480, height: 800 },
             },
-            Action::Type(_) => {
-                Outcome::Typed(Typed { by: TypedBy::Keys, field: Readback::Same, into: None })
-            }
+            Action::Type(_) => Outcome::Typed(TypeResult {
+                by: TypingMethod::Keys,
+                field: Readback::Same,
+                into: None,
+            }),
             Action::SaveScreenshot { name, fetch } => {
                 if let Some(name) = name {
-                    check_name(&name).map_err(|why| Cause::BadFileName { name, why })?;
+                    check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
                 }
                 let bytes = said["file_size_bytes"].as_u64().unwrap_or_default();
-                let here = fetch.then(|| Ok(File { path: "<path>".into(), bytes }));
+                let here = fetch.then(|| Ok(LocalFile { path: "<path>".into(), bytes }));
                 let name = Phone::word(&said, "filename");
-                Outcome::Saved(Saved { name, on_phone: Phone::word(&said, "device_path"), here })
+                Outcome::ScreenshotSaved(SavedScreenshot {
+                    name,
+                    on_phone: Phone::word(&said, "device_path"),
+                    local_file: here,
+                })
             }
             Action::StartRecording { name, .. } => {
                 if let Some(name) = name {
-                    check_name(&name).map_err(|why| Cause::BadFileName { name, why })?;
+                    check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
                 }
                 Outcome::Recording(Phone::recorded(&said))
             }
             Action::StartMonitor { file, .. } => {
                 if let Some(name) = file {
-                    check_name(&name).map_err(|why| Cause::BadFileName { name, why })?;
+                    check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
                 }
                 Outcome::Monitor(Phone::monitor(&said))
             }
@@ -319,8 +330,8 @@ impl Perform for Phone {
     }
 }
 
-/// A screen with as many elements as were recorded.
-fn look(elements: &[Value]) -> Look {
+/// A snapshot with the recorded number of elements.
+fn look(elements: &[Value]) -> Snapshot {
     let nodes = elements.iter().map(|element| {
         let clickable = element["clickable"] == "true" || element["clickable"] == true;
         let mut node = Node {
@@ -334,14 +345,14 @@ fn look(elements: &[Value]) -> Look {
         node
     });
     let tree = Tree { nodes: nodes.collect(), ..Tree::default() };
-    Look::number(tree, None, &1.into())
+    Snapshot::number(tree, None, &1.into())
 }
 
 fn read(file: &Path) -> Value {
     serde_json::from_slice(&fs::read(file).unwrap()).unwrap_or_else(|_| json!(null))
 }
 
-/// The recordings lie beside this project, or not: then a test is skipped.
+/// The folder of the recordings; the test is skipped without it.
 fn recordings() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
@@ -349,7 +360,7 @@ fn recordings() -> Option<PathBuf> {
     let folder = data.join("originals/android-mcp-server");
     assert!(folder.is_dir() || !required, "the recordings are required: {}", folder.display());
     if !folder.is_dir() {
-        println!("skipped: no recordings of seed 003's server beside the project");
+        println!("skipped: no recordings of the original Android MCP server");
     }
     folder.is_dir().then_some(folder)
 }

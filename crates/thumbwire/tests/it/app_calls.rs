@@ -1,4 +1,5 @@
-//! What apps offer, found and called by the whole way: session, bridge, driver, real ADB, the virtual phone's apps and their packages.
+//! App tools, discovered and called end to end: session, app tool host, driver, real ADB, the virtual phone's apps and
+//! their packages.
 
 use std::fs;
 use std::path::Path;
@@ -6,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use thumbwire::action::{
-    Action, AppCall, Call, Catalog, Cause, Failure, Heard, Outcome, Perform, Trusted,
-};
-use thumbwire::bridge::{BridgeOptions, MemoryStore, Trust};
-use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire_adb::AdbServer;
-use thumbwire_device::{Acted, AppId};
-use thumbwire_virtual_phone::VirtualPhone;
+use thumbwire_core::action::{
+    Action, AppToolCall, AppToolReply, Call, Catalog, Cause, Failure, Outcome, Perform, TrustStatus,
+};
+use thumbwire_core::app_tools::{AppToolOptions, MemoryStore, TrustRules};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_device::{AppId, SideEffect};
+use thumbwire_virtual_android::VirtualPhone;
 
 use crate::recordings::small;
 use crate::wire::hostile_strings;
@@ -28,7 +30,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A phone with these apps of `fixtures/apk` beside its own.
+    /// A phone with these apps of `fixtures/apk` added.
     fn with(release: &str, apps: &[&str], allow: &[&str]) -> Self {
         let phone = small(release, 1);
         for name in apps {
@@ -36,15 +38,16 @@ impl Bench {
             let apk = fs::read(folder.join(format!("{name}.apk"))).unwrap();
             phone.install(&[&apk]).unwrap();
         }
-        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
-        // As if somebody had used them a moment ago.
+        let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+            .with(VirtualPhoneProvider::new(phone.clone()));
+        // As if the user had just used them.
         for app in [ATTENDANCE, ODD] {
-            phone.world(|world| world.allow_in_background(app, Duration::MAX));
+            phone.world(|world| world.temp_allowlist(app, Duration::MAX));
         }
         let allow = allow.iter().map(|pattern| (*pattern).to_owned()).collect();
-        let trust = Trust { allow, store: Arc::new(MemoryStore::default()) };
-        let options = BridgeOptions { trust, ..BridgeOptions::default() };
-        let session = Session::new(phones, Some(VIRTUAL.into())).with_bridge(options);
+        let trust = TrustRules { allow, store: Arc::new(MemoryStore::default()) };
+        let options = AppToolOptions { trust, ..AppToolOptions::default() };
+        let session = Session::new(phones, Some(VIRTUAL.into())).with_app_tool_host(options);
         Self { phone, session }
     }
 
@@ -53,32 +56,32 @@ impl Bench {
     }
 
     async fn list(&self) -> Arc<Catalog> {
-        match self.ask(Action::ListAppTools { no_older_than: Duration::ZERO }).await {
+        match self.ask(Action::ListAppTools { max_age: Duration::ZERO }).await {
             Ok(Outcome::AppTools(catalog)) => catalog,
             other => panic!("{other:?}"),
         }
     }
 
-    async fn call(&self, app: &str, tool: &str, arguments: Value) -> Result<Heard, Failure> {
+    async fn call(&self, app: &str, tool: &str, arguments: Value) -> Result<AppToolReply, Failure> {
         self.send(wanted(app, tool, arguments)).await
     }
 
-    async fn send(&self, wanted: AppCall) -> Result<Heard, Failure> {
+    async fn send(&self, wanted: AppToolCall) -> Result<AppToolReply, Failure> {
         match self.ask(Action::CallAppTool(wanted)).await? {
-            Outcome::Answered(answered) => Ok(answered.heard),
+            Outcome::AppToolResult(answered) => Ok(answered.heard),
             other => panic!("{other:?}"),
         }
     }
 
     fn days(&self) -> usize {
-        self.phone.world(|world| world.kept(ATTENDANCE).len())
+        self.phone.world(|world| world.preferences(ATTENDANCE).len())
     }
 }
 
-fn wanted(app: &str, tool: &str, arguments: Value) -> AppCall {
+fn wanted(app: &str, tool: &str, arguments: Value) -> AppToolCall {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     let (app, service) = (AppId(app.into()), None);
-    AppCall { app, service, tool: tool.into(), arguments, send_only: false }
+    AppToolCall { app, service, tool: tool.into(), arguments, send_only: false }
 }
 
 #[tokio::test]
@@ -90,21 +93,23 @@ async fn clocking_in_takes_one_call_instead_of_five_taps() {
         let tools = catalog.of(&AppId(ATTENDANCE.into())).unwrap();
         let ids: Vec<_> = tools.tools.iter().map(|tool| tool.id.as_str()).collect();
         assert_eq!(ids, ["clock_in_today", "query_clock_in", "make_up_clock_in"]);
-        assert_eq!((&tools.trusted, tools.certificate.len()), (&Trusted::Yes, 64), "{tools:?}");
+        assert_eq!((&tools.trusted, tools.certificate.len()), (&TrustStatus::Yes, 64), "{tools:?}");
         assert!(tools.complaints.iter().all(|one| !one.fatal), "{tools:?}");
         assert!(!tools.name.is_empty() && !tools.name.starts_with('@'), "{tools:?}");
         let others = catalog.apps.iter().filter(|app| app.app.0 != ATTENDANCE);
         for app in others {
-            assert!(!app.tools.is_empty() && app.trusted == Trusted::NotAllowed, "{app:?}");
+            assert!(!app.tools.is_empty() && app.trusted == TrustStatus::NotAllowed, "{app:?}");
         }
 
         assert_eq!(bench.days(), 0);
         let heard = bench.call(ATTENDANCE, "clock_in_today", json!({})).await.unwrap();
-        let Heard::Answer { success: true, .. } = heard else { panic!("{heard:?}") };
-        assert_eq!(bench.days(), 1, "it was done on the phone");
+        let AppToolReply::Answer { success: true, .. } = heard else { panic!("{heard:?}") };
+        assert_eq!(bench.days(), 1, "the phone recorded it");
         let arguments = json!({ "date": "2020-02-30" });
         let heard = bench.call(ATTENDANCE, "query_clock_in", arguments).await.unwrap();
-        let Heard::Answer { success: false, message, .. } = heard else { panic!("{heard:?}") };
+        let AppToolReply::Answer { success: false, message, .. } = heard else {
+            panic!("{heard:?}")
+        };
         assert!(!message.is_empty());
         let failure = bench.call(ATTENDANCE, "query_clock_in", json!({})).await.unwrap_err();
         let Cause::InvalidArgument { why } = &failure.cause else { panic!("{failure:?}") };
@@ -112,17 +117,18 @@ async fn clocking_in_takes_one_call_instead_of_five_taps() {
     }
 }
 
-/// Android 8 and later start no services of apps that nobody uses; the driver has the phone spare the app that rule for some seconds.
+/// Since Android 8, services of idle apps cannot be started; the driver exempts the app from that rule for a few
+/// seconds.
 #[tokio::test]
-async fn an_app_in_the_background_is_called_all_the_same() {
+async fn background_app_can_be_called() {
     let bench = Bench::with("14", &["attendance"], &[ATTENDANCE]);
-    bench.phone.world(|world| world.allow_in_background(ATTENDANCE, Duration::ZERO));
+    bench.phone.world(|world| world.temp_allowlist(ATTENDANCE, Duration::ZERO));
     bench.call(ATTENDANCE, "clock_in_today", json!({})).await.unwrap();
     assert_eq!(bench.days(), 1);
 }
 
 #[tokio::test]
-async fn a_second_list_reads_no_package_again() {
+async fn second_listing_reads_no_package_again() {
     let bench = Bench::with("14", &["attendance"], &[]);
     let first = bench.list().await;
     let before = bench.phone.commands().len();
@@ -135,27 +141,28 @@ async fn a_second_list_reads_no_package_again() {
 }
 
 #[tokio::test]
-async fn a_phone_without_the_helper_can_be_told_and_not_heard() {
+async fn phone_without_the_helper_accepts_calls_without_replies() {
     let bench = Bench::with("14", &["attendance"], &["*"]);
     bench.phone.files(|files| files.remove(JAR, false)).unwrap();
     let failure = bench.call(ATTENDANCE, "clock_in_today", json!({})).await.unwrap_err();
-    assert!(matches!(failure.cause, Cause::Unheard { .. }), "{failure:?}");
-    assert_eq!((failure.acted, bench.days()), (Acted::No, 0));
-    let only = AppCall { send_only: true, ..wanted(ATTENDANCE, "clock_in_today", json!({})) };
-    assert_eq!(bench.send(only).await.unwrap(), Heard::Sent);
+    assert!(matches!(failure.cause, Cause::NoAppReply { .. }), "{failure:?}");
+    assert_eq!((failure.side_effect, bench.days()), (SideEffect::None, 0));
+    let only = AppToolCall { send_only: true, ..wanted(ATTENDANCE, "clock_in_today", json!({})) };
+    assert_eq!(bench.send(only).await.unwrap(), AppToolReply::Sent);
     assert_eq!(bench.days(), 1);
 }
 
-/// Without the helper an argument goes through the phone's shell: one program ran, and each of its letters holds the argument as it was.
+/// Without the helper, an argument goes through the phone's shell: exactly one program runs, and its service requests
+/// contain the argument unchanged.
 #[tokio::test]
-async fn what_is_sent_to_an_app_goes_through_the_shell_whole() {
+async fn app_arguments_pass_the_shell_unchanged() {
     let bench = Bench::with("14", &["attendance"], &["*"]);
     bench.phone.files(|files| files.remove(JAR, false)).unwrap();
     bench.list().await;
     for string in hostile_strings() {
         let before = bench.phone.commands().len() as u64 + bench.phone.commands_dropped();
         let wanted = wanted(ATTENDANCE, "query_clock_in", json!({ "date": string }));
-        bench.send(AppCall { send_only: true, ..wanted }).await.unwrap();
+        bench.send(AppToolCall { send_only: true, ..wanted }).await.unwrap();
         let commands = bench.phone.commands();
         let after = commands.len() as u64 + bench.phone.commands_dropped();
         let ran = &commands[commands.len() - usize::try_from(after - before).unwrap()..];
@@ -178,7 +185,7 @@ async fn what_is_sent_to_an_app_goes_through_the_shell_whole() {
 }
 
 #[tokio::test]
-async fn apps_that_answer_oddly_are_told_apart() {
+async fn broken_app_responses_are_distinguished() {
     let bench = Bench::with("14", &["odd"], &[ODD]);
     let catalog = bench.list().await;
     let odd = catalog.of(&AppId(ODD.into())).unwrap();
@@ -186,29 +193,29 @@ async fn apps_that_answer_oddly_are_told_apart() {
     for (tool, says) in [
         ("answer", ""),
         ("twice", ""),
-        ("broken", "cannot be read"),
-        ("other_id", "another request"),
+        ("broken", "cannot parse"),
+        ("other_id", "a different request"),
         ("other_capability", "instead"),
     ] {
         let service = service.as_ref().map(|it| it.class.clone());
-        let call = AppCall { service, ..wanted(ODD, tool, json!({})) };
+        let call = AppToolCall { service, ..wanted(ODD, tool, json!({})) };
         match bench.send(call).await {
             Ok(heard) => assert!(says.is_empty(), "{tool}: {heard:?}"),
             Err(failure) => {
                 assert!(!says.is_empty(), "{tool}: {failure:?}");
                 assert!(failure.cause.to_string().contains(says), "{tool}: {failure:?}");
-                assert_eq!(failure.acted, Acted::Maybe, "{tool}");
+                assert_eq!(failure.side_effect, SideEffect::Possible, "{tool}");
             }
         }
     }
 }
 
 #[tokio::test]
-async fn a_call_makes_stale_what_was_known_of_the_screen() {
+async fn app_call_invalidates_the_screen() {
     let bench = Bench::with("14", &["attendance"], &[ATTENDANCE]);
     let Ok(Outcome::Controls(before)) = bench.controls().await else { panic!() };
     let Ok(Outcome::Controls(again)) = bench.controls().await else { panic!() };
-    assert!(Arc::ptr_eq(&before, &again), "a list is served again");
+    assert!(Arc::ptr_eq(&before, &again), "the snapshot is cached");
     bench.call(ATTENDANCE, "clock_in_today", json!({})).await.unwrap();
     let Ok(Outcome::Controls(after)) = bench.controls().await else { panic!() };
     assert!(!Arc::ptr_eq(&before, &after), "and not after a call");
@@ -216,6 +223,6 @@ async fn a_call_makes_stale_what_was_known_of_the_screen() {
 
 impl Bench {
     async fn controls(&self) -> Result<Outcome, Failure> {
-        self.ask(Action::Controls { no_older_than: Duration::from_secs(5) }).await
+        self.ask(Action::Controls { max_age: Duration::from_secs(5) }).await
     }
 }

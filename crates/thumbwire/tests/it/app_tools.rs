@@ -1,4 +1,4 @@
-//! `thumbwire app-tools`, as developers of apps and operators run it.
+//! `thumbwire app-tools`, as app developers and operators run it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::stock_adb::Phone;
 use crate::support::thumbwire;
 
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    // What is agreed to is forgotten with the folder.
+    // The trust store disappears with the folder.
     run_at_home(tempfile::tempdir().unwrap().path(), arguments)
 }
 
@@ -19,7 +19,7 @@ fn run_at_home(home: &Path, arguments: &[&str]) -> (String, String, Option<i32>)
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
-/// A phone on which that app is in front: one that never ran may not be started by its service alone since Android 8.
+/// A phone with this app in the foreground: since Android 8, the service of an app that never ran cannot be started.
 fn running(app: &str) -> Phone {
     let phone = Phone::start("1");
     let launch = format!(r#"{{"bundle_id":"{app}"}}"#);
@@ -33,13 +33,13 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files of a tool that is described like this, by their places below the folder; and what was printed.
+/// Generates a tool from a plan: the files by relative path, and what was printed.
 fn new(plan: &Path, out: &Path) -> (String, String, Option<i32>) {
     run(&["new", plan.to_str().unwrap(), "--out", out.to_str().unwrap()])
 }
 
 #[test]
-fn what_new_writes_is_as_recorded_and_lint_has_nothing_against_it() {
+fn generated_tool_matches_the_golden_and_passes_lint() {
     let folder = tempfile::tempdir().unwrap();
     let plan = repository().join("examples/app-tools/clock-in.toml");
     let (out, err, code) = new(&plan, folder.path());
@@ -61,11 +61,11 @@ fn what_new_writes_is_as_recorded_and_lint_has_nothing_against_it() {
     let descriptor = folder.path().join("res/xml/mcp_capabilities.xml");
     let (out, err, code) = run(&["lint", descriptor.to_str().unwrap()]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.ends_with(": 3 capabilities, nothing is wrong\n"), "{out}");
+    assert!(out.ends_with(": 3 capabilities, no findings\n"), "{out}");
 }
 
 #[test]
-fn nothing_that_is_there_already_is_overwritten() {
+fn existing_files_are_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let plan = repository().join("examples/app-tools/clock-in.toml");
     let mine = folder.path().join("AndroidManifest-tool.xml");
@@ -73,15 +73,16 @@ fn nothing_that_is_there_already_is_overwritten() {
     let (out, err, code) = new(&plan, folder.path());
     assert_eq!((out.as_str(), code), ("", Some(1)));
     assert!(
-        err.contains("nothing was written") && err.contains("AndroidManifest-tool.xml is"),
+        err.contains("nothing was written")
+            && err.contains("AndroidManifest-tool.xml already exists"),
         "{err}"
     );
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else was made");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else was created");
 }
 
 #[test]
-fn texts_of_any_kind_are_written_so_that_lint_reads_them() {
+fn any_text_is_escaped_so_that_lint_reads_it() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("odd.toml");
     let text = r#"
@@ -105,7 +106,7 @@ input = [{ name = "class", type = "number", description = "42" }]
 }
 
 #[test]
-fn a_plan_that_cannot_be_read_is_wrong_usage() {
+fn unreadable_plan_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("tool.toml");
     fs::write(&plan, "package = \"org.example\"\nclass = 7\n").unwrap();
@@ -118,7 +119,7 @@ fn a_plan_that_cannot_be_read_is_wrong_usage() {
 }
 
 #[test]
-fn lint_tells_each_finding_with_its_place_and_how_grave_it_is() {
+fn lint_reports_position_and_severity() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mcp_capabilities.xml");
     let xml = r#"<?xml version="1.0" encoding="utf-8"?>
@@ -139,14 +140,14 @@ fn lint_tells_each_finding_with_its_place_and_how_grave_it_is() {
     assert_eq!((err.as_str(), code), ("", Some(1)));
     insta::assert_snapshot!("app_tools_lint", out.replace(&place, ""));
     let (out, _, code) = run(&["lint", "--lenient", name]);
-    assert_eq!(code, Some(1), "two of one id, and a parameter without a name, cannot be called");
+    assert_eq!(code, Some(1), "a duplicate id and an unnamed parameter are fatal");
     insta::assert_snapshot!("app_tools_lint_lenient", out.replace(&place, ""));
     let (out, _, _) = run(&["lint", "--json", name]);
     insta::assert_snapshot!("app_tools_lint_json", out.replace(&place, ""));
 }
 
 #[test]
-fn lint_reads_packages_and_says_what_it_cannot_read() {
+fn lint_reads_apks_and_reports_unreadable_files() {
     let apk = repository().join("fixtures/apk/clock-in.apk");
     let (out, err, code) = run(&["lint", apk.to_str().unwrap()]);
     assert_eq!((err.as_str(), code), ("", Some(1)));
@@ -169,18 +170,18 @@ fn lint_reads_packages_and_says_what_it_cannot_read() {
 }
 
 #[test]
-fn the_rules_in_the_documents_are_those_of_the_program() {
+fn documented_rules_are_current() {
     let (out, _, code) = run(&["lint", "--rules"]);
     assert_eq!(code, Some(0));
     let page = fs::read_to_string(repository().join("docs/app-tools.md")).unwrap();
     assert!(
         page.contains(&out),
-        "docs/app-tools.md is old: put what `thumbwire app-tools lint --rules` prints in the place of its table"
+        "docs/app-tools.md is stale: replace its table with the output of `thumbwire app-tools lint --rules`"
     );
 }
 
 #[test]
-fn the_example_in_the_documents_becomes_a_tool() {
+fn documented_example_generates_a_tool() {
     let page = fs::read_to_string(repository().join("docs/app-tools.md")).unwrap();
     let plan = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -191,7 +192,7 @@ fn the_example_in_the_documents_becomes_a_tool() {
 }
 
 #[test]
-fn what_apps_on_a_phone_offer_is_listed_and_told() {
+fn app_tools_are_listed_and_described() {
     let (out, err, code) = run(&["list", "--device", "virtual"]);
     assert_eq!((err.as_str(), code), ("", Some(0)));
     insta::assert_snapshot!("app_tools_list", out);
@@ -200,7 +201,7 @@ fn what_apps_on_a_phone_offer_is_listed_and_told() {
         "com.android.notes",
         "--device",
         "virtual",
-        "--app-tools",
+        "--allow-app-tools",
         "com.android.*",
     ]);
     assert_eq!(code, Some(0));
@@ -214,11 +215,11 @@ fn what_apps_on_a_phone_offer_is_listed_and_told() {
     assert_eq!(notes["capabilities"][0]["input"][0]["required"], true);
     let (_, err, code) = run(&["describe", "com.none", "--device", "virtual"]);
     assert_eq!(code, Some(3));
-    assert!(err.contains("com.none offers nothing to programs"), "{err}");
+    assert!(err.contains("com.none offers no tools"), "{err}");
 }
 
 #[test]
-fn a_capability_is_called_by_hand_and_naming_its_app_allows_that_call_alone() {
+fn naming_an_app_allows_only_that_call() {
     let home = tempfile::tempdir().unwrap();
     let phone = running("com.android.notes");
     let call = |rest: &[&str]| {
@@ -231,7 +232,7 @@ fn a_capability_is_called_by_hand_and_naming_its_app_allows_that_call_alone() {
     assert!(given["number"].is_i64(), "{out}");
     let (out, err, code) = call(&["add_note", r#"{"title":"","text":"x"}"#, "--timings", "--json"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    for phase in ["query", "package", "read", "check", "invoke", "together"] {
+    for phase in ["query", "package", "read", "check", "invoke", "total"] {
         assert!(err.contains(phase), "{phase}: {err}");
     }
     let told: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -246,31 +247,31 @@ fn a_capability_is_called_by_hand_and_naming_its_app_allows_that_call_alone() {
     assert!(err.contains("one JSON object"), "{err}");
     let (out, err, code) = call(&["add_note", r#"{"title":"a","text":"b"}"#, "--send-only"]);
     assert_eq!((out.as_str(), code), ("", Some(0)), "{err}");
-    assert!(err.contains("No answer can come"), "{err}");
+    assert!(err.contains("Sent without waiting"), "{err}");
 
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
     assert!(out.contains("\"trusted\": \"not_allowed\""), "{out}");
     let (out, err, code) =
         run_at_home(home.path(), &["trust", "com.android.notes", "--device", "virtual"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("com.android.notes is trusted as it is now"), "{out}");
+    assert!(out.contains("com.android.notes is now trusted"), "{out}");
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
     assert!(out.contains("\"trusted\": \"yes\""), "{out}");
     assert!(home.path().join("thumbwire/app-tools.json").is_file());
 
-    let forget = || run_at_home(home.path(), &["trust", "com.android.notes", "--forget"]);
+    let forget = || run_at_home(home.path(), &["trust", "com.android.notes", "--revoke"]);
     let (out, err, code) = forget();
     assert_eq!((code, err.as_str()), (Some(0), ""));
-    assert_eq!(out, "com.android.notes is forgotten: it is trusted no longer.\n");
+    assert_eq!(out, "com.android.notes is no longer trusted.\n");
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
     assert!(out.contains("\"trusted\": \"not_allowed\""), "{out}");
     let (out, _, code) = forget();
     assert_eq!(code, Some(0));
-    assert_eq!(out, "com.android.notes was not trusted; nothing is changed.\n");
+    assert_eq!(out, "com.android.notes was not trusted; nothing changed.\n");
 }
 
 #[test]
-fn an_installed_app_is_held_against_each_must() {
+fn installed_app_is_tested_for_conformance() {
     let phone = running("com.android.notes");
     let on = phone.address.as_str();
     let (out, err, code) = run(&["conformance", "com.android.notes", "--device", on]);
@@ -286,8 +287,8 @@ fn an_installed_app_is_held_against_each_must() {
 }
 
 #[test]
-fn what_is_no_app_cannot_be_allowed() {
-    let (_, err, code) = run(&["list", "--device", "virtual", "--app-tools", "com.exam*"]);
+fn invalid_package_name_is_refused() {
+    let (_, err, code) = run(&["list", "--device", "virtual", "--allow-app-tools", "com.exam*"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("\"com.exam*\" is no app"), "{err}");
+    assert!(err.contains("invalid app \"com.exam*\""), "{err}");
 }

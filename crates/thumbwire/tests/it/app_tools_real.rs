@@ -1,4 +1,5 @@
-//! APKs that are built by Debian's tools (`.ci/apk`), through a stock `adb`, onto the virtual phone: found, linted, called.
+//! APKs built by Debian's tools (`.ci/apk`), installed by a stock `adb` on the virtual phone: discovered, linted,
+//! called.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,15 +10,15 @@ use serde_json::Value;
 use crate::stock_adb::{Phone, Stock};
 use crate::support::thumbwire;
 
-/// What `.ci/apk` built; `None`, and a word about it, where it did not.
+/// An APK built by `.ci/apk`; `None`, with a message, if it was not run.
 fn built(name: &str) -> Option<PathBuf> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/apk").join(name);
     if file.is_file() {
         return Some(file);
     }
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-    assert!(!required, "{} is required here: run .ci/apk", file.display());
-    println!("skipped: no APK that .ci/apk built");
+    assert!(!required, "{} is required: run .ci/apk", file.display());
+    println!("skipped: no APK from .ci/apk");
     None
 }
 
@@ -27,7 +28,7 @@ fn linted(file: &Path) -> (String, Option<i32>) {
 }
 
 #[test]
-fn an_app_built_just_now_is_installed_by_a_stock_adb_and_found_linted_and_called() {
+fn freshly_built_app_is_installed_found_linted_and_called() {
     let Some(apk) = built("attendance.apk") else { return };
     let (said, code) = linted(&apk);
     assert_eq!(code, Some(0), "{said}");
@@ -48,7 +49,7 @@ fn an_app_built_just_now_is_installed_by_a_stock_adb_and_found_linted_and_called
         row["capabilities"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
     assert_eq!(ids, ["clock_in_today", "query_clock_in", "make_up_clock_in"]);
 
-    // An app that never ran may not be started by its service alone since Android 8.
+    // Since Android 8, the service of an app that never ran cannot be started.
     let launch = ["call", "mobile_launch_app", r#"{"bundle_id":"org.example.attendance"}"#];
     let (said, code) = stock.thumbwire(&[&launch[..], &on[..]].concat());
     assert_eq!(code, Some(0), "{said}");
@@ -63,9 +64,9 @@ fn an_app_built_just_now_is_installed_by_a_stock_adb_and_found_linted_and_called
     assert_eq!(told["output"]["has_clocked_in"], true, "{said}");
 }
 
-/// What `app-tools new` writes, after Android's own resource compiler has been at it.
+/// The output of `app-tools new`, after Android's resource compiler.
 #[test]
-fn what_new_writes_has_the_same_words_after_aapt() {
+fn generated_texts_survive_aapt() {
     let Some(framework) = built("framework-res.apk") else { return };
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -100,12 +101,12 @@ version = "2"
     assert!(packed.status.success(), "{packed:?}");
     let (said, code) = linted(&at("odd.apk"));
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.ends_with("org.example.odd, 2 capabilities, nothing is wrong\n"), "{said}");
+    assert!(said.ends_with("org.example.odd, 2 capabilities, no findings\n"), "{said}");
     let mut dump = Command::new("aapt");
     let dump = dump.args(["dump", "xmltree"]).arg(at("odd.apk")).arg("AndroidManifest.xml");
     let manifest = String::from_utf8(dump.output().unwrap().stdout).unwrap();
     let name = r#"android:value(0x01010024)="@string/none" "#;
     assert!(manifest.contains(name), "{manifest}");
-    // It prints a backslash as two.
+    // The text form doubles a backslash.
     assert!(manifest.contains(r"C:\\notes\\new ${x} 漢字😀"), "{manifest}");
 }

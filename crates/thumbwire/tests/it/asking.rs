@@ -1,19 +1,18 @@
-//! Questions to the person behind an MCP client, seen on the wire.
+//! Questions to the user behind an MCP client, on the wire.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform};
-use thumbwire::mcp;
-use thumbwire::surface::{Handler, Manner, Reply, Tool, mobile};
+use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect, mobile};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::io::{Lines, ReadHalf, WriteHalf, split};
 
 use crate::support::McpProcess;
 
-/// A tool that asks and says what it was answered.
+/// A tool that asks and returns the answer.
 struct Asks;
 
 #[async_trait]
@@ -43,16 +42,21 @@ struct Wire {
 }
 
 impl Wire {
-    /// A client that shook hands in this revision, with these capabilities.
+    /// A client connected with this revision and these capabilities.
     async fn connected(revision: &str, capabilities: Value) -> Self {
         let mut surface = mobile::surface();
         let described =
             json!({ "name": "asks", "description": "Asks", "inputSchema": { "type": "object" } });
-        let tool = Tool::handled(&described, Manner::Acts, Duration::from_secs(60), Arc::new(Asks));
+        let tool = Tool::handled(
+            &described,
+            ToolEffect::Destructive,
+            Duration::from_secs(60),
+            Arc::new(Asks),
+        );
         surface.tools.push(tool);
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = split(theirs);
-        tokio::spawn(mcp::serve(Arc::new(surface), Arc::new(NoPhone), reader, writer));
+        tokio::spawn(thumbwire_mcp::serve(Arc::new(surface), Arc::new(NoPhone), reader, writer));
         let (reader, writer) = split(ours);
         let mut wire = Self { lines: BufReader::new(reader).lines(), writer };
         let client = json!({ "name": "test", "version": "0" });
@@ -92,7 +96,7 @@ impl Wire {
 }
 
 #[tokio::test]
-async fn the_person_behind_a_client_is_asked_in_a_form() {
+async fn user_is_asked_in_a_form() {
     for revision in ["2025-06-18", "2025-11-25"] {
         for (result, told) in [
             (
@@ -109,14 +113,15 @@ async fn the_person_behind_a_client_is_asked_in_a_form() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_behind_a_client_that_shows_no_forms() {
+async fn client_without_forms_is_not_asked() {
     for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
         let mut wire = Wire::connected("2025-11-25", capabilities.clone()).await;
         assert_eq!(wire.told().await, "None", "{capabilities}");
     }
 }
 
-/// Has a server's model send a link on the built-in phone; gives what the person was asked, who says no, and whether it was done.
+/// Has a scripted server model send a link on the virtual phone while the user refuses. Returns the questions, and
+/// whether the link was sent.
 fn link_sent(flags: &[&str], capabilities: Value) -> (Vec<String>, bool) {
     let click = |id: &str, name: &str| {
         let arguments = json!({ "control_id": id, "control_name": name });
@@ -161,11 +166,15 @@ fn link_sent(flags: &[&str], capabilities: Value) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn the_person_behind_a_task_is_asked_before_risky_acts_where_the_client_can() {
+fn user_confirms_risky_actions_if_the_client_can_ask() {
     let able = json!({ "elicitation": {} });
     let (asked, sent) = link_sent(&[], able);
     let question = "About to tap \"Send link\" in com.example.members, which may send something. Go ahead? (yes / no)";
     assert_eq!((&*asked, sent), (&[question.to_owned()][..], false));
-    assert_eq!(link_sent(&[], json!({})), (vec![], true), "nobody is there, and nobody was wanted");
+    assert_eq!(
+        link_sent(&[], json!({})),
+        (vec![], true),
+        "nobody can be asked, and no confirmation was required"
+    );
     assert_eq!(link_sent(&["--confirm", "risky"], json!({})), (vec![], false), "nobody agreed");
 }

@@ -1,32 +1,33 @@
-//! A caller of the `mobile` surface, without MCP: what its tools say of one virtual phone.
+//! A caller of the `mobile` toolset without MCP, on one virtual phone.
 
 use std::time::Duration;
 
 use serde_json::Value;
-use thumbwire::action::Call;
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::{Content, Surface, mobile};
 use thumbwire_adb::AdbServer;
-use thumbwire_virtual_phone::VirtualPhone;
+use thumbwire_core::action::Call;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::{Content, Toolset, mobile};
+use thumbwire_virtual_android::VirtualPhone;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-/// The surface over a session that has chosen the phone.
+/// The toolset over a session that has selected the phone.
 pub(crate) struct Caller {
     pub(crate) phone: VirtualPhone,
     pub(crate) session: Session,
-    pub(crate) surface: Surface,
+    pub(crate) surface: Toolset,
 }
 
 impl Caller {
-    /// Of a phone that the session holds in memory.
+    /// For a phone that the session holds in memory.
     pub(crate) fn of(phone: VirtualPhone) -> Self {
-        let phones = without_server().with_virtual(phone.clone());
+        let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
         let session = Session::new(phones, Some(VIRTUAL.into()));
         Self { phone, session, surface: mobile::surface() }
     }
 
-    /// Of a phone that is reached at an address.
+    /// For a phone at an address.
     pub(crate) async fn reaching(phone: VirtualPhone) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -36,7 +37,7 @@ impl Caller {
         Self { phone, session, surface: mobile::surface() }
     }
 
-    /// Whether it failed, and what it said; no call lasts longer than it was given.
+    /// Whether the call failed, and its text, within a time limit.
     pub(crate) async fn call_within(
         &self,
         limit: Duration,
@@ -50,27 +51,27 @@ impl Caller {
         assert!(began.elapsed() <= limit + Duration::from_secs(1), "{:?}", began.elapsed());
         let words = reply.content.iter().map(|content| match content {
             Content::Text(text) => text.clone(),
-            Content::Picture(image) => {
+            Content::Image(image) => {
                 format!("{} bytes of {:?}\n", image.bytes.len(), image.format)
             }
         });
         (reply.is_error, words.collect())
     }
 
-    /// The same within the tool's own budget.
+    /// The same, within the tool's own time limit.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> (bool, String) {
         let budget = self.surface.tool(tool).unwrap().budget;
         self.call_within(budget, tool, arguments).await
     }
 
-    /// The words of a call that must succeed.
+    /// The text of a call that must succeed.
     pub(crate) async fn said(&self, tool: &str, arguments: Value) -> String {
         let (failed, words) = self.call(tool, arguments).await;
         assert!(!failed, "{tool}: {words}");
         words
     }
 
-    /// The words of a call that must fail.
+    /// The text of a call that must fail.
     pub(crate) async fn refused(&self, tool: &str, arguments: Value) -> String {
         let (failed, words) = self.call(tool, arguments).await;
         assert!(failed, "{tool}: {words}");
@@ -78,7 +79,7 @@ impl Caller {
     }
 }
 
-/// No adb server listens there.
-fn without_server() -> Phones {
-    Phones::new(AdbServer::new("127.0.0.1:9"))
+/// An address without an adb server.
+fn without_server() -> DeviceProviders {
+    DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
 }

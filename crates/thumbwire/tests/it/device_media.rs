@@ -4,23 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_adb::transport::Io;
-use thumbwire_adb::{Direct, Transport};
+use thumbwire_adb::{DirectTransport, Transport};
 use thumbwire_device::android::Android;
-use thumbwire_device::{Device as _, Error, LogEntry, LogFilter, Priority, RecordingWish, Size};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_device::{
+    Device as _, DeviceFiles as _, Error, HealthChecks as _, LogEntry, LogFilter, Logs as _,
+    Priority, RecordingOptions, ScreenRecording as _, ScreenshotFiles as _, Size,
+};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 const RELEASES: [&str; 6] = ["4.4", "9", "11", "13", "14", "16"];
 
-/// A wire to a phone.
-fn wire(phone: &VirtualPhone) -> Direct {
+/// A transport to a phone.
+fn wire(phone: &VirtualPhone) -> DirectTransport {
     let served = phone.clone();
-    Direct::with("the virtual phone", move || {
+    DirectTransport::with_connector("the virtual phone", move || {
         let io: Box<dyn Io> = Box::new(served.in_memory());
         async move { Ok(io) }
     })
 }
 
-/// A virtual phone of that release, and a handle on it.
+/// A virtual phone of this release, and a handle on it.
 async fn attached(release: &str) -> (VirtualPhone, Android) {
     let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
     let transport: Arc<dyn Transport> = Arc::new(wire(&phone));
@@ -28,14 +31,14 @@ async fn attached(release: &str) -> (VirtualPhone, Android) {
     (phone, device)
 }
 
-/// How many processes of that name the phone has.
+/// Number of processes with this name on the phone.
 async fn running(phone: &VirtualPhone, name: &str) -> usize {
     let said = thumbwire_adb::run(&wire(phone), "ps").await.unwrap().stdout;
     let said = String::from_utf8(said).unwrap();
     said.lines().filter(|line| line.trim_end().ends_with(name)).count()
 }
 
-/// Waits until the phone has none of them.
+/// Waits until the phone has no such process.
 async fn until_ended(phone: &VirtualPhone, name: &str) {
     let ended = async {
         while running(phone, name).await > 0 {
@@ -59,7 +62,7 @@ fn messages(entries: &[LogEntry]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn entries_are_read_as_they_were_written_by_every_release() {
+async fn log_entries_are_read_on_every_release() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
         phone.world(|world| {
@@ -68,7 +71,7 @@ async fn entries_are_read_as_they_were_written_by_every_release() {
             world.write_log('E', "it's; reboot", 79, "three: \u{e9}");
             world.write_log('D', "Tag", 77, "four");
         });
-        let of = async |filter: LogFilter, most| device.logs(&filter, most).await.unwrap();
+        let of = async |filter: LogFilter, most| device.read_logs(&filter, most).await.unwrap();
         let all = of(everything(), 5).await;
         assert_eq!(messages(&all), ["one", "two", "lines", "three: \u{e9}", "four"], "{release}");
         assert_eq!((all[0].pid, all[0].priority, &*all[0].tag), (77, Priority::Info, "Tag"));
@@ -87,13 +90,13 @@ async fn entries_are_read_as_they_were_written_by_every_release() {
         assert_eq!(messages(&of(errors, 1).await), ["three: \u{e9}"], "{release}");
         device.clear_logs().await.unwrap();
         assert_eq!(of(tagged("Tag"), 9).await, [], "{release}");
-        let odd = device.logs(&tagged("Tag:Q"), 9).await.unwrap_err();
+        let odd = device.read_logs(&tagged("Tag:Q"), 9).await.unwrap_err();
         assert!(odd.to_string().contains("Tag:Q"), "{release}: {odd}");
     }
 }
 
 #[tokio::test]
-async fn a_log_is_followed_from_now_on_and_from_an_entry_on_and_ends_on_the_phone() {
+async fn log_is_followed_from_now_or_from_an_entry() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
         let write = |tag: &str, text: &str| {
@@ -122,12 +125,12 @@ async fn a_log_is_followed_from_now_on_and_from_an_entry_on_and_ends_on_the_phon
 }
 
 #[tokio::test]
-async fn a_log_whose_last_entry_is_later_than_the_phones_clock_is_followed_from_now_on() {
+async fn log_from_the_future_is_followed_from_now() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
         let write = |text: &str| phone.world(|world| world.write_log('I', "Tag", 77, text));
         write("old");
-        let mut last = device.logs(&tagged("Tag"), 1).await.unwrap().pop().unwrap();
+        let mut last = device.read_logs(&tagged("Tag"), 1).await.unwrap().pop().unwrap();
         // As if its clock had been fast.
         last.time.replace_range(11..13, "23");
         let mut stream = device.follow_logs(&tagged("Tag"), Some(&last)).await.unwrap();
@@ -138,7 +141,7 @@ async fn a_log_whose_last_entry_is_later_than_the_phones_clock_is_followed_from_
 }
 
 #[tokio::test]
-async fn a_log_goes_on_after_the_wire_was_cut_with_nothing_twice_and_nothing_left_out() {
+async fn followed_log_survives_a_disconnect_without_gaps_or_repeats() {
     for release in ["4.4", "14"] {
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
         let (cut, wire) = Cut::wire(&phone);
@@ -168,23 +171,24 @@ async fn a_log_goes_on_after_the_wire_was_cut_with_nothing_twice_and_nothing_lef
 }
 
 #[tokio::test]
-async fn no_recording_is_longer_than_the_phone_makes_them_and_it_says_so() {
+async fn recording_is_limited_to_the_phones_maximum() {
     for (release, seconds) in [("4.4", 180), ("13", 180), ("14", 600), ("16", 600)] {
         let (_phone, device) = attached(release).await;
-        let long = RecordingWish { lasting: Duration::from_secs(600), ..wish("/sdcard/a.mp4") };
-        let recording = device.record(&long).await.unwrap();
+        let long =
+            RecordingOptions { time_limit: Duration::from_secs(600), ..wish("/sdcard/a.mp4") };
+        let recording = device.start_recording(&long).await.unwrap();
         assert_eq!(recording.lasting(), Duration::from_secs(seconds), "{release}");
         let brief =
-            RecordingWish { lasting: Duration::from_millis(1_200), ..wish("/sdcard/b.mp4") };
-        let recording = device.record(&brief).await.unwrap();
+            RecordingOptions { time_limit: Duration::from_millis(1_200), ..wish("/sdcard/b.mp4") };
+        let recording = device.start_recording(&brief).await.unwrap();
         assert_eq!(recording.lasting(), Duration::from_secs(2), "{release}");
     }
 }
 
-fn wish(path: &str) -> RecordingWish {
-    RecordingWish {
+fn wish(path: &str) -> RecordingOptions {
+    RecordingOptions {
         path: path.into(),
-        lasting: Duration::from_secs(60),
+        time_limit: Duration::from_secs(60),
         bit_rate: Some(2_000_000),
         // Small, because a debug build is slow at it.
         size: Some(Size { width: 96, height: 160 }),
@@ -198,12 +202,12 @@ async fn fetched(device: &Android, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// The names of a file's boxes, in order: each begins with its length and its name (ISO/IEC 14496-12).
+/// The names of a file's boxes, in order: each starts with its length and its name (ISO/IEC 14496-12).
 fn boxes(mut bytes: &[u8]) -> Vec<String> {
     let mut names = Vec::new();
     while let Some((head, _)) = bytes.split_at_checked(8) {
         let length = match u32::from_be_bytes(head[..4].try_into().unwrap()) {
-            // It stands in the eight bytes behind the name.
+            // The length is in the eight bytes after the name.
             1 => u64::from_be_bytes(bytes[8..16].try_into().unwrap()) as usize,
             length => length as usize,
         };
@@ -214,7 +218,7 @@ fn boxes(mut bytes: &[u8]) -> Vec<String> {
     names
 }
 
-/// Whether ffprobe, where it is installed, finds one video of some length in it.
+/// Whether ffprobe, if installed, finds one video with a duration.
 fn accepted_by_ffprobe(video: &[u8], name: &str) {
     let file = std::env::temp_dir().join(format!("thumbwire-{}-{name}.mp4", std::process::id()));
     std::fs::write(&file, video).unwrap();
@@ -223,7 +227,7 @@ fn accepted_by_ffprobe(video: &[u8], name: &str) {
     let said = ffprobe.arg(&file).output();
     std::fs::remove_file(&file).unwrap();
     match said {
-        Err(_) => println!("skipped: no ffprobe is installed"),
+        Err(_) => println!("skipped: ffprobe is not installed"),
         Ok(said) => {
             assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "h264", "{said:?}");
             assert!(said.stderr.is_empty(), "{said:?}");
@@ -232,11 +236,11 @@ fn accepted_by_ffprobe(video: &[u8], name: &str) {
 }
 
 #[tokio::test]
-async fn a_recording_that_is_stopped_is_whole_on_every_release() {
+async fn stopped_recording_is_complete_on_every_release() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
         let path = "/sdcard/it's one.mp4";
-        let mut recording = device.record(&wish(path)).await.unwrap();
+        let mut recording = device.start_recording(&wish(path)).await.unwrap();
         assert_eq!(recording.lasting(), Duration::from_secs(60));
         assert_eq!(running(&phone, "screenrecord").await, 1, "{release}");
         device.press(thumbwire_device::Key::Home).await.unwrap();
@@ -247,9 +251,9 @@ async fn a_recording_that_is_stopped_is_whole_on_every_release() {
             kills.map(|one| one.argv.join(" ")).collect::<Vec<_>>()
         };
         assert_eq!(interrupts(), [format!("kill -2 {}", recording.process())], "{release}");
-        // Nobody is told twice.
+        // Stopping twice is fine.
         recording.stop().await.unwrap();
-        recording.ended().await;
+        recording.wait().await;
         assert_eq!(interrupts().len(), 1);
         let video = fetched(&device, path).await;
         assert!(boxes(&video).iter().any(|name| name == "moov"), "{release}");
@@ -262,10 +266,10 @@ async fn a_recording_that_is_stopped_is_whole_on_every_release() {
 }
 
 #[tokio::test]
-async fn a_recording_that_cannot_be_made_says_why_at_once() {
+async fn impossible_recording_fails_at_once() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
-        let Err(why) = device.record(&wish("/nowhere/a.mp4")).await else {
+        let Err(why) = device.start_recording(&wish("/nowhere/a.mp4")).await else {
             panic!("{release}: it records into nowhere");
         };
         assert!(why.to_string().contains("/nowhere/a.mp4"), "{release}: {why}");
@@ -274,10 +278,10 @@ async fn a_recording_that_cannot_be_made_says_why_at_once() {
 }
 
 #[tokio::test]
-async fn a_recording_that_is_let_go_of_ends_and_is_whole() {
+async fn dropped_recording_ends_and_is_complete() {
     for release in ["4.4", "14"] {
         let (phone, device) = attached(release).await;
-        let recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        let recording = device.start_recording(&wish("/sdcard/a.mp4")).await.unwrap();
         drop(recording);
         until_ended(&phone, "screenrecord").await;
         let video = fetched(&device, "/sdcard/a.mp4").await;
@@ -285,14 +289,14 @@ async fn a_recording_that_is_let_go_of_ends_and_is_whole() {
     }
 }
 
-/// A wire that can be cut; it is mended by being used again.
+/// A connection that can be cut; using it again restores it.
 struct Cut(tokio::sync::watch::Sender<u32>);
 
 impl Cut {
-    fn wire(phone: &VirtualPhone) -> (Self, Direct) {
+    fn wire(phone: &VirtualPhone) -> (Self, DirectTransport) {
         let (cut, cuts) = tokio::sync::watch::channel(0);
         let served = phone.clone();
-        let wire = Direct::with("the virtual phone", move || {
+        let wire = DirectTransport::with_connector("the virtual phone", move || {
             let (ours, mut theirs) = tokio::io::duplex(1 << 16);
             let mut phone = served.in_memory();
             let mut cuts = cuts.clone();
@@ -315,12 +319,12 @@ impl Cut {
 }
 
 #[tokio::test]
-async fn a_recording_is_stopped_and_whole_though_the_wire_was_cut() {
+async fn recording_can_be_stopped_after_a_disconnect() {
     for release in ["4.4", "14"] {
         let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
         let (cut, wire) = Cut::wire(&phone);
         let device = Android::attach("virtual", Arc::new(wire)).await.unwrap();
-        let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        let mut recording = device.start_recording(&wish("/sdcard/a.mp4")).await.unwrap();
         cut.cut();
         recording.stop().await.unwrap_or_else(|error| panic!("{release}: {error}"));
         assert_eq!(running(&phone, "screenrecord").await, 0, "{release}");
@@ -330,10 +334,10 @@ async fn a_recording_is_stopped_and_whole_though_the_wire_was_cut() {
 }
 
 #[tokio::test]
-async fn a_process_that_is_no_recording_any_more_gets_no_signal() {
+async fn reused_process_id_gets_no_signal() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
-        let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        let mut recording = device.start_recording(&wish("/sdcard/a.mp4")).await.unwrap();
         let interrupt = format!("kill -2 {}", recording.process());
         thumbwire_adb::run(&wire(&phone), &interrupt).await.unwrap();
         until_ended(&phone, "screenrecord").await;
@@ -343,15 +347,15 @@ async fn a_process_that_is_no_recording_any_more_gets_no_signal() {
     }
 }
 
-/// Through an adb server, the loss of a phone that tells no status looks as the end of its program does.
+/// Through an adb server, losing a phone that reports no exit status looks like the end of its program.
 #[tokio::test]
-async fn a_recording_whose_end_tells_no_status_is_looked_for_on_the_phone() {
+async fn recording_without_exit_status_is_checked_on_the_phone() {
     for (release, looks) in [("4.4", 1), ("14", 0)] {
         let (phone, device) = attached(release).await;
-        let mut recording = device.record(&wish("/sdcard/a.mp4")).await.unwrap();
+        let mut recording = device.start_recording(&wish("/sdcard/a.mp4")).await.unwrap();
         let interrupt = format!("kill -2 {}", recording.process());
         thumbwire_adb::run(&wire(&phone), &interrupt).await.unwrap();
-        recording.ended().await;
+        recording.wait().await;
         recording.stop().await.unwrap();
         let status = format!("/proc/{}/cmdline", recording.process());
         let looked = phone.commands().into_iter().filter(|one| one.argv.contains(&status));
@@ -360,12 +364,12 @@ async fn a_recording_whose_end_tells_no_status_is_looked_for_on_the_phone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recording_ends_by_its_time() {
+async fn recording_ends_at_its_time_limit() {
     for release in ["4.4", "14"] {
         let (phone, device) = attached(release).await;
-        let five = RecordingWish { lasting: Duration::from_secs(5), ..wish("/sdcard/a.mp4") };
-        let mut recording = device.record(&five).await.unwrap();
-        recording.ended().await;
+        let five = RecordingOptions { time_limit: Duration::from_secs(5), ..wish("/sdcard/a.mp4") };
+        let mut recording = device.start_recording(&five).await.unwrap();
+        recording.wait().await;
         assert_eq!(running(&phone, "screenrecord").await, 0, "{release}");
         recording.stop().await.unwrap();
         let video = fetched(&device, "/sdcard/a.mp4").await;
@@ -374,7 +378,7 @@ async fn a_recording_ends_by_its_time() {
 }
 
 #[tokio::test]
-async fn pictures_are_taken_into_files_and_health_is_told() {
+async fn screenshots_go_to_files_and_health_is_reported() {
     for release in RELEASES {
         let (phone, device) = attached(release).await;
         device.screenshot_into("/sdcard/it's a picture").await.unwrap();
@@ -383,7 +387,7 @@ async fn pictures_are_taken_into_files_and_health_is_told() {
         let why = device.screenshot_into("/nowhere/a.png").await.unwrap_err().to_string();
         assert!(why.contains("/nowhere/a.png"), "{release}: {why}");
         let told = async || {
-            let health = device.health().await.unwrap();
+            let health = device.check_health().await.unwrap();
             let checks = health.checks.iter();
             let checks =
                 checks.map(|check| format!("{}: {} {}", check.name, check.passed, check.details));

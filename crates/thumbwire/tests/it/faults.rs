@@ -1,15 +1,16 @@
-//! What our callers are told when things go wrong on a phone: a clear error with the next move, and nothing hangs. The clock is held;
-//! whatever waits for ever would end a test at once.
+//! What callers see when things go wrong on a phone: a clear error with the next step, and no hang. The clock is
+//! paused, so an endless wait would end a test at once.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::json;
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::mobile;
-use thumbwire_adb::{AdbServer, Direct};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::mobile;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::caller::Caller;
 use crate::support::thumbwire;
@@ -18,7 +19,7 @@ const MAPS: &str = "com.google.android.apps.maps";
 const NOTES: &str = "com.android.notes";
 
 impl Caller {
-    /// Of a phone that shows Notes and has been met.
+    /// With a phone that shows Notes and is connected.
     async fn on(setup: Setup) -> Self {
         let caller = Self::of(VirtualPhone::new(setup));
         caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
@@ -40,11 +41,11 @@ impl Caller {
     }
 
     fn struck(&self) -> usize {
-        self.phone.strikes().len()
+        self.phone.injections().len()
     }
 }
 
-/// `thumbwire phone` as a process of its own; it ends with the test.
+/// `thumbwire phone` as a separate process; it ends with the test.
 struct Process(std::process::Child);
 
 impl Drop for Process {
@@ -55,7 +56,7 @@ impl Drop for Process {
 }
 
 impl Process {
-    /// Switched on with these options, and its address.
+    /// Starts it with these options; returns it and its address.
     fn start(options: &[&str]) -> (Self, String) {
         let mut command = thumbwire();
         command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]).args(options);
@@ -69,10 +70,10 @@ impl Process {
 }
 
 #[tokio::test]
-async fn a_phone_for_others_tells_on_standard_error_what_struck() {
+async fn phone_process_reports_faults_on_stderr() {
     let rules = ["--fault", "garbage:on=getprop", "--fault", "slow:ms=0,on=input"];
     let (mut phone, address) = Process::start(&rules);
-    let adb = Direct::tcp(address);
+    let adb = DirectTransport::tcp(address);
     thumbwire_adb::run(&adb, "getprop ro.serialno; input text secret").await.unwrap();
     let mut told = BufReader::new(phone.0.stderr.take().unwrap()).lines();
     let mut line = || told.next().unwrap().unwrap();
@@ -81,18 +82,18 @@ async fn a_phone_for_others_tells_on_standard_error_what_struck() {
 }
 
 #[tokio::test]
-async fn an_app_of_a_phone_for_others_keeps_what_it_was_given() {
-    let kept = ["--keep", "com.android.notes:note/40/title=Milk: 2 = 3"];
+async fn phone_process_sets_app_preferences() {
+    let kept = ["--app-pref", "com.android.notes:note/40/title=Milk: 2 = 3"];
     let (_phone, address) = Process::start(&kept);
     let look = "monkey -p com.android.notes 1 >/dev/null; uiautomator dump /dev/tty";
-    let shown = thumbwire_adb::run(&Direct::tcp(address), look).await.unwrap();
+    let shown = thumbwire_adb::run(&DirectTransport::tcp(address), look).await.unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("text=\"Milk: 2 = 3\""), "{shown}");
 }
 
-/// The words of each refusal, by the fault that caused it.
+/// The text of each failure, by the fault that caused it.
 #[tokio::test(start_paused = true)]
-async fn what_goes_wrong_is_told_with_the_next_move() {
+async fn every_fault_is_reported_with_the_next_step() {
     let (tree, picture) = ("mobile_get_accessibility_tree", "mobile_take_screenshot");
     let (press, back) = ("mobile_press_key", json!({ "key": "back" }));
     let mut told = String::new();
@@ -117,7 +118,7 @@ async fn what_goes_wrong_is_told_with_the_next_move() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn once_the_fault_has_passed_the_next_call_works() {
+async fn next_call_works_after_a_fault() {
     for rule in [
         "offline:ms=30000,times=1",
         "cut:at=2000,times=1",
@@ -129,7 +130,7 @@ async fn once_the_fault_has_passed_the_next_call_works() {
         "slow:ms=600000,times=1,on=uiautomator",
     ] {
         let caller = Caller::meeting(&[rule]).await;
-        // So that rules for connections meet one.
+        // So that rules about connections hit one.
         caller.add(&["adb-restart:times=1,on=getprop"]);
         let mut answers = Vec::new();
         for _ in 0..4 {
@@ -141,10 +142,11 @@ async fn once_the_fault_has_passed_the_next_call_works() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_that_forgot_our_key_names_the_question_on_its_screen() {
+async fn unauthorized_phone_error_names_the_prompt() {
     let phone = VirtualPhone::new(Setup::default());
     phone.add_fault("unauthorized".parse().unwrap());
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+        .with(VirtualPhoneProvider::new(phone.clone()));
     let caller = Caller {
         phone,
         surface: mobile::surface(),
@@ -152,11 +154,11 @@ async fn a_phone_that_forgot_our_key_names_the_question_on_its_screen() {
     };
     let words = caller.refused("mobile_take_screenshot", json!({})).await;
     assert!(words.contains("USB debugging"), "{words}");
-    assert_eq!(caller.phone.strikes()[0].fault, "unauthorized");
+    assert_eq!(caller.phone.injections()[0].fault, "unauthorized");
 }
 
 #[tokio::test(start_paused = true)]
-async fn text_that_was_lost_is_told_with_what_the_field_holds() {
+async fn lost_text_is_reported_with_the_fields_content() {
     let caller = Caller::meeting(&["text-lost:every=3,times=1"]).await;
     caller.said("mobile_tap_element", json!({ "text": "New note" })).await;
     let words = caller.said("mobile_type", json!({ "text": "abcdefghi" })).await;
@@ -164,9 +166,9 @@ async fn text_that_was_lost_is_told_with_what_the_field_holds() {
     assert!(words.contains("But the field shows \"abdegh\""), "{words}");
 }
 
-/// A control that was listed before a banner came is found where it lies now, or not touched at all.
+/// A control that was listed before a banner appeared is found at its new place, or not tapped at all.
 #[tokio::test(start_paused = true)]
-async fn a_target_that_moved_between_look_and_touch_is_found_again_after_a_while() {
+async fn moved_target_is_found_again_after_a_snapshot() {
     let caller = Caller::on(Setup::default()).await;
     caller.said("mobile_launch_app", json!({ "bundle_id": "com.android.settings" })).await;
     caller.add(&["target-moved:times=1"]);
@@ -184,7 +186,7 @@ async fn a_target_that_moved_between_look_and_touch_is_found_again_after_a_while
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_alert_that_came_after_the_look_is_what_the_next_look_shows() {
+async fn next_snapshot_shows_a_new_alert() {
     let caller = Caller::meeting(&["popup:times=1"]).await;
     caller.said("mobile_snapshot", json!({})).await;
     let (_, words) = caller.tree().await;
@@ -196,7 +198,7 @@ async fn an_alert_that_came_after_the_look_is_what_the_next_look_shows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_app_that_crashes_or_hangs_is_not_what_the_next_look_shows() {
+async fn next_snapshot_does_not_show_a_crashed_app() {
     for (rule, sign) in [("app-crash:times=1", "Notes"), ("anr:times=1", "isn't responding")] {
         let caller = Caller::meeting(&[rule]).await;
         caller.call("mobile_tap", json!({ "x": 500, "y": 500 })).await;
@@ -207,14 +209,14 @@ async fn an_app_that_crashes_or_hangs_is_not_what_the_next_look_shows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secure_window_is_named_beside_its_black_picture() {
+async fn secure_window_is_named_with_its_black_screenshot() {
     let caller = Caller::meeting(&["secure-window"]).await;
     let words = caller.said("mobile_take_screenshot", json!({})).await;
     assert!(words.contains(NOTES), "{words}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_keyboard_covers_is_not_touched_through_it() {
+async fn covered_control_is_not_tapped_through_the_keyboard() {
     let caller = Caller::on(Setup::default()).await;
     caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
     caller.said("mobile_tap_element", json!({ "text": "Search here" })).await;
@@ -223,7 +225,7 @@ async fn what_a_keyboard_covers_is_not_touched_through_it() {
     caller.said("mobile_snapshot", json!({})).await;
     assert_eq!(caller.struck(), 1);
     assert!(caller.phone.world(|world| world.keyboard_shown()));
-    // What follows looks anew: the phone is as it says.
+    // The next call takes a new snapshot: the phone is as it says.
     let (failed, words) = caller.tree().await;
     assert!(!failed, "{words}");
 }

@@ -1,21 +1,23 @@
-//! Flows on the virtual phone: what a person is told of mistakes in a file, of steps, expectations, crashes, and of phones that are
-//! lost. The clock is held.
+//! Flows on the virtual phone: errors in a file, failing steps and expectations, crashes, lost phones. The clock is
+//! paused.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use regex_lite::Regex;
-use thumbwire::action::{Call, Perform};
-use thumbwire::flow::{
-    Failing, Flow, Mistake, Options, Refusal, Report, Run, Shard, Terminal, Verdict, read,
-};
-use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire_adb::AdbServer;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_flow::{
+    FailureKind, Flow, FlowError, FlowRunError, FlowRunner, Options, Report, Shard, Terminal,
+    Verdict, read,
+};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 
-/// A phone with a session, and a folder for stories.
+/// A phone with a session, and a folder for traces.
 pub(crate) struct Bench {
     pub(crate) phone: VirtualPhone,
     perform: Arc<dyn Perform>,
@@ -26,7 +28,8 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new() -> Self {
         let phone = VirtualPhone::new(Setup::default());
-        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+        let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+            .with(VirtualPhoneProvider::new(phone.clone()));
         let perform = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
         let folder = tempfile::tempdir().unwrap();
         Self { phone, perform, folder, rounds: Mutex::default() }
@@ -38,28 +41,34 @@ impl Bench {
         bench
     }
 
-    /// What came of flows, and the lines that a person saw.
+    /// The report of flows, and the lines printed for the user.
     pub(crate) async fn run(
         &self,
         flows: Vec<Flow>,
         options: Options,
         within: Duration,
-    ) -> (Result<Report, Refusal>, String) {
-        let said = Mutex::new(String::new());
+    ) -> (Result<Report, FlowRunError>, String) {
+        let said = Arc::new(Mutex::new(String::new()));
         let live = options.devices.len() < 2;
-        let terminal = Terminal::new(|text: &str| said.lock().unwrap().push_str(text), live);
+        let lines = Arc::clone(&said);
+        let write = move |text: &str| lines.lock().unwrap().push_str(text);
+        let terminal = Terminal::new(write, live);
         *self.rounds.lock().unwrap() += 1;
         let folder = self.folder.path().join(self.rounds.lock().unwrap().to_string());
         let clock = || "2024-03-05T10:00:00Z".parse().unwrap();
         let options = Options { folder: Some(folder.clone()), clock, ..options };
-        let run =
-            Run { perform: Arc::clone(&self.perform), options, watch: &terminal, pursue: None };
+        let run = FlowRunner {
+            perform: Arc::clone(&self.perform),
+            options,
+            watch: Arc::new(terminal),
+            pursue: None,
+        };
         let report = run.run(&Call::within(within), flows).await;
-        drop(terminal);
-        (report, redacted(&said.into_inner().unwrap(), &folder))
+        let said = said.lock().unwrap().clone();
+        (report, redacted(&said, &folder))
     }
 
-    /// The same for one flow, which stands here.
+    /// The same for one inline flow.
     async fn tried(&self, text: &str) -> (Report, String) {
         let flow = flow(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
         let (report, said) = self.run(vec![flow], Options::default(), HOUR).await;
@@ -69,21 +78,21 @@ impl Bench {
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
-/// Reads a flow that stands here.
-pub(crate) fn flow(text: &str) -> Result<Flow, Vec<Mistake>> {
+/// Parses an inline flow.
+pub(crate) fn flow(text: &str) -> Result<Flow, Vec<FlowError>> {
     read("test.yaml", &Default::default(), &|path: &Path| match path == Path::new("test.yaml") {
         true => Ok(text.to_owned()),
         false => Err("there is no such file".into()),
     })
 }
 
-/// Without what differs from run to run: times, the folder, what else stands in the log.
+/// Without what differs between runs: times, the folder, unrelated log lines.
 pub(crate) fn redacted(said: &str, folder: &Path) -> String {
     let mut said = said.replace(&folder.display().to_string(), "RUN");
     for (pattern, instead) in [
         (r"\(\d+\.\d s\)", "(0.0 s)"),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z?", "TIME"),
-        (r"(the log(?:'|&apos;)s end:\n)([ ]*[ ]TIME .*\n)+", "$1      …\n"),
+        (r"(end of the log:\n)([ ]*[ ]TIME .*\n)+", "$1      …\n"),
         (r"PID: \d+", "PID: 0"),
         (r#" (time|timestamp)="[^"]*""#, r#" $1="0""#),
     ] {
@@ -104,7 +113,7 @@ pub(crate) fn example(name: &str) -> Flow {
 }
 
 #[test]
-fn all_that_is_wrong_with_a_file_is_told_at_once_with_its_place() {
+fn all_errors_of_a_file_are_reported_with_positions() {
     let text = "\
 name: [Notes]
 ap: com.android.notes
@@ -141,7 +150,7 @@ cases:
 }
 
 #[test]
-fn a_file_that_is_no_flow_at_all_is_told() {
+fn invalid_files_get_clear_errors() {
     let told = |text: &str| {
         let mistakes = flow(text).unwrap_err();
         mistakes.iter().map(|one| format!("{one}\n")).collect::<String>()
@@ -164,7 +173,7 @@ fn a_file_that_is_no_flow_at_all_is_told() {
 }
 
 #[test]
-fn flows_that_run_one_another_in_a_circle_are_refused() {
+fn circular_and_exploding_runs_are_refused() {
     let files = |path: &Path| {
         let (one, other) = (Path::new("a/one.yaml"), Path::new("a/b/other.yaml"));
         match () {
@@ -177,7 +186,7 @@ fn flows_that_run_one_another_in_a_circle_are_refused() {
     let told = mistakes[0].to_string();
     assert!(told.starts_with("a/b/other.yaml:2:10: "), "{told}");
     assert!(told.contains("a/one.yaml runs a/b/other.yaml runs a/one.yaml"), "{told}");
-    // What unfolds without a circle is bounded too.
+    // Expansion without a circle is limited, too.
     let ten = |next: &str| format!("steps:\n{}", format!("  - run: {next}\n").repeat(10));
     let files = |path: &Path| match path
         .to_str()
@@ -192,7 +201,7 @@ fn flows_that_run_one_another_in_a_circle_are_refused() {
 }
 
 #[test]
-fn parameters_from_outside_win_over_those_of_the_file_and_a_step_s_own_over_both() {
+fn outside_parameters_override_env_and_with_overrides_both() {
     let files = |path: &Path| {
         match path.to_str() {
         Some("a.yaml") => Ok("env: { A: file, B: file }\ncases:\n  - name: c\n    env: { B: case, C: case }\n    steps:\n      \
@@ -210,7 +219,7 @@ fn parameters_from_outside_win_over_those_of_the_file_and_a_step_s_own_over_both
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_examples_pass_and_are_told_step_by_step() {
+async fn examples_pass_and_print_their_steps() {
     let bench = Bench::new();
     let flows = vec![example("maps.yaml"), example("notes.yaml"), example("settings.yaml")];
     let options = Options { allow_reset: true, ..Options::default() };
@@ -219,14 +228,14 @@ async fn the_examples_pass_and_are_told_step_by_step() {
     insta::assert_snapshot!("flow_examples", said);
     let report = report.unwrap();
     assert_eq!((report.count(Verdict::Passed), report.exit_code()), (7, 0));
-    let story = report.tried[0].attempts[0].story.as_ref().unwrap();
-    let lines = thumbwire::trace::read(story).unwrap();
-    assert!(lines.len() > 10, "the story holds what was asked");
+    let story = report.cases[0].attempts[0].story.as_ref().unwrap();
+    let lines = thumbwire_core::trace::read(story).unwrap();
+    assert!(lines.len() > 10, "the trace contains the requests");
     assert!(format!("{:?}", lines.last()).contains("FINISH"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_expectation_that_fails_says_what_is_so_instead() {
+async fn failed_steps_describe_the_screen() {
     let cases = [
         "expect: Sve",
         "expect: { gone: New note }",
@@ -257,7 +266,7 @@ async fn each_expectation_that_fails_says_what_is_so_instead() {
     let (report, said) = bench.tried(&text).await;
     insta::assert_snapshot!("flow_failures", said);
     assert_eq!((report.count(Verdict::Failed), report.exit_code()), (cases.len(), 1));
-    for tried in &report.tried {
+    for tried in &report.cases {
         let failed = tried.attempts[0].failed.as_ref().unwrap();
         let picture = failed.picture.as_ref().unwrap();
         let bytes = std::fs::read(picture);
@@ -274,21 +283,21 @@ steps:
 ";
 
 #[tokio::test(start_paused = true)]
-async fn an_app_that_crashed_or_hangs_fails_the_case_with_its_trace() {
+async fn crash_or_anr_fails_the_case_with_its_stack_trace() {
     let mut all = String::new();
     for (rule, kind) in
-        [("app-crash:times=1", Failing::Crash), ("anr:times=1", Failing::NotResponding)]
+        [("app-crash:times=1", FailureKind::Crash), ("anr:times=1", FailureKind::NotResponding)]
     {
         let (report, said) = Bench::meeting(&[rule]).tried(TWO_TAPS).await;
         all.push_str(&format!("{rule}\n{said}\n"));
-        assert_eq!(report.tried[0].attempts[0].failed.as_ref().unwrap().kind, kind, "{said}");
+        assert_eq!(report.cases[0].attempts[0].failed.as_ref().unwrap().kind, kind, "{said}");
     }
     insta::assert_snapshot!("flow_crashes", all);
 }
 
-/// The last step is what the crash meets: all steps pass, and the app is gone.
+/// The crash comes with the last step: all steps pass, and the app is gone.
 #[tokio::test(start_paused = true)]
-async fn a_crash_that_no_step_sees_fails_the_case_and_another_app_s_is_a_note() {
+async fn unnoticed_crash_fails_the_case_but_other_apps_do_not() {
     let steps =
         "steps: [launch: com.android.notes, { launch: com.android.settings }, { press: back }]";
     for (head, verdict) in [
@@ -297,8 +306,8 @@ async fn a_crash_that_no_step_sees_fails_the_case_and_another_app_s_is_a_note() 
     ] {
         let bench = Bench::meeting(&["app-crash:times=1,on=keyevent"]);
         let (report, said) = bench.tried(&format!("{head}{steps}")).await;
-        assert_eq!(bench.phone.strikes().len(), 1, "{said}");
-        assert_eq!(report.tried[0].verdict(), verdict, "{head}: {said}");
+        assert_eq!(bench.phone.injections().len(), 1, "{said}");
+        assert_eq!(report.cases[0].verdict(), verdict, "{head}: {said}");
     }
     let bench = Bench::new();
     let crash = "app: com.android.settings\nsteps: [launch, { wait: 1 }]";
@@ -307,18 +316,22 @@ async fn a_crash_that_no_step_sees_fails_the_case_and_another_app_s_is_a_note() 
         world.crash("com.android.notes", "java.lang.IllegalStateException: before");
     });
     let (report, said) = bench.tried(crash).await;
-    assert_eq!(report.tried[0].verdict(), Verdict::Passed, "what was before is not its: {said}");
+    assert_eq!(
+        report.cases[0].verdict(),
+        Verdict::Passed,
+        "an earlier crash does not count: {said}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_comes_between_fails_the_case_honestly_and_is_on_its_picture() {
+async fn popup_fails_the_case_and_is_in_the_screenshot() {
     let bench = Bench::meeting(&["popup:times=1"]);
     let (report, said) = bench.tried(TWO_TAPS).await;
-    let failed = report.tried[0].attempts[0].failed.as_ref().unwrap();
+    let failed = report.cases[0].attempts[0].failed.as_ref().unwrap();
     assert!(failed.what.contains("New note"), "{said}");
     let look = failed.picture.as_ref().unwrap().with_extension("look.json");
     assert!(std::fs::read_to_string(look).unwrap().contains("Software update"));
-    // An optional step takes it away.
+    // An optional step dismisses it.
     let bench = Bench::meeting(&["popup:times=1"]);
     let text =
         TWO_TAPS.replace("  - tap", "  - tap: Later\n    optional: true\n    timeout: 2\n  - tap");
@@ -327,22 +340,24 @@ async fn a_window_that_comes_between_fails_the_case_honestly_and_is_on_its_pictu
 }
 
 #[tokio::test(start_paused = true)]
-async fn data_is_cleared_only_where_that_is_allowed() {
+async fn data_is_cleared_only_if_allowed() {
     let bench = Bench::new();
-    bench.phone.world(|world| world.keep("com.android.notes", "note/40/title", Some("Kept")));
+    bench
+        .phone
+        .world(|world| world.set_preference("com.android.notes", "note/40/title", Some("Kept")));
     let text = "app: com.android.notes\nreset: true\nsteps: [launch, expect: { gone: Kept }]";
     let (refused, said) = bench.run(vec![flow(text).unwrap()], Options::default(), HOUR).await;
-    let Err(refusal @ Refusal::Reset { .. }) = refused else { panic!("{said}") };
-    let told = "the case \"test\" (test.yaml:1:1) clears what com.android.notes keeps: allow that by --allow-reset";
+    let Err(refusal @ FlowRunError::Reset { .. }) = refused else { panic!("{said}") };
+    let told = "case \"test\" (test.yaml:1:1) clears the data of com.android.notes. Allow it with --allow-reset";
     assert_eq!(refusal.to_string(), told);
-    let kept = bench.phone.world(|world| world.kept("com.android.notes").len());
+    let kept = bench.phone.world(|world| world.preferences("com.android.notes").len());
     assert_eq!(kept, 1, "nothing was done");
     let options = Options { allow_reset: true, ..Options::default() };
     let (report, said) = bench.run(vec![flow(text).unwrap()], options, HOUR).await;
     assert_eq!(report.unwrap().exit_code(), 0, "{said}");
     let goal = "app: com.android.notes\nsteps: [goal: keep a note]";
     let (refused, _) = bench.run(vec![flow(goal).unwrap()], Options::default(), HOUR).await;
-    assert!(matches!(refused, Err(Refusal::Goal { .. })));
+    assert!(matches!(refused, Err(FlowRunError::Goal { .. })));
 }
 
 const THREE: &str = "\
@@ -356,7 +371,7 @@ cases:
 ";
 
 #[tokio::test(start_paused = true)]
-async fn cases_are_chosen_by_name_and_by_shard_and_the_first_failure_can_be_the_end() {
+async fn cases_are_filtered_by_name_shard_and_fail_fast() {
     let bench = Bench::new();
     let verdicts = async |options: Options| {
         let (report, said) = bench.run(vec![flow(THREE).unwrap()], options, HOUR).await;
@@ -367,7 +382,7 @@ async fn cases_are_chosen_by_name_and_by_shard_and_the_first_failure_can_be_the_
             Verdict::Failed => 'F',
             Verdict::Skipped => '-',
         };
-        let names = report.tried.iter().map(|tried| {
+        let names = report.cases.iter().map(|tried| {
             format!("{}{}", one(tried.verdict()), &report.flows[0].cases[tried.case].name)
         });
         (names.collect::<Vec<_>>().join(" "), said)
@@ -384,52 +399,52 @@ async fn cases_are_chosen_by_name_and_by_shard_and_the_first_failure_can_be_the_
     insta::assert_snapshot!("flow_fail_fast", said);
     let only = Options { only: Some("fourth".into()), ..all() };
     let (refused, _) = bench.run(vec![flow(THREE).unwrap()], only, HOUR).await;
-    let told = "no case is called \"fourth\"; there are \"Three: first\", \"Three: second\", \"Three: third\"";
+    let told = "no case matches \"fourth\". Available cases: \"Three: first\", \"Three: second\", \"Three: third\"";
     assert_eq!(refused.unwrap_err().to_string(), told);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_case_that_passes_at_the_second_try_is_flaky() {
+async fn case_that_passes_on_retry_is_flaky() {
     let bench = Bench::meeting(&["app-crash:times=1"]);
     let options = Options { retries: 2, ..Options::default() };
     let (report, said) = bench.run(vec![flow(TWO_TAPS).unwrap()], options, HOUR).await;
     let report = report.unwrap();
-    assert_eq!((report.tried[0].verdict(), report.exit_code()), (Verdict::Flaky, 0), "{said}");
-    assert_eq!(report.tried[0].attempts.len(), 2);
+    assert_eq!((report.cases[0].verdict(), report.exit_code()), (Verdict::Flaky, 0), "{said}");
+    assert_eq!(report.cases[0].attempts.len(), 2);
     assert!(said.contains("1 of 1 cases passed, 1 flaky"), "{said}");
-    // A step that is tried again is not the case that is.
+    // A retried step does not make the case flaky.
     let text =
         TWO_TAPS.replace("  - tap: New note", "  - tap: New note\n    timeout: 1\n    retry: 2");
     let bench = Bench::meeting(&["dump-not-idle:times=3"]);
     let (report, said) = bench.tried(&text).await;
-    assert_eq!(report.tried[0].verdict(), Verdict::Passed, "{said}");
+    assert_eq!(report.cases[0].verdict(), Verdict::Passed, "{said}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_the_time_of_the_run_is_over_the_rest_is_not_tried() {
+async fn timed_out_run_skips_the_remaining_cases() {
     let text = "app: com.android.notes\ncases:\n  - { name: long, steps: [launch, wait: 100] }\n  - { name: other, steps: [launch] }\n";
     let bench = Bench::new();
     let (report, said) =
         bench.run(vec![flow(text).unwrap()], Options::default(), Duration::from_secs(30)).await;
     let report = report.unwrap();
     assert_eq!(report.exit_code(), 4, "{said}");
-    let failed = report.tried[0].attempts[0].failed.as_ref().unwrap();
-    assert_eq!(failed.kind, Failing::TimeOver);
-    assert!(failed.picture.is_some(), "what was on the screen is still told");
-    assert_eq!(report.tried[1].verdict(), Verdict::Skipped);
+    let failed = report.cases[0].attempts[0].failed.as_ref().unwrap();
+    assert_eq!(failed.kind, FailureKind::TimedOut);
+    assert!(failed.picture.is_some(), "the last screen is still reported");
+    assert_eq!(report.cases[1].verdict(), Verdict::Skipped);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_that_is_not_there_is_refused_and_one_that_is_lost_leaves_the_rest_untried() {
+async fn missing_phone_is_refused_and_lost_phone_skips_the_rest() {
     let bench = Bench::new();
     let options = Options { devices: vec!["127.0.0.1:1".into()], ..Options::default() };
     let (refused, _) = bench.run(vec![flow(THREE).unwrap()], options, HOUR).await;
-    assert!(matches!(refused, Err(Refusal::Phone(_))), "{refused:?}");
+    assert!(matches!(refused, Err(FlowRunError::Phone(_))), "{refused:?}");
     let bench = Bench::meeting(&["offline:ms=3600000,on=monkey"]);
     let (report, said) = bench.run(vec![flow(THREE).unwrap()], Options::default(), HOUR).await;
     let report = report.unwrap();
     assert_eq!(report.exit_code(), 3, "{said}");
-    assert_eq!(report.tried[0].attempts[0].failed.as_ref().unwrap().kind, Failing::Phone);
+    assert_eq!(report.cases[0].attempts[0].failed.as_ref().unwrap().kind, FailureKind::Phone);
     assert_eq!(report.count(Verdict::Skipped), 2, "{said}");
 }
 
@@ -450,17 +465,17 @@ async fn several_phones_share_the_cases() {
     let (report, said) = bench.run(vec![flow(&text).unwrap()], options, HOUR).await;
     let report = report.unwrap();
     assert_eq!(report.count(Verdict::Passed), 6, "{said}");
-    let on = |at| report.tried.iter().filter(|tried| tried.attempts[0].phone == at).count();
+    let on = |at| report.cases.iter().filter(|tried| tried.attempts[0].phone == at).count();
     assert!(on(0) > 0 && on(1) > 0, "{said}");
-    // A case's lines stand together.
+    // The lines of one case stay together.
     let blocks: Vec<&str> = said.split("\n\n").collect();
     assert_eq!(blocks.len(), 7, "{said}");
     assert!(blocks[..6].iter().all(|block| block.matches(", on ").count() == 1), "{said}");
 }
 
-/// Each flow in the documentation is tried, each fragment of one is read.
+/// Runs every flow in the docs, and parses every fragment of one.
 #[tokio::test(start_paused = true)]
-async fn what_the_documentation_shows_is_so() {
+async fn documented_flows_parse_and_pass() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/flows.md")).unwrap();
     let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```"));

@@ -1,10 +1,10 @@
-//! The JUnit file of a run of flows, as a golden and before judges: `junitparser`, and the schema `junit-10.xsd` that comes with pytest's
-//! sources. `.ci/junit-judges` brings them; `THUMBWIRE_PYTHON_JUNIT` names their Python.
+//! The JUnit file of a flow run, as a golden and checked by `junitparser` and by the schema `junit-10.xsd` from
+//! pytest's sources. `.ci/junit-judges` installs them; `THUMBWIRE_PYTHON_JUNIT` names their Python.
 
 use std::path::Path;
 use std::process::Command;
 
-use thumbwire::flow::{Options, Verdict, junit};
+use thumbwire_flow::{Options, Verdict, junit};
 
 use crate::flows::{Bench, HOUR, example, flow, redacted};
 
@@ -26,7 +26,7 @@ cases:
   - { name: is not tried, steps: [launch] }
 ";
 
-/// A run in which everything happens that a JUnit file can tell.
+/// A run with everything that a JUnit file can report.
 async fn of_all_kinds() -> (String, Vec<Verdict>) {
     let bench = Bench::meeting(&[
         "app-crash:on=input tap,after=0,times=1",
@@ -36,32 +36,29 @@ async fn of_all_kinds() -> (String, Vec<Verdict>) {
     let within = std::time::Duration::from_secs(120);
     let (report, said) = bench.run(vec![flow(ALL_KINDS).unwrap()], options, within).await;
     let report = report.unwrap();
-    let verdicts: Vec<Verdict> = report.tried.iter().map(|tried| tried.verdict()).collect();
-    let story = report.tried[0].attempts[0].story.as_ref().unwrap().parent().unwrap().to_owned();
+    let verdicts: Vec<Verdict> = report.cases.iter().map(|tried| tried.verdict()).collect();
+    let story = report.cases[0].attempts[0].story.as_ref().unwrap().parent().unwrap().to_owned();
     println!("{said}");
     (redacted(&junit(&report).unwrap(), &story), verdicts)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_junit_file_tells_all_that_can_happen() {
+async fn junit_file_covers_all_outcomes() {
     let (text, verdicts) = of_all_kinds().await;
     use Verdict::{Failed, Flaky, Passed, Skipped};
     assert_eq!(verdicts, [Passed, Failed, Flaky, Failed, Failed, Skipped]);
-    // What else stands in the log is the phone's matter.
+    // Other log lines depend on the phone.
     let out = regex_lite::Regex::new(r"\nTIME [^<]*").unwrap();
     insta::assert_snapshot!("flow_junit", out.replace_all(&text, "\n…\n"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn judges_of_junit_files_take_ours() {
+async fn junit_validators_accept_our_files() {
     let python = std::env::var("THUMBWIRE_PYTHON_JUNIT").unwrap_or_else(|_| "python3".into());
     let probe = Command::new(&python).args(["-c", "import junitparser, xmlschema"]).output();
     let there = probe.is_ok_and(|output| output.status.success());
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(
-        there || !required,
-        "{python} has no junitparser and xmlschema: .ci/junit-judges brings them"
-    );
+    assert!(there || !required, "{python} has no junitparser and xmlschema: run .ci/junit-judges");
     if !there {
         println!("skipped: no Python with junitparser and xmlschema (THUMBWIRE_PYTHON_JUNIT)");
         return;

@@ -1,4 +1,4 @@
-//! `thumbwire run FLOW.yaml` as a CI starts it: exit codes, the JUnit file, what is refused, what an interruption leaves.
+//! `thumbwire run FLOW.yaml` as CI runs it: exit codes, the JUnit file, refused flags, interruption.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::thumbwire;
 
-/// A folder with these flows in it.
+/// A folder with these flows.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -32,7 +32,7 @@ const PASSES: &str = "app: com.android.notes\nsteps: [launch, expect: New note]\
 const FAILS: &str = "app: com.android.notes\nsteps: [launch, { expect: Nonsense, timeout: 0.1 }]\n";
 
 #[test]
-fn exit_codes_tell_a_ci_how_flows_went() {
+fn exit_codes_report_the_result_of_flows() {
     let folder = folder(&[
         ("passes.yaml", PASSES),
         ("fails.yaml", FAILS),
@@ -54,19 +54,15 @@ fn exit_codes_tell_a_ci_how_flows_went() {
     check(&[&["fails.yaml", "passes.yaml"], &on[..]].concat(), 1, "1 failed");
     check(&[&["wrong.yaml", "passes.yaml"], &on[..]].concat(), 2, "wrong.yaml:1:11: ");
     check(&[&["none.yaml"], &on[..]].concat(), 2, "cannot read none.yaml");
-    check(&[&["passes.yaml", "--only", "zzz"], &on[..]].concat(), 2, "no case is called");
-    check(&["passes.yaml"], 3, "no device is chosen");
-    check(
-        &[&["slow.yaml", "--time", "3"], &on[..]].concat(),
-        4,
-        "the time of the whole run was over",
-    );
+    check(&[&["passes.yaml", "--only", "zzz"], &on[..]].concat(), 2, "no case matches");
+    check(&["passes.yaml"], 3, "no device selected");
+    check(&[&["slow.yaml", "--timeout", "3"], &on[..]].concat(), 4, "the run timed out");
     check(&[&["reset.yaml"], &on[..]].concat(), 5, "--allow-reset");
     check(&[&["goal.yaml"], &on[..]].concat(), 5, "--model");
 }
 
 #[test]
-fn flags_that_would_not_be_heeded_are_refused() {
+fn flags_without_effect_are_refused() {
     let folder = folder(&[("passes.yaml", PASSES)]);
     let check = |arguments: &[&str], words: &str| {
         let (out, err, code) = run(command(&folder, arguments).args(["--device", "virtual"]));
@@ -75,17 +71,20 @@ fn flags_that_would_not_be_heeded_are_refused() {
         assert!(!folder.path().join("logs").exists(), "{arguments:?}");
     };
     for flag in [&["--json"][..], &["--quiet"], &["--resume", "logs/x"]] {
-        check(&[&["passes.yaml"], flag].concat(), &format!("{} is for a goal", flag[0]));
+        check(&[&["passes.yaml"], flag].concat(), &format!("{} works only with a goal", flag[0]));
     }
     let flow_flags =
         [&["--junit", "x.xml"][..], &["--only", "a"], &["--allow-reset"], &["--param", "A=b"]];
     for flag in flow_flags {
-        check(&[&["Open notes"], flag].concat(), &format!("{} is for flows", flag[0]));
+        check(
+            &[&["Open notes"], flag].concat(),
+            &format!("{} works only with flow files", flag[0]),
+        );
     }
 }
 
 #[test]
-fn a_secret_stands_in_nothing_that_a_flow_leaves_behind() {
+fn secret_is_in_no_output_of_a_flow() {
     let steps = "app: com.android.notes\nsteps:\n- launch\n- tap: New note\n\
                  - type: { text: \"{{PIN}}\", into: { id: editable_title } }\n\
                  - expect: { id: editable_title, equals: other, timeout: 0.1 }\n";
@@ -110,7 +109,7 @@ fn a_secret_stands_in_nothing_that_a_flow_leaves_behind() {
 
 #[cfg(unix)]
 #[test]
-fn flows_that_are_interrupted_end_with_130_and_leave_their_junit_file() {
+fn interrupted_flows_exit_with_130_and_write_junit() {
     let steps = "cases:\n- { name: a, steps: [{ press: home }, { wait: 60 }] }\n- { name: b, steps: [{ wait: 60 }] }\n";
     let folder = folder(&[("long.yaml", steps)]);
     for signal in ["-INT", "-TERM"] {
@@ -123,7 +122,7 @@ fn flows_that_are_interrupted_end_with_130_and_leave_their_junit_file() {
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         let rest: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {rest:?}");
-        assert!(rest.iter().any(|line| line.contains("called off")), "{rest:?}");
+        assert!(rest.iter().any(|line| line.contains("cancelled")), "{rest:?}");
         let junit = fs::read_to_string(folder.path().join("x.xml")).unwrap();
         assert!(junit.contains("<skipped") && junit.contains("time-out"), "{junit}");
         fs::remove_file(folder.path().join("x.xml")).unwrap();

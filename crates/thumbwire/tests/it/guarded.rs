@@ -1,17 +1,18 @@
-//! Phones that ask for a key, with the virtual phone's own door: refused, accepted later, known from then on.
+//! Phones that require a key, on the virtual phone: refused, accepted later, remembered.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use thumbwire::action::{Action, Call, Cause, Outcome, Perform as _};
-use thumbwire::session::{OurKey, Phones, Session};
-use thumbwire_adb::{AdbServer, PublicKey};
-use thumbwire_device::{Acted, Key};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_adb::PublicKey;
+use thumbwire_core::action::{Action, Call, Cause, Outcome, Perform as _};
+use thumbwire_core::providers::{AdbDirectProvider, DeviceProviders, HostKey};
+use thumbwire_core::session::Session;
+use thumbwire_device::{Key, SideEffect};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 
-/// A guarded phone of that release, its address, and a user's home.
+/// A phone of this release that requires a key, its address, and a user's home folder.
 async fn guarded(release: &str) -> (VirtualPhone, String, TempDir) {
     let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
     phone.set_guarded(true);
@@ -22,40 +23,41 @@ async fn guarded(release: &str) -> (VirtualPhone, String, TempDir) {
     (phone, address, tempfile::tempdir().unwrap())
 }
 
-/// A session of a user with that home, whose phones' owners get so long to accept a key.
+/// A session of the user with this home; phones give their users `consent` to accept a key.
 fn session(home: &TempDir, address: &str, consent: Duration) -> Session {
     let file = home.path().join("adbkey");
-    let source = Box::new(move || thumbwire::key::read_or_make(&file, "me@here").map(Arc::new));
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9"));
-    let phones = phones.with_key(OurKey { source, name: "me@here".into(), consent });
+    let source =
+        Box::new(move || thumbwire_core::adb_key::read_or_make(&file, "me@here").map(Arc::new));
+    let key = Arc::new(HostKey { source, name: "me@here".into(), consent });
+    let phones = DeviceProviders::default().with(AdbDirectProvider::default().with_key(key));
     Session::new(phones, Some(address.to_owned()))
 }
 
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_secs(30);
 
-async fn press(session: &Session) -> Result<Outcome, thumbwire::action::Failure> {
+async fn press(session: &Session) -> Result<Outcome, thumbwire_core::action::Failure> {
     session.perform(&Call::within(Duration::from_secs(60)), Action::Press(Key::Home)).await
 }
 
 #[tokio::test]
-async fn a_key_that_nobody_accepts_is_not_authorized_and_nothing_was_done() {
+async fn ignored_key_is_unauthorized_and_nothing_was_done() {
     for release in ["14", "4.4"] {
         let (phone, address, home) = guarded(release).await;
         let failure = press(&session(&home, &address, SHORT)).await.unwrap_err();
         assert_eq!(failure.cause, Cause::DeviceNotAuthorized { device: address });
-        assert_eq!(failure.acted, Acted::No);
+        assert_eq!(failure.side_effect, SideEffect::None);
         assert!(phone.commands().is_empty());
     }
 }
 
 #[tokio::test]
-async fn a_key_that_is_accepted_is_let_in_and_known_from_then_on() {
+async fn accepted_key_is_authorized_and_remembered() {
     for release in ["14", "4.4"] {
         let (phone, address, home) = guarded(release).await;
         let asking = session(&home, &address, LONG);
         let (pressed, key) = tokio::join!(press(&asking), async {
-            let key = phone.until_key_shown().await;
+            let key = phone.wait_for_key().await;
             phone.answer_key(true);
             key
         });
@@ -64,7 +66,7 @@ async fn a_key_that_is_accepted_is_let_in_and_known_from_then_on() {
         assert_eq!(phone.key_shown(), None);
         // Another program of the same user: nobody is asked, so a short wait is enough.
         press(&session(&home, &address, SHORT)).await.unwrap();
-        // The owner thinks better of it.
+        // The user revokes the authorization.
         phone.forget_keys();
         let failure = press(&session(&home, &address, SHORT)).await.unwrap_err();
         assert!(matches!(failure.cause, Cause::DeviceNotAuthorized { .. }), "{failure:?}");
@@ -74,18 +76,18 @@ async fn a_key_that_is_accepted_is_let_in_and_known_from_then_on() {
 }
 
 #[tokio::test]
-async fn a_key_that_was_refused_can_be_accepted_the_next_time() {
+async fn refused_key_can_be_accepted_later() {
     let (phone, address, home) = guarded("14").await;
     let asking = session(&home, &address, SHORT);
     let (refused, ()) = tokio::join!(press(&asking), async {
-        phone.until_key_shown().await;
+        phone.wait_for_key().await;
         phone.answer_key(false);
     });
     assert!(matches!(refused.unwrap_err().cause, Cause::DeviceNotAuthorized { .. }));
-    assert_eq!(phone.key_shown(), None, "the question went with its host");
+    assert_eq!(phone.key_shown(), None, "the prompt disappeared with its host");
     let asking = session(&home, &address, LONG);
     let (pressed, ()) = tokio::join!(press(&asking), async {
-        phone.until_key_shown().await;
+        phone.wait_for_key().await;
         phone.answer_key(true);
     });
     pressed.unwrap();

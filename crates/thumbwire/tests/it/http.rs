@@ -1,18 +1,18 @@
-//! Who is let in over HTTP, and what the others hear: addresses, tokens, sizes, time-outs, and `serve --http` itself.
+//! Access over HTTP, and how rejections look: addresses, tokens, sizes, time-outs, and `serve --http` itself.
 
 use std::time::Duration;
 
 use serde_json::json;
-use thumbwire::mcp::http::{self, Access};
-use thumbwire::token::Token;
+use thumbwire_mcp::http::{self, Access};
+use thumbwire_mcp::http_token::Token;
 use tokio::time::Instant;
 
 use crate::http_support::{Answer, GOOD, Served, Wire, initialize, press};
 
-/// What is tried: its title, the method and path, headers, and the body.
+/// A case: its title, the method and path, headers, and the body.
 type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
 
-/// What is the same in every answer of its kind: status, the headers that clients act by, and the words.
+/// The stable part of a response: status, the headers that clients rely on, and the text.
 fn told(title: &str, answer: &Answer) -> String {
     let shown = ["content-type", "www-authenticate", "allow"]
         .into_iter()
@@ -23,7 +23,7 @@ fn told(title: &str, answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn what_is_not_let_through_is_told_in_one_shape() {
+async fn rejections_have_one_shape() {
     let token = Token::generate().unwrap();
     let bearer = format!("Bearer {}", token.reveal());
     let server = Served::start(Access::Token(token)).await;
@@ -39,33 +39,23 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
     let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let large = format!("\"{}\"", "a".repeat(4 << 20));
     let cases: [Case<'_>; 29] = [
-        ("another name for this computer", "POST", &[("host", "evil.example"), auth], ping),
-        ("a port of another server", "POST", &[("host", "localhost:1"), auth], ping),
+        ("a foreign host name", "POST", &[("host", "evil.example"), auth], ping),
+        ("the port of another server", "POST", &[("host", "localhost:1"), auth], ping),
         (
-            "a web page of another computer",
+            "a web page from another computer",
             "POST",
             &[("origin", "http://evil.example"), auth],
             ping,
         ),
+        ("a preflight from such a page", "OPTIONS", &[("origin", "http://evil.example")], ""),
         (
-            "a browser that asks for such a page",
-            "OPTIONS",
-            &[("origin", "http://evil.example")],
-            "",
-        ),
-        (
-            "a browser that asks for a page of this computer",
+            "a preflight from a page on this computer",
             "OPTIONS",
             &[("origin", "http://localhost"), auth],
             "",
         ),
         ("another path", "POST /", &good, ping),
-        (
-            "the place where some look for OAuth",
-            "GET /.well-known/oauth-protected-resource",
-            &[],
-            "",
-        ),
+        ("the OAuth metadata path", "GET /.well-known/oauth-protected-resource", &[], ""),
         ("no token", "POST", &[kind, accept], ping),
         (
             "another token",
@@ -74,34 +64,39 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
             ping,
         ),
         (
-            "another kind of credentials",
+            "another authorization scheme",
             "POST",
             &[kind, accept, ("authorization", "Basic dXNlcjpwYXNz")],
             ping,
         ),
         ("no token, for a stream", "GET", &[accept], ""),
         ("another method", "PUT", &good, ping),
-        ("a message where HTML is wanted", "POST", &[kind, ("accept", "text/html"), auth], ping),
+        ("a message that accepts only HTML", "POST", &[kind, ("accept", "text/html"), auth], ping),
         (
-            "a message that is no JSON by its header",
+            "a message with a content type other than JSON",
             "POST",
             &[("content-type", "text/plain"), accept, auth],
             ping,
         ),
-        ("a message of no declared type", "POST", &[accept, auth], ping),
+        ("a message without a content type", "POST", &[accept, auth], ping),
         ("a message that is too large", "POST", &good, &large),
-        ("a message that is no JSON", "POST", &good, "{nope"),
+        ("a message that is not JSON", "POST", &good, "{nope"),
         ("a batch", "POST", &good, &format!("[{ping}]")),
-        ("no JSON-RPC", "POST", &good, r#"{"id":7,"method":"ping"}"#),
-        ("a number that is none", "POST", &good, r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#),
+        ("not JSON-RPC", "POST", &good, r#"{"id":7,"method":"ping"}"#),
         (
-            "a number that is too large",
+            "an id that is not an integer",
+            "POST",
+            &good,
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+        ),
+        (
+            "an id that is too large",
             "POST",
             &good,
             r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#,
         ),
         (
-            "parameters that are none",
+            "parameters of the wrong type",
             "POST",
             &[kind, accept, auth, known],
             r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":5}"#,
@@ -119,11 +114,11 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
             "",
         ),
         ("no session", "POST", &good, ping),
-        ("a session that there is not", "POST", &[kind, accept, auth, unknown], ping),
-        ("a stream of a session that there is not", "GET", &[accept, auth, unknown], ""),
-        ("the end of a session that there is not", "DELETE", &[auth, unknown], ""),
+        ("an unknown session", "POST", &[kind, accept, auth, unknown], ping),
+        ("a stream of an unknown session", "GET", &[accept, auth, unknown], ""),
+        ("the end of an unknown session", "DELETE", &[auth, unknown], ""),
         (
-            "a stream where none can be read",
+            "a stream that the client does not accept",
             "GET",
             &[("accept", "application/json"), auth, known],
             "",
@@ -143,7 +138,7 @@ async fn what_is_not_let_through_is_told_in_one_shape() {
 }
 
 #[tokio::test]
-async fn a_missing_and_a_wrong_token_sound_alike() {
+async fn missing_and_wrong_tokens_look_alike() {
     let server = Served::start(Access::Token(Token::generate().unwrap())).await;
     let mut answers = Vec::new();
     for shown in
@@ -159,7 +154,7 @@ async fn a_missing_and_a_wrong_token_sound_alike() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_sends_a_request_drop_by_drop_is_cut_off() {
+async fn slow_request_is_cut_off() {
     let server = Served::start(Access::Everyone).await;
     let silent = async |sent: &str| {
         let began = Instant::now();
@@ -175,7 +170,7 @@ async fn who_sends_a_request_drop_by_drop_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_message_of_the_largest_size_is_read_and_one_byte_more_is_not() {
+async fn message_size_limit_is_exact() {
     let server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let of_size = |size: usize| {
@@ -188,14 +183,14 @@ async fn a_message_of_the_largest_size_is_read_and_one_byte_more_is_not() {
 }
 
 #[tokio::test]
-async fn other_computers_are_not_listened_to_and_the_words_say_what_to_do() {
+async fn non_loopback_bind_is_refused_with_advice() {
     for wide in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8080"] {
         let words = http::bind(wide).await.map(drop).unwrap_err();
         assert!(words.contains("without TLS") && words.contains("`ssh -L "), "{words}");
     }
     for wrong in ["8080", "localhost", "localhost:http:8080", ""] {
         let words = http::bind(wrong).await.map(drop).unwrap_err();
-        assert!(words.contains("is no address such as 127.0.0.1:8080"), "{words}");
+        assert!(words.contains("Expected HOST:PORT such as 127.0.0.1:8080"), "{words}");
     }
     for ours in ["127.0.0.1:0", "localhost:0"] {
         assert!(http::bind(ours).await.unwrap().local_addr().unwrap().ip().is_loopback());
@@ -216,7 +211,7 @@ mod program {
 
     use crate::support::thumbwire;
 
-    /// `thumbwire serve --http` on a port of its own, and what it has said so far.
+    /// `thumbwire serve --http` on its own port, and its output so far.
     struct Program {
         child: Child,
         stderr: BufReader<ChildStderr>,
@@ -234,7 +229,7 @@ mod program {
             let mut said = String::new();
             let address = loop {
                 let from = said.len();
-                assert!(stderr.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+                assert!(stderr.read_line(&mut said).unwrap() > 0, "it exited: {said}");
                 if let Some((_, address)) = said[from..].split_once(" at http://") {
                     break address.trim_end().strip_suffix("/mcp").unwrap().to_owned();
                 }
@@ -258,20 +253,20 @@ mod program {
             answer
         }
 
-        /// Ends it; gives its exit code and all that it said.
+        /// Ends it; returns its exit code and its whole output.
         fn end(mut self) -> (Option<i32>, String) {
             let id = self.child.id().to_string();
             assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
             self.stderr.read_to_string(&mut self.said).unwrap();
             let mut out = String::new();
             self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-            assert_eq!(out, "", "standard output is left alone");
+            assert_eq!(out, "", "standard output stays empty");
             (self.child.wait().unwrap().code(), self.said)
         }
     }
 
     #[test]
-    fn the_token_is_shown_when_it_is_made_and_never_again() {
+    fn token_is_shown_only_when_generated() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(".local/state/thumbwire/token");
         let trace = home.path().join("run");
@@ -291,7 +286,7 @@ mod program {
         let (code, said) = first.end();
         assert_eq!(code, Some(0));
         assert_eq!(said.matches(&token).count(), 1, "{said}");
-        assert!(said.contains(&format!("the token lies in {}", file.display())), "{said}");
+        assert!(said.contains(&format!("the token is in {}", file.display())), "{said}");
         let traced = std::fs::read_to_string(trace.join("trace.jsonl")).unwrap();
         assert!(!traced.contains(&token));
 
@@ -301,7 +296,7 @@ mod program {
     }
 
     #[test]
-    fn a_file_of_ones_own_serves_and_no_token_says_so() {
+    fn own_token_file_works_and_no_token_warns() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("mine");
         let token = "a-secret-of-mine-that-is-long-enough-0";
@@ -311,11 +306,11 @@ mod program {
         let server = Program::start(home.path(), &["--token-file", file.to_str().unwrap()]);
         assert!(server.post(Some(token), &begin).starts_with("HTTP/1.1 200 "));
         assert!(!server.end().1.contains(token));
-        assert!(!home.path().join(".local").exists(), "no other one was made");
+        assert!(!home.path().join(".local").exists(), "no other file was created");
 
         let server = Program::start(home.path(), &["--no-token"]);
         assert!(server.post(None, &begin).starts_with("HTTP/1.1 200 "));
-        assert!(server.end().1.contains("every program of this computer may use the phone"));
+        assert!(server.end().1.contains("any program on this computer can use the phone"));
 
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
         let serve = |arguments: &[&str]| {
@@ -324,7 +319,7 @@ mod program {
         };
         let (code, said) =
             serve(&["--http", "127.0.0.1:0", "--token-file", file.to_str().unwrap()]);
-        assert!(code == Some(1) && said.contains("run `chmod 600 "), "{said}");
+        assert!(code == Some(1) && said.contains("Run `chmod 600 "), "{said}");
         let (code, said) = serve(&["--http", "0.0.0.0:0"]);
         assert!(code == Some(2) && said.contains("without TLS"), "{said}");
         let (code, said) = serve(&["--no-token"]);
@@ -333,7 +328,7 @@ mod program {
 }
 
 #[tokio::test]
-async fn a_connection_serves_several_requests_one_after_the_other() {
+async fn connection_serves_several_requests_in_sequence() {
     let server = Served::start(Access::Everyone).await;
     let mut wire = Wire::open(server.address).await;
     for _ in 0..3 {

@@ -1,9 +1,9 @@
-//! Calls over HTTP: every revision, many at once, progress, cancellation, sessions and the server's end.
+//! Calls over HTTP: every revision, concurrency, progress, cancellation, sessions and shutdown.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire::mcp::http::Access;
+use thumbwire_mcp::http::Access;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::http_support::{CLIENTS, GOOD, Served, Wire, alone, press};
 const OLD: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 #[tokio::test]
-async fn every_revision_is_served_by_the_same_handlers() {
+async fn same_handlers_serve_every_revision() {
     let server = Served::start(Access::Everyone).await;
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let mut lists: Vec<Value> = Vec::new();
@@ -38,7 +38,7 @@ async fn every_revision_is_served_by_the_same_handlers() {
     assert!(lists[0].as_array().unwrap().len() > 10);
     assert!(
         lists.iter().all(|list| *list == lists[0]),
-        "no list depends on the revision or on calls"
+        "lists do not depend on the revision or on calls"
     );
 
     for method in ["prompts/list", "resources/list", "resources/templates/list"] {
@@ -51,11 +51,11 @@ async fn every_revision_is_served_by_the_same_handlers() {
     }
 
     let (_, newest) = server.initialize("2026-07-28").await;
-    assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest that has a handshake");
+    assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest revision with a handshake");
 }
 
 #[tokio::test]
-async fn a_request_that_stands_for_itself_must_say_the_same_in_its_header() {
+async fn stateless_request_must_match_its_header() {
     let server = Served::start(Access::Everyone).await;
     let (headers, message) = alone("tools/list", json!({}));
     let without = |left_out: &str| {
@@ -87,9 +87,9 @@ async fn a_request_that_stands_for_itself_must_say_the_same_in_its_header() {
 }
 
 #[tokio::test]
-async fn twenty_clients_and_twenty_calls_of_one_client_are_under_way_at_once() {
+async fn twenty_clients_and_twenty_calls_run_concurrently() {
     let server = Arc::new(Served::start(Access::Everyone).await);
-    // Each call waits until all twenty are there.
+    // Each call waits until all twenty have arrived.
     let mut clients = tokio::task::JoinSet::new();
     for number in 0..CLIENTS {
         let server = Arc::clone(&server);
@@ -119,7 +119,7 @@ async fn twenty_clients_and_twenty_calls_of_one_client_are_under_way_at_once() {
 }
 
 #[tokio::test]
-async fn progress_that_was_asked_for_comes_in_a_stream_and_in_order() {
+async fn requested_progress_is_streamed_in_order() {
     let server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let with_token = |mut message: Value| {
@@ -144,7 +144,7 @@ async fn progress_that_was_asked_for_comes_in_a_stream_and_in_order() {
     assert_eq!(told_nothing.header("content-type"), Some("application/json"));
     let not_asked = server.post(Some(&session), &press(3, "back")).await;
     assert_eq!(not_asked.header("content-type"), Some("application/json"));
-    // Who reads no streams gets none, as UFO's servers do it.
+    // A client that does not accept streams gets none, as from UFO's servers.
     let json_only = [GOOD[0], ("accept", "application/json"), ("mcp-session-id", session.as_str())];
     let message = with_token(press(4, "back")).to_string();
     let answer = server.ask("POST", &json_only, &message).await;
@@ -152,7 +152,7 @@ async fn progress_that_was_asked_for_comes_in_a_stream_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_call_ends_when_its_connection_is_closed() {
+async fn closing_the_connection_cancels_the_call() {
     let mut server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let session = ("mcp-session-id", session.as_str());
@@ -171,7 +171,7 @@ async fn a_call_ends_when_its_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn a_call_is_cancelled_by_its_number_and_by_the_end_of_its_session() {
+async fn call_is_cancelled_by_id_and_by_session_end() {
     let mut server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let (other, _) = server.initialize("2025-11-25").await;
@@ -189,7 +189,7 @@ async fn a_call_is_cancelled_by_its_number_and_by_the_end_of_its_session() {
     let mut first = begin(&mut server, 5).await;
     assert_eq!(server.post(Some(&other), &cancel(5)).await.status, 202, "another client's 5");
     assert_eq!(server.post(Some(&session), &cancel(6)).await.status, 202, "another number");
-    assert!(server.told.try_recv().is_err(), "it is still under way");
+    assert!(server.told.try_recv().is_err(), "it is still running");
     assert_eq!(server.post(Some(&session), &cancel(5)).await.status, 202);
     assert_eq!(server.told.recv().await, Some("gone"));
     let answer = first.answer().await.json();
@@ -207,7 +207,7 @@ async fn a_call_is_cancelled_by_its_number_and_by_the_end_of_its_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_shows_that_it_is_alive_and_ends_with_its_session() {
+async fn stream_sends_keepalives_and_ends_with_its_session() {
     let server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let headers = [GOOD[1], ("mcp-session-id", session.as_str())];
@@ -226,7 +226,7 @@ async fn a_stream_shows_that_it_is_alive_and_ends_with_its_session() {
 }
 
 #[tokio::test]
-async fn at_the_end_nobody_new_is_let_in_and_calls_under_way_are_answered() {
+async fn shutdown_refuses_new_clients_and_finishes_running_calls() {
     let mut server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let headers = [GOOD[0], GOOD[1], ("mcp-session-id", session.as_str())];
@@ -251,7 +251,7 @@ async fn at_the_end_nobody_new_is_let_in_and_calls_under_way_are_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_does_not_end_is_cut_five_seconds_after_the_server_was_asked_to() {
+async fn endless_call_is_aborted_five_seconds_after_shutdown() {
     let mut server = Served::start(Access::Everyone).await;
     let (session, _) = server.initialize("2025-11-25").await;
     let headers = [GOOD[0], GOOD[1], ("mcp-session-id", session.as_str())];

@@ -1,18 +1,21 @@
-//! Our client of servers elsewhere (rmcp's, beneath), and the dispatcher over it.
+//! Our client for remote servers (rmcp's underneath), and the dispatcher over it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use thumbwire::action::Perform;
-use thumbwire::mcp::Remote;
-use thumbwire::mcp::http::{self, Access, View};
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::dispatch::{Command, Dispatch as _, Dispatcher, Local, Status};
-use thumbwire::surface::{Content, Surface, ufo};
-use thumbwire::token::Token;
 use thumbwire_adb::AdbServer;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::action::Perform;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::dispatch::{
+    Command, Dispatch as _, Dispatcher, LocalToolServer, ResultStatus,
+};
+use thumbwire_core::toolset::{Content, Toolset, ufo};
+use thumbwire_mcp::RemoteClient;
+use thumbwire_mcp::http::{self, Access, ServedToolset};
+use thumbwire_mcp::http_token::Token;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio_util::sync::CancellationToken;
 
 use crate::http_support::Served;
@@ -21,7 +24,7 @@ fn key(key: &str) -> Map<String, Value> {
     json!({ "key": key }).as_object().cloned().unwrap()
 }
 
-async fn press(remote: &Remote, name: &str) -> Result<String, String> {
+async fn press(remote: &RemoteClient, name: &str) -> Result<String, String> {
     let reply = remote.call("mobile_press_key", key(name)).await;
     let reply = reply.map_err(|error| error.to_string())?;
     assert!(!reply.is_error, "{reply:?}");
@@ -30,26 +33,26 @@ async fn press(remote: &Remote, name: &str) -> Result<String, String> {
 }
 
 #[tokio::test]
-async fn our_client_calls_with_the_token_and_is_refused_without() {
+async fn client_needs_the_token() {
     let token = Token::generate().unwrap();
     let server = Served::start(Access::Token(token.clone())).await;
     let url = format!("http://{}/mcp", server.address);
-    let remote = Remote::connect(&url, Some(token)).await.unwrap();
+    let remote = RemoteClient::connect(&url, Some(token)).await.unwrap();
     assert_eq!(press(&remote, "home").await.unwrap(), "Pressed home");
     let error = remote.call("no_such_tool", Map::new()).await.unwrap_err().to_string();
-    assert_eq!(error, "Unknown tool: no_such_tool", "as of a server in this process");
+    assert_eq!(error, "Unknown tool: no_such_tool", "as from a server in this process");
     for wrong in [None, Some(Token::generate().unwrap())] {
-        let error = Remote::connect(&url, wrong).await.map(drop).unwrap_err().to_string();
+        let error = RemoteClient::connect(&url, wrong).await.map(drop).unwrap_err().to_string();
         assert!(error.starts_with(&url), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_was_started_anew_is_greeted_anew() {
+async fn restarted_server_is_initialized_again() {
     let server = Served::start(Access::Everyone).await;
     let address = server.address;
     let url = format!("http://{address}/mcp");
-    let remote = Remote::connect(&url, None).await.unwrap();
+    let remote = RemoteClient::connect(&url, None).await.unwrap();
     assert_eq!(press(&remote, "home").await.unwrap(), "Pressed home");
     server.stop.cancel();
     server.running.await.unwrap().unwrap();
@@ -61,28 +64,29 @@ async fn a_server_that_was_started_anew_is_greeted_anew() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_fails_and_the_server_hears_of_it() {
+async fn slow_call_times_out_and_the_server_is_told() {
     let mut server = Served::start(Access::Everyone).await;
     let url = format!("http://{}/mcp", server.address);
-    let remote = Remote::connect(&url, None).await.unwrap().within(Duration::from_millis(100));
+    let remote =
+        RemoteClient::connect(&url, None).await.unwrap().within(Duration::from_millis(100));
     let error = press(&remote, "volume_down").await.unwrap_err();
-    assert_eq!(error, format!("{url}: it did not answer within 0.1 s"));
+    assert_eq!(error, format!("{url}: no response within 0.1 s"));
     assert_eq!(server.told.recv().await, Some("begun"));
     assert_eq!(server.told.recv().await, Some("gone"));
     assert_eq!(press(&remote, "home").await.unwrap(), "Pressed home");
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_told_with_the_address() {
+async fn unreachable_server_is_reported_with_its_address() {
     let listener = http::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let error = Remote::connect(&url, None).await.map(drop).unwrap_err().to_string();
+    let error = RemoteClient::connect(&url, None).await.map(drop).unwrap_err().to_string();
     assert!(error.starts_with(&url), "{error}");
 }
 
 #[tokio::test]
-async fn commands_have_the_same_results_here_and_over_http() {
+async fn commands_have_the_same_results_locally_and_over_http() {
     let commands = || {
         serde_json::from_value::<Vec<Command>>(json!([
             { "tool_name": "get_device_info", "tool_type": "data_collection" },
@@ -96,28 +100,29 @@ async fn commands_have_the_same_results_here_and_over_http() {
     };
     let session = || -> Arc<dyn Perform> {
         let phone = VirtualPhone::new(Setup::default());
-        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone);
+        let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+            .with(VirtualPhoneProvider::new(phone));
         Arc::new(Session::new(phones, Some(VIRTUAL.into())))
     };
     let perform = session();
     let here = Dispatcher::new(
-        Local::new(ufo::data(), Arc::clone(&perform)),
-        Local::new(ufo::action(), perform),
+        LocalToolServer::new(ufo::data(), Arc::clone(&perform)),
+        LocalToolServer::new(ufo::action(), perform),
     );
     let here = here.execute_commands(commands()).await;
 
     let perform = session();
-    let serve = async |surface: Surface| {
+    let serve = async |surface: Toolset| {
         let listener = http::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let view = View { surface: Arc::new(surface), perform: Arc::clone(&perform) };
+        let view = ServedToolset { surface: Arc::new(surface), perform: Arc::clone(&perform) };
         tokio::spawn(http::serve(listener, view, Access::Everyone, CancellationToken::new()));
-        Remote::connect(&url, None).await.unwrap()
+        RemoteClient::connect(&url, None).await.unwrap()
     };
     let there = Dispatcher::new(serve(ufo::data()).await, serve(ufo::action()).await);
     let there = there.execute_commands(commands()).await;
     assert_eq!(here, there);
     let statuses: Vec<_> = here.iter().map(|result| result.status).collect();
-    use Status::{Failure, Skipped, Success};
+    use ResultStatus::{Failure, Skipped, Success};
     assert_eq!(statuses, [Success, Success, Success, Success, Failure, Skipped]);
 }

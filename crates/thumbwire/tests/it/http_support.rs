@@ -1,27 +1,27 @@
-//! A server over HTTP in this process, and a client that sends what it is told, byte for byte.
+//! An HTTP server in this process, and a client that sends exactly the given bytes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform};
-use thumbwire::mcp::http::{self, Access, View};
-use thumbwire::surface::mobile;
+use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use thumbwire_core::toolset::mobile;
 use thumbwire_device::Key;
+use thumbwire_mcp::http::{self, Access, ServedToolset};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A surface over a phone that does what the test needs, told by the key that is pressed.
+/// A toolset over a phone whose behavior depends on the pressed key.
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     pub(crate) stop: CancellationToken,
-    /// What happened to calls of the volume keys.
+    /// What happened to calls that press the volume keys.
     pub(crate) told: mpsc::UnboundedReceiver<&'static str>,
-    /// Where calls of the volume-up key meet.
+    /// Where calls that press volume up wait for each other.
     pub(crate) met: Arc<Barrier>,
     pub(crate) running: JoinHandle<std::io::Result<()>>,
 }
@@ -38,19 +38,19 @@ impl Served {
         let (telling, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
-        let view = View { surface: Arc::new(mobile::surface()), perform };
+        let view = ServedToolset { surface: Arc::new(mobile::surface()), perform };
         let running = tokio::spawn(http::serve(listener, view, access, stop.clone()));
         Self { address, stop, told, met, running }
     }
 
-    /// A request whose connection closes with its answer.
+    /// A request whose connection closes after the response.
     pub(crate) async fn ask(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut wire = Wire::open(self.address).await;
         wire.send(method, headers, body).await;
         wire.answer().await
     }
 
-    /// A message, as a well-behaved client of that session sends it.
+    /// A message as a well-behaved client of this session sends it.
     pub(crate) async fn post(&self, session: Option<&str>, message: &Value) -> Answer {
         let session = session.map(|session| ("mcp-session-id", session));
         let headers: Vec<_> = GOOD.into_iter().chain(session).collect();
@@ -64,7 +64,7 @@ impl Served {
         self.ask("POST", &headers, &message.to_string()).await
     }
 
-    /// Shakes hands as a client of that revision; gives the session and the answer.
+    /// Initializes with this revision; returns the session id and the response.
     pub(crate) async fn initialize(&self, revision: &str) -> (String, Value) {
         let answer = self.post(None, &initialize(revision)).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
@@ -75,10 +75,10 @@ impl Served {
     }
 }
 
-/// How many clients meet at the key for volume up.
+/// Number of clients that meet at the volume-up key.
 pub(crate) const CLIENTS: usize = 20;
 
-/// What a well-behaved client sends along.
+/// Headers of a well-behaved client.
 pub(crate) const GOOD: [(&str, &str); 2] =
     [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
 
@@ -107,8 +107,8 @@ pub(crate) fn press(id: u32, key: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// Home is pressed at once, back tells of progress, volume up waits for twenty callers, volume down for its caller to
-/// leave.
+/// Home returns at once, Back reports progress, Volume Up waits for twenty callers, Volume Down waits for its caller to
+/// disconnect.
 struct Keys {
     met: Arc<Barrier>,
     telling: mpsc::UnboundedSender<&'static str>,
@@ -120,7 +120,7 @@ impl Perform for Keys {
         match action {
             Action::Press(Key::Back) => {
                 for done in 1..=3 {
-                    call.progress.tell(done, Some(3), "pressing");
+                    call.progress.report(done, Some(3), "pressing");
                 }
             }
             Action::Press(Key::VolumeUp) => {
@@ -140,7 +140,7 @@ impl Perform for Keys {
     }
 }
 
-/// Tells that a call is no longer under way, whether it ended or was dropped.
+/// Reports that a call is no longer running, whether it ended or was dropped.
 struct Gone(mpsc::UnboundedSender<&'static str>);
 
 impl Drop for Gone {
@@ -157,7 +157,7 @@ impl Wire {
         Self(BufReader::new(TcpStream::connect(address).await.unwrap()))
     }
 
-    /// Writes a request to `/mcp`; `Host` is the server's unless it is given.
+    /// Writes a request to `/mcp`; `SyncConnection` defaults to the server's.
     pub(crate) async fn send(&mut self, method: &str, headers: &[(&str, &str)], body: &str) {
         let (method, path) = method.split_once(' ').unwrap_or((method, "/mcp"));
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
@@ -176,14 +176,14 @@ impl Wire {
         self.0.write_all(bytes).await.unwrap();
     }
 
-    /// The whole answer, up to the end of the connection.
+    /// The whole response, until the connection ends.
     pub(crate) async fn answer(&mut self) -> Answer {
         let mut bytes = Vec::new();
         self.0.read_to_end(&mut bytes).await.unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let mut lines = head.lines();
-        // No head, where a test has read it already or the connection ended without an answer.
+        // There is no head if a test has already read it, or the connection ended without a response.
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or("0");
         let headers = lines.filter_map(|line| line.split_once(": "));
         let headers: Vec<_> = headers.map(|(name, value)| (name.into(), value.into())).collect();
@@ -194,12 +194,12 @@ impl Wire {
         answer
     }
 
-    /// Reads so many bytes and forgets them.
+    /// Skips `length` bytes.
     pub(crate) async fn skip(&mut self, length: usize) {
         self.0.read_exact(&mut vec![0; length]).await.unwrap();
     }
 
-    /// The next line, without its end.
+    /// The next line, without its line end.
     pub(crate) async fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).await.unwrap();
@@ -217,7 +217,7 @@ fn unchunked(mut body: &str) -> String {
     text
 }
 
-/// What a server answered.
+/// A server's response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

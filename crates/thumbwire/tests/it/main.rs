@@ -1,8 +1,9 @@
-//! Tests of the whole product, in one binary, a file a subject: what an MCP client sees, what a person sees, what reaches the phone.
-//! `support` starts the program; `caller` speaks to the surface without one; `tidy` holds the rules of the house.
+//! Tests of the whole product, in one binary with one file per subject: what an MCP client sees, what a user sees, what
+//! reaches the phone. `support` starts the program; `caller` calls the toolset directly; `tidy` enforces the house
+//! rules.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod agent;
 mod android;

@@ -1,4 +1,4 @@
-//! Many virtual phones in one process: each has a story of its own among the others, and nothing of it reaches them.
+//! Many virtual phones in one process: each goes through its own story, and none affects another.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener as Blocked;
@@ -6,26 +6,27 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use futures::future::join_all;
-use thumbwire::action::{Action, Call, Choice, Perform as _, Target, Typing};
-use thumbwire::session::{Phones, Session};
 use thumbwire_adb::services::shell::{exec, read_to_end};
-use thumbwire_adb::{AdbServer, Direct, State, Transport};
+use thumbwire_adb::{AdbServer, DeviceState, DirectTransport, Transport};
+use thumbwire_core::action::{Action, AppSelector, Call, Perform as _, Target, TextInput};
+use thumbwire_core::providers::DeviceProviders;
+use thumbwire_core::session::Session;
 use thumbwire_device::{AppId, Orientation};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 
 use crate::stock_adb::Stock;
 use crate::support::thumbwire;
 
 const PHONES: u64 = 50;
-/// The phone whose disk is filled.
+/// The phone whose disk fills up.
 const FULL: u64 = 3;
 const NOTES: &str = "com.android.notes";
 
 /// `thumbwire phone` with several phones; it ends with the test.
 struct Many {
     process: Child,
-    /// Serials and addresses, in the order of the seeds.
+    /// Serials and addresses, in seed order.
     phones: Vec<(String, String)>,
 }
 
@@ -53,30 +54,31 @@ impl Drop for Many {
     }
 }
 
-/// What happens to a phone, by its seed: each kind of thing to ten of fifty.
+/// What happens to a phone, by its seed: each kind of event to ten of fifty.
 async fn tell(address: &str, seed: u64) -> Session {
-    let direct = Direct::tcp(address);
+    let direct = DirectTransport::tcp(address);
     let run = async |line: &str| thumbwire_adb::run(&direct, line).await.unwrap();
-    let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address.into()));
+    let session =
+        Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some(address.into()));
     let act = async |action| {
         session.perform(&Call::within(Duration::from_secs(120)), action).await.unwrap()
     };
-    // A small screen, for the sake of the time that pictures take.
+    // A small screen makes screenshots faster.
     run("wm size 480x800; wm density 240").await;
     match seed % 5 {
         0 => {
-            act(Action::Launch(Choice::Id(AppId(NOTES.into())))).await;
+            act(Action::Launch(AppSelector::Id(AppId(NOTES.into())))).await;
             act(Action::TapElement(Target::text("New note"))).await;
-            act(Action::Type(Typing::of(format!("only phone {seed} knows")))).await;
+            act(Action::Type(TextInput::of(format!("only phone {seed} knows")))).await;
         }
         1 => drop(act(Action::SetOrientation(Orientation::Landscape)).await),
         2 => {
-            act(Action::Launch(Choice::Id(AppId(NOTES.into())))).await;
+            act(Action::Launch(AppSelector::Id(AppId(NOTES.into())))).await;
             run(&format!("am crash {NOTES}; log -t story crashed {seed}")).await;
         }
         3 => {
             run(&format!("echo {seed} > /sdcard/of_{seed}")).await;
-            // A disk holds 512 MiB, and `dd` copies 64 at most.
+            // A disk holds 512 MiB, and `dd` copies at most 64.
             for (part, size) in [63, 63, 63, 63, 63, 63, 63, 63, 7].into_iter().enumerate() {
                 if seed == FULL {
                     let file = format!("/sdcard/part_{part}");
@@ -88,7 +90,7 @@ async fn tell(address: &str, seed: u64) -> Session {
         }
         _ => {
             run(&format!("settings put system screen_brightness {seed}")).await;
-            // The host is cut off in the middle of this; the owner plugs the phone in again.
+            // This disconnects the host; the owner then plugs the phone in again.
             let _ = thumbwire_adb::run(&direct, "reboot").await;
             while thumbwire_adb::run(&direct, "true").await.is_err() {
                 tokio::task::yield_now().await;
@@ -98,7 +100,7 @@ async fn tell(address: &str, seed: u64) -> Session {
     session
 }
 
-/// Everything that a host can learn of what happened.
+/// Everything that a host can find out.
 async fn found(phone: &dyn Transport) -> Vec<(&'static str, Vec<u8>)> {
     let mut found = Vec::new();
     for line in [
@@ -115,7 +117,7 @@ async fn found(phone: &dyn Transport) -> Vec<(&'static str, Vec<u8>)> {
     found
 }
 
-/// Words that only this story leaves, and the command that shows them.
+/// Text that only this story leaves, and the command that shows it.
 fn trace_of(seed: u64) -> (usize, String) {
     match seed % 5 {
         0 => (4, format!("text=\"only phone {seed} knows\"")),
@@ -127,7 +129,7 @@ fn trace_of(seed: u64) -> (usize, String) {
     }
 }
 
-/// The same phone, the same story, and nobody else in the world.
+/// The same phone and story, with no other phone around.
 async fn alone(seed: u64) -> Vec<(&'static str, Vec<u8>)> {
     let phone = VirtualPhone::new(Setup { seed, ..Setup::default() });
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -140,7 +142,7 @@ async fn alone(seed: u64) -> Vec<(&'static str, Vec<u8>)> {
     };
     let story = async {
         let _session = tell(&address, seed).await;
-        found(&Direct::tcp(address.as_str())).await
+        found(&DirectTransport::tcp(address.as_str())).await
     };
     tokio::select! {
         found = story => found,
@@ -150,17 +152,17 @@ async fn alone(seed: u64) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
+async fn each_of_fifty_phones_behaves_as_if_alone() {
     let count = PHONES.to_string();
     let many = Many::start(&["--count", &count]);
     assert_eq!(many.phones.len(), 50);
     assert_eq!(many.phones[49].0, format!("VP{PHONES:08X}"));
-    // A server of adb holds all of them while our own driver talks to them itself.
+    // An adb server holds all of them while our own driver talks to them directly.
     let stock = Stock::start();
     let server = stock.as_ref().map(|stock| AdbServer::new(format!("127.0.0.1:{}", stock.port)));
     let connect = async |address: &str| {
         let Some(server) = &server else { return };
-        // adb forgets a phone that it was told to in its own time, and answers "already connected" until then.
+        // adb disconnects a phone in its own time, and answers "already connected" until then.
         let said = async {
             loop {
                 server.query(&format!("host:disconnect:{address}")).await.ok();
@@ -173,7 +175,7 @@ async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
         let said = tokio::time::timeout(Duration::from_secs(60), said).await.expect("an answer");
         assert!(said.starts_with("connected to"), "{said}");
     };
-    // One after the other: adb 29 ends with a segmentation fault now and then when it is told of many at once.
+    // One after the other: adb 29 sometimes segfaults when several connect at once.
     for (_, address) in &many.phones {
         connect(address).await;
     }
@@ -182,24 +184,26 @@ async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
     let _sessions = join_all(stories).await;
     for (seed, (_, address)) in seeds.clone().zip(&many.phones) {
         if seed % 5 == 4 {
-            // adb finds out by itself that a phone went away, and is told that it is back.
+            // adb notices by itself that a phone disappeared, and is told that it is back.
             connect(address).await;
         }
     }
 
     let ask = async |(serial, address): &(String, String)| {
-        let Some(server) = &server else { return found(&Direct::tcp(address.as_str())).await };
+        let Some(server) = &server else {
+            return found(&DirectTransport::tcp(address.as_str())).await;
+        };
         found(&server.device(address.as_str()))
             .await
             .into_iter()
-            .inspect(|(line, said)| assert!(!said.is_empty(), "{serial} says nothing to {line}"))
+            .inspect(|(line, said)| assert!(!said.is_empty(), "{serial} prints nothing for {line}"))
             .collect()
     };
     let among = join_all(many.phones.iter().map(ask));
     let among: Vec<Vec<_>> = among.await;
     if let Some(server) = &server {
         let there = server.devices().await.unwrap();
-        assert_eq!(there.iter().filter(|phone| phone.state == State::Device).count(), 50);
+        assert_eq!(there.iter().filter(|phone| phone.state == DeviceState::Device).count(), 50);
     }
     let text =
         |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(4_000).collect::<String>();
@@ -211,7 +215,7 @@ async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
         for ((line, among), (_, alone)) in among.into_iter().zip(alone(seed).await) {
             assert!(
                 among == alone,
-                "phone {seed} says to {line}\n{}\nand alone\n{}",
+                "phone {seed} prints for {line}\n{}\nand alone\n{}",
                 text(&among),
                 text(&alone)
             );
@@ -220,8 +224,8 @@ async fn each_of_fifty_phones_is_what_the_same_story_makes_of_it_alone() {
 }
 
 #[test]
-fn a_port_in_use_is_named_and_nothing_is_left_on() {
-    // Two ports that lie so are free at first, or another pair is tried.
+fn port_in_use_is_named_and_no_phone_stays_on() {
+    // Two adjacent ports that are free at first; otherwise another pair is tried.
     let taken = loop {
         let taken = Blocked::bind("127.0.0.1:0").unwrap();
         let port = taken.local_addr().unwrap().port();
@@ -248,7 +252,7 @@ fn many_phones_are_listed_with_their_addresses() {
     let lines: Vec<String> = lines.map(Result::unwrap).collect();
     process.kill().unwrap();
     process.wait().unwrap();
-    assert_eq!(lines[0], "2 phones are on, until Ctrl-C:");
+    assert_eq!(lines[0], "2 phones are running; press Ctrl-C to stop:");
     assert!(lines[1].starts_with("VP000000FF  127.0.0.1:"), "{lines:?}");
     assert!(lines[2].starts_with("VP00000100  127.0.0.1:"), "{lines:?}");
 }

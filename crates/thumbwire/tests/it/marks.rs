@@ -1,6 +1,6 @@
-//! Marks are drawn to be read: a program that reads pictures (OCR) must find the ids on screens of the virtual phone.
+//! Legibility of marks: an OCR program must find the ids on screens of the virtual phone.
 //!
-//! `.ci/ocr` brings it: `THUMBWIRE_PYTHON_OCR` names a Python with `rapidocr-onnxruntime`.
+//! `.ci/ocr` installs it: `THUMBWIRE_PYTHON_OCR` names a Python with `rapidocr-onnxruntime`.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,21 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use thumbwire::action::{Action, Call, Choice, Outcome, Perform as _, Shape, Target, Typing};
-use thumbwire::look::{self, Controls};
-use thumbwire::mark::{self, Mark};
-use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire_adb::AdbServer;
+use thumbwire_core::action::{
+    Action, AppSelector, Call, Outcome, Perform as _, ScreenshotOptions, Target, TextInput,
+};
+use thumbwire_core::annotate::{self, Mark};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::snapshot::{self, Controls};
 use thumbwire_device::{AppId, Rect};
-use thumbwire_virtual_phone::world::Display;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::Display;
 
 use crate::python::python;
 
-/// A name, the app, and what is tapped there, or typed after `=`.
+/// A name, the app, and what to tap there, or to type after `=`.
 struct Page(&'static str, &'static str, &'static [&'static str]);
 
 const SETTINGS: &str = "com.android.settings";
@@ -37,10 +40,11 @@ const UPRIGHT: &[Page] = &[
 const SMALL: &[Page] =
     &[Page("small-settings", SETTINGS, &[]), Page("small-keypad", CLOCK, &["Timer"])];
 
-/// A session on a virtual phone with such a screen.
+/// A session on a virtual phone with this display.
 pub(crate) fn session(android: u32, display: Display) -> Session {
     let phone = VirtualPhone::new(Setup { android, display, ..Setup::default() });
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone);
+    let phones =
+        DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(VirtualPhoneProvider::new(phone));
     Session::new(phones, Some(VIRTUAL.into()))
 }
 
@@ -49,14 +53,14 @@ async fn done(session: &Session, action: Action) -> Outcome {
     session.perform(&call, action).await.unwrap()
 }
 
-/// Opens a page, keeps its marked picture in the folder and gives what the reader is to find in it.
+/// Opens a page, saves its annotated screenshot in the folder, and returns what OCR should find in it.
 async fn kept(session: &Session, page: &Page, folder: &Path) -> Value {
     let Page(name, app, way) = *page;
     done(session, Action::Stop(AppId(app.into()))).await;
-    done(session, Action::Launch(Choice::Id(AppId(app.into())))).await;
+    done(session, Action::Launch(AppSelector::Id(AppId(app.into())))).await;
     for step in way {
         let action = match step.strip_prefix('=') {
-            Some(text) => Action::Type(Typing {
+            Some(text) => Action::Type(TextInput {
                 text: text.trim_end().into(),
                 into: None,
                 clear: false,
@@ -66,19 +70,20 @@ async fn kept(session: &Session, page: &Page, folder: &Path) -> Value {
         };
         done(session, action).await;
     }
-    let Outcome::Picture(picture) = done(session, Action::Screenshot(Shape::default())).await
+    let Outcome::Screenshot(picture) =
+        done(session, Action::Screenshot(ScreenshotOptions::default())).await
     else {
         panic!("{name}: no picture");
     };
-    let asked = Action::Controls { no_older_than: Duration::ZERO };
+    let asked = Action::Controls { max_age: Duration::ZERO };
     let Outcome::Controls(controls) = done(session, asked).await else {
         panic!("{name}: no controls");
     };
     let marks = marks(&controls);
-    let marked = mark::draw(&picture.image, &marks).unwrap();
+    let marked = annotate::draw(&picture.image, &marks).unwrap();
     let file = folder.join(format!("{name}.png"));
     fs::write(&file, &marked.bytes).unwrap();
-    let places = mark::places(picture.size, &marks);
+    let places = annotate::places(picture.size, &marks);
     let labels: Vec<(&Mark, Rect)> =
         marks.iter().zip(places).filter_map(|(mark, place)| Some((mark, place?))).collect();
     assert!(labels.len() >= 5, "{name} has only {} controls", labels.len());
@@ -95,20 +100,20 @@ async fn kept(session: &Session, page: &Page, folder: &Path) -> Value {
     json!({ "file": file, "labels": labels })
 }
 
-/// The marks of controls, as the agent numbers them.
+/// The marks of controls, as numbered by the agent.
 pub(crate) fn marks(controls: &Controls) -> Vec<Mark> {
     let mark = |(number, node): (usize, &thumbwire_device::Node)| Mark {
         rect: [node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom],
         label: number.to_string(),
-        kind: look::kind(node).to_owned(),
+        kind: snapshot::kind(node).to_owned(),
     };
     controls.iter().map(mark).collect()
 }
 
 #[tokio::test]
-async fn a_reader_of_pictures_finds_the_ids_of_controls() {
+async fn ocr_finds_the_ids_of_controls() {
     let Some(python) = python("THUMBWIRE_PYTHON_OCR", "rapidocr_onnxruntime") else { return };
-    // Kept, for whoever wants to look at what was read.
+    // Kept for inspection.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("marks");
     fs::create_dir_all(&folder).unwrap();
     let upright = Display { width: 1080, height: 2400, density: 420, rotation: 0 };

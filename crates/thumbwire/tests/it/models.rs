@@ -1,7 +1,7 @@
-//! Models behind programs that know nothing of us: `aimock` in both dialects with its failures, llama.cpp's server, and the types that the
-//! vendors publish with their own clients, by which each request is checked.
+//! Models behind independent programs: `aimock` with both provider APIs and their failures, llama.cpp's server, and the
+//! vendors' own client libraries, whose types check each request.
 //!
-//! `.ci/models` brings them, into target/real/models. The key is a word that must be seen in no error.
+//! `.ci/models` installs them into target/real/models. The API key is a word that must not appear in any error.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Bytes;
 use serde_json::{Value, json};
-use thumbwire::action::Call;
-use thumbwire::agent::model::{
-    Answer, Choice, Key, Patience, Scripted, Settings, Unanswered, open,
+use thumbwire_agent::model::{
+    ApiKey, ModelError, ModelResponse, ModelSpec, RequestTimeouts, ScriptedModel, Settings, open,
 };
-use thumbwire::agent::{Part, Prompt, Role, Turn};
+use thumbwire_agent::{ContentPart, Message, Prompt, Role};
+use thumbwire_core::action::Call;
 use thumbwire_device::Format;
-use thumbwire_device::picture::Pixels;
+use thumbwire_device::image::Pixels;
 use tokio::net::TcpListener;
 
 pub(crate) const BOTH: [&str; 2] = ["openai", "anthropic"];
 pub(crate) const KEY: &str = "sk-sekret-0123456789";
 
-/// A file of what `.ci/models` brings; `None` where it was not run.
+/// A file installed by `.ci/models`; `None` if that was not run.
 fn real(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/models").join(file);
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
     let there = path.exists();
     assert!(there || !required, "{} is missing: run .ci/models", path.display());
     if !there {
-        println!("skipped: no {file} below target/real/models (.ci/models brings it)");
+        println!("skipped: no {file} below target/real/models (run .ci/models)");
     }
     there.then_some(path)
 }
@@ -40,14 +40,14 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
 }
 
-/// A server of somebody else, ended with the test.
+/// Another program's server; ends with the test.
 pub(crate) struct Served {
     child: Child,
     url: String,
 }
 
 impl Served {
-    /// Starts a program that says its address in a line of its own.
+    /// Starts a program that prints its address on a line of its own.
     fn start(command: &mut Command) -> Self {
         let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
         let mut child = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
@@ -57,13 +57,13 @@ impl Served {
             line.find("http://").map(|at| line[at..].trim().to_owned())
         });
         std::thread::spawn(move || said.for_each(drop));
-        Self { child, url: url.expect("it says its address") }
+        Self { child, url: url.expect("it prints its address") }
     }
 
-    /// `aimock` with these answers and options.
+    /// `aimock` with these replies and options.
     pub(crate) fn aimock(answers: &Value, options: &[&str]) -> Option<Self> {
         let program = real("node_modules/@copilotkit/aimock/dist/cli.js")?;
-        // `.ci/real-clients` names the one that this machine has, or brings one.
+        // Installed or linked by `.ci/real-clients`.
         let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real/node/node");
         let node = if node.exists() { node } else { "node".into() };
         let folder = tempfile::tempdir().unwrap();
@@ -74,7 +74,7 @@ impl Served {
         Some(Self::start(&mut command))
     }
 
-    /// The base URL by which each dialect reaches it.
+    /// The base URL for each provider API.
     pub(crate) fn base(&self, provider: &str) -> String {
         let url = &self.url;
         if provider == "openai" { format!("{url}/v1") } else { url.clone() }
@@ -89,23 +89,28 @@ impl Drop for Served {
 }
 
 fn settings(base_url: String) -> Settings {
-    let patience = Patience {
+    let patience = RequestTimeouts {
         whole: Duration::from_secs(20),
         idle: Duration::from_secs(5),
         retries: 3,
         pause: Duration::from_millis(5),
     };
-    Settings { base_url: Some(base_url), key: Some(Key::new(KEY)), patience, ..Settings::default() }
+    Settings {
+        base_url: Some(base_url),
+        key: Some(ApiKey::new(KEY)),
+        patience,
+        ..Settings::default()
+    }
 }
 
-/// A prompt as a round of the agent has it, with these last words.
+/// A prompt as in an agent step, ending with this text.
 fn prompt(words: &str, picture: bool) -> Prompt {
-    let turn = |role, parts| Turn { role, parts };
-    let text = |text: &str| Part::Text(text.into());
+    let turn = |role, parts| Message { role, parts };
+    let text = |text: &str| ContentPart::Text(text.into());
     let mut parts = vec![text("The screen:")];
     if picture {
         let pixels = Pixels::new(1080, 2400, vec![90; 1080 * 2400 * 3]).unwrap();
-        parts.push(Part::Picture(pixels.write(Format::Png).unwrap()));
+        parts.push(ContentPart::Image(pixels.write(Format::Png).unwrap()));
     }
     parts.push(text(words));
     let example = vec![text("An example.")];
@@ -124,22 +129,22 @@ async fn ask(
     settings: Settings,
     prompt: &Prompt,
     shape: Option<&Value>,
-) -> (Result<Answer, Unanswered>, String) {
-    let choice: Choice = format!("{provider}:small").parse().unwrap();
+) -> (Result<ModelResponse, ModelError>, String) {
+    let choice: ModelSpec = format!("{provider}:small").parse().unwrap();
     let model = open(&choice, settings).unwrap();
     let heard = Mutex::new(String::new());
     let hear = |words: &str| heard.lock().unwrap().push_str(words);
     let call = Call::within(Duration::from_secs(60));
-    let answered = model.answer(prompt, shape, &call, &hear).await;
+    let answered = model.complete(prompt, shape, &call, &hear).await;
     let told = format!("{answered:?}");
-    assert!(!told.contains(KEY), "the key is told: {told}");
+    assert!(!told.contains(KEY), "the key leaked: {told}");
     (answered, heard.into_inner().unwrap())
 }
 
 const WORDS: &str = "I see the screen of Maps, and I tap the field that says Search here.";
 
 #[tokio::test]
-async fn aimock_answers_in_both_dialects_streaming_or_not() {
+async fn aimock_works_with_both_apis_with_and_without_streaming() {
     let usage = json!({
         "prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920, "input_tokens": 900, "output_tokens": 20,
     });
@@ -151,8 +156,8 @@ async fn aimock_answers_in_both_dialects_streaming_or_not() {
             let (answer, heard) = ask(provider, settings, &prompt("What now?", true), None).await;
             let answer = answer.unwrap();
             assert_eq!((answer.text.as_str(), heard.as_str()), (WORDS, WORDS), "{provider}");
-            assert!(!answer.cut_off);
-            let spent = answer.spent;
+            assert!(!answer.truncated);
+            let spent = answer.usage;
             assert_eq!((spent.calls, spent.retries), (1, 0), "{provider}");
             assert_eq!((spent.input_tokens, spent.output_tokens), (900, 20), "{provider} {stream}");
         }
@@ -164,7 +169,7 @@ async fn aimock_answers_in_both_dialects_streaming_or_not() {
 }
 
 #[tokio::test]
-async fn a_pause_that_aimock_wants_is_kept_and_a_stream_that_it_cuts_is_asked_for_again() {
+async fn retry_after_is_honored_and_cut_stream_is_retried() {
     let answers: Vec<Value> = BOTH
         .iter()
         .flat_map(|provider| {
@@ -185,29 +190,29 @@ async fn a_pause_that_aimock_wants_is_kept_and_a_stream_that_it_cuts_is_asked_fo
         let limited = prompt(&format!("{provider} limited"), false);
         let answer =
             ask(provider, settings(server.base(provider)), &limited, None).await.0.unwrap();
-        assert_eq!((answer.text.as_str(), answer.spent.retries), (WORDS, 1), "{provider}");
-        // It says `Retry-After: 1`.
+        assert_eq!((answer.text.as_str(), answer.usage.retries), (WORDS, 1), "{provider}");
+        // It sends `Retry-After: 1`.
         assert!(begun.elapsed() >= Duration::from_secs(1), "{provider}");
 
         let cut = prompt(&format!("{provider} cut"), false);
         let (answer, heard) = ask(provider, settings(server.base(provider)), &cut, None).await;
-        assert_eq!(answer.unwrap().spent.retries, 1, "{provider}");
-        // A connection that is reset may take with it what was not read yet.
+        assert_eq!(answer.unwrap().usage.retries, 1, "{provider}");
+        // A connection reset may discard unread data.
         let (before, after) = heard.split_once('\n').unwrap_or(("", &heard));
         assert!(WORDS.starts_with(before) && after == WORDS, "{heard:?}");
     }
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_at_aimock_is_told() {
+async fn every_aimock_failure_is_reported() {
     let answers =
         json!([{ "match": { "userMessage": "What now?" }, "response": { "content": WORDS } }]);
     let cases = [
         ("--chaos-drop", "1", "status 500"),
-        ("--chaos-malformed", "1", "no JSON"),
+        ("--chaos-malformed", "1", "not JSON"),
         ("--chaos-disconnect", "1", ": "),
         ("--chaos-ratelimit", "1", "status 429"),
-        ("--chaos-latency", "5000", "no whole answer came within 0.5 s"),
+        ("--chaos-latency", "5000", "no complete answer within 0.5 s"),
     ];
     for (option, value, words) in cases {
         let Some(server) = Served::aimock(&answers, &[option, value]) else { return };
@@ -218,10 +223,10 @@ async fn whatever_goes_wrong_at_aimock_is_told() {
             let failed = ask(provider, settings, &prompt("What now?", false), None).await.0;
             let failed = failed.unwrap_err();
             assert!(failed.why.contains(words), "{option} {provider}: {}", failed.why);
-            assert_eq!(failed.spent.retries, 1, "{option} {provider}: {}", failed.why);
+            assert_eq!(failed.usage.retries, 1, "{option} {provider}: {}", failed.why);
         }
     }
-    // Half of all requests fail; patience wins.
+    // Half of all requests fail; retries win.
     let Some(server) = Served::aimock(&answers, &["--chaos-drop", "0.5"]) else { return };
     for provider in BOTH {
         let mut settings = settings(server.base(provider));
@@ -231,9 +236,9 @@ async fn whatever_goes_wrong_at_aimock_is_told() {
     }
 }
 
-/// aimock's own journal holds Anthropic's requests turned into OpenAI's, without pictures: what is checked is what we sent.
+/// aimock's journal converts Anthropic requests to OpenAI's, without images; this checks what we sent.
 #[tokio::test]
-async fn each_piece_of_a_request_is_of_the_vendors_published_type() {
+async fn every_request_matches_the_vendors_types() {
     let Some(python) = real("bin/python") else { return };
     let shape = json!({
         "type": "object", "properties": { "status": { "enum": ["CONTINUE", "FINISH"] } },
@@ -252,7 +257,7 @@ async fn each_piece_of_a_request_is_of_the_vendors_published_type() {
             let mut settings = settings(base.clone());
             settings.stream = stream;
             settings.json_schema = shape.is_some();
-            // A thing that llama.cpp, Ollama and OpenAI's older models take.
+            // A parameter for llama.cpp, Ollama and OpenAI's older models.
             settings.most_tokens = picture.then_some(600);
             let prompt = prompt("What now?", picture);
             assert_eq!(ask(provider, settings, &prompt, shape).await.0.unwrap().text, "yes");
@@ -271,7 +276,7 @@ async fn each_piece_of_a_request_is_of_the_vendors_published_type() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
-    assert_eq!(seen["missed"], json!([]), "each body that was spoilt was noticed");
+    assert_eq!(seen["missed"], json!([]), "every corrupted body was noticed");
     assert!(seen["spoilt"].as_u64().unwrap() > 300, "{seen}");
     for kind in [
         "ChatCompletionContentPartImageParam",
@@ -284,7 +289,7 @@ async fn each_piece_of_a_request_is_of_the_vendors_published_type() {
     assert_eq!(seen["checked"]["picture"], 4, "{seen}");
 }
 
-/// An endpoint that answers both dialects and keeps what it was asked.
+/// An endpoint for both APIs that records its requests.
 async fn endpoint(asked: Arc<Mutex<Vec<Value>>>) -> String {
     let give = move |body: Bytes| {
         asked.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
@@ -300,9 +305,9 @@ async fn endpoint(asked: Arc<Mutex<Vec<Value>>>) -> String {
     base
 }
 
-/// The model is of random numbers: what it says is noise, how its server says it is not.
+/// The model consists of random numbers: its text is noise, but the server's format is not.
 #[tokio::test]
-async fn the_server_of_llama_cpp_answers_in_both_dialects() {
+async fn llama_cpp_server_works_with_both_apis() {
     let (Some(python), Some(model)) = (real("bin/python"), real("small.gguf")) else { return };
     let server = Served::start(Command::new(python).arg(script("llama_server.py")).arg(model));
     for provider in BOTH {
@@ -313,25 +318,25 @@ async fn the_server_of_llama_cpp_answers_in_both_dialects() {
                 ask(provider, base.clone(), &prompt("What now?", false), None).await;
             let answer = answer.unwrap();
             assert_eq!(answer.text, heard, "{provider} {stream}");
-            // Random numbers rarely end by themselves; the 12 tokens do it.
-            assert!(answer.cut_off || answer.spent.output_tokens < 12, "{provider} {answer:?}");
-            let spent = answer.spent;
+            // Random numbers rarely stop by themselves; the limit of 12 tokens stops them.
+            assert!(answer.truncated || answer.usage.output_tokens < 12, "{provider} {answer:?}");
+            let spent = answer.usage;
             assert!((60..300).contains(&spent.input_tokens), "{provider} {stream}: {spent:?}");
             assert!(
                 spent.output_tokens > 0 && spent.cached_tokens <= spent.input_tokens,
                 "{spent:?}"
             );
 
-            // It has no eyes, and says so.
+            // It does not support images, and says so.
             let blind = ask(provider, base, &prompt("What now?", true), None).await.0.unwrap_err();
             assert!(blind.why.contains("image input is not supported"), "{}", blind.why);
-            assert_eq!(blind.spent.retries, 0, "{}", blind.why);
+            assert_eq!(blind.usage.retries, 0, "{}", blind.why);
         }
         let lost = settings(format!("{}/nowhere", server.url));
         let why = ask(provider, lost, &prompt("What now?", false), None).await.0.unwrap_err().why;
         assert!(why.contains("status 404") && why.contains("the base URL"), "{why}");
     }
-    // Held to a shape, even noise has it.
+    // Constrained by a schema, even noise is valid.
     let shape = json!({
         "type": "object", "properties": { "status": { "enum": ["CONTINUE", "FINISH"] } },
         "required": ["status"], "additionalProperties": false,
@@ -341,21 +346,22 @@ async fn the_server_of_llama_cpp_answers_in_both_dialects() {
         let held = Settings { stream, json_schema: true, most_tokens: Some(400), ..base };
         let answer =
             ask("openai", held, &prompt("What now?", false), Some(&shape)).await.0.unwrap();
-        let value: Value = serde_json::from_str(&answer.text).expect("it is held to JSON");
+        let value: Value =
+            serde_json::from_str(&answer.text).expect("the output is constrained to JSON");
         assert!(["CONTINUE", "FINISH"].contains(&value["status"].as_str().unwrap()), "{value}");
     }
 }
 
 #[test]
-fn the_documents_file_of_replies_is_one() {
+fn documented_reply_file_is_valid() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models.md");
     let page = std::fs::read_to_string(page).unwrap();
     let script = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
-    let model = Scripted::read("docs/models.md", script, None).unwrap();
+    let model = ScriptedModel::read("docs/models.md", script, None).unwrap();
     assert_eq!(model.left(), 3);
 }
 
-/// Makes an authority and a certificate of it for this computer, in a folder.
+/// Creates a certificate authority and a server certificate for this computer in a folder.
 fn certificate(folder: &Path) -> bool {
     let rules = "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=localhost\n[ca]\nbasicConstraints=critical,CA:TRUE\n\
                  [leaf]\nsubjectAltName=IP:127.0.0.1\nbasicConstraints=critical,CA:FALSE\n";
@@ -372,12 +378,12 @@ fn certificate(folder: &Path) -> bool {
 }
 
 #[test]
-fn a_model_is_reached_over_tls_by_the_authorities_that_are_named() {
+fn tls_trusts_the_named_authorities() {
     let Some(python) = real("bin/python") else { return };
     let folder = tempfile::tempdir().unwrap();
     let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
     if !certificate(folder.path()) {
-        assert!(!required, "openssl makes no certificate");
+        assert!(!required, "openssl cannot create a certificate");
         println!("skipped: no openssl");
         return;
     }
@@ -386,7 +392,7 @@ fn a_model_is_reached_over_tls_by_the_authorities_that_are_named() {
     let mut command = Command::new(python);
     command.arg(script("tls_model.py")).args([file("cert.pem"), file("key.pem")]);
     let server = Served::start(&mut command);
-    // rustls reads the variable; only a process of its own can be given one.
+    // rustls reads the variable, which only a separate process can have.
     let told = |authorities: PathBuf| {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["models::over_tls", "--exact", "--ignored", "--nocapture"])
@@ -402,13 +408,13 @@ fn a_model_is_reached_over_tls_by_the_authorities_that_are_named() {
     std::fs::create_dir(file("others")).unwrap();
     assert!(certificate(&file("others")));
     let refused = told(file("others/ca.pem"));
-    assert!(refused.contains("it is not reached: invalid peer certificate"), "{refused}");
+    assert!(refused.contains("cannot connect: invalid peer certificate"), "{refused}");
     assert!(!refused.contains(KEY), "{refused}");
     let none = told(file("rules"));
     assert!(none.contains("install `ca-certificates` or set SSL_CERT_FILE"), "{none}");
 }
 
-/// The other half of the test above, in a process of its own.
+/// The other half of the test above, in a separate process.
 #[tokio::test]
 #[ignore = "needs the server of another test"]
 async fn over_tls() {
@@ -420,7 +426,7 @@ async fn over_tls() {
         Err(why) => return println!("{why}"),
     };
     let call = Call::within(Duration::from_secs(20));
-    match model.answer(&prompt("What now?", false), None, &call, &|_| ()).await {
+    match model.complete(&prompt("What now?", false), None, &call, &|_| ()).await {
         Ok(answer) => println!("{}", answer.text),
         Err(failed) => println!("{}", failed.why),
     }

@@ -1,11 +1,12 @@
-//! Seed 002's story, told by a model behind HTTP: the whole program against `aimock`, in both dialects, with a failure on the way.
+//! UFO MobileAgent's example with a model over HTTP: the whole program with `aimock`, both provider APIs, and a failure
+//! on the way.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire::agent::{Agent, Memory};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_agent::{Agent, Memory};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::agent::{Script, an_hour, id_of, options, restaurants, session};
 use crate::models::{BOTH, KEY, Served};
@@ -13,7 +14,7 @@ use crate::support::thumbwire;
 
 const GOAL: &str = "Search for restaurants on Maps";
 
-/// What the model answers, round by round. The numbers of controls are those that a script found on the same virtual phone.
+/// The model's replies, step by step. The control numbers are those found by a scripted run on the same virtual phone.
 async fn replies() -> Vec<Value> {
     let script = Script::of(restaurants());
     let phone = VirtualPhone::new(Setup::default());
@@ -38,12 +39,12 @@ async fn replies() -> Vec<Value> {
     let mut replies: Vec<Value> = calls.into_iter().map(act).collect();
     let done = "The Copper Ladle and Harbor Grill are near.";
     replies.push(json!({ "thought": "They are listed.", "action": null, "status": "FINISH", "result": done }));
-    // The claim is judged by a fresh look.
+    // The claim is judged with a new snapshot.
     replies.push(json!({ "reached": true, "why": "Restaurants are listed." }));
     replies
 }
 
-/// Whether the key stands in any file below a folder.
+/// Whether the API key is in any file below a folder.
 fn tells_the_key(folder: &Path) -> bool {
     let key = KEY.as_bytes();
     std::fs::read_dir(folder).unwrap().any(|entry| {
@@ -56,7 +57,7 @@ fn tells_the_key(folder: &Path) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_seeds_story_is_told_by_a_model_over_http_in_both_dialects() {
+async fn model_over_http_completes_ufos_example_with_both_apis() {
     let mut fixtures = Vec::new();
     let limited =
         json!({ "error": { "message": "slow down", "type": "rate_limit_error" }, "status": 429 });
@@ -70,7 +71,15 @@ async fn the_seeds_story_is_told_by_a_model_over_http_in_both_dialects() {
         let out = tempfile::tempdir().unwrap();
         let output = thumbwire()
             .args([
-                "run", GOAL, "--device", "virtual", "--look", "both", "--price", "1,10", "--json",
+                "run",
+                GOAL,
+                "--device",
+                "virtual",
+                "--screenshots",
+                "both",
+                "--price",
+                "1,10",
+                "--json",
             ])
             .args(["--model", &format!("{provider}:small"), "--base-url", &server.base(provider)])
             .arg("--out")
@@ -83,7 +92,7 @@ async fn the_seeds_story_is_told_by_a_model_over_http_in_both_dialects() {
         assert!(output.status.success(), "{provider}: {said}\n{complained}");
         let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
         assert!(last.to_string().contains("Copper Ladle"), "{last}");
-        assert!(!said.contains(KEY) && !complained.contains(KEY), "the key is told");
-        assert!(!tells_the_key(out.path()), "the key is kept");
+        assert!(!said.contains(KEY) && !complained.contains(KEY), "the key is printed");
+        assert!(!tells_the_key(out.path()), "the key is stored");
     }
 }

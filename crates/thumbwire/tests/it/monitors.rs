@@ -1,12 +1,12 @@
-//! Logs of virtual phones, followed through real ADB over the loss of their cable.
+//! Logs of virtual phones, followed over real ADB across a disconnect.
 
-use thumbwire::action::{Action, Monitor, Outcome};
+use thumbwire_core::action::{Action, LogMonitor, Outcome};
 use thumbwire_device::{LogFilter, Priority};
 
 use crate::recordings::{Studio, pass, processes};
 
 impl Studio {
-    async fn follow(&self, tag: Option<&str>, file: Option<&str>) -> Monitor {
+    async fn follow(&self, tag: Option<&str>, file: Option<&str>) -> LogMonitor {
         let filter = LogFilter { tag: tag.map(str::to_owned), priority: Priority::Info };
         let start = Action::StartMonitor { filter, file: file.map(str::to_owned) };
         match self.ask(start).await {
@@ -19,14 +19,14 @@ impl Studio {
         self.phone.world(|world| world.write_log('I', tag, 77, words));
     }
 
-    async fn followed(&self) -> Monitor {
+    async fn followed(&self) -> LogMonitor {
         match self.ask(Action::ListMonitors).await {
             Ok(Outcome::Monitors(mut all)) => all.remove(0),
             other => panic!("{other:?}"),
         }
     }
 
-    async fn stop_all(&self) -> Vec<Monitor> {
+    async fn stop_all(&self) -> Vec<LogMonitor> {
         match self.ask(Action::StopMonitor(None)).await {
             Ok(Outcome::Monitors(all)) => all,
             other => panic!("{other:?}"),
@@ -34,14 +34,14 @@ impl Studio {
     }
 }
 
-/// What the lines of a followed log say.
-fn said(monitor: &Monitor) -> Vec<String> {
+/// The messages of a followed log.
+fn said(monitor: &LogMonitor) -> Vec<String> {
     let text = std::fs::read_to_string(monitor.file.as_ref().unwrap()).unwrap();
     text.lines().map(|line| line.rsplit(": ").next().unwrap().to_owned()).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_followed_log_survives_the_loss_of_its_cable() {
+async fn followed_log_survives_a_disconnect() {
     for release in ["4.4", "9", "14"] {
         let studio = Studio::of(release);
         studio.write("Shop", "before");
@@ -54,7 +54,7 @@ async fn a_followed_log_survives_the_loss_of_its_cable() {
         assert_eq!(said(&monitor), ["one", "two"], "{release}");
         studio.phone.unplug();
         pass(40).await;
-        // The phone's own clock goes on as well.
+        // The phone's own clock advances as well.
         studio.phone.world(|world| world.advance(std::time::Duration::from_secs(40)));
         studio.write("Shop", "while away");
         assert_eq!((studio.followed().await.entries, studio.followed().await.ended), (2, None));
@@ -67,13 +67,13 @@ async fn a_followed_log_survives_the_loss_of_its_cable() {
         let lines = said(&stopped);
         let [one, two, lost, back, away, three] = &lines[..] else { panic!("{lines:?}") };
         assert_eq!([one, two, away, three], ["one", "two", "while away", "three"], "{release}");
-        assert!(!lost.is_empty() && back.starts_with("--------- followed again"), "{lines:?}");
+        assert!(!lost.is_empty() && back.starts_with("--------- following resumed"), "{lines:?}");
         while processes(&studio.phone, "logcat").await > 0 {}
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_logs_of_one_phone_are_followed_each_by_its_filter() {
+async fn several_logs_are_followed_with_their_own_filters() {
     let studio = Studio::of("14");
     studio.follow(Some("One"), Some("same")).await;
     studio.follow(Some("Two"), Some("same")).await;
@@ -89,7 +89,7 @@ async fn several_logs_of_one_phone_are_followed_each_by_its_filter() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_a_session_ends_its_logs_on_the_phone() {
+async fn session_end_stops_its_logs_on_the_phone() {
     let studio = Studio::of("14");
     studio.follow(None, Some("a")).await;
     assert_eq!(processes(&studio.phone, "logcat").await, 1);
@@ -97,5 +97,5 @@ async fn the_end_of_a_session_ends_its_logs_on_the_phone() {
     let ended = tokio::time::timeout(std::time::Duration::from_secs(60), async {
         while processes(&studio.phone, "logcat").await > 0 {}
     });
-    assert!(ended.await.is_ok(), "logcat was left");
+    assert!(ended.await.is_ok(), "logcat is still running");
 }

@@ -1,33 +1,33 @@
-//! What apps offer, as an MCP client and the agent meet it. What they offer here is made up: the phone beneath is the virtual one.
+//! App tools as seen by an MCP client and by the agent. The tools are made up; the phone underneath is the virtual one.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use thumbwire::action::{
-    Action, Answered, AppCall, AppTool, AppTools, By, Call, Catalog, Failure, Heard, Outcome,
-    Parameter, Perform, Trusted,
+use thumbwire_agent::{Agent, AgentStatus, ConfirmMode, Memory, ScreenshotMode};
+use thumbwire_core::action::{
+    Action, AppTool, AppToolCall, AppToolProtocol, AppToolReply, AppToolResult, AppTools, Call,
+    Catalog, Failure, Outcome, Parameter, Perform, TrustStatus,
 };
-use thumbwire::agent::{Agent, Confirm, Memory, Pictures, Status};
-use thumbwire::mcp;
-use thumbwire::session::{Session, VIRTUAL};
-use thumbwire::surface::bridged::{self, Which};
-use thumbwire::surface::mobile;
+use thumbwire_core::providers::VIRTUAL;
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::app_tools::{self, DeviceFilter};
+use thumbwire_core::toolset::mobile;
 use thumbwire_device::AppId;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::time::timeout;
 
 use crate::agent::{Script, an_hour, clicks, options, says, session, step};
 
-/// A session whose apps offer something.
+/// A session whose apps offer tools.
 struct Offering {
     inner: Session,
     catalog: Mutex<Arc<Catalog>>,
-    /// What the app answers that it failed by.
+    /// The app's failure message, if it fails.
     fails: Option<&'static str>,
-    called: Mutex<Vec<AppCall>>,
+    called: Mutex<Vec<AppToolCall>>,
 }
 
 impl Offering {
@@ -54,14 +54,19 @@ impl Perform for Offering {
             Action::CallAppTool(asked) => {
                 self.called.lock().unwrap().push(asked.clone());
                 let output = json!({ "id": 7 }).as_object().cloned().unwrap();
-                let heard = Heard::Answer {
+                let heard = AppToolReply::Answer {
                     success: self.fails.is_none(),
                     message: self.fails.unwrap_or("Added.").into(),
                     output: if self.fails.is_some() { Map::new() } else { output },
                     warnings: Vec::new(),
                 };
                 let phases = Vec::new();
-                Ok(Outcome::Answered(Answered { app: asked.app, tool: asked.tool, heard, phases }))
+                Ok(Outcome::AppToolResult(AppToolResult {
+                    app: asked.app,
+                    tool: asked.tool,
+                    heard,
+                    phases,
+                }))
             }
             action => self.inner.perform(call, action).await,
         }
@@ -85,12 +90,12 @@ fn notes(tools: &[(&str, &str)]) -> AppTools {
     };
     AppTools {
         app: AppId("com.example.notes".into()),
-        by: By::MobileMcp,
+        by: AppToolProtocol::MobileMcp,
         name: "Notes".into(),
         description: String::new(),
         version: 1,
         certificate: String::new(),
-        trusted: Trusted::Yes,
+        trusted: TrustStatus::Yes,
         tools: tools.iter().map(tool).collect(),
         complaints: Vec::new(),
     }
@@ -110,14 +115,14 @@ impl Client {
         Self::over(offering.clone())
     }
 
-    /// Of a server of the `mobile` surface with what apps offer on the virtual phone.
+    /// Connected to a server of the `mobile` toolset with the virtual phone's app tools.
     pub(crate) fn over(perform: Arc<dyn Perform>) -> Self {
-        let which = Which::Named(vec![VIRTUAL.into()]);
-        let guests = bridged::AppTools::new(Arc::clone(&perform), which);
+        let which = DeviceFilter::Named(vec![VIRTUAL.into()]);
+        let guests = app_tools::AppToolSource::new(Arc::clone(&perform), which);
         let surface = Arc::new(mobile::surface().with_guests(Arc::new(guests)));
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
-        tokio::spawn(mcp::serve(surface, perform, reader, writer));
+        tokio::spawn(thumbwire_mcp::serve(surface, perform, reader, writer));
         let (reader, writer) = tokio::io::split(ours);
         Self { lines: BufReader::new(reader).lines(), writer, next: 1 }
     }
@@ -153,7 +158,7 @@ impl Client {
     }
 }
 
-/// The tools of apps in a list.
+/// The dynamic tools in a tool list.
 pub(crate) fn guests(listed: &Value) -> Vec<Value> {
     let tools = listed["tools"].as_array().unwrap().iter();
     tools.filter(|tool| tool["name"].as_str().unwrap().starts_with("app_")).cloned().collect()
@@ -164,7 +169,7 @@ fn offering(apps: Vec<AppTools>) -> Arc<Offering> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_lists_and_calls_what_apps_offer_and_hears_when_they_come_and_go() {
+async fn client_lists_calls_and_tracks_app_tools() {
     let offering = offering(vec![notes(&[ADD])]);
     let mut client = Client::of(&offering);
     let hello = client.begin("2025-11-25").await;
@@ -179,7 +184,7 @@ async fn a_client_lists_and_calls_what_apps_offer_and_hears_when_they_come_and_g
     offering.now(vec![notes(&[ADD, ("find_note", "Finds notes")])]);
     let told = client.receive().await;
     assert_eq!(told, json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
-    // Once, however often it said that it has begun.
+    // Only once, although the list changed several times.
     client.send(json!({ "jsonrpc": "2.0", "id": 77, "method": "ping" })).await;
     assert_eq!(client.receive().await["id"], 77);
     let listed = client.request("tools/list", json!({})).await;
@@ -188,7 +193,7 @@ async fn a_client_lists_and_calls_what_apps_offer_and_hears_when_they_come_and_g
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_of_revision_2026_07_28_hears_of_it_where_it_listens() {
+async fn client_of_2026_07_28_is_notified_on_its_stream() {
     let offering = offering(vec![notes(&[ADD])]);
     let mut client = Client::of(&offering);
     let meta = json!({
@@ -200,7 +205,7 @@ async fn a_client_of_revision_2026_07_28_hears_of_it_where_it_listens() {
     assert_eq!(found["capabilities"]["tools"]["listChanged"], true, "{found}");
     let listed = client.request("tools/list", json!({ "_meta": meta })).await;
     assert_eq!(guests(&listed).len(), 1);
-    // What a list says may be another thing a moment later, and is nobody else's.
+    // The list may change at any moment, and is private to the client.
     assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(0), &json!("private")));
     let wanted = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
     let listen =
@@ -214,7 +219,7 @@ async fn a_client_of_revision_2026_07_28_hears_of_it_where_it_listens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mind_prefers_what_an_app_offers_to_tapping() {
+async fn policy_prefers_app_tools_to_tapping() {
     let phone = VirtualPhone::new(Setup::default());
     let offering = Arc::new(Offering::on(&phone, vec![notes(&[ADD])]));
     let mind = Script::of(vec![
@@ -223,29 +228,30 @@ async fn a_mind_prefers_what_an_app_offers_to_tapping() {
             let offered = offered.unwrap();
             assert_eq!(
                 offered.description,
-                "com.example.notes says: \"Adds a note. Gives id (integer)\""
+                "com.example.notes says: \"Adds a note. Returns id (integer)\""
             );
             assert!(offered.schema["properties"].get("device").is_none());
             Ok(crate::agent::does("app_notes_add_note", json!({ "title": "Milk" })))
         }),
-        says(Status::Finish, "The note is there"),
+        says(AgentStatus::Finish, "The note is there"),
     ]);
     let mut options = options();
-    options.pictures = Pictures::Text;
-    let agent = Agent::new(mind.clone(), offering.clone(), options).using_apps(offering.clone());
+    options.pictures = ScreenshotMode::None;
+    let agent =
+        Agent::new(mind.clone(), offering.clone(), options).with_app_functions(offering.clone());
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
-    assert_eq!((ended.status, ended.rounds), (Status::Finish, 2), "{ended:?}");
+    assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 2), "{ended:?}");
     let called = offering.called.lock().unwrap().clone();
     assert_eq!(
         (called.len(), &*called[0].tool, &called[0].arguments["title"]),
         (1, "add_note", &json!("Milk"))
     );
     let done = mind.seen().pop().unwrap().last_success_actions;
-    assert_eq!(done[0].message, r#"com.example.notes answers: "Added." {"id":7}"#);
+    assert_eq!(done[0].message, r#"com.example.notes answered: "Added." {"id":7}"#);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_app_does_not_do_is_done_on_the_screen() {
+async fn failed_app_tool_falls_back_to_the_screen() {
     let phone = VirtualPhone::new(Setup::default());
     let mut offering = Offering::on(&phone, vec![notes(&[ADD])]);
     offering.fails = Some("The store is full");
@@ -254,35 +260,39 @@ async fn what_an_app_does_not_do_is_done_on_the_screen() {
         step("app_notes_add_note", json!({ "title": "Milk" })),
         step("launch_app", json!({ "package_name": "Maps" })),
         clicks("Search here"),
-        says(Status::Finish, "done by hand"),
+        says(AgentStatus::Finish, "done by hand"),
     ]);
     let mut options = options();
-    options.pictures = Pictures::Text;
-    let agent = Agent::new(mind.clone(), offering.clone(), options).using_apps(offering.clone());
+    options.pictures = ScreenshotMode::None;
+    let agent =
+        Agent::new(mind.clone(), offering.clone(), options).with_app_functions(offering.clone());
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
-    assert_eq!((ended.status, ended.rounds), (Status::Finish, 4), "{ended:?}");
+    assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 4), "{ended:?}");
     let seen = mind.seen();
-    let told = seen[1].observations.join("\n");
-    assert!(told.contains("The store is full") && told.contains("do it on the screen"), "{told}");
+    let told = seen[1].feedback.join("\n");
+    assert!(
+        told.contains("The store is full") && told.contains("use the app on its screen"),
+        "{told}"
+    );
     assert_eq!(seen[3].last_success_actions.len(), 2, "{:?}", seen[3].last_success_actions);
 }
 
 #[tokio::test(start_paused = true)]
-async fn before_an_app_does_something_by_itself_the_person_is_asked() {
+async fn app_tool_with_side_effects_needs_confirmation() {
     let phone = VirtualPhone::new(Setup::default());
     let offering = Arc::new(Offering::on(&phone, vec![notes(&[ADD])]));
     let mind = Script::of(vec![
         step("app_notes_add_note", json!({ "title": "Milk" })),
-        says(Status::Fail, "enough"),
+        says(AgentStatus::Fail, "enough"),
     ]);
     let mut options = options();
-    options.pictures = Pictures::Text;
+    options.pictures = ScreenshotMode::None;
     let agent = Agent::new(mind.clone(), offering.clone(), options)
-        .using_apps(offering.clone())
-        .confirming(Confirm::Risky);
-    // Nobody is there to be asked.
+        .with_app_functions(offering.clone())
+        .with_confirm_mode(ConfirmMode::Risky);
+    // Nobody can be asked.
     agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!(offering.called.lock().unwrap().len(), 0);
-    let told = mind.seen().pop().unwrap().observations.join("\n");
-    assert!(told.contains("a person has to agree to this"), "{told}");
+    let told = mind.seen().pop().unwrap().feedback.join("\n");
+    assert!(told.contains("the user has to agree to this"), "{told}");
 }

@@ -1,23 +1,25 @@
-//! What apps offer, from an MCP client and from a mind down to the apps of the virtual phone, and back.
+//! App tools end to end: from an MCP client and from a policy down to the apps of the virtual phone, and back.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire::action::Perform;
-use thumbwire::agent::{Agent, Memory, Pictures, Status};
-use thumbwire::bridge::{BridgeOptions, Trust};
-use thumbwire::session::Session;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_agent::{Agent, AgentStatus, Memory, ScreenshotMode};
+use thumbwire_core::action::Perform;
+use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
+use thumbwire_core::session::Session;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::agent::{Script, an_hour, options, says, session, step};
 use crate::offering::{Client, guests};
 
 fn allowing(phone: &VirtualPhone, apps: &[&str]) -> Arc<Session> {
     let allow = apps.iter().map(|app| (*app).to_owned()).collect();
-    let trust = Trust { allow, ..Trust::default() };
-    Arc::new(session(phone).with_bridge(BridgeOptions { trust, ..BridgeOptions::default() }))
+    let trust = TrustRules { allow, ..TrustRules::default() };
+    Arc::new(
+        session(phone).with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() }),
+    )
 }
 
 fn names(listed: &Value) -> Vec<String> {
@@ -25,13 +27,13 @@ fn names(listed: &Value) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_note_is_added_by_a_tool_and_an_app_that_is_installed_brings_its_own() {
+async fn app_tool_adds_a_note_and_new_apps_bring_tools() {
     let phone = VirtualPhone::new(Setup::default());
     let session = allowing(&phone, &["com.android.notes", "org.example.attendance"]);
     let mut client = Client::over(session);
     client.begin("2025-11-25").await;
     let listed = client.request("tools/list", json!({})).await;
-    // Shop offers something too, and is not allowed.
+    // Shop offers tools too, but is not allowed.
     assert_eq!(names(&listed), ["app_notes_add_note", "app_notes_find_notes"]);
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
     let note = json!({ "title": "Milk", "text": "two litres" });
@@ -52,7 +54,7 @@ async fn a_note_is_added_by_a_tool_and_an_app_that_is_installed_brings_its_own()
     let listed = client.request("tools/list", json!({})).await;
     assert!(names(&listed).iter().any(|name| name == "app_attendance_clock_in_today"), "{listed}");
 
-    // One of a fixed list sees all of them, with what may not be called.
+    // A client with a fixed list sees all of them, including those that may not be called.
     let all = client.request("tools/call", call("mobile_list_app_tools", json!({}))).await;
     let apps = all["structuredContent"]["apps"].as_array().unwrap();
     let trust = |id: &str| {
@@ -66,27 +68,27 @@ async fn a_note_is_added_by_a_tool_and_an_app_that_is_installed_brings_its_own()
     let shop = json!({ "bundle_id": "com.example.shop", "tool": "cart" });
     let refused = client.request("tools/call", call("mobile_call_app_tool", shop)).await;
     let said = refused["content"][0]["text"].as_str().unwrap();
-    assert!(said.starts_with("Refused: the tools of com.example.shop may not be called"), "{said}");
+    assert!(said.starts_with("Refused: tools of com.example.shop are not allowed"), "{said}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_note_that_a_mind_has_the_app_add_stands_on_its_screen() {
+async fn note_added_by_an_app_tool_is_on_the_screen() {
     let phone = VirtualPhone::new(Setup::default());
     let session = allowing(&phone, &["com.android.notes"]);
     let mind = Script::of(vec![
         step("launch_app", json!({ "package_name": "com.android.notes" })),
         step("app_notes_add_note", json!({ "title": "Milk", "text": "two litres" })),
-        says(Status::Finish, "The note is there"),
+        says(AgentStatus::Finish, "The note is there"),
     ]);
     let mut options = options();
-    options.pictures = Pictures::Text;
+    options.pictures = ScreenshotMode::None;
     let perform: Arc<dyn Perform> = session.clone();
-    let agent = Agent::new(mind.clone(), perform, options).using_apps(session);
+    let agent = Agent::new(mind.clone(), perform, options).with_app_functions(session);
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
-    assert_eq!((ended.status, ended.rounds), (Status::Finish, 3), "{ended:?}");
+    assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 3), "{ended:?}");
     let seen = mind.seen();
     let done = &seen[2].last_success_actions[1].message;
-    assert!(done.starts_with("com.android.notes answers: "), "{done}");
+    assert!(done.starts_with("com.android.notes answered: "), "{done}");
     let shown = |name: &str| seen[2].current_controls.iter().any(|row| row.name.contains(name));
     assert!(shown("Milk"), "{:?}", seen[2].current_controls);
 }

@@ -1,13 +1,13 @@
-//! The `mobile` surface against a phone of Android 4.4: no `exec:`, no exit status, a terminal before every program, scripts
-//! that split their arguments. What it says follows a recorded one; see `thumbwire-virtual-phone`.
+//! The `mobile` toolset with an Android 4.4 phone: no `exec:`, no exit status, a terminal around every program, scripts
+//! that split their arguments. The phone's output follows a recording; see `thumbwire-virtual-phone`.
 
 use std::time::Duration;
 
 use serde_json::json;
-use thumbwire::action::Call;
-use thumbwire::surface::Content;
-use thumbwire_adb::Direct;
-use thumbwire_virtual_phone::{Odd, Setup, VirtualPhone};
+use thumbwire_adb::DirectTransport;
+use thumbwire_core::action::Call;
+use thumbwire_core::toolset::Content;
+use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 use tokio::time::Instant;
 
 use crate::caller::Caller;
@@ -23,7 +23,7 @@ impl Caller {
         self.phone.world(|world| world.focused_text())
     }
 
-    /// Brings the cursor into the search field of Maps.
+    /// Puts the cursor into the search field of Maps.
     async fn searching(&self) {
         self.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
         self.said("mobile_tap_element", json!({ "text": "Search here" })).await;
@@ -32,7 +32,7 @@ impl Caller {
 }
 
 #[tokio::test]
-async fn a_whole_story_is_told_on_an_old_phone() {
+async fn old_phone_completes_the_example() {
     let old = Caller::old();
     old.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
     assert!(old.said("mobile_get_current_app", json!({})).await.contains(MAPS));
@@ -43,7 +43,7 @@ async fn a_whole_story_is_told_on_an_old_phone() {
     let first = old.said("mobile_get_accessibility_tree", json!({})).await;
     old.said("mobile_scroll", json!({ "direction": "down" })).await;
     let further = old.said("mobile_get_accessibility_tree", json!({})).await;
-    assert_ne!(first, further, "the list has moved");
+    assert_ne!(first, further, "the list has scrolled");
     old.said("mobile_press_key", json!({ "key": "back" })).await;
     let swipe = json!({ "start_x": 240, "start_y": 600, "end_x": 240, "end_y": 300 });
     old.said("mobile_swipe", swipe).await;
@@ -60,27 +60,27 @@ async fn a_whole_story_is_told_on_an_old_phone() {
     assert_eq!(old.phone.world(|world| world.pid_of(MAPS)), None);
 }
 
-/// What a terminal did to the picture is taken back: it is the file that the phone itself writes.
+/// The terminal's changes are undone: the screenshot equals the file that the phone itself writes.
 #[tokio::test]
-async fn a_picture_through_the_terminal_is_the_one_that_the_phone_made() {
+async fn screenshot_survives_the_terminal() {
     let old = Caller::old();
     let tool = old.surface.tool("mobile_take_screenshot").unwrap();
     let call = Call::within(Duration::from_secs(60));
     let reply = old.surface.answer(tool, serde_json::Map::new(), call, &old.session).await;
     let picture = reply.content.into_iter().find_map(|content| match content {
-        Content::Picture(image) => Some(image.bytes),
+        Content::Image(image) => Some(image.bytes),
         Content::Text(_) => None,
     });
-    let by_hand = Direct::over(old.phone.in_memory());
+    let by_hand = DirectTransport::from_io(old.phone.in_memory());
     thumbwire_adb::run(&by_hand, "screencap -p /sdcard/s.png").await.unwrap();
     let file = old.phone.files(|files| files.read("/sdcard/s.png")).unwrap();
     assert!(picture.unwrap() == file.as_ref(), "every byte");
     let shells = old.phone.commands();
-    assert!(shells.iter().all(|command| command.service == "shell"), "no other service ran");
+    assert!(shells.iter().all(|command| command.service == "shell"), "no other service was used");
 }
 
 #[tokio::test]
-async fn every_printable_character_is_typed_past_the_scripts_that_would_split_it() {
+async fn every_printable_character_survives_splitting_scripts() {
     for text in [
         "two words",
         " a  b ",
@@ -102,7 +102,7 @@ async fn every_printable_character_is_typed_past_the_scripts_that_would_split_it
 }
 
 #[tokio::test]
-async fn a_long_text_of_quotes_fits_into_the_names_of_services() {
+async fn long_text_of_quotes_fits_into_service_names() {
     let old = Caller::old();
     old.searching().await;
     let text = "'".repeat(1_000);
@@ -110,13 +110,13 @@ async fn a_long_text_of_quotes_fits_into_the_names_of_services() {
     assert_eq!(old.focused(), Some(text));
 }
 
-/// No string of any tool becomes a second command, nor a second argument.
+/// No string argument of any tool becomes a second command or a second argument.
 #[tokio::test]
 async fn hostile_strings_run_nothing_on_an_old_phone() {
     let old = Caller::old();
     let mut hostile = crate::wire::hostile_strings();
     assert!(hostile.len() >= 500, "{}", hostile.len());
-    // What would be a second argument to a script that splits.
+    // Strings that a splitting script would see as two arguments.
     let splitting = ["com.x 500", "-p android 9", "{a,b}", "com.x -c android.intent.category.HOME"];
     hostile.extend(splitting.map(str::to_owned));
     for (nth, string) in hostile.iter().enumerate() {
@@ -129,7 +129,7 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
             ("mobile_tap_element", "element_id"),
             ("mobile_type_keys", "text"),
         ] {
-            // It goes to no shell, and costs a look at the screen.
+            // It reaches no shell, and costs a snapshot.
             if tool == "mobile_tap_element" && nth % 20 > 0 {
                 continue;
             }
@@ -149,7 +149,7 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
                     ["uiautomator", "dump", "/dev/tty"] | ["ime", "list", "-a", "-s"] => true,
-                    // Once, when a session meets a phone.
+                    // Once, when a session connects to a phone.
                     ["cat", "/data/local/tmp/thumbwire-orientation"] => true,
                     _ => false,
                 };
@@ -160,7 +160,7 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
 }
 
 #[tokio::test]
-async fn an_app_that_is_not_there_is_not_found() {
+async fn missing_app_is_not_found() {
     let old = Caller::old();
     for tool in ["mobile_launch_app", "mobile_close_app"] {
         let words = old.refused(tool, json!({ "bundle_id": "com.example.nope" })).await;
@@ -168,9 +168,9 @@ async fn an_app_that_is_not_there_is_not_found() {
     }
 }
 
-/// Status 0 or none at all, whatever happened: the words decide, and words that nobody knows are told, not guessed at.
+/// The exit status is 0 or missing, whatever happened. The output decides; unknown output is quoted, not guessed at.
 #[tokio::test]
-async fn what_goes_wrong_is_told_in_the_phones_words() {
+async fn failures_quote_the_phones_output() {
     let nothing = || json!({});
     let launch = || ("mobile_launch_app", json!({ "bundle_id": MAPS }));
     let tap = || ("mobile_tap", json!({ "x": 5, "y": 5 }));
@@ -194,20 +194,21 @@ async fn what_goes_wrong_is_told_in_the_phones_words() {
     ];
     for (program, words, (tool, arguments)) in cases {
         let old = Caller::old();
-        // The size of the screen is known from here on.
+        // From here on the screen size is known.
         old.said(tap().0, tap().1).await;
-        old.phone.set_odd(program, Some(Odd::saying(words)));
+        old.phone.stub_program(program, Some(ProgramStub::printing(words)));
         let told = old.refused(tool, arguments.clone()).await;
         let named = if words.contains("hierarchy") { "</hierarchy>" } else { words.trim() };
         assert!(told.contains(named), "{program} {words:?}: {told}");
-        old.phone.set_odd(program, None);
+        old.phone.stub_program(program, None);
         old.said(tool, arguments).await;
     }
 }
 
-/// As measured: a character beyond the basic plane kills `uiautomator` there. That is told; nothing older is shown instead.
+/// As measured: a character beyond the basic plane crashes `uiautomator` on this release. The error says so; no older
+/// screen is returned instead.
 #[tokio::test]
-async fn a_screen_with_an_emoji_is_refused_as_the_phone_has_it() {
+async fn emoji_on_the_screen_is_reported_as_a_failure() {
     let old = Caller::old();
     old.searching().await;
     old.phone.world(|world| world.type_char('\u{1f600}'));
@@ -216,15 +217,15 @@ async fn a_screen_with_an_emoji_is_refused_as_the_phone_has_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_old_phone_times_out_within_the_deadline() {
+async fn slow_old_phone_times_out_within_the_deadline() {
     let old = Caller::old();
     old.said("mobile_take_screenshot", json!({})).await;
-    old.phone.hold();
+    old.phone.pause_programs();
     let began = Instant::now();
     let limit = Duration::from_secs(10);
     let (failed, words) = old.call_within(limit, "mobile_get_accessibility_tree", json!({})).await;
     assert!(failed && words.starts_with("Operation timed out"), "{words}");
     assert!(began.elapsed() <= limit);
-    old.phone.release();
+    old.phone.resume_programs();
     old.said("mobile_get_accessibility_tree", json!({})).await;
 }

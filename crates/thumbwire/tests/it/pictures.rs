@@ -1,36 +1,38 @@
-//! Pictures by the way of an MCP call: how many questions they cost, how large they are, and what is said of black ones.
+//! Screenshots through MCP calls: the number of commands, the size, and the text beside black ones.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire::action::Call;
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::{Content, Reply, Surface, mobile};
 use thumbwire_adb::AdbServer;
-use thumbwire_adb::daemon::{self, Handler, Refused, Services, handler};
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::wire::banner::{Banner, Features};
-use thumbwire_device::picture::Pixels;
+use thumbwire_core::action::Call;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::{Content, Reply, Toolset, mobile};
+use thumbwire_device::image::Pixels;
 use thumbwire_device::{Format, Image, Size};
-use thumbwire_virtual_phone::world::Display;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::Display;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
-/// The mobile surface over a session.
+/// The mobile toolset over a session.
 struct Caller {
-    surface: Surface,
+    surface: Toolset,
     session: Session,
 }
 
 impl Caller {
-    /// On a virtual phone that the test holds; pictures are `max_side` high at most.
+    /// On a virtual phone that the test controls; screenshots are at most `max_side` high.
     fn on_virtual(max_side: Option<u32>) -> (Self, VirtualPhone) {
         let phone = VirtualPhone::new(Setup::default());
         (Self::on(&phone, max_side), phone)
     }
 
     fn on(phone: &VirtualPhone, max_side: Option<u32>) -> Self {
-        let mut phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+        let mut phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+            .with(VirtualPhoneProvider::new(phone.clone()));
         if let Some(pixels) = max_side {
             phones = phones.with_max_side(pixels);
         }
@@ -56,14 +58,14 @@ impl Caller {
 fn words(reply: &Reply) -> Vec<&str> {
     let words = reply.content.iter().filter_map(|part| match part {
         Content::Text(text) => Some(text.as_str()),
-        Content::Picture(_) => None,
+        Content::Image(_) => None,
     });
     words.collect()
 }
 
 fn picture(reply: &Reply) -> &Image {
     let mut pictures = reply.content.iter().filter_map(|part| match part {
-        Content::Picture(image) => Some(image),
+        Content::Image(image) => Some(image),
         Content::Text(_) => None,
     });
     let picture = pictures.next().unwrap();
@@ -75,7 +77,7 @@ fn size(image: &Image) -> Size {
     Pixels::read(image).unwrap().size()
 }
 
-/// The programs that ran since the last time.
+/// The programs that ran since the last call.
 fn ran(phone: &VirtualPhone, since: &mut usize) -> Vec<String> {
     let all = phone.commands();
     let new = all[*since..].iter().map(|command| command.argv.join(" ")).collect();
@@ -84,9 +86,9 @@ fn ran(phone: &VirtualPhone, since: &mut usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_tool_costs_the_questions_that_it_is_made_of() {
+async fn each_tool_runs_only_its_own_commands() {
     let (caller, phone) = Caller::on_virtual(None);
-    // Connecting asks nothing, and the first picture tells the size that a tap is checked against.
+    // Connecting runs no command, and the first screenshot yields the size that a tap is checked against.
     caller.call("mobile_take_screenshot", json!({})).await;
     let mut since = phone.commands().len();
     caller.call("mobile_tap", json!({ "x": 540, "y": 300 })).await;
@@ -102,7 +104,7 @@ async fn each_tool_costs_the_questions_that_it_is_made_of() {
 }
 
 #[tokio::test]
-async fn a_second_look_with_nothing_done_between_costs_nothing() {
+async fn repeated_screenshot_is_cached() {
     let (caller, phone) = Caller::on_virtual(None);
     let first = caller.call("mobile_take_screenshot", json!({})).await;
     let mut since = phone.commands().len();
@@ -114,7 +116,7 @@ async fn a_second_look_with_nothing_done_between_costs_nothing() {
 }
 
 #[tokio::test]
-async fn a_snapshot_comes_in_the_format_that_was_asked_for() {
+async fn snapshot_has_the_requested_format() {
     let display = Display { width: 360, height: 800, density: 160, rotation: 0 };
     let caller = Caller::on(&VirtualPhone::new(Setup { display, ..Setup::default() }), None);
     for (format, wanted) in [
@@ -124,7 +126,7 @@ async fn a_snapshot_comes_in_the_format_that_was_asked_for() {
         (json!({ "format": "webp" }), Format::Webp),
     ] {
         let reply = caller.call("mobile_snapshot", format).await;
-        let [Content::Text(tree), Content::Picture(image)] = reply.content.as_slice() else {
+        let [Content::Text(tree), Content::Image(image)] = reply.content.as_slice() else {
             panic!("{reply:?}")
         };
         assert!(tree.contains("\"Maps\""), "{tree}");
@@ -150,13 +152,13 @@ async fn a_black_picture_is_named_beside_it() {
 }
 
 #[tokio::test]
-async fn what_is_read_from_a_small_picture_is_hit_on_the_phone() {
+async fn coordinates_of_a_scaled_screenshot_hit_the_phone() {
     let (caller, phone) = Caller::on_virtual(Some(600));
     let snapshot = caller.call("mobile_snapshot", json!({})).await;
     assert_eq!(size(picture(&snapshot)), Size { width: 270, height: 600 });
     let info = caller.call("mobile_get_device_info", json!({})).await.structured.unwrap();
     assert_eq!((&info["screen"]["width"], &info["screen"]["height"]), (&json!(270), &json!(600)));
-    // The middle of the icon, as a model reads it off the tree.
+    // The center of the icon, as a model reads it from the tree.
     let tree = words(&snapshot)[0];
     let line = tree.lines().find(|line| line.contains("\"Maps\"")).unwrap();
     let bounds = line.split("bounds=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -170,7 +172,7 @@ async fn what_is_read_from_a_small_picture_is_hit_on_the_phone() {
     caller.call("mobile_press_key", json!({ "key": "home" })).await;
     caller.call("mobile_tap_element", json!({ "text": "Settings" })).await;
     assert_eq!(foreground(&phone), "com.android.settings");
-    // What lies outside the picture lies outside the screen.
+    // Coordinates outside the screenshot are outside the screen.
     let tool = caller.surface.tool("mobile_tap").unwrap();
     let outside = json!({ "x": 271, "y": 10 }).as_object().cloned().unwrap();
     let call = Call::within(tool.budget);
@@ -182,7 +184,7 @@ fn foreground(phone: &VirtualPhone) -> String {
     phone.world(|world| world.foreground().package)
 }
 
-/// A phone that has one picture to give.
+/// A phone with a fixed screenshot.
 struct Noisy(Vec<u8>);
 
 impl Services for Noisy {
@@ -190,7 +192,7 @@ impl Services for Noisy {
         Banner::phone("p", "Noisy", "d", Features::default())
     }
 
-    fn open(&self, service: &str) -> Result<Handler, Refused> {
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let said = if service.contains("screencap -p") { self.0.clone() } else { Vec::new() };
         Ok(handler(async move |stream| {
             let mut stream = stream;
@@ -200,7 +202,7 @@ impl Services for Noisy {
 }
 
 #[tokio::test]
-async fn a_noisy_screen_comes_within_two_million_bytes_and_in_its_own_size() {
+async fn noisy_screenshot_fits_two_million_bytes_unscaled() {
     let mut state = 1_u32;
     let noise = std::iter::repeat_with(|| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -216,7 +218,7 @@ async fn a_noisy_screen_comes_within_two_million_bytes_and_in_its_own_size() {
         let (stream, _) = listener.accept().await.unwrap();
         daemon::serve(stream, phone).await
     });
-    let session = Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address));
+    let session = Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some(address));
     let caller = Caller { surface: mobile::surface(), session };
     let reply = caller.call("mobile_take_screenshot", json!({})).await;
     let image = picture(&reply);

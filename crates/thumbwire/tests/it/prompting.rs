@@ -1,24 +1,26 @@
-//! What a model is asked on the virtual phone, and what is made of its answers: the prompter over a script of replies.
+//! Prompts for a model on the virtual phone, and how its replies are handled: the model policy with scripted replies.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire::agent::model::Scripted;
-use thumbwire::agent::{
-    Agent, Ended, Knowledge, Memory, Mind, Part, Pictures, Prompter, Sight, Status, Unwatched,
+use thumbwire_agent::model::ScriptedModel;
+use thumbwire_agent::{
+    Agent, AgentStatus, ContentPart, Knowledge, Memory, ModelPolicy, Observation, Policy,
+    RunResult, ScreenshotMode,
 };
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::event::NoEvents;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::agent::{Script, an_hour, options, says, session, step};
 
-/// A run of the prompter with these replies.
+/// Runs the model policy with these replies.
 async fn run(
-    prompter: impl FnOnce(Prompter) -> Prompter,
+    prompter: impl FnOnce(ModelPolicy) -> ModelPolicy,
     replies: Value,
     request: &str,
-) -> (Ended, VirtualPhone) {
-    let model = Scripted::read("replies", &replies.to_string(), None).unwrap();
-    let mind = prompter(Prompter::new(Arc::new(model)));
+) -> (RunResult, VirtualPhone) {
+    let model = ScriptedModel::read("replies", &replies.to_string(), None).unwrap();
+    let mind = prompter(ModelPolicy::new(Arc::new(model)));
     let phone = VirtualPhone::new(Setup::default());
     let agent = Agent::new(Arc::new(mind), Arc::new(session(&phone)), options());
     (agent.run(&an_hour(), request, Memory::default()).await, phone)
@@ -27,7 +29,7 @@ async fn run(
 const GOAL: &str = "Search for restaurants on Maps";
 
 #[tokio::test(start_paused = true)]
-async fn a_goal_is_reached_by_a_model_that_answers_oddly() {
+async fn goal_is_reached_despite_malformed_replies() {
     let fenced = "Maps has to be opened first.\n```json\n{\"thought\": \"Open it\", \"action\": {\"function\": \"launch_app\", \
                   \"arguments\": {\"package_name\": \"com.google.android.apps.maps\"}}}\n```\nThat is all.";
     let search = json!({ "control_id": "2", "control_name": "Search here" });
@@ -35,12 +37,12 @@ async fn a_goal_is_reached_by_a_model_that_answers_oddly() {
     let aloud = "<think>Are those {\"all\": true}?</think>{\"action\": null, \"status\": \"FINISH\", \"result\": \"18 places\"}";
     let replies = [
         (json!(fenced), json!([GOAL, "com.google.android.apps.maps"])),
-        // There is no such function: it is asked again.
+        // There is no such function: the model is asked again.
         (
             json!({ "action": { "function": "tap_control", "arguments": search } }),
             json!("Search here"),
         ),
-        // The status stands at the top.
+        // The status is at the top level.
         (
             json!({ "action": { "function": "click_control", "arguments": search }, "status": "CONTINUE" }),
             json!(["Search here", "there is no function"]),
@@ -60,43 +62,46 @@ async fn a_goal_is_reached_by_a_model_that_answers_oddly() {
     let entry = |(reply, expect)| json!({ "reply": reply, "expect": expect, "tokens": tokens });
     let script: Value = replies.into_iter().map(entry).collect();
     let (ended, phone) = run(|prompter| prompter, script, GOAL).await;
-    assert_eq!((ended.status, &*ended.why), (Status::Finish, "18 places"), "{ended:?}");
-    assert_eq!(ended.rounds, 4, "what is asked again is no round");
+    assert_eq!((ended.status, &*ended.why), (AgentStatus::Finish, "18 places"), "{ended:?}");
+    assert_eq!(ended.rounds, 4, "a repeated question is not a step");
     let spent = &ended.spent;
     assert_eq!((spent.calls, spent.input_tokens, spent.output_tokens), (6, 600, 60));
     let recent = phone.world(|world| {
-        let kept = world.kept("com.google.android.apps.maps");
+        let kept = world.preferences("com.google.android.apps.maps");
         kept.iter().any(|(name, value)| *name == "recent" && value.contains("restaurants"))
     });
-    assert!(recent, "it was done on the phone");
+    assert!(recent, "the phone recorded it");
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_could_not_be_used_have_cost_what_they_cost() {
+async fn unusable_replies_count_towards_usage() {
     let tokens = json!({ "input": 100, "output": 10 });
     let script: Value =
         (0..4).map(|_| json!({ "reply": "I would rather not.", "tokens": tokens })).collect();
     let (ended, _) = run(|prompter| prompter, script, GOAL).await;
-    assert_eq!(ended.status, Status::Fail, "{ended:?}");
-    assert!(ended.why.contains("none of 4 answers of scripted replies could be used"), "{ended:?}");
+    assert_eq!(ended.status, AgentStatus::Fail, "{ended:?}");
+    assert!(
+        ended.why.contains("none of 4 answers from scripted replies could be used"),
+        "{ended:?}"
+    );
     assert_eq!((ended.spent.calls, ended.spent.input_tokens), (4, 400));
 }
 
-/// What the model is asked when it is shown this.
-async fn asked(sight: &Sight, pictures: Pictures) -> (String, String) {
+/// The prompt for this observation.
+async fn asked(sight: &Observation, pictures: ScreenshotMode) -> (String, String) {
     let replies = json!([{ "reply": { "action": null } }]).to_string();
-    let model = Arc::new(Scripted::read("replies", &replies, None).unwrap());
-    let mind = Prompter::new(model).with_pictures(pictures);
-    let thinking = mind.decide(sight, &an_hour(), &Unwatched).await.unwrap();
-    let text = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Picture(image) => format!("(a picture of type {})\n", image.format.mime()),
+    let model = Arc::new(ScriptedModel::read("replies", &replies, None).unwrap());
+    let mind = ModelPolicy::new(model).with_pictures(pictures);
+    let thinking = mind.decide(sight, &an_hour(), &NoEvents).await.unwrap();
+    let text = |part: &ContentPart| match part {
+        ContentPart::Text(text) => text.clone(),
+        ContentPart::Image(image) => format!("(a picture of type {})\n", image.format.mime()),
     };
     (thinking.prompt.system, thinking.prompt.turns[0].parts.iter().map(text).collect())
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_documents_say_of_a_request_is_shown_in_each_round() {
+async fn matching_documents_are_in_every_prompt() {
     let knowledge =
         [("maps.md".to_owned(), "Restaurants are found by the search field.".to_owned())];
     let shown = r#"{"source": "maps.md", "text": "Restaurants are found by the search field."}"#;
@@ -104,21 +109,21 @@ async fn what_the_documents_say_of_a_request_is_shown_in_each_round() {
         { "reply": { "action": null, "status": "CONTINUE" }, "expect": shown },
         { "reply": { "action": null, "status": "FAIL" }, "expect": shown },
     ]);
-    let knowing = |prompter: Prompter| prompter.with_knowledge(Knowledge::new(&knowledge));
+    let knowing = |prompter: ModelPolicy| prompter.with_knowledge(Knowledge::new(&knowledge));
     let (ended, _) = run(knowing, replies, "Search for restaurants on Maps").await;
-    assert_eq!((ended.status, ended.rounds), (Status::Fail, 2), "{ended:?}");
+    assert_eq!((ended.status, ended.rounds), (AgentStatus::Fail, 2), "{ended:?}");
 }
 
-/// The screens of the virtual phone's apps, as a mind sees them.
-async fn screens() -> Vec<Sight> {
+/// The screens of the virtual phone's apps as observations.
+async fn screens() -> Vec<Observation> {
     const APPS: [&str; 6] = ["Settings", "Maps", "Contacts", "Clock", "Shop", "Notes"];
     let launches = APPS.map(|app| step("launch_app", json!({ "package_name": app })));
-    let mind = Script::of(launches.into_iter().chain([says(Status::Fail, "seen")]).collect());
+    let mind = Script::of(launches.into_iter().chain([says(AgentStatus::Fail, "seen")]).collect());
     let phone = VirtualPhone::new(Setup::default());
     let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options());
     agent.run(&an_hour(), "Look around", Memory::default()).await;
     let seen = mind.seen();
-    assert_eq!(seen.len(), APPS.len() + 1, "{:?}", seen.last().map(|sight| &sight.observations));
+    assert_eq!(seen.len(), APPS.len() + 1, "{:?}", seen.last().map(|sight| &sight.feedback));
     seen
 }
 
@@ -126,12 +131,12 @@ async fn screens() -> Vec<Sight> {
 async fn the_prompt_of_a_screen_is_small() {
     let screens = screens().await;
     for sight in &screens {
-        let (system, text) = asked(sight, Pictures::Text).await;
-        assert!(system.len() < 10_000, "{} bytes of system part", system.len());
+        let (system, text) = asked(sight, ScreenshotMode::None).await;
+        assert!(system.len() < 10_000, "{} bytes in the system prompt", system.len());
         assert!(text.len() < 6_000, "{} bytes for {:?}:\n{text}", text.len(), sight.app);
     }
     let settings = &screens[1];
     assert_eq!(settings.app.as_deref(), Some("com.android.settings"));
-    let (_, text) = asked(settings, Pictures::Both).await;
+    let (_, text) = asked(settings, ScreenshotMode::Both).await;
     insta::assert_snapshot!(text);
 }

@@ -1,7 +1,8 @@
-//! Clients for Python drive the servers: the official `mcp` (in both of MCP's eras), `fastmcp`, and LangChain's adapters with
-//! seed 004's example. They check structured content against the published schemas by themselves.
+//! Python clients with our servers: the official `mcp` (both MCP generations), `fastmcp`, and LangChain's adapters with
+//! the example of the Mobile MCP server specification. They validate structured content against the published schemas
+//! themselves.
 //!
-//! `.ci/run` brings them (docs/python.md): `THUMBWIRE_PYTHON` names a Python with `mcp` 2 and `fastmcp`,
+//! `.ci/run` installs them (docs/python.md): `THUMBWIRE_PYTHON` names a Python with `mcp` 2 and `fastmcp`,
 //! `THUMBWIRE_PYTHON_LANGCHAIN` one with `langchain-mcp-adapters`, which needs `mcp` 1, and `fastmcp` 2.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use thumbwire::surface::{android, mobile, ufo};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::toolset::{android, mobile, ufo};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 
 use crate::support::thumbwire;
 
 const SURFACES: [&str; 4] = ["mobile", "android", "ufo-data", "ufo-action"];
 
-/// The Python that the variable names, if it has these modules.
+/// The Python named by the variable, if it has these modules.
 pub(crate) fn python(variable: &str, modules: &str) -> Option<String> {
     let python = std::env::var(variable).unwrap_or_else(|_| "python3".into());
     let probe = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
@@ -34,7 +35,7 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
 }
 
-/// A server on HTTP, ended with the test.
+/// A server on HTTP; ends with the test.
 struct HttpServer {
     child: Child,
     url: String,
@@ -45,11 +46,11 @@ impl HttpServer {
     fn start(surface: &str, token_file: &Path) -> Self {
         let mut command = thumbwire();
         command.args(["serve", "--http", "127.0.0.1:0", "--device", "virtual"]);
-        command.args(["--surface", surface]).arg("--token-file").arg(token_file);
+        command.args(["--toolset", surface]).arg("--token-file").arg(token_file);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
         let url = said.find_map(|line| line.unwrap().split_once(" at ").map(|(_, url)| url.into()));
-        // What it says later is read, so that it never waits to say it.
+        // Drain its output, so that it never blocks on writing.
         std::thread::spawn(move || said.for_each(drop));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
         Self { child, url: url.unwrap(), token }
@@ -63,7 +64,7 @@ impl Drop for HttpServer {
     }
 }
 
-/// What is called on each surface: something with structured content, something refused, a picture.
+/// Calls for each toolset: structured content, a refusal, an image.
 fn calls() -> Value {
     json!({
         "mobile": [
@@ -74,7 +75,7 @@ fn calls() -> Value {
             ["mobile_type_keys", { "text": "museum" }],
             ["mobile_get_device_info", {}],
             ["mobile_launch_app", { "bundle_id": "com.example.nope" }],
-            // The next mode finds it as this one did.
+            // Restores the state for the next mode.
             ["mobile_close_app", { "bundle_id": "com.google.android.apps.maps" }],
         ],
         "android": [
@@ -99,7 +100,7 @@ fn calls() -> Value {
     })
 }
 
-/// Runs a client's script over servers on stdio and on HTTP, in each of these modes, and checks what it saw.
+/// Runs a client script with servers on stdio and HTTP in each of these modes, and checks what it saw.
 fn drive(python: &str, name: &str, modes: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let servers =
@@ -110,11 +111,11 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
             targets.push(json!({
                 "surface": surface, "mode": mode, "url": server.url, "token": server.token,
             }));
-            let arguments = ["serve", "--device", "virtual", "--surface", surface];
+            let arguments = ["serve", "--device", "virtual", "--toolset", surface];
             targets.push(json!({
                 "surface": surface, "mode": mode,
                 "command": thumbwire().get_program().to_str(), "args": arguments,
-                // As `thumbwire()` has it: no phone of an adb server that happens to run here. Clients hand nothing else on.
+                // Like `thumbwire()`: no phone of an adb server that happens to run here. Clients pass nothing else on.
                 "env": { "ANDROID_ADB_SERVER_PORT": "9" },
             }));
         }
@@ -128,12 +129,12 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
     }
 }
 
-/// Hands a job to a client's script; gives what it printed.
+/// Gives a job to a client script; returns what it printed.
 fn converse(python: &str, name: &str, job: &Value) -> Value {
     let mut child = Command::new(python)
         .arg(script(name))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        // They would ask the network for a newer one of themselves.
+        // They would check the network for updates.
         .env("FASTMCP_CHECK_FOR_UPDATES", "off")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -146,7 +147,7 @@ fn converse(python: &str, name: &str, job: &Value) -> Value {
     serde_json::from_slice(&output.stdout).expect("the script prints JSON")
 }
 
-/// What each client must have seen of a surface, by whichever way it came.
+/// What each client must have seen of a toolset, over either transport.
 fn check(surface: &str, seen: &Value) {
     let tools = match surface {
         "mobile" => mobile::surface(),
@@ -195,35 +196,35 @@ fn check(surface: &str, seen: &Value) {
 }
 
 #[test]
-fn the_official_client_lists_and_calls_in_both_eras() {
+fn official_client_works_in_both_generations() {
     let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
-    // "auto" begins with 2026-07-28, "legacy" with initialize.
+    // "auto" starts with 2026-07-28, "legacy" with initialize.
     drive(&python, "mcp_client.py", &["auto", "legacy"]);
 }
 
 #[test]
-fn the_client_of_fastmcp_reads_structured_content_by_its_schema() {
+fn fastmcp_validates_structured_content() {
     let Some(python) = python("THUMBWIRE_PYTHON", "fastmcp") else { return };
     drive(&python, "fastmcp_client.py", &["auto"]);
 }
 
 #[test]
-fn the_client_of_fastmcp_2_reads_it_too() {
+fn fastmcp_2_validates_structured_content() {
     let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", "fastmcp") else { return };
     drive(&python, "fastmcp_client.py", &["auto"]);
 }
 
 #[test]
-fn langchain_takes_the_tools_of_each_surface() {
+fn langchain_accepts_the_tools_of_each_toolset() {
     let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", "langchain_mcp_adapters") else {
         return;
     };
     drive(&python, "langchain_client.py", &["auto"]);
 }
 
-/// The adapters start a server for each call, so that the phone is one that outlives it.
+/// The adapters start a server for each call, so the phone has to outlive it.
 #[tokio::test(flavor = "multi_thread")]
-async fn seed_004s_agent_of_langgraph_drives_a_phone() {
+async fn langgraph_agent_of_the_specification_drives_a_phone() {
     let modules = "langchain_mcp_adapters, langgraph.prebuilt";
     let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", modules) else { return };
     let phone = VirtualPhone::new(Setup::default());
@@ -249,7 +250,7 @@ async fn seed_004s_agent_of_langgraph_drives_a_phone() {
 }
 
 #[test]
-fn a_goal_is_handed_to_the_server_and_can_be_taken_back() {
+fn goal_can_be_sent_to_the_server_and_cancelled() {
     let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
     let folder = tempfile::tempdir().unwrap();
     let long = folder.path().join("long.jsonl");
@@ -261,7 +262,7 @@ fn a_goal_is_handed_to_the_server_and_can_be_taken_back() {
         let job = json!({
             "mode": mode,
             "command": thumbwire().get_program().to_str(),
-            "args": ["serve", "--device", "virtual", "--out", out, "--steps", "500"],
+            "args": ["serve", "--device", "virtual", "--out", out, "--max-steps", "500"],
             "script": concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl"),
             "long_script": long,
             "task": { "goal": "Search for restaurants on Maps", "look": "text" },
@@ -275,7 +276,7 @@ fn a_goal_is_handed_to_the_server_and_can_be_taken_back() {
         assert_eq!(whole["structured"]["actions"][2]["function"], "type_text", "{whole}");
         assert_eq!(whole["after"]["bundle_id"], "com.google.android.apps.maps", "{whole}");
         assert!(taken_back["structured"].is_null(), "{taken_back}");
-        // It ended long before its 500 rounds, and the server goes on.
+        // It ended long before its 500 steps, and the server keeps running.
         assert!(taken_back["progress"].as_array().unwrap().len() < 20, "{taken_back}");
         assert!(taken_back["after"].is_object(), "{taken_back}");
     }

@@ -1,4 +1,5 @@
-//! The session and the phones that it reaches: many at once, and those that go, ask for a key, hang or fall silent; what the caller is told.
+//! The session and its phones: many at once, and phones that disconnect, require a key, hang or stop responding; what
+//! the caller is told.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,37 +7,41 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use thumbwire::action::{
-    Action, Call, Cause, Choice, Failure, Outcome, Perform as _, Shape, Target, Typing,
-};
-use thumbwire::session::{OurKey, Phones, Session, VIRTUAL};
 use thumbwire_adb::daemon::shell::ShellIo;
-use thumbwire_adb::daemon::{self, Doorkeeper, Handler, Refused, Services, handler};
+use thumbwire_adb::daemon::{self, Handler, HostAuthorizer, ServiceRefused, Services, handler};
 use thumbwire_adb::wire::banner::{Banner, Features};
-use thumbwire_adb::{AdbServer, Direct, PublicKey, Stream, Transport};
+use thumbwire_adb::{AdbServer, DirectTransport, PublicKey, Stream, Transport};
+use thumbwire_core::action::{
+    Action, AppSelector, Call, Cause, Failure, Outcome, Perform as _, ScreenshotOptions, Target,
+    TextInput,
+};
+use thumbwire_core::providers::{
+    AdbDirectProvider, DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider,
+};
+use thumbwire_core::session::Session;
 use thumbwire_device::android::Android;
-use thumbwire_device::{Acted, AppId, Device as _, Gesture, Key, Point};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_device::{AppId, Device as _, Gesture, Key, Point, SideEffect};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::wire::{MAPS, ask, focused, held, nowhere};
 
-/// A virtual phone on TCP and a session that reaches it by address.
+/// A virtual phone on TCP and a session that connects to it by address.
 async fn on_tcp() -> (Session, VirtualPhone, String) {
     let phone = VirtualPhone::new(Setup::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let served = phone.clone();
     tokio::spawn(async move { served.listen(listener).await });
-    let session = Session::new(Phones::new(nowhere()), Some(address.clone()));
+    let session = Session::new(DeviceProviders::adb(nowhere()), Some(address.clone()));
     (session, phone, address)
 }
 
 #[tokio::test]
-async fn a_phone_that_vanishes_is_not_connected_and_works_again_once_it_is_back() {
+async fn disconnected_phone_works_again_once_it_is_back() {
     let (session, phone, address) = on_tcp().await;
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     phone.unplug();
     let asked = Instant::now();
     let failure = ask(&session, Action::Press(Key::Home)).await.unwrap_err();
@@ -48,27 +53,27 @@ async fn a_phone_that_vanishes_is_not_connected_and_works_again_once_it_is_back(
 }
 
 #[tokio::test]
-async fn a_phone_that_vanishes_while_it_works_says_that_it_may_have_acted() {
+async fn disconnect_during_an_action_may_have_acted() {
     let (session, phone, _) = on_tcp().await;
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
-    // The phone takes the order and is unplugged before it answers.
-    phone.hold();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
+    // The phone receives the command and is unplugged before it replies.
+    phone.pause_programs();
     let session = Arc::new(session);
     let asking = tokio::spawn({
         let session = Arc::clone(&session);
         async move { ask(&session, Action::Press(Key::Home)).await }
     });
-    phone.until_held().await;
+    phone.wait_until_paused().await;
     phone.unplug();
     let failure = asking.await.unwrap().unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
-    assert_eq!(failure.acted, Acted::Maybe);
-    phone.release();
+    assert_eq!(failure.side_effect, SideEffect::Possible);
+    phone.resume_programs();
     phone.plug();
     ask(&session, Action::Press(Key::Home)).await.unwrap();
 }
 
-/// What is logged on this test's thread.
+/// Log output of this test's thread.
 #[derive(Clone, Default)]
 struct Logged(Arc<std::sync::Mutex<Vec<u8>>>);
 
@@ -82,7 +87,7 @@ impl std::io::Write for Logged {
 }
 
 #[tokio::test]
-async fn eleven_phones_are_driven_at_once_by_one_session_and_the_last_brings_a_warning() {
+async fn one_session_drives_eleven_phones_and_warns_after_ten() {
     use tracing_subscriber::util::SubscriberInitExt as _;
     let log = Logged::default();
     let writer = log.clone();
@@ -97,14 +102,14 @@ async fn eleven_phones_are_driven_at_once_by_one_session_and_the_last_brings_a_w
         tokio::spawn(async move { served.listen(listener).await });
         phones.push((address, phone));
     }
-    let session = Session::new(Phones::new(nowhere()), None);
+    let session = Session::new(DeviceProviders::adb(nowhere()), None);
     let drive = async |address: String| {
         let call = Call::within(Duration::from_secs(60)).on(Some(address));
-        let launch = Action::Launch(Choice::Id(AppId(MAPS.into())));
+        let launch = Action::Launch(AppSelector::Id(AppId(MAPS.into())));
         session.perform(&call, launch).await.unwrap();
         let text = Target::text("Search here");
         session.perform(&call, Action::TapElement(text)).await.unwrap();
-        let typed = Action::Type(Typing::of(format!("at {}", call.device.as_deref().unwrap())));
+        let typed = Action::Type(TextInput::of(format!("at {}", call.device.as_deref().unwrap())));
         session.perform(&call, typed).await.unwrap();
     };
     let all = phones.iter().map(|(address, _)| drive(address.clone()));
@@ -114,10 +119,10 @@ async fn eleven_phones_are_driven_at_once_by_one_session_and_the_last_brings_a_w
     }
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.matches("WARN").count(), 1, "{log}");
-    assert!(log.contains("is phone 11 of this session; up to 10 are recommended"), "{log}");
+    assert!(log.contains("is phone 11 in this session; at most 10 are recommended"), "{log}");
 }
 
-/// A phone that asks for a key; its owner consents when told to.
+/// A phone that requires a key; its user accepts when told to.
 struct Guarded {
     consents: AtomicBool,
     shown: std::sync::Mutex<Vec<String>>,
@@ -128,27 +133,27 @@ impl Services for Guarded {
         Banner::phone("p", "Guarded", "d", Features::read("shell_v2"))
     }
 
-    fn open(&self, _service: &str) -> Result<Handler, Refused> {
+    fn open(&self, _service: &str) -> Result<Handler, ServiceRefused> {
         Ok(handler(async |stream| ShellIo::new(stream).control.exit(0).await))
     }
 }
 
-impl Doorkeeper for Guarded {
-    fn knows(&self, token: &[u8], signature: &[u8]) -> bool {
+impl HostAuthorizer for Guarded {
+    fn is_authorized(&self, token: &[u8], signature: &[u8]) -> bool {
         let shown = self.shown.lock().unwrap();
         let known = shown.iter().filter_map(|line| PublicKey::read(line).ok());
         self.consents.load(Ordering::SeqCst)
             && known.into_iter().any(|key| key.signed(token, signature))
     }
 
-    fn consents(&self, key: String) -> BoxFuture<'static, bool> {
+    fn request_consent(&self, key: String) -> BoxFuture<'static, bool> {
         self.shown.lock().unwrap().push(key);
         Box::pin(std::future::ready(self.consents.load(Ordering::SeqCst)))
     }
 }
 
 #[tokio::test]
-async fn a_phone_that_asks_for_a_key_is_shown_ours_and_works_once_its_owner_consents() {
+async fn phone_works_once_its_user_accepts_our_key() {
     let guarded = Arc::new(Guarded { consents: false.into(), shown: std::sync::Mutex::default() });
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -156,76 +161,78 @@ async fn a_phone_that_asks_for_a_key_is_shown_ours_and_works_once_its_owner_cons
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
-            tokio::spawn(daemon::serve_guarded(stream, served.clone(), served.clone()));
+            tokio::spawn(daemon::serve_with_auth(stream, served.clone(), served.clone()));
         }
     });
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("adbkey");
-    let source = move || thumbwire::key::read_or_make(&file, "me@here").map(Arc::new);
-    // The owner's refusal is not told to a host; it is seen by the time that passes.
+    let source = move || thumbwire_core::adb_key::read_or_make(&file, "me@here").map(Arc::new);
+    // A host is not told of a refusal; it has to time out.
     let (name, consent) = ("me@here".into(), Duration::from_millis(200));
-    let phones = Phones::new(nowhere());
-    let phones = phones.with_key(OurKey { source: Box::new(source), name, consent });
+    let key = Arc::new(HostKey { source: Box::new(source), name, consent });
+    let phones = DeviceProviders::default().with(AdbDirectProvider::default().with_key(key));
     let session = Session::new(phones, None);
-    let choose = || Action::UseDevice { device: address.clone(), platform: None };
+    let choose = || Action::SelectDevice { device: address.clone(), platform: None };
 
     let call = Call::within(Duration::from_secs(30));
     let failure = session.perform(&call, choose()).await.unwrap_err();
     assert_eq!(failure.cause, Cause::DeviceNotAuthorized { device: address.clone() });
-    assert_eq!(failure.acted, Acted::No);
+    assert_eq!(failure.side_effect, SideEffect::None);
     assert!(guarded.shown.lock().unwrap()[0].ends_with(" me@here"));
 
     guarded.consents.store(true, Ordering::SeqCst);
-    let Outcome::Using(identity) = ask(&session, choose()).await.unwrap() else { panic!() };
+    let Outcome::DeviceSelected(identity) = ask(&session, choose()).await.unwrap() else {
+        panic!()
+    };
     assert_eq!(identity.model, "Guarded");
     let shown = guarded.shown.lock().unwrap();
     assert!(shown.iter().all(|key| *key == shown[0]), "the same key each time");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_that_falls_silent_is_not_connected_within_the_deadline() {
+async fn silent_phone_counts_as_disconnected_in_time() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     phone.silence(true);
     let asked = Instant::now();
     let call = Call::within(Duration::from_secs(10));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
-    assert_eq!(failure.acted, Acted::Maybe);
+    assert_eq!(failure.side_effect, SideEffect::Possible);
     assert!(asked.elapsed() <= Duration::from_secs(10), "{:?}", asked.elapsed());
     phone.silence(false);
     ask(&session, Action::Press(Key::Home)).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_that_is_only_slow_times_out_and_stays_connected() {
+async fn slow_phone_times_out_and_stays_connected() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
-    phone.hold();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
+    phone.pause_programs();
     let call = Call::within(Duration::from_secs(10));
     let failure = session.perform(&call, Action::LOOK).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::TimedOut { .. }), "{failure:?}");
-    phone.release();
+    phone.resume_programs();
     ask(&session, Action::LOOK).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_cancelled_call_gives_way_at_once() {
+async fn cancelled_call_gives_way_at_once() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
-    phone.hold();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
+    phone.pause_programs();
     let call = Call::within(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
     let (done, ()) = tokio::join!(session.perform(&call, Action::LOOK), async {
-        phone.until_held().await;
+        phone.wait_until_paused().await;
         cancelled.cancel();
     });
     assert_eq!(done.unwrap_err().cause, Cause::Cancelled);
-    phone.release();
+    phone.resume_programs();
     ask(&session, Action::LOOK).await.unwrap();
 }
 
-/// Something that takes connections and never says a word.
+/// A server that accepts connections and never sends anything.
 async fn hole() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -233,49 +240,52 @@ async fn hole() -> (TcpListener, String) {
 }
 
 #[tokio::test]
-async fn an_adb_server_that_hangs_holds_up_no_call_to_another_phone() {
+async fn hanging_adb_server_does_not_block_other_phones() {
     let (_hole, server) = hole().await;
     let phone = VirtualPhone::new(Setup::default());
-    let session = Session::new(Phones::new(AdbServer::new(server)).with_virtual(phone), None);
-    let waiting = ask(&session, Action::Screenshot(Shape::default()));
+    let session = Session::new(
+        DeviceProviders::adb(AdbServer::new(server)).with(VirtualPhoneProvider::new(phone)),
+        None,
+    );
+    let waiting = ask(&session, Action::Screenshot(ScreenshotOptions::default()));
     let using = async {
-        // Asked after the other call has begun to wait.
+        // Called after the other call has started to wait.
         tokio::task::yield_now().await;
         let call = Call::within(Duration::from_secs(2));
-        let action = Action::UseDevice { device: VIRTUAL.into(), platform: None };
+        let action = Action::SelectDevice { device: VIRTUAL.into(), platform: None };
         session.perform(&call, action).await
     };
     tokio::select! {
         biased;
         done = waiting => panic!("{done:?}"),
-        used = using => assert!(matches!(used, Ok(Outcome::Using(_))), "{used:?}"),
+        used = using => assert!(matches!(used, Ok(Outcome::DeviceSelected(_))), "{used:?}"),
     }
 }
 
 #[tokio::test]
-async fn a_phone_that_never_greets_is_not_connected_and_nothing_was_done() {
+async fn phone_without_cnxn_is_not_connected_and_nothing_was_done() {
     let (_hole, address) = hole().await;
-    let session = Session::new(Phones::new(nowhere()), Some(address.clone()));
+    let session = Session::new(DeviceProviders::adb(nowhere()), Some(address.clone()));
     let call = Call::within(Duration::from_millis(400));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
     let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
-    assert_eq!((device, failure.acted), (address, Acted::No));
+    assert_eq!((device, failure.side_effect), (address, SideEffect::None));
 }
 
 #[tokio::test]
-async fn choosing_a_phone_that_never_greets_does_not_blame_the_chosen_one() {
+async fn failed_selection_does_not_blame_the_selected_phone() {
     let (_hole, address) = hole().await;
     let (session, _phone) = held();
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     let call = Call::within(Duration::from_millis(400));
-    let action = Action::UseDevice { device: address.clone(), platform: None };
+    let action = Action::SelectDevice { device: address.clone(), platform: None };
     let failure = session.perform(&call, action).await.unwrap_err();
     let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
     assert_eq!(device, address);
 }
 
 #[tokio::test]
-async fn a_phone_named_by_its_address_needs_no_adb_server_that_is_well() {
+async fn phone_by_address_works_with_a_broken_adb_server() {
     use tokio::io::AsyncWriteExt as _;
     let (listener, server) = hole().await;
     tokio::spawn(async move {
@@ -284,37 +294,37 @@ async fn a_phone_named_by_its_address_needs_no_adb_server_that_is_well() {
         }
     });
     let (_, _phone, address) = on_tcp().await;
-    let session = Session::new(Phones::new(AdbServer::new(server)), Some(address));
+    let session = Session::new(DeviceProviders::adb(AdbServer::new(server)), Some(address));
     ask(&session, Action::Press(Key::Home)).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_phone_lost_before_the_tap_went_out_says_that_nothing_was_done() {
+async fn disconnect_before_the_tap_did_nothing() {
     let (session, phone, _) = on_tcp().await;
     ask(&session, Action::LOOK).await.unwrap();
-    phone.hold();
+    phone.pause_programs();
     let tap = Action::Touch(Gesture::Tap { at: Point { x: 5, y: 5 } });
     let (done, ()) = tokio::join!(ask(&session, tap), async {
-        // It is asked for the size of its screen first.
-        phone.until_held().await;
+        // The screen size is requested first.
+        phone.wait_until_paused().await;
         phone.unplug();
     });
     let failure = done.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
-    assert_eq!(failure.acted, Acted::No);
+    assert_eq!(failure.side_effect, SideEffect::None);
 }
 
 #[tokio::test]
-async fn a_call_cancelled_before_its_turn_says_that_nothing_was_done() {
+async fn call_cancelled_while_queued_did_nothing() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
-    phone.hold();
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
+    phone.pause_programs();
     let call = Call::within(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
     let first = ask(&session, Action::Press(Key::Home));
     let second = async {
         tokio::join!(session.perform(&call, Action::Press(Key::Back)), async {
-            phone.until_held().await;
+            phone.wait_until_paused().await;
             cancelled.cancel();
         })
     };
@@ -322,23 +332,24 @@ async fn a_call_cancelled_before_its_turn_says_that_nothing_was_done() {
         biased;
         done = first => panic!("{done:?}"),
         (done, ()) = second => {
-            let expected = Failure { cause: Cause::Cancelled, acted: Acted::No };
+            let expected = Failure { cause: Cause::Cancelled, side_effect: SideEffect::None };
             assert_eq!(done.unwrap_err(), expected);
         }
     }
 }
 
 #[tokio::test]
-async fn the_virtual_phone_is_not_taken_silently_though_it_was_named_once() {
+async fn virtual_phone_is_never_selected_implicitly() {
     let phone = VirtualPhone::new(Setup::default());
-    let session = Session::new(Phones::new(nowhere()).with_virtual(phone), None);
+    let session =
+        Session::new(DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone)), None);
     let failure = ask(&session, Action::Press(Key::Home)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::NoDeviceChosen { .. }), "{failure:?}");
 }
 
-/// A way to a phone that is cut after some openings.
+/// A transport that disconnects after some opened services.
 struct CutAfter {
-    way: Direct,
+    way: DirectTransport,
     left: AtomicUsize,
 }
 
@@ -361,10 +372,13 @@ impl Transport for CutAfter {
 }
 
 #[tokio::test]
-async fn a_phone_lost_in_the_middle_of_a_text_says_that_some_was_typed() {
-    for (left, acted) in [(0, Acted::No), (1, Acted::Maybe)] {
+async fn disconnect_while_typing_reports_partial_text() {
+    for (left, acted) in [(0, SideEffect::None), (1, SideEffect::Possible)] {
         let phone = VirtualPhone::new(Setup::default());
-        let way = CutAfter { way: Direct::over(phone.in_memory()), left: AtomicUsize::new(left) };
+        let way = CutAfter {
+            way: DirectTransport::from_io(phone.in_memory()),
+            left: AtomicUsize::new(left),
+        };
         let device = Android::attach("cut", Arc::new(way)).await.unwrap();
         let error = device.type_text("user\nsecret").await.unwrap_err();
         assert!(matches!(error, thumbwire_device::Error::NotConnected { .. }), "{error}");
@@ -373,7 +387,7 @@ async fn a_phone_lost_in_the_middle_of_a_text_says_that_some_was_typed() {
 }
 
 #[tokio::test]
-async fn what_answers_but_is_no_phone_is_not_connected() {
+async fn server_that_is_not_a_phone_is_not_connected() {
     use tokio::io::AsyncWriteExt as _;
     let (listener, address) = hole().await;
     tokio::spawn(async move {
@@ -381,7 +395,8 @@ async fn what_answers_but_is_no_phone_is_not_connected() {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         }
     });
-    let session = Session::new(Phones::new(nowhere()), Some(address));
-    let failure = ask(&session, Action::Screenshot(Shape::default())).await.unwrap_err();
+    let session = Session::new(DeviceProviders::adb(nowhere()), Some(address));
+    let failure =
+        ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
 }

@@ -1,24 +1,25 @@
-//! Recordings of virtual phones through real ADB: what comes here is judged by `ffprobe`, what is left behind by the phone's
-//! own list of processes.
+//! Recordings of virtual phones over real ADB. `ffprobe` checks the files; the phone's process list shows what is left
+//! running.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use thumbwire::action::{Action, Call, Cause, Failure, Outcome, Perform as _, Recorded};
-use thumbwire::keep::Keep;
-use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire_adb::transport::Io;
-use thumbwire_adb::{AdbServer, Direct};
-use thumbwire_virtual_phone::world::Display;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform as _, RecordingInfo};
+use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::Display;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep_until};
 
 use crate::support::{McpProcess, thumbwire};
 
-/// A session that keeps files, its folder, and the phone that it has in memory, which is small enough to be drawn quickly.
+/// A session that keeps files, its folder, and its in-memory phone, which is small enough to be drawn quickly.
 pub(crate) struct Studio {
     pub(crate) session: Session,
     pub(crate) phone: VirtualPhone,
@@ -34,9 +35,11 @@ impl Studio {
     pub(crate) fn of(release: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let phone = small(release, 1);
-        // No adb server listens there.
-        let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
-        let session = Session::new(phones, Some(VIRTUAL.into())).with_files(Keep::new(root.path()));
+        // An address without an adb server.
+        let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+            .with(VirtualPhoneProvider::new(phone.clone()));
+        let session =
+            Session::new(phones, Some(VIRTUAL.into())).with_files(ArtifactStore::new(root.path()));
         Self { session, phone, root }
     }
 
@@ -44,14 +47,14 @@ impl Studio {
         self.session.perform(&Call::within(Duration::from_secs(20)), action).await
     }
 
-    async fn start(&self, name: &str, seconds: u64) -> Recorded {
+    async fn start(&self, name: &str, seconds: u64) -> RecordingInfo {
         match self.ask(start(name, seconds)).await {
             Ok(Outcome::Recording(recorded)) => recorded,
             other => panic!("{other:?}"),
         }
     }
 
-    async fn stop(&self, id: &str) -> Result<Recorded, Failure> {
+    async fn stop(&self, id: &str) -> Result<RecordingInfo, Failure> {
         let stop = Action::StopRecording { recording: Some(id.into()), fetch: true };
         match self.ask(stop).await? {
             Outcome::Recording(recorded) => Ok(recorded),
@@ -59,7 +62,7 @@ impl Studio {
         }
     }
 
-    async fn listed(&self) -> Vec<Recorded> {
+    async fn listed(&self) -> Vec<RecordingInfo> {
         match self.ask(Action::ListRecordings).await {
             Ok(Outcome::Recordings(all)) => all,
             other => panic!("{other:?}"),
@@ -72,17 +75,17 @@ fn start(name: &str, seconds: u64) -> Action {
     Action::StartRecording { name: Some(name.into()), lasting, bit_rate: None, size: None }
 }
 
-/// How many processes of that name a phone has.
+/// Number of processes with this name on a phone.
 pub(crate) async fn processes(phone: &VirtualPhone, name: &str) -> usize {
     let served = phone.clone();
-    let wire = Direct::with("the virtual phone", move || {
+    let wire = DirectTransport::with_connector("the virtual phone", move || {
         let io: Box<dyn Io> = Box::new(served.in_memory());
         async move { Ok(io) }
     });
     count(&wire, name).await
 }
 
-async fn count(wire: &Direct, name: &str) -> usize {
+async fn count(wire: &DirectTransport, name: &str) -> usize {
     let said = thumbwire_adb::run(wire, "ps -A || ps").await.unwrap().stdout;
     let said = String::from_utf8(said).unwrap();
     said.lines().filter(|line| line.trim_end().ends_with(name)).count()
@@ -92,14 +95,14 @@ pub(crate) async fn pass(seconds: u64) {
     sleep_until(Instant::now() + Duration::from_secs(seconds)).await;
 }
 
-/// What `ffprobe` says of the video in a file; nothing where there is none.
+/// ffprobe's description of the video in a file; nothing if there is none.
 fn probed(file: &Path) -> Option<String> {
     let mut command = Command::new("ffprobe");
     let shown = "stream=codec_name,width,height";
     command.args(["-v", "error", "-of", "csv=p=0", "-show_entries", shown]).arg(file);
     let Ok(output) = command.output() else {
         let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-        assert!(!required, "ffprobe is required here and cannot be run");
+        assert!(!required, "ffprobe is required but cannot be run");
         println!("skipped: no ffprobe");
         return None;
     };
@@ -109,7 +112,7 @@ fn probed(file: &Path) -> Option<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_phones_are_recorded_at_once_and_players_take_both_files() {
+async fn two_phones_are_recorded_at_once() {
     let studio = Studio::of("14");
     let second = small("11", 2);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -130,7 +133,7 @@ async fn two_phones_are_recorded_at_once_and_players_take_both_files() {
     let Ok(Outcome::Recordings(stopped)) = studio.ask(all).await else { panic!() };
     assert_eq!(stopped.len(), 2);
     for recorded in stopped {
-        let file = recorded.here.unwrap().unwrap();
+        let file = recorded.local_file.unwrap().unwrap();
         assert!(file.path.starts_with(studio.root.path().join("assets")), "{file:?}");
         if let Some(said) = probed(&file.path) {
             assert_eq!(said, "h264,240,432");
@@ -143,7 +146,7 @@ async fn two_phones_are_recorded_at_once_and_players_take_both_files() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recording_whose_time_is_over_can_be_fetched_on_every_release() {
+async fn finished_recording_can_be_fetched_on_every_release() {
     for release in ["4.4", "9", "14"] {
         let studio = Studio::of(release);
         let name = "it's short";
@@ -152,20 +155,20 @@ async fn a_recording_whose_time_is_over_can_be_fetched_on_every_release() {
         pass(30).await;
         let listed = studio.listed().await;
         assert_eq!(listed[0].id, "virtual_it's short.mp4", "{release}");
-        assert_eq!(listed[0].warnings, ["it ended by itself after 2.0 s"], "{release}");
+        assert_eq!(listed[0].warnings, ["the recording ended by itself after 2.0 s"], "{release}");
         let stopped = studio.stop(&started.id).await.unwrap();
-        let file = stopped.here.unwrap().unwrap();
+        let file = stopped.local_file.unwrap().unwrap();
         assert!(probed(&file.path).is_none_or(|said| said == "h264,240,432"), "{release}");
         assert!(studio.listed().await.is_empty());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_of_before_android_14_says_that_it_records_for_three_minutes_only() {
+async fn phone_before_android_14_warns_about_three_minutes() {
     let (old, new) = (Studio::of("13"), Studio::of("14"));
     let started = old.start("long", 600).await;
     assert_eq!(started.lasting, Duration::from_secs(180));
-    let cut = "this phone records for 180 s at most, not for the 600 s that were asked for";
+    let cut = "this phone records for at most 180 s, not the requested 600 s";
     assert_eq!(started.warnings, [cut]);
     let started = new.start("long", 600).await;
     assert_eq!((started.lasting.as_secs(), started.warnings.len()), (600, 0));
@@ -174,13 +177,16 @@ async fn a_phone_of_before_android_14_says_that_it_records_for_three_minutes_onl
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recording_outlives_the_loss_of_its_cable() {
+async fn recording_survives_a_disconnect() {
     let studio = Studio::of("14");
     let started = studio.start("lost", 100).await;
     studio.phone.unplug();
     pass(1).await;
     let why = &studio.listed().await[0].warnings[0];
-    assert!(why.starts_with("it ended by itself, or with its connection, after "), "{why}");
+    assert!(
+        why.starts_with("the recording ended by itself or lost its connection after "),
+        "{why}"
+    );
     let failure = studio.stop(&started.id).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
     let listed = studio.listed().await;
@@ -188,34 +194,34 @@ async fn a_recording_outlives_the_loss_of_its_cable() {
     assert!(!listed[0].warnings.iter().any(|one| one.contains("by itself after")), "{listed:?}");
     studio.phone.plug();
     let stopped = studio.stop(&started.id).await.unwrap();
-    let file = stopped.here.unwrap().unwrap();
+    let file = stopped.local_file.unwrap().unwrap();
     assert!(probed(&file.path).is_none_or(|said| said == "h264,240,432"));
     assert_eq!(processes(&studio.phone, "screenrecord").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recording_that_the_phone_cannot_make_is_told_in_its_words() {
+async fn failed_recording_quotes_the_phone() {
     let studio = Studio::of("14");
     let lasting = Duration::from_secs(10);
     let size = Some(thumbwire_device::Size { width: 99_999, height: 99_999 });
     let start = Action::StartRecording { name: None, lasting, bit_rate: None, size };
     let failure = studio.ask(start).await.unwrap_err();
-    let Cause::PhoneFailed { said } = &failure.cause else { panic!("{failure:?}") };
+    let Cause::DeviceError { said } = &failure.cause else { panic!("{failure:?}") };
     assert!(said.contains("99999"), "{said}");
     assert!(studio.listed().await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_picture_comes_into_a_file() {
+async fn screenshot_is_saved_to_a_file() {
     for release in ["4.4", "14"] {
         let studio = Studio::of(release);
         let name = Some("it's; here".to_owned());
         let save = Action::SaveScreenshot { name, fetch: true };
         let saved = match studio.ask(save).await {
-            Ok(Outcome::Saved(saved)) => saved,
+            Ok(Outcome::ScreenshotSaved(saved)) => saved,
             other => panic!("{release}: {other:?}"),
         };
-        let file = saved.here.unwrap().unwrap();
+        let file = saved.local_file.unwrap().unwrap();
         assert_eq!(file.path, studio.root.path().join("assets/it's; here.png"));
         let bytes = std::fs::read(&file.path).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() as u64 == file.bytes);
@@ -235,10 +241,10 @@ impl Drop for Ending {
     }
 }
 
-/// A phone in a process of its own, driven by a server in another.
+/// A phone in one process, driven by a server in another.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_that_is_asked_to_end_leaves_nothing_running_on_the_phone() {
+async fn stopped_server_leaves_nothing_running_on_the_phone() {
     use std::io::{BufRead as _, BufReader};
     let mut command = thumbwire();
     command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]);
@@ -246,11 +252,11 @@ async fn a_server_that_is_asked_to_end_leaves_nothing_running_on_the_phone() {
     let mut greeting = String::new();
     BufReader::new(phone.0.stdout.take().unwrap()).read_line(&mut greeting).unwrap();
     let address = greeting.split("listens on ").nth(1).unwrap().split(';').next().unwrap();
-    let wire = Direct::tcp(address);
+    let wire = DirectTransport::tcp(address);
     for signal in ["TERM", "INT", ""] {
         let root = tempfile::tempdir().unwrap();
         let out = root.path().to_str().unwrap();
-        let arguments = ["--surface", "android", "--device", address, "--out", out];
+        let arguments = ["--toolset", "android", "--device", address, "--out", out];
         let mut server = McpProcess::connected(&arguments);
         let file = json!({ "output_file": "last", "priority": "V" });
         let started = server.say("start_log_monitoring", file);
@@ -266,8 +272,8 @@ async fn a_server_that_is_asked_to_end_leaves_nothing_running_on_the_phone() {
         let left = tokio::time::timeout(Duration::from_secs(20), async {
             while count(&wire, "logcat").await > 0 {}
         });
-        assert!(left.await.is_ok(), "{signal}: logcat was left");
-        // It lies whole on the phone: the end of a server is no time for fetching.
+        assert!(left.await.is_ok(), "{signal}: logcat is still running");
+        // The file is complete on the phone; a server does not fetch it during shutdown.
         let whole = thumbwire_adb::run(&wire, "grep -c moov /sdcard/last.mp4; rm /sdcard/last.mp4");
         let said = String::from_utf8(whole.await.unwrap().stdout).unwrap();
         assert_eq!(said.trim(), "1", "{signal}");

@@ -1,9 +1,9 @@
-//! The driver against each release of Android that the virtual phone can be: what an agent does first, and whatever is read from a
-//! report that the releases lay out in their own ways. The phones are reached directly, without an adb server.
+//! The driver on every Android release of the virtual phone: an agent's first calls, and all output whose format
+//! differs between releases. The phones are reached directly, without an adb server.
 
 use serde_json::json;
-use thumbwire_virtual_phone::world::{BroadcastKeyboard, Display};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::{BroadcastKeyboard, Display};
 
 use crate::caller::Caller;
 
@@ -11,7 +11,7 @@ const MAPS: &str = "com.google.android.apps.maps";
 
 impl Caller {
     async fn of_release(release: &str) -> Self {
-        // Shown where a test fails.
+        // Shown when a test fails.
         println!("Android {release}");
         let mut setup = Setup::of_release(release).unwrap();
         setup.keyboards = vec![BroadcastKeyboard::AdbKeyboard];
@@ -24,7 +24,7 @@ impl Caller {
 }
 
 #[tokio::test]
-async fn every_release_is_driven_alike() {
+async fn every_release_behaves_alike() {
     for release in Setup::releases() {
         let held = Caller::of_release(release).await;
         let says = |words: &str, part: &str| {
@@ -64,9 +64,9 @@ async fn every_release_is_driven_alike() {
     }
 }
 
-/// Why a picture is black is read from the reports of windows and of power.
+/// The reason for a black screenshot comes from the window and power reports.
 #[tokio::test]
-async fn a_black_picture_has_its_reason_on_every_release() {
+async fn black_screenshot_has_its_reason_on_every_release() {
     for release in Setup::releases() {
         let held = Caller::of_release(release).await;
         held.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;

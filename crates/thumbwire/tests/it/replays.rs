@@ -1,4 +1,4 @@
-//! A run that was recorded is repeated without a model.
+//! Replays of recorded runs without a model.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -6,30 +6,32 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 
-use thumbwire::agent::{Agent, Ended, Memory, Replay, Status};
-use thumbwire::trace::format::VERSION;
-use thumbwire::trace::{self, Recorder, Traced};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_agent::{Agent, AgentStatus, Memory, ReplayPolicy, RunResult};
+use thumbwire_core::event::ObservedPerform;
+use thumbwire_core::trace::format::VERSION;
+use thumbwire_core::trace::{self, Recorder};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::agent::{Script, an_hour, options, restaurants, session};
 use crate::run::{GOAL, MAPS, Place, finish, judged, last_line};
 use crate::support::thumbwire;
 
-/// The seed's story, recorded in this folder.
+/// UFO MobileAgent's example, recorded in this folder.
 async fn recorded(folder: &Path) {
     let recorder = Arc::new(Recorder::begin(folder, "2024-03-05T10:00:00Z".into()).unwrap());
-    let perform = Traced::new(session(&VirtualPhone::new(Setup::default())), recorder.clone());
+    let perform =
+        ObservedPerform::new(session(&VirtualPhone::new(Setup::default())), recorder.clone());
     let agent =
-        Agent::new(Script::of(restaurants()), Arc::new(perform), options()).with_story(recorder);
+        Agent::new(Script::of(restaurants()), Arc::new(perform), options()).with_trace(recorder);
     let ended = agent.run(&an_hour(), "Search for restaurants on Maps", Memory::default()).await;
-    assert_eq!(ended.status, Status::Finish);
+    assert_eq!(ended.status, AgentStatus::Finish);
 }
 
-async fn repeated(folder: &Path, phone: &VirtualPhone) -> Ended {
+async fn repeated(folder: &Path, phone: &VirtualPhone) -> RunResult {
     let session = Arc::new(session(phone));
     let lines = trace::read(folder).unwrap();
     let read = |file: &str| fs::read(folder.join(file)).ok();
-    let replay = Replay::of(&lines, read, session.clone()).unwrap();
+    let replay = ReplayPolicy::of(&lines, read, session.clone()).unwrap();
     let request = replay.request().to_owned();
     Agent::new(Arc::new(replay), session, options())
         .run(&an_hour(), &request, Memory::default())
@@ -37,7 +39,7 @@ async fn repeated(folder: &Path, phone: &VirtualPhone) -> Ended {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recorded_run_is_repeated_also_where_things_have_moved() {
+async fn replay_follows_moved_controls() {
     let folder = tempfile::tempdir().unwrap();
     recorded(folder.path()).await;
     for moved in [false, true] {
@@ -48,34 +50,34 @@ async fn a_recorded_run_is_repeated_also_where_things_have_moved() {
         let ended = repeated(folder.path(), &phone).await;
         assert_eq!(
             (ended.status, &*ended.why),
-            (Status::Finish, "There are restaurants"),
+            (AgentStatus::Finish, "There are restaurants"),
             "{ended:?}"
         );
-        assert_eq!(phone.strikes().len(), usize::from(moved));
+        assert_eq!(phone.injections().len(), usize::from(moved));
         let recent = phone.world(|world| {
-            let kept = world.kept("com.google.android.apps.maps");
+            let kept = world.preferences("com.google.android.apps.maps");
             kept.iter().any(|(name, value)| *name == "recent" && value.contains("restaurants"))
         });
-        assert!(recent, "it was done on the phone too");
+        assert!(recent, "the phone recorded it, too");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_phone_on_which_things_are_otherwise_is_told() {
+async fn deviating_phone_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     recorded(folder.path()).await;
     let phone = VirtualPhone::new(Setup::default());
-    // It stands before the first screen that is compared, and stays.
+    // It appears before the first compared screen, and stays.
     phone.world(|world| world.pop_up("Software update", "Now?"));
     let ended = repeated(folder.path(), &phone).await;
-    assert_eq!(ended.status, Status::Fail);
+    assert_eq!(ended.status, AgentStatus::Fail);
     assert!(
-        ended.why.starts_with("the replay ends, since in round 1 of the recorded run"),
+        ended.why.starts_with("the replay stopped: at step 1 of the recorded run, "),
         "{ended:?}"
     );
 }
 
-/// The verb's replays that lie in a place.
+/// The replays of the command in a folder.
 fn replays(place: &Place) -> Vec<std::path::PathBuf> {
     let is = |run: &std::path::PathBuf| {
         run.file_name().unwrap().to_str().unwrap().starts_with("replay-")
@@ -83,7 +85,7 @@ fn replays(place: &Place) -> Vec<std::path::PathBuf> {
     place.runs().into_iter().filter(is).collect()
 }
 
-/// Records the demo's run on this phone; gives its folder.
+/// Records the demo's run on this phone; returns its folder.
 fn run_on(place: &Place, device: &str) -> String {
     let model = format!("scripted:{MAPS}");
     let (_, err, code) = place.call(&["run", GOAL, "--device", device, "--model", &model]);
@@ -93,7 +95,7 @@ fn run_on(place: &Place, device: &str) -> String {
 }
 
 #[test]
-fn the_verb_repeats_a_run_on_the_phone_that_it_named_and_tells_its_story() {
+fn replay_command_repeats_a_run_and_records_a_trace() {
     let place = Place::new();
     let run = run_on(&place, "virtual");
     let (out, err, code) = place.call(&["trace", "replay", &run]);
@@ -104,14 +106,14 @@ fn the_verb_repeats_a_run_on_the_phone_that_it_named_and_tells_its_story() {
     );
     let [replay] = replays(&place).try_into().unwrap();
     assert_eq!(last_line(&replay)["status"], "FINISH");
-    let (_, err, code) = place.call(&["trace", "replay", &run, "--steps", "1", "--quiet"]);
+    let (_, err, code) = place.call(&["trace", "replay", &run, "--max-steps", "1", "--quiet"]);
     assert_eq!(code, Some(4), "{err}");
     let (_, err, code) = place.call(&["trace", "replay", &run, "--device", "127.0.0.1:9"]);
     assert_eq!(code, Some(3), "{err}");
-    assert_eq!(replays(&place).len(), 2, "a phone that is not there leaves no folder behind");
+    assert_eq!(replays(&place).len(), 2, "a missing phone leaves no folder behind");
 }
 
-/// A virtual phone that keeps its state from one call of the program to the next.
+/// A virtual phone that keeps its state between runs of the program.
 struct Lasting(Child, String);
 
 impl Lasting {
@@ -134,24 +136,24 @@ impl Drop for Lasting {
 }
 
 #[test]
-fn a_phone_that_was_left_elsewhere_ends_a_replay_or_is_the_models_matter() {
+fn deviating_phone_ends_a_replay_or_hands_over_to_the_model() {
     let (place, phone) = (Place::new(), Lasting::start());
     let run = run_on(&place, &phone.1);
-    let why = "in round 1 of the recorded run com.android.launcher3 was in front, and \
-               com.google.android.apps.maps is";
+    let why = "at step 1 of the recorded run, com.android.launcher3 was in front, but \
+               com.google.android.apps.maps is now";
     let (out, err, code) = place.call(&["trace", "replay", &run]);
     assert_eq!((code, &*out), (Some(1), ""), "{err}");
-    assert!(err.contains(&format!("the replay ends, since {why}")), "{err}");
+    assert!(err.contains(&format!("the replay stopped: {why}")), "{err}");
     let model = place.script("rest.jsonl", &[finish(), judged()]);
     let (out, err, code) = place.call(&["trace", "replay", &run, "--model", &model]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("Maps is"), "{out}");
-    let handed = format!("! scripted rest.jsonl decides from here on, since {why}");
+    let handed = format!("! scripted rest.jsonl takes over: {why}");
     assert!(err.contains(&handed), "{err}");
 }
 
 #[test]
-fn what_cannot_be_repeated_is_refused_before_a_phone_is_touched() {
+fn invalid_replay_is_refused_before_touching_a_phone() {
     let place = Place::new();
     let check = |name: &str, trace: Option<&str>, words: &str| {
         let folder = tempfile::tempdir().unwrap();
@@ -163,7 +165,7 @@ fn what_cannot_be_repeated_is_refused_before_a_phone_is_touched() {
         let run = run.display().to_string();
         let (_, err, code) = place.call(&["trace", "replay", &run, "--device", "virtual"]);
         assert_eq!(code, Some(2), "{err}");
-        assert!(err.starts_with(&format!("thumbwire: cannot repeat the run in {run}: ")), "{err}");
+        assert!(err.starts_with(&format!("thumbwire: cannot replay the run in {run}: ")), "{err}");
         assert!(err.contains(words), "{err}");
     };
     let head = |version: u32| {
@@ -171,22 +173,18 @@ fn what_cannot_be_repeated_is_refused_before_a_phone_is_touched() {
             "{{\"kind\":\"run\",\"trace\":{version},\"program\":\"x\",\"started\":\"2024-03-05T10:00:00Z\"}}\n"
         )
     };
-    check("none", None, "there is no such folder");
-    check("empty", Some(""), "the first line does not tell of a run");
-    check(
-        "calls",
-        Some(&head(VERSION)),
-        "the run has no goal: only runs of an agent can be repeated",
-    );
+    check("none", None, "no such directory");
+    check("empty", Some(""), "the first line is not a run record");
+    check("calls", Some(&head(VERSION)), "the trace has no goal: only agent runs can be replayed");
     check(
         "old",
         Some(&head(3)),
-        &format!("it is a trace of version 3, and version {VERSION} is what can be"),
+        &format!("its trace has version 3; only version {VERSION} can be replayed"),
     );
     check(
         "new",
         Some(&head(99)),
-        &format!("a trace of version 99; this program reads up to {VERSION}"),
+        &format!("unsupported trace version 99; this program reads versions up to {VERSION}"),
     );
     assert!(place.runs().is_empty());
 }

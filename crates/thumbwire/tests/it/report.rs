@@ -1,7 +1,7 @@
-//! The page of a run, made by the program and opened in a browser from the file system: nothing goes over the network, keys move,
-//! both themes and a narrow screen are legible, and a stranger's words do nothing.
+//! The report page of a run, opened in a browser from disk: no network access, keyboard navigation, both themes, narrow
+//! screens, and inert untrusted text.
 //!
-//! `.ci/browser` brings Chromium and Selenium: `THUMBWIRE_PYTHON_BROWSER` names a Python with `selenium`.
+//! `.ci/browser` installs Chromium and Selenium; `THUMBWIRE_PYTHON_BROWSER` is a Python with `selenium`.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use thumbwire::action::{Action, Call, Choice, Outcome, Perform as _, Shape, Target, Typing};
-use thumbwire::mark;
-use thumbwire::session::Session;
-use thumbwire::trace::format::{Carried, Cost, Goal, Judged, Line, Round};
-use thumbwire::trace::{Recorder, Traced};
+use thumbwire_core::action::{
+    Action, AppSelector, Call, Outcome, Perform as _, ScreenshotOptions, Target, TextInput,
+};
+use thumbwire_core::annotate;
+use thumbwire_core::event::ObservedPerform;
+use thumbwire_core::session::Session;
+use thumbwire_core::trace::Recorder;
+use thumbwire_core::trace::format::{
+    AgentStep, CallRecord, GoalStart, JudgementRecord, TraceRecord, UsageRecord,
+};
 use thumbwire_device::AppId;
-use thumbwire_virtual_phone::world::Display;
+use thumbwire_virtual_phone::Display;
 use tokio::time::Instant;
 
 use crate::marks::{marks, session};
@@ -25,12 +30,12 @@ use crate::support::thumbwire;
 
 const MAPS: &str = "com.google.android.apps.maps";
 
-/// Words that would do something on a page that let them.
+/// Text that would run on a page that does not escape it.
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=http://127.0.0.1:9/x onerror=alert(1)>\u{202e}turned\u{7}";
 
-/// A run that is recorded while it happens on the virtual phone; what a mind would say is written here.
+/// Records a run on the virtual phone with scripted thoughts.
 struct Recording {
-    perform: Traced<Session>,
+    perform: ObservedPerform<Session>,
     recorder: Arc<Recorder>,
     rounds: u32,
 }
@@ -40,30 +45,30 @@ impl Recording {
         let started = "2024-03-05T10:00:00Z".to_owned();
         let recorder = Arc::new(Recorder::begin(folder, started.clone()).unwrap());
         let display = Display { width: 1080, height: 2400, density: 420, rotation: 0 };
-        let perform = Traced::new(session(14, display), recorder.clone());
-        let goal = Goal {
+        let perform = ObservedPerform::new(session(14, display), recorder.clone());
+        let goal = GoalStart {
             request: "Search for restaurants on Maps".into(),
             mind: "scripted".into(),
             started,
         };
-        recorder.tell(&Line::Goal(goal)).unwrap();
+        recorder.write_record(&TraceRecord::Goal(goal)).unwrap();
         Self { perform, recorder, rounds: 0 }
     }
 
-    async fn done(&self, action: Action) -> Result<Outcome, thumbwire::action::Failure> {
+    async fn done(&self, action: Action) -> Result<Outcome, thumbwire_core::action::Failure> {
         self.perform.perform(&Call::within(Duration::from_secs(60)), action).await
     }
 
-    /// A round as the agent tells it: the screen with and without marks, the look, then one action.
+    /// Records a step as the agent does: the plain and the annotated screenshot, the snapshot, then one action.
     async fn round(&mut self, thought: &str, function: &str, arguments: Value, action: Action) {
         self.rounds += 1;
         let (began, first) = (Instant::now(), self.recorder.steps() + 1);
-        let asked = Action::Screenshot(Shape::default());
-        let Ok(Outcome::Picture(picture)) = self.done(asked).await else { panic!("no picture") };
-        let asked = Action::Controls { no_older_than: Duration::ZERO };
+        let asked = Action::Screenshot(ScreenshotOptions::default());
+        let Ok(Outcome::Screenshot(picture)) = self.done(asked).await else { panic!("no picture") };
+        let asked = Action::Controls { max_age: Duration::ZERO };
         let Ok(Outcome::Controls(controls)) = self.done(asked).await else { panic!("no controls") };
         let look = format!("{:04}.look.json", self.recorder.steps());
-        let marked = mark::draw(&picture.image, &marks(&controls)).unwrap();
+        let marked = annotate::draw(&picture.image, &marks(&controls)).unwrap();
         let name = |rest: &str| format!("action_step{}{rest}", self.rounds);
         self.recorder.keep(&name(".png"), &picture.image.bytes).unwrap();
         self.recorder.keep(&name("_annotated.png"), &marked.bytes).unwrap();
@@ -82,18 +87,18 @@ impl Recording {
             _ => Vec::new(),
         };
         let message = done.as_ref().err().map(|failure| failure.cause.to_string());
-        let carried = Carried {
+        let carried = CallRecord {
             function: function.into(),
             arguments: arguments.as_object().cloned().unwrap(),
             success: done.is_ok(),
             message: message.clone().unwrap_or_else(|| "done".into()),
             touch,
-            ..Carried::default()
+            ..CallRecord::default()
         };
         let timings = json!({
             "DATA_COLLECTION": 420, "LLM_INTERACTION": 1900, "ACTION_EXECUTION": 130, "MEMORY_UPDATE": 4,
         });
-        let round = Round {
+        let round = AgentStep {
             round: self.rounds,
             at_ms: self.recorder.at_ms(began),
             took_ms: 2454,
@@ -110,45 +115,46 @@ impl Recording {
             plan: vec!["type \"restaurants\"".into(), "read the results".into()],
             actions: vec![carried],
             status: "CONTINUE".into(),
-            spent: Cost {
+            spent: UsageRecord {
                 calls: 1,
                 input_tokens: 2310,
                 cached_tokens: 1100,
                 output_tokens: 84,
                 dollars: Some(0.0041),
-                ..Cost::default()
+                ..UsageRecord::default()
             },
             timings: timings.as_object().cloned().unwrap(),
             failures: message.into_iter().collect(),
             judged: (self.rounds == 4)
-                .then(|| Judged { reached: true, why: "The results show.".into() }),
-            ..Round::default()
+                .then(|| JudgementRecord { reached: true, why: "The results show.".into() }),
+            ..AgentStep::default()
         };
-        self.recorder.tell(&Line::Round(Box::new(round))).unwrap();
+        self.recorder.write_record(&TraceRecord::AgentStep(Box::new(round))).unwrap();
     }
 }
 
-/// The seed's story, with something that fails and a mind that says something hostile.
+/// The story of the UFO MobileAgent strategy, with a failure and a hostile thought.
 async fn recorded(folder: &Path) {
     let mut run = Recording::begin(folder);
     let tap = |text: &str| Action::TapElement(Target::Named { id: None, text: Some(text.into()) });
-    let launch = Action::Launch(Choice::Id(AppId(MAPS.into())));
+    let launch = Action::Launch(AppSelector::Id(AppId(MAPS.into())));
     let thought = "I need to launch Google Maps first.";
     run.round(thought, "launch_app", json!({ "package_name": MAPS }), launch).await;
     let thought = "The search bar is control 1; I tap it.";
     run.round(thought, "click_control", json!({ "control_id": "1" }), tap("Search here")).await;
     run.round(HOSTILE, "click_control", json!({ "control_name": HOSTILE }), tap("no such thing"))
         .await;
-    let typing = Action::Type(Typing { submit: true, ..Typing::of("restaurants") });
+    let typing = Action::Type(TextInput { submit: true, ..TextInput::of("restaurants") });
     let thought = "The field has the focus: I type what is sought.";
     run.round(thought, "type_text", json!({ "text": "restaurants" }), typing).await;
     let thought = "The results are there.";
     run.round(thought, "click_control", json!({ "control_id": "8" }), tap("Open now")).await;
-    let ended = Line::Ended { status: "FINISH".into(), why: "18 places were found.".into() };
-    run.recorder.tell(&ended).unwrap();
+    let ended =
+        TraceRecord::GoalEnd { status: "FINISH".into(), why: "18 places were found.".into() };
+    run.recorder.write_record(&ended).unwrap();
 }
 
-/// The page of a run, made by the program.
+/// Renders the report page of a run.
 fn reported(run: &Path) -> std::path::PathBuf {
     let output = thumbwire().args(["trace", "report"]).arg(run).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -164,7 +170,7 @@ fn browse(python: &str, page: &Path, pictures: &Path, kind: &str) -> Value {
     serde_json::from_str(said.lines().last().unwrap()).unwrap()
 }
 
-/// Kept, for whoever wants to look at the pages.
+/// A folder that is kept, to inspect the pages.
 fn folder(name: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -173,7 +179,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn the_page_of_a_run_is_read_in_a_browser_from_the_file_system() {
+async fn report_page_works_in_a_browser_from_disk() {
     let folder = folder("rounds");
     recorded(&folder).await;
     let page = reported(&folder);
@@ -186,7 +192,7 @@ async fn the_page_of_a_run_is_read_in_a_browser_from_the_file_system() {
 }
 
 #[test]
-fn the_page_of_a_run_without_rounds_tells_its_steps() {
+fn report_page_without_agent_steps_shows_actions() {
     let folder = folder("steps");
     let run = folder.join("demo");
     let output = thumbwire().args(["demo", "--out"]).arg(&run).output().unwrap();
@@ -198,12 +204,12 @@ fn the_page_of_a_run_without_rounds_tells_its_steps() {
 }
 
 #[tokio::test]
-async fn a_run_is_shown_a_line_a_step() {
+async fn trace_show_prints_a_line_per_action() {
     let folder = tempfile::tempdir().unwrap();
     recorded(folder.path()).await;
     let output = thumbwire().args(["trace", "show"]).arg(folder.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    // Times differ from run to run.
+    // Times differ between runs.
     let redacted: Vec<String> = text.lines().map(redact).collect();
     insta::assert_snapshot!("trace_show", redacted.join("\n"));
     let output = thumbwire().args(["trace", "show", "--json"]).arg(folder.path()).output().unwrap();
@@ -214,7 +220,7 @@ async fn a_run_is_shown_a_line_a_step() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A line with its times replaced by a sign.
+/// Replaces the times in a line.
 fn redact(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_time = |at: usize| {

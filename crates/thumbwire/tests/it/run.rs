@@ -1,4 +1,4 @@
-//! `thumbwire run` as a person or a script uses it, with a model that answers out of a file.
+//! `thumbwire run` as used by people and scripts, with a model that replays a file.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use crate::support::thumbwire;
 
-/// The script of the demo: Maps, the search, its results.
+/// The demo's script: Maps, the search, its results.
 pub(crate) const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl");
 pub(crate) const GOAL: &str = "Search for restaurants on Maps";
 
-/// A folder to run in, with a script of its own.
+/// A working folder with its own script.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
@@ -23,7 +23,7 @@ impl Place {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Writes a script of these replies; gives the flag that names it.
+    /// Writes a script of these replies; returns the flag that names it.
     pub(crate) fn script(&self, name: &str, replies: &[Value]) -> String {
         let lines: Vec<String> =
             replies.iter().map(|reply| json!({ "reply": reply }).to_string()).collect();
@@ -42,14 +42,14 @@ impl Place {
         said(&self.command(arguments).output().unwrap())
     }
 
-    /// Runs any verb there.
+    /// Runs any command there.
     pub(crate) fn call(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
         let mut command = thumbwire();
         command.current_dir(self.folder.path()).args(arguments).stdin(Stdio::null());
         said(&command.output().unwrap())
     }
 
-    /// The runs that lie there.
+    /// The runs in the folder.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let logs = self.folder.path().join("logs");
         let mut runs: Vec<PathBuf> =
@@ -87,7 +87,7 @@ pub(crate) fn judged() -> Value {
     json!({ "reached": true, "why": "it is" })
 }
 
-/// Times and the day of the run, which differ from run to run.
+/// Without the times and the date, which differ between runs.
 fn without_times(text: &str) -> String {
     let time = regex_lite::Regex::new(r"(\d+ min )?\d+(\.\d)? (ms|s)\b").unwrap();
     let run = regex_lite::Regex::new(r"run-\d{8}-\d{6}").unwrap();
@@ -96,7 +96,7 @@ fn without_times(text: &str) -> String {
 }
 
 #[test]
-fn a_goal_is_carried_out_and_its_answer_stands_alone_on_standard_output() {
+fn run_prints_only_the_answer_to_stdout() {
     let place = Place::new();
     let model = format!("scripted:{MAPS}");
     let arguments = [GOAL, "--device", "virtual", "--model", &model, "--price", "1.25,10"];
@@ -112,7 +112,7 @@ fn a_goal_is_carried_out_and_its_answer_stands_alone_on_standard_output() {
 }
 
 #[test]
-fn exit_codes_tell_how_a_run_ended() {
+fn exit_code_tells_how_a_run_ended() {
     let place = Place::new();
     let fail = json!({ "thought": "no such app", "status": "FAIL", "result": "there is none" });
     let failing = place.script("fail.jsonl", &[fail]);
@@ -122,25 +122,29 @@ fn exit_codes_tell_how_a_run_ended() {
         assert_eq!(found, Some(code), "{arguments:?}: {err}");
         assert!(err.contains(words), "{arguments:?}: {err}");
     };
-    check(&[], 2, "who shall decide?");
+    check(&[], 2, "no model given");
     check(&["--model", "gpt-5"], 2, "`openai:MODEL`");
     check(&["--model", "scripted:none.jsonl"], 2, "cannot read none.jsonl");
-    check(&["--model", "openai:x", "--key-env", "NOT_SET_AT_ALL"], 2, "NOT_SET_AT_ALL is not set");
+    check(
+        &["--model", "openai:x", "--api-key-env", "NOT_SET_AT_ALL"],
+        2,
+        "NOT_SET_AT_ALL is not set",
+    );
     check(
         &["--model", &failing, "--secret", "PIN"],
         2,
         "set the environment variable THUMBWIRE_SECRET_PIN",
     );
-    check(&["--model", &failing, "--time", "soon"], 2, "say `90s`");
-    check(&["--model", &failing], 3, "no device is chosen");
-    // What could not begin leaves nothing behind.
+    check(&["--model", &failing, "--timeout", "soon"], 2, "such as `90s`");
+    check(&["--model", &failing], 3, "no device selected");
+    // Failed starts leave no folder behind.
     assert!(place.runs().is_empty());
-    check(&["--model", &failing, "--device", "virtual"], 1, "FAIL  1 round");
-    check(&["--model", &long, "--device", "virtual", "--steps", "1"], 4, "1 round");
+    check(&["--model", &failing, "--device", "virtual"], 1, "FAIL  1 step");
+    check(&["--model", &long, "--device", "virtual", "--max-steps", "1"], 4, "1 step");
 }
 
 #[test]
-fn what_happens_is_told_to_programs_in_json_lines() {
+fn json_flag_prints_events_as_lines() {
     let place = Place::new();
     let model = place.script("short.jsonl", &[launch(), finish(), judged()]);
     let (out, err, code) = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--json"]);
@@ -151,13 +155,13 @@ fn what_happens_is_told_to_programs_in_json_lines() {
     assert_eq!(last["result"], "Maps is\nopen\u{1b}[2J");
     let did = lines.iter().find(|line| line["event"] == "did").unwrap();
     assert_eq!((&did["function"], &did["success"]), (&json!("launch_app"), &json!(true)));
-    // Only what was bounded is a budget.
+    // Only limited quantities are budgets.
     let state = lines.iter().find(|line| line["event"] == "state").unwrap();
-    assert_eq!(state["left"], "49 of 50 rounds");
+    assert_eq!(state["left"], "49 of 50 steps");
 }
 
 #[test]
-fn only_the_answer_is_shown_where_that_is_wanted_and_it_moves_no_cursor() {
+fn quiet_run_prints_a_sanitized_answer() {
     let place = Place::new();
     let model = place.script("short.jsonl", &[launch(), finish(), judged()]);
     let said = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--quiet"]);
@@ -166,7 +170,7 @@ fn only_the_answer_is_shown_where_that_is_wanted_and_it_moves_no_cursor() {
 
 #[cfg(unix)]
 #[test]
-fn a_run_that_is_interrupted_ends_whole_and_can_be_gone_on_with() {
+fn interrupted_run_can_be_resumed() {
     let place = Place::new();
     let model = place.script("long.jsonl", &[launch(), wait(30.0)]);
     let mut command = place.command(&[GOAL, "--device", "virtual", "--model", &model]);
@@ -187,7 +191,7 @@ fn a_run_that_is_interrupted_ends_whole_and_can_be_gone_on_with() {
     let [run] = place.runs().try_into().unwrap();
     assert_eq!(last_line(&run)["status"], "CONTINUE");
     let name = format!("logs/{}", run.file_name().unwrap().to_str().unwrap());
-    let command = rest.iter().find_map(|line| line.strip_prefix("Go on with: ")).unwrap();
+    let command = rest.iter().find_map(|line| line.strip_prefix("Resume with: ")).unwrap();
     assert_eq!(
         command,
         format!("thumbwire run '{GOAL}' --device virtual --model {model} --resume {name}")
@@ -197,14 +201,14 @@ fn a_run_that_is_interrupted_ends_whole_and_can_be_gone_on_with() {
     let (out, err, code) = place.run(&arguments);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("Maps is") && err.starts_with(GOAL), "{err}");
-    assert!(err.contains("Goes on after round"), "{err}");
+    assert!(err.contains("Resuming after step"), "{err}");
     assert_eq!(place.runs().len(), 1);
     let (_, err, code) = place.run(&arguments);
-    assert!(code == Some(2) && err.contains("it is finished"), "{err}");
+    assert!(code == Some(2) && err.contains("already finished"), "{err}");
 }
 
 #[test]
-fn the_phases_are_explained_without_a_phone_or_a_model() {
+fn explain_needs_no_phone_or_model() {
     let (out, _, code) = Place::new().run(&["--explain"]);
     assert_eq!(code, Some(0));
     assert!(out.contains("1. DATA_COLLECTION") && out.contains("4. MEMORY_UPDATE"), "{out}");

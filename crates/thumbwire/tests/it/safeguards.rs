@@ -1,4 +1,4 @@
-//! What looks after a run, each safeguard on and off, on a virtual phone on which things go wrong.
+//! The safeguards of a run, each enabled and disabled, on a virtual phone with faults.
 
 use std::fs;
 use std::path::Path;
@@ -6,22 +6,23 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::json;
-use thumbwire::action::{Ask, Call};
-use thumbwire::agent::{
-    Agent, Budgets, Confirm, ControlRow, Decision, Doing, Ended, Memory, Options, Safeguards,
-    Secrets, Sight, Status, Stopped, Vault,
+use thumbwire_agent::{
+    Agent, AgentOptions, AgentStatus, Budgets, ConfirmMode, ControlRow, Decision, FunctionCall,
+    Memory, Observation, RedactedPerform, RunResult, Safeguards, StopReason, Vault,
 };
-use thumbwire::trace::{Recorder, Traced};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::action::{AskUser, Call};
+use thumbwire_core::event::ObservedPerform;
+use thumbwire_core::trace::Recorder;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::agent::{Script, Step, an_hour, clicks, does, id_of, options, says, session, step};
 
-/// Carries out a script on a phone with these faults, and gives what the mind was shown.
+/// Runs a script on a phone with these faults, and returns the observations.
 async fn run(
     faults: &[&str],
     steps: Vec<Step>,
-    with: Options,
-) -> (Ended, Vec<Sight>, VirtualPhone) {
+    with: AgentOptions,
+) -> (RunResult, Vec<Observation>, VirtualPhone) {
     let phone = VirtualPhone::new(Setup::default());
     faults.iter().for_each(|rule| phone.add_fault(rule.parse().unwrap()));
     let mind = Script::of(steps);
@@ -30,7 +31,7 @@ async fn run(
     (ended, mind.seen(), phone)
 }
 
-fn without(change: fn(&mut Safeguards)) -> Options {
+fn without(change: fn(&mut Safeguards)) -> AgentOptions {
     let mut options = options();
     change(&mut options.safeguards);
     options
@@ -41,62 +42,62 @@ fn launch(app: &'static str) -> Step {
 }
 
 fn done() -> Step {
-    says(Status::Finish, "done")
+    says(AgentStatus::Finish, "done")
 }
 
-fn shows(sight: &Sight, name: &str) -> bool {
+fn shows(sight: &Observation, name: &str) -> bool {
     sight.current_controls.iter().any(|row| row.name == name)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tap_that_changes_nothing_is_told_and_a_picture_offered() {
+async fn ineffective_tap_is_reported_with_a_screenshot() {
     let steps = || vec![launch("Members"), clicks("Sign in"), done()];
     let (_, seen, _) = run(&[], steps(), options()).await;
     assert!(
-        seen[2].observations[0].starts_with("Nothing on the screen changed after the tap"),
+        seen[2].feedback[0].starts_with("Nothing on the screen changed after the tap"),
         "{:?}",
-        seen[2].observations
+        seen[2].feedback
     );
     assert!(seen[2].doubt.as_deref().unwrap().contains("changed nothing"));
     let (_, seen, _) = run(&[], steps(), without(|it| it.verification = false)).await;
-    assert_eq!((seen[2].observations.len(), &seen[2].doubt), (0, &None));
+    assert_eq!((seen[2].feedback.len(), &seen[2].doubt), (0, &None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_app_that_does_not_answer_is_waited_for() {
+async fn unresponsive_app_is_waited_for() {
     let steps = || vec![launch("Members"), clicks("Email"), done()];
     let fault = ["anr:times=1"];
     let (_, seen, _) = run(&fault, steps(), options()).await;
     assert!(shows(&seen[2], "Sign in"), "{:?}", seen[2].current_controls);
-    assert!(seen[2].observations[0].contains("it was waited for"), "{:?}", seen[2].observations);
+    assert!(
+        seen[2].feedback[0].contains("after a wait it responds again"),
+        "{:?}",
+        seen[2].feedback
+    );
     let (_, seen, _) = run(&fault, steps(), without(|it| it.repair = false)).await;
     assert!(!shows(&seen[2], "Sign in"));
-    assert!(
-        seen[2].observations[0].starts_with("An app does not answer"),
-        "{:?}",
-        seen[2].observations
-    );
+    assert!(seen[2].feedback[0].starts_with("An app is not responding"), "{:?}", seen[2].feedback);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_app_that_crashed_is_told() {
+async fn crashed_app_is_reported() {
     let steps = || vec![launch("Members"), clicks("Email"), done()];
     let (_, seen, _) = run(&["app-crash:times=1"], steps(), options()).await;
-    let told = seen[2].observations.join(" ");
+    let told = seen[2].feedback.join(" ");
     assert!(told.contains("crashed"), "{told} {:?}", seen[2].current_controls);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_alert_of_the_system_is_told_with_its_buttons() {
+async fn system_alert_is_reported_with_its_buttons() {
     let steps = || vec![launch("Members"), step("wait", json!({ "seconds": 1 })), done()];
     let (_, seen, _) = run(&["popup:times=1,after=1"], steps(), options()).await;
-    let told: Vec<&String> = seen.iter().flat_map(|sight| &sight.observations).collect();
-    assert!(told.iter().any(|it| it.starts_with("A window of the system")), "{told:?}");
+    let told: Vec<&String> = seen.iter().flat_map(|sight| &sight.feedback).collect();
+    assert!(told.iter().any(|it| it.starts_with("A system window")), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_keyboard_that_comes_over_the_target_is_hidden() {
-    // Far enough down for a key to lie there.
+async fn keyboard_over_the_target_is_hidden() {
+    // Low enough to be under a key.
     let low: fn() -> Step = || {
         Box::new(|sight| {
             let far = |row: &ControlRow| (row.rect[1].midpoint(row.rect[3]) - 1800).abs();
@@ -110,28 +111,21 @@ async fn a_keyboard_that_comes_over_the_target_is_hidden() {
         })
     };
     let steps = || vec![launch("Shop"), low(), done()];
-    let is_list = |sight: &Sight| sight.current_controls.iter().any(|row| row.kind == "EditText");
-    // The first dump is of the home screen, the second is looked at after the launch; behind the third the mind decides.
+    let is_list =
+        |sight: &Observation| sight.current_controls.iter().any(|row| row.kind == "EditText");
+    // The first dump is of the home screen, the second follows the launch; the policy decides after the third.
     let fault = ["keyboard:times=1,after=1"];
     let (_, seen, phone) = run(&fault, steps(), options()).await;
-    assert_eq!(phone.strikes().len(), 1, "{:?}", phone.strikes());
-    assert!(!is_list(&seen[2]), "{:?} {:?}", seen[2].observations, seen[2].current_controls);
-    assert!(
-        seen[2].observations[0].starts_with("The keyboard lay over"),
-        "{:?}",
-        seen[2].observations
-    );
+    assert_eq!(phone.injections().len(), 1, "{:?}", phone.injections());
+    assert!(!is_list(&seen[2]), "{:?} {:?}", seen[2].feedback, seen[2].current_controls);
+    assert!(seen[2].feedback[0].starts_with("The keyboard covered"), "{:?}", seen[2].feedback);
     let (_, seen, _) = run(&fault, steps(), without(|it| it.repair = false)).await;
     assert!(is_list(&seen[2]), "{:?}", seen[2].current_controls);
-    assert!(
-        seen[2].observations[0].starts_with("The keyboard lies over"),
-        "{:?}",
-        seen[2].observations
-    );
+    assert!(seen[2].feedback[0].starts_with("The keyboard covers"), "{:?}", seen[2].feedback);
 }
 
 #[tokio::test(start_paused = true)]
-async fn going_round_in_circles_ends_the_run_and_without_the_safeguard_the_budget_does() {
+async fn loop_ends_the_run_before_the_budget() {
     let steps = || {
         let mut steps = vec![launch("Members")];
         steps.extend((0..12).map(|_| clicks("Sign in")));
@@ -139,35 +133,31 @@ async fn going_round_in_circles_ends_the_run_and_without_the_safeguard_the_budge
     };
     let budgets = Budgets { rounds: 12, ..Budgets::default() };
     let (ended, seen, _) =
-        run(&[], steps(), Options { budgets: budgets.clone(), ..options() }).await;
+        run(&[], steps(), AgentOptions { budgets: budgets.clone(), ..options() }).await;
     assert_eq!(
         (ended.status, ended.stopped, ended.rounds),
-        (Status::Fail, Some(Stopped::Loop), 11)
+        (AgentStatus::Fail, Some(StopReason::Loop), 11)
     );
-    assert!(
-        seen[4].observations.iter().any(|it| it.contains("round in circles")),
-        "{:?}",
-        seen[4].observations
-    );
-    assert!(seen[3].observations.iter().all(|it| !it.contains("round in circles")));
+    assert!(seen[4].feedback.iter().any(|it| it.contains("in a loop")), "{:?}", seen[4].feedback);
+    assert!(seen[3].feedback.iter().all(|it| !it.contains("in a loop")));
     let (ended, ..) =
-        run(&[], steps(), Options { budgets, ..without(|it| it.loops = false) }).await;
+        run(&[], steps(), AgentOptions { budgets, ..without(|it| it.loops = false) }).await;
     assert_eq!(
         (ended.status, ended.stopped, ended.rounds),
-        (Status::Continue, Some(Stopped::Budget), 12)
+        (AgentStatus::Continue, Some(StopReason::Budget), 12)
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_ends_before_the_round_that_would_go_beyond_its_tokens() {
+async fn run_ends_before_exceeding_its_tokens() {
     let budgets = Budgets { tokens: Some(250), ..Budgets::default() };
     let steps = (0..9).map(|_| step("wait", json!({ "seconds": 1 }))).collect();
-    let (ended, seen, _) = run(&[], steps, Options { budgets, ..options() }).await;
-    assert_eq!((ended.stopped, ended.rounds), (Some(Stopped::Budget), 2), "{ended:?}");
+    let (ended, seen, _) = run(&[], steps, AgentOptions { budgets, ..options() }).await;
+    assert_eq!((ended.stopped, ended.rounds), (Some(StopReason::Budget), 2), "{ended:?}");
     assert!(seen[1].left.contains("140 of 250 tokens"), "{}", seen[1].left);
 }
 
-/// A click on the button of this name, which a headline has too.
+/// Clicks the button with this name, which a heading has too.
 fn presses(name: &'static str) -> Step {
     Box::new(move |sight| {
         let id = id_of(sight, |row| row.name == name && row.kind == "Button");
@@ -181,7 +171,7 @@ fn both_fields(first: &'static str, second: &'static str) -> Step {
         let fields = sight.current_controls.iter().filter(|row| row.kind == "EditText");
         let typing = |(row, text): (&ControlRow, &str)| {
             let arguments = json!({ "text": text, "control_id": row.id, "control_name": row.name });
-            Doing {
+            FunctionCall {
                 function: "type_text".into(),
                 arguments: arguments.as_object().cloned().unwrap(),
             }
@@ -194,7 +184,7 @@ fn both_fields(first: &'static str, second: &'static str) -> Step {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_second_action_of_a_reply_finds_its_control_again() {
+async fn second_action_of_a_reply_finds_its_control_again() {
     let steps = || {
         vec![
             launch("Members"),
@@ -204,23 +194,23 @@ async fn the_second_action_of_a_reply_finds_its_control_again() {
         ]
     };
     let (_, seen, _) = run(&[], steps(), options()).await;
-    assert!(shows(&seen[3], "Sign out"), "{:?} {:?}", seen[3].observations, seen[2].observations);
+    assert!(shows(&seen[3], "Sign out"), "{:?} {:?}", seen[3].feedback, seen[2].feedback);
     let (_, seen, _) =
         run(&[], steps(), without(|it| (it.verification, it.repair) = (false, false))).await;
-    assert!(shows(&seen[3], "Sign out"), "{:?}", seen[2].observations);
+    assert!(shows(&seen[3], "Sign out"), "{:?}", seen[2].feedback);
 }
 
-/// Answers each question so, and keeps it.
+/// Gives the same answer to each question, and records it.
 struct Person(&'static str, Mutex<Vec<String>>);
 
 #[async_trait]
-impl Ask for Person {
+impl AskUser for Person {
     async fn ask(&self, question: &str) -> Option<String> {
         self.1.lock().unwrap().push(question.into());
         Some(self.0.into())
     }
 
-    async fn ask_unseen(&self, question: &str) -> Option<String> {
+    async fn ask_secret(&self, question: &str) -> Option<String> {
         self.ask(question).await
     }
 }
@@ -231,12 +221,12 @@ fn with_person(answer: &'static str) -> (Call, Arc<Person>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_risky_act_is_asked_about_and_not_done_where_the_person_says_no() {
+async fn risky_action_needs_confirmation() {
     for (confirm, answer, asked, sent) in [
-        (Confirm::Risky, "no", 1, false),
-        (Confirm::Risky, "yes", 1, true),
-        (Confirm::Never, "no", 0, true),
-        (Confirm::Always, "yes", 3, true),
+        (ConfirmMode::Risky, "no", 1, false),
+        (ConfirmMode::Risky, "yes", 1, true),
+        (ConfirmMode::Never, "no", 0, true),
+        (ConfirmMode::Always, "yes", 3, true),
     ] {
         let phone = VirtualPhone::new(Setup::default());
         let mind = Script::of(vec![
@@ -245,8 +235,8 @@ async fn a_risky_act_is_asked_about_and_not_done_where_the_person_says_no() {
             clicks("Send link"),
             done(),
         ]);
-        let agent =
-            Agent::new(mind.clone(), Arc::new(session(&phone)), options()).confirming(confirm);
+        let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options())
+            .with_confirm_mode(confirm);
         let (call, person) = with_person(answer);
         agent.run(&call, "a test", Memory::default()).await;
         let questions = person.1.lock().unwrap().clone();
@@ -259,11 +249,11 @@ async fn a_risky_act_is_asked_about_and_not_done_where_the_person_says_no() {
         }
         let last = mind.seen().pop().unwrap();
         assert_eq!(!shows(&last, "Send link"), sent, "{confirm:?} {answer}");
-        assert_eq!(last.observations.iter().any(|it| it.contains("the person said no")), !sent);
+        assert_eq!(last.feedback.iter().any(|it| it.contains("the user said no")), !sent);
     }
 }
 
-/// Every file of a run's folder that holds the words, by name.
+/// Names of all files in a run's folder that contain the text.
 fn holding(folder: &Path, words: &str) -> Vec<String> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let holds = |file: &std::path::PathBuf| {
@@ -273,15 +263,18 @@ fn holding(folder: &Path, words: &str) -> Vec<String> {
     files.filter(holds).map(|file| file.display().to_string()).collect()
 }
 
-/// The value stands on the screen of the phone, in a note's title and in the list of notes, and nowhere in the run's folder.
+/// The value is on the phone's screen, in a note's title and in the list of notes, and nowhere in the run's folder.
 #[tokio::test(start_paused = true)]
-async fn a_secret_is_typed_and_told_to_nobody() {
+async fn secret_is_typed_and_never_recorded() {
     const VALUE: &str = "Tr0ub4dor & <three>";
     let folder = tempfile::tempdir().unwrap();
     let recorder = Arc::new(Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap());
     let phone = VirtualPhone::new(Setup::default());
     let vault = Arc::new(Vault::default());
-    let perform = Traced::new(Secrets::new(session(&phone), vault.clone()), recorder.clone());
+    let perform = ObservedPerform::new(
+        RedactedPerform::new(session(&phone), vault.clone()),
+        recorder.clone(),
+    );
     let mind = Script::of(vec![
         step("ask", json!({ "question": "The password?", "secret": "PASSWORD" })),
         launch("Notes"),
@@ -299,29 +292,29 @@ async fn a_secret_is_typed_and_told_to_nobody() {
         done(),
     ]);
     let agent = Agent::new(mind.clone(), Arc::new(perform), options())
-        .with_story(recorder)
-        .with_vault(vault);
+        .with_trace(recorder)
+        .with_secrets(vault);
     let (call, _) = with_person(VALUE);
     let ended = agent.run(&call, "keep my password", Memory::default()).await;
-    assert_eq!(ended.status, Status::Finish, "{ended:?}");
+    assert_eq!(ended.status, AgentStatus::Finish, "{ended:?}");
 
     let seen = mind.seen();
     assert!(seen.iter().any(|sight| shows(sight, "{{PASSWORD}}")), "{:?}", seen.last());
     assert!(!format!("{seen:?}").contains("Tr0ub4dor"));
     assert_eq!(holding(folder.path(), "tr0ub4dor"), [""; 0]);
-    assert!(!holding(folder.path(), "{{password}}").is_empty(), "the story tells its name");
+    assert!(!holding(folder.path(), "{{password}}").is_empty(), "the trace contains its name");
     let notes = phone.world(|world| {
         world
-            .kept("com.android.notes")
+            .preferences("com.android.notes")
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect::<Vec<_>>()
     });
     assert!(notes.iter().any(|(_, value)| value == VALUE), "{notes:?}");
-    // Where the list of notes shows the title, the picture does not.
+    // The screenshot is omitted while the list of notes shows the title.
     let last = seen.last().unwrap();
     let row = last.current_controls.iter().find(|row| row.name == "{{PASSWORD}}").unwrap();
-    let pixels = thumbwire_device::picture::Pixels::read(last.clean.as_ref().unwrap()).unwrap();
+    let pixels = thumbwire_device::image::Pixels::read(last.clean.as_ref().unwrap()).unwrap();
     let [left, top, right, bottom] = row.rect.map(|edge| usize::try_from(edge).unwrap());
     let width = usize::try_from(pixels.size().width).unwrap();
     let grey = |x: usize, y: usize| pixels.rgb()[(y * width + x) * 3..][..3] == [64, 64, 64];

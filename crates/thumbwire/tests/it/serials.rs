@@ -1,28 +1,32 @@
-//! Phones by whatever an adb server calls them: serials with spaces and colons, one serial for several phones, none at all;
-//! and callers' ids that name nothing.
+//! Phones by the serials of an adb server: with spaces and colons, shared by several phones, or missing; and ids that
+//! name nothing.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use thumbwire::action::{Action, Call, Outcome, Perform as _};
-use thumbwire::session::{Phones, Session};
-use thumbwire_adb::{AdbServer, Direct, Transport as _};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_adb::{AdbServer, DirectTransport, Transport as _};
+use thumbwire_core::action::{Action, Call, Outcome, Perform as _};
+use thumbwire_core::providers::DeviceProviders;
+use thumbwire_core::session::Session;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::wire::hostile_strings;
 
-/// An adb server that knows these phones. Requests are framed as in AOSP's `SERVICES.TXT`; each phone is chosen by the
-/// words of its own, `transport:SERIAL` or `transport-id:N`.
+/// An adb server that knows these phones. Requests are framed as in AOSP's `SERVICES.TXT`; each phone is selected by
+/// its own request, `transport:SERIAL` or `transport-id:N`.
 struct Server {
     list: String,
-    phones: Vec<(&'static str, Direct)>,
+    phones: Vec<(&'static str, DirectTransport)>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Server {
-    async fn start(list: String, phones: Vec<(&'static str, Direct)>) -> (Arc<Self>, AdbServer) {
+    async fn start(
+        list: String,
+        phones: Vec<(&'static str, DirectTransport)>,
+    ) -> (Arc<Self>, AdbServer) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let server = Arc::new(Self { list, phones, asked: Mutex::default() });
@@ -91,7 +95,7 @@ async fn ids(session: &Session) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn phones_with_odd_serials_are_listed_chosen_and_driven() {
+async fn phones_with_unusual_serials_work() {
     let names = [
         "transport:My Phone (2)",
         "transport:it's \"a\"; b",
@@ -102,22 +106,24 @@ async fn phones_with_odd_serials_are_listed_chosen_and_driven() {
     let list = serials.map(|serial| format!("{serial:<22} device usb:1-1 model:Odd\n")).concat();
     let phones = names.map(|name| {
         let phone = VirtualPhone::new(Setup::default());
-        (name, Direct::over(phone.in_memory()))
+        (name, DirectTransport::from_io(phone.in_memory()))
     });
     let (_server, address) = Server::start(list, phones.into()).await;
-    let session = Session::new(Phones::new(address), None);
+    let session = Session::new(DeviceProviders::adb(address), None);
     assert_eq!(ids(&session).await, serials);
     for serial in serials {
-        let choose = Action::UseDevice { device: serial.to_owned(), platform: None };
-        let Outcome::Using(identity) = ask(&session, serial, choose).await else { panic!() };
+        let choose = Action::SelectDevice { device: serial.to_owned(), platform: None };
+        let Outcome::DeviceSelected(identity) = ask(&session, serial, choose).await else {
+            panic!()
+        };
         assert_eq!(identity.id, serial);
-        let Outcome::Look(look) = ask(&session, serial, Action::LOOK).await else { panic!() };
-        assert!(!look.controls.is_empty());
+        let Outcome::Snapshot(look) = ask(&session, serial, Action::LOOK).await else { panic!() };
+        assert!(!look.refs.is_empty());
     }
 }
 
 #[tokio::test]
-async fn phones_that_share_a_serial_or_have_none_are_told_apart_by_their_number() {
+async fn shared_or_missing_serials_use_transport_ids() {
     let list = "\
 0123456789ABCDEF       device usb:1-1 model:A transport_id:3
 0123456789ABCDEF       device usb:1-2 model:B transport_id:4
@@ -126,9 +132,10 @@ alone                  device usb:1-4 model:D transport_id:6
 ";
     let names = ["transport-id:3", "transport-id:4", "transport-id:5", "transport:alone"];
     let held = names.map(|name| (name, VirtualPhone::new(Setup::default())));
-    let phones = held.iter().map(|(name, phone)| (*name, Direct::over(phone.in_memory())));
+    let phones =
+        held.iter().map(|(name, phone)| (*name, DirectTransport::from_io(phone.in_memory())));
     let (_server, address) = Server::start(list.into(), phones.collect()).await;
-    let session = Session::new(Phones::new(address), None);
+    let session = Session::new(DeviceProviders::adb(address), None);
     let expected = ["transport_id=3", "transport_id=4", "transport_id=5", "alone"];
     assert_eq!(ids(&session).await, expected);
     for (id, (_, phone)) in expected.iter().zip(&held) {
@@ -138,20 +145,19 @@ alone                  device usb:1-4 model:D transport_id:6
     }
 }
 
-/// The parameter `device` of every tool, and `device_id`: a name that is no phone's goes nowhere, neither into a request
-/// to the adb server nor to a phone.
+/// The parameter `device` of every tool, and `device_id`: an invalid name reaches neither the adb server nor a phone.
 #[tokio::test]
-async fn no_name_of_a_phone_that_is_none_goes_anywhere() {
+async fn invalid_phone_name_is_sent_nowhere() {
     let phone = VirtualPhone::new(Setup::default());
-    let there = vec![("transport:abc", Direct::over(phone.in_memory()))];
+    let there = vec![("transport:abc", DirectTransport::from_io(phone.in_memory()))];
     let (server, address) = Server::start("abc\tdevice\n".into(), there).await;
-    let session = Session::new(Phones::new(address), None);
-    let surface = thumbwire::surface::mobile::surface();
+    let session = Session::new(DeviceProviders::adb(address), None);
+    let surface = thumbwire_core::toolset::mobile::surface();
     let required = serde_json::json!({
         "platform": "android", "bundle_id": "a", "text": "t", "x": 1, "y": 1, "start_x": 1, "start_y": 1, "end_x": 1,
         "end_y": 1, "direction": "up", "key": "home", "orientation": "portrait",
     });
-    // Blanks are as good as nothing: whoever sends them names no phone.
+    // Whitespace counts as empty: it names no phone.
     let named = |string: &String| !string.trim().is_empty();
     let strings: Vec<_> = hostile_strings().into_iter().filter(named).collect();
     assert!(strings.len() >= 500);
@@ -176,7 +182,7 @@ async fn no_name_of_a_phone_that_is_none_goes_anywhere() {
             assert!(reply.is_error, "{} {string:?}: {reply:?}", tool.name);
         }
     }
-    assert_eq!(tools, surface.tools.len() - 1, "all but the list of devices");
+    assert_eq!(tools, surface.tools.len() - 1, "all but the device list");
     assert!(phone.commands().is_empty());
     let asked = server.asked.lock().unwrap();
     assert!(asked.len() > strings.len() && asked.iter().all(|request| request == "host:devices-l"));

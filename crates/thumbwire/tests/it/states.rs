@@ -1,17 +1,18 @@
-//! Phones that an adb server lists and that cannot be driven: each state has its next move.
+//! Phones that an adb server lists but that cannot be used: each state has its next step.
 
 use std::time::Duration;
 
-use thumbwire::action::{Action, Call, Cause, Perform as _};
-use thumbwire::session::{Phones, Session};
-use thumbwire::surface::Content;
-use thumbwire::surface::mobile::words;
 use thumbwire_adb::AdbServer;
-use thumbwire_device::{Acted, Key};
+use thumbwire_core::action::{Action, Call, Cause, Perform as _};
+use thumbwire_core::providers::DeviceProviders;
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::Content;
+use thumbwire_core::toolset::mobile::failure_text;
+use thumbwire_device::{Key, SideEffect};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// An adb server that knows nothing but this list.
+/// An adb server that knows only this list.
 async fn server(list: String) -> AdbServer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -28,15 +29,15 @@ async fn server(list: String) -> AdbServer {
 }
 
 async fn refusal(list: &str, device: Option<&str>) -> (Cause, String) {
-    let session = Session::new(Phones::new(server(list.to_owned()).await), None);
+    let session = Session::new(DeviceProviders::adb(server(list.to_owned()).await), None);
     let call = Call::within(Duration::from_secs(10)).on(device.map(str::to_owned));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
-    assert_eq!(failure.acted, Acted::No);
-    (failure.cause.clone(), words(&failure))
+    assert_eq!(failure.side_effect, SideEffect::None);
+    (failure.cause.clone(), failure_text(&failure))
 }
 
 #[tokio::test]
-async fn each_state_of_a_listed_phone_tells_its_next_move() {
+async fn each_phone_state_has_its_next_step() {
     // The words of adb's `ConnectionState`; the sentence is a capture (`shell/devices/no-permissions_udev.txt`).
     let states = [
         "offline",
@@ -61,10 +62,10 @@ async fn each_state_of_a_listed_phone_tells_its_next_move() {
 }
 
 #[tokio::test]
-async fn a_list_says_beside_each_phone_that_cannot_be_driven_what_brings_it_back() {
+async fn device_list_says_how_to_recover_each_phone() {
     let list = "a\tdevice\nb\toffline\nc\tunauthorized\n";
-    let session = Session::new(Phones::new(server(list.into()).await), None);
-    let surface = thumbwire::surface::mobile::surface();
+    let session = Session::new(DeviceProviders::adb(server(list.into()).await), None);
+    let surface = thumbwire_core::toolset::mobile::surface();
     let tool = surface.tools.iter().find(|tool| tool.name == "mobile_list_devices").unwrap();
     let call = Call::within(Duration::from_secs(10));
     let reply = surface.answer(tool, serde_json::Map::new(), call, &session).await;
@@ -77,7 +78,7 @@ async fn a_list_says_beside_each_phone_that_cannot_be_driven_what_brings_it_back
 }
 
 #[tokio::test]
-async fn the_only_phone_is_spoken_of_though_nobody_named_it() {
+async fn only_phone_is_named_in_the_error() {
     let (cause, _) = refusal("eb9f484b\toffline\n", None).await;
     let expected = Cause::DeviceNotReady { device: "eb9f484b".into(), state: "offline".into() };
     assert_eq!(cause, expected);

@@ -1,4 +1,4 @@
-//! The whole program as an MCP client meets it: started as a process, spoken to in JSON lines.
+//! The whole program as seen by an MCP client: a process that speaks JSON lines.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const VIRTUAL: &[&str] = &["--device", "virtual"];
 
 #[test]
-fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
+fn tool_list_is_the_same_in_every_revision() {
     let mut lists = Vec::new();
     for revision in ["2024-11-05", "2025-06-18", "2025-11-25"] {
         let mut server = McpProcess::start(VIRTUAL);
@@ -18,7 +18,7 @@ fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
         assert_eq!(hello["serverInfo"]["name"], "thumbwire");
         lists.push(server.request("tools/list", json!({}))["result"]["tools"].clone());
     }
-    // Revision 2026-07-28 shakes no hands: each request carries what it needs.
+    // Revision 2026-07-28 has no handshake: each request carries what it needs.
     let mut server = McpProcess::start(VIRTUAL);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -32,7 +32,7 @@ fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
 
     assert!(lists.iter().all(|list| *list == lists[0]), "{lists:#?}");
     insta::assert_json_snapshot!("mobile_tools_list", lists[0]);
-    // Clients drop whole lists for one name of another form.
+    // Clients drop the whole list because of one invalid name.
     for tool in lists[0].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
         let fits = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
@@ -41,11 +41,11 @@ fn the_tool_list_is_the_documents_and_the_same_in_every_revision() {
 }
 
 #[test]
-fn schemas_are_the_seeds_letter_for_letter_but_for_the_device() {
+fn schemas_match_the_specification_except_for_device() {
     let seed: Vec<Value> =
-        serde_json::from_str(include_str!("../../src/surface/mobile/tools.json")).unwrap();
+        serde_json::from_str(include_str!("../../../core/src/toolset/mobile/tools.json")).unwrap();
     let own: Vec<Value> =
-        serde_json::from_str(include_str!("../../src/surface/mobile/own.json")).unwrap();
+        serde_json::from_str(include_str!("../../../core/src/toolset/mobile/own.json")).unwrap();
     let is_ours = |tool: &&Value| own.iter().any(|own| own["name"] == tool["name"]);
     let mut server = McpProcess::connected(VIRTUAL);
     let list = server.request("tools/list", json!({}))["result"]["tools"].clone();
@@ -53,13 +53,13 @@ fn schemas_are_the_seeds_letter_for_letter_but_for_the_device() {
         let document = seed.iter().find(|document| document["name"] == tool["name"]).unwrap();
         let mut schema = tool["inputSchema"].clone();
         schema["properties"].as_object_mut().unwrap().shift_remove("device");
-        // As text, so that the order of the keys counts too.
+        // As text, so that the order of keys counts too.
         assert_eq!(schema.to_string(), document["inputSchema"].to_string());
         assert_eq!(tool["description"], document["description"]);
     }
 }
 
-/// A picture's data is replaced by what it is.
+/// Replaces image data by a description.
 fn redacted(mut result: Value) -> Value {
     for part in result["content"].as_array_mut().unwrap() {
         if let Some(data) = part.get_mut("data") {
@@ -72,7 +72,7 @@ fn redacted(mut result: Value) -> Value {
 }
 
 #[test]
-fn each_tool_answers_as_recorded() {
+fn every_tool_matches_its_golden() {
     let mut server = McpProcess::connected(VIRTUAL);
     let story = [
         ("mobile_list_devices", json!({})),
@@ -111,11 +111,11 @@ fn each_tool_answers_as_recorded() {
         let result = redacted(server.call(tool, arguments.clone()));
         insta::assert_json_snapshot!(format!("reply_{:02}_{tool}", i + 1), result);
     }
-    assert_eq!(server.close(), Some(0), "the server ends when its client leaves");
+    assert_eq!(server.close(), Some(0), "the server ends when its client disconnects");
 }
 
 #[test]
-fn each_failure_is_a_result_that_tells_the_next_move() {
+fn every_failure_names_the_next_step() {
     let mut server = McpProcess::connected(VIRTUAL);
     let mistakes = [
         ("mobile_launch_app", json!({ "bundle_id": "com.example.nope" })),
@@ -165,7 +165,7 @@ fn each_failure_is_a_result_that_tells_the_next_move() {
 }
 
 #[test]
-fn what_a_client_leaves_open_with_null_or_nothing_counts_as_left_away() {
+fn null_or_empty_arguments_count_as_omitted() {
     let mut server = McpProcess::connected(VIRTUAL);
     for open in [Value::Null, json!(""), json!(" ")] {
         let result = server.call("mobile_get_accessibility_tree", json!({ "device": open }));
@@ -178,11 +178,11 @@ fn what_a_client_leaves_open_with_null_or_nothing_counts_as_left_away() {
     assert!(words.contains("`x` must be a number, not null"), "{words}");
     let empty = json!({ "device_id": " ", "platform": "android" });
     let words = server.say("mobile_use_device", empty);
-    assert!(words.starts_with("Invalid argument: `device_id` is empty"), "{words}");
+    assert!(words.starts_with("Invalid argument: `device_id` must not be empty"), "{words}");
 }
 
 #[test]
-fn an_unknown_tool_and_a_broken_line_do_not_end_the_server() {
+fn server_survives_unknown_tools_and_broken_lines() {
     let mut server = McpProcess::connected(VIRTUAL);
     let answer = server.request("tools/call", json!({ "name": "nope", "arguments": {} }));
     assert_eq!(answer["error"]["message"], "Unknown tool: nope");
@@ -192,7 +192,7 @@ fn an_unknown_tool_and_a_broken_line_do_not_end_the_server() {
 }
 
 #[test]
-fn a_client_that_begins_with_something_else_is_told_on_standard_error() {
+fn missing_handshake_is_reported_on_stderr() {
     let said = |input: &str| {
         let mut command = crate::support::thumbwire();
         let piped = command.arg("serve").stdin(Stdio::piped()).stderr(Stdio::piped());
@@ -203,18 +203,18 @@ fn a_client_that_begins_with_something_else_is_told_on_standard_error() {
     };
     let (words, code) = said("GET / HTTP/1.1\r\n\r\n");
     assert_eq!(code, Some(1));
-    assert!(words.contains("it wrote \"GET / HTTP/1.1\", which is no JSON-RPC message"), "{words}");
+    assert!(words.contains("the client sent \"GET / HTTP/1.1\", which is not JSON-RPC"), "{words}");
     let (words, code) = said("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
     assert_eq!(code, Some(1));
-    let expected = "its first message is `notifications/initialized` instead of `initialize`";
+    let expected = "the client sent `notifications/initialized` before `initialize`";
     assert!(words.contains(expected), "{words}");
-    assert_eq!(said(""), (String::new(), Some(0)), "it only looked whether we start");
+    assert_eq!(said(""), (String::new(), Some(0)), "it only checked whether the server starts");
 }
 
 #[test]
-fn a_request_that_is_no_json_is_answered_under_its_id_and_the_next_one_too() {
+fn invalid_json_gets_an_error_with_its_id() {
     let mut server = McpProcess::connected(VIRTUAL);
-    // Half an emoji, as JavaScript writes one that it has cut.
+    // Half an emoji, as JavaScript writes a truncated one.
     let half = r#"{"jsonrpc":"2.0","id":71,"method":"tools/call","params":{"name":"mobile_type_keys","arguments":{"text":"\ud83d"}}}"#;
     for (id, broken) in [(71, half), (72, r#"{"jsonrpc":"2.0","id":72,"method":"tools/call","#)] {
         server.send_line(broken);
@@ -227,28 +227,28 @@ fn a_request_that_is_no_json_is_answered_under_its_id_and_the_next_one_too() {
 }
 
 #[test]
-fn a_call_without_a_name_or_with_a_list_of_arguments_is_told_what_it_lacks() {
+fn malformed_call_says_what_is_missing() {
     let mut server = McpProcess::connected(VIRTUAL);
     for wrong in [json!({}), json!({ "name": "mobile_tap", "arguments": [1, 2] })] {
         let answer = server.request("tools/call", wrong.clone());
         assert_eq!(answer["error"]["code"], -32602, "{wrong}");
         let words = answer["error"]["message"].as_str().unwrap();
-        assert!(words.contains("`arguments` that are an object"), "{words}");
+        assert!(words.contains("`arguments` must be an object"), "{words}");
     }
     assert_eq!(server.request("tools/cal", json!({}))["error"]["code"], -32601);
 }
 
 #[test]
-fn without_a_phone_the_error_names_the_flag_and_takes_no_virtual_one() {
+fn missing_phone_error_names_the_flag() {
     let mut server = McpProcess::connected(&[]);
     let words = server.say("mobile_take_screenshot", json!({}));
-    assert!(words.starts_with("Refused: no device is chosen and none is attached"), "{words}");
+    assert!(words.starts_with("Refused: no device selected and none connected"), "{words}");
     assert!(words.contains("--device virtual"), "{words}");
     assert_eq!(server.say("mobile_list_devices", json!({})), r#"{"devices":[]}"#);
 }
 
 #[test]
-fn a_control_from_before_an_action_is_refused_and_after_a_new_look_it_is_hit() {
+fn stale_ref_is_refused_until_the_next_snapshot() {
     let mut server = McpProcess::connected(VIRTUAL);
     let reference = |xml: &str, text: &str| {
         let line = xml.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{xml}"));
@@ -259,7 +259,9 @@ fn a_control_from_before_an_action_is_refused_and_after_a_new_look_it_is_hit() {
     let search = reference(&before, "Search here");
     server.say("mobile_press_key", json!({ "key": "home" }));
     let words = server.say("mobile_tap_element", json!({ "element_id": search }));
-    let expected = format!("Element not found: {search}\nit was listed before the last action\n");
+    let expected = format!(
+        "Element not found: {search}\nstale reference: the screen changed since it was listed\n"
+    );
     assert!(words.starts_with(&expected), "{words}");
 
     let home = server.say("mobile_get_accessibility_tree", json!({}));
@@ -269,12 +271,14 @@ fn a_control_from_before_an_action_is_refused_and_after_a_new_look_it_is_hit() {
     let maps = server.say("mobile_get_accessibility_tree", json!({}));
     assert!(maps.contains("Search here"), "{maps}");
     let old = server.say("mobile_tap_element", json!({ "element_id": search }));
-    assert!(old.contains("it is not in the last listing"), "no number is given twice: {old}");
+    assert!(old.contains("it is not in the last snapshot"), "no number is given twice: {old}");
 }
 
 #[test]
-fn a_run_can_be_recorded_and_read_back() {
-    use thumbwire::trace::format::{Act, End, Got, Line, StoredLook, VERSION};
+fn run_can_be_recorded_and_read_back() {
+    use thumbwire_core::trace::format::{
+        ActionResult, StoredAction, StoredOutcome, StoredSnapshot, TraceRecord, VERSION,
+    };
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut server =
@@ -285,31 +289,41 @@ fn a_run_can_be_recorded_and_read_back() {
     server.say("mobile_tap_element", json!({ "text": "No such words" }));
     server.close();
 
-    let lines = thumbwire::trace::read(&run).unwrap();
-    let [Line::Run { trace: VERSION, .. }, steps @ ..] = lines.as_slice() else {
+    let lines = thumbwire_core::trace::read(&run).unwrap();
+    let [TraceRecord::Run { trace: VERSION, .. }, steps @ ..] = lines.as_slice() else {
         panic!("{lines:?}")
     };
     let story: Vec<_> = steps
         .iter()
         .map(|line| match line {
-            Line::Step { step, action, end, .. } => (*step, action.clone(), end.clone()),
+            TraceRecord::Action { step, action, end, .. } => (*step, action.clone(), end.clone()),
             other => panic!("not a step: {other:?}"),
         })
         .collect();
-    assert_eq!(story[0], (1, Act::Press { key: "home".into() }, End::Outcome(Got::Done)));
-    let picture = Got::Picture { file: "0002.png".into(), width: 1080, height: 2400 };
-    assert_eq!(story[1], (2, Act::Screenshot, End::Outcome(picture)));
+    assert_eq!(
+        story[0],
+        (1, StoredAction::Press { key: "home".into() }, ActionResult::Outcome(StoredOutcome::Done))
+    );
+    let picture = StoredOutcome::Picture { file: "0002.png".into(), width: 1080, height: 2400 };
+    assert_eq!(story[1], (2, StoredAction::Screenshot, ActionResult::Outcome(picture)));
     assert!(std::fs::read(run.join("0002.png")).unwrap().starts_with(b"\x89PNG"));
-    let (3, Act::Look, End::Outcome(Got::Look { file, nodes, .. })) = &story[2] else {
+    let (3, StoredAction::Look, ActionResult::Outcome(StoredOutcome::Look { file, nodes, .. })) =
+        &story[2]
+    else {
         panic!("{:?}", story[2])
     };
-    let look: StoredLook = serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
+    let look: StoredSnapshot =
+        serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
     assert_eq!(look.nodes.len(), *nodes);
-    let (4, Act::TapElement { .. }, End::Failure { may_have_happened: false, .. }) = &story[3]
+    let (
+        4,
+        StoredAction::TapElement { .. },
+        ActionResult::Failure { may_have_happened: false, .. },
+    ) = &story[3]
     else {
         panic!("{:?}", story[3])
     };
-    // A folder holds one run: nothing recorded is ever written over.
+    // A folder holds one run: a recording is never overwritten.
     let again = crate::support::thumbwire()
         .args(["serve", "--trace", run.to_str().unwrap()])
         .output()

@@ -1,4 +1,4 @@
-//! A stock `adb` server between us and our own phones: which phones are there, and which one is meant.
+//! A stock `adb` server between us and our own phones: which phones exist, and which one is meant.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -8,18 +8,18 @@ use tempfile::TempDir;
 
 use crate::support::thumbwire;
 
-/// An adb server of this test alone; it ends with the test.
+/// A private adb server; it ends with the test.
 pub(crate) struct Stock {
     home: TempDir,
     pub(crate) port: String,
 }
 
 impl Stock {
-    /// `None`, and a word about it, when there is no adb here.
+    /// `None`, with a message, if adb is not installed.
     pub(crate) fn start() -> Option<Self> {
         if Command::new("adb").arg("version").output().is_err() {
             let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|v| v == "1");
-            assert!(!required, "adb is required here and cannot be run");
+            assert!(!required, "adb is required but cannot be run");
             println!("skipped: no adb");
             return None;
         }
@@ -34,13 +34,13 @@ impl Stock {
     pub(crate) fn adb(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("adb");
         command.env("HOME", self.home.path()).env("ANDROID_ADB_SERVER_PORT", &self.port);
-        // Or the server looks for phones of other people on this machine.
+        // Otherwise the server would look for other phones on this machine.
         command.env("ADB_MDNS", "0").env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554");
         command.env_remove("ADB_SERVER_SOCKET").env_remove("ANDROID_SERIAL");
         command.args(arguments).stdin(Stdio::null()).output().unwrap()
     }
 
-    /// Runs our program with this server; gives what it printed, on both streams, and its exit code.
+    /// Runs our program with this server; returns its output on both streams, and its exit code.
     pub(crate) fn thumbwire(&self, arguments: &[&str]) -> (String, Option<i32>) {
         let mut command = thumbwire();
         command.env("ANDROID_ADB_SERVER_PORT", &self.port).args(arguments);
@@ -57,7 +57,7 @@ impl Drop for Stock {
     }
 }
 
-/// `thumbwire phone` as a process of its own.
+/// `thumbwire phone` as a separate process.
 pub(crate) struct Phone {
     process: Child,
     pub(crate) address: String,
@@ -81,12 +81,12 @@ impl Phone {
         Self { address: address.split(';').next().unwrap().to_owned(), process, said }
     }
 
-    /// Reads what it says until a line that begins so.
+    /// Reads its output up to a line that starts with `beginning`.
     fn until(&mut self, beginning: &str) -> String {
         let mut line = String::new();
         while !line.starts_with(beginning) {
             line.clear();
-            assert!(self.said.read_line(&mut line).unwrap() > 0, "it never says {beginning:?}");
+            assert!(self.said.read_line(&mut line).unwrap() > 0, "it never printed {beginning:?}");
         }
         line
     }
@@ -100,9 +100,9 @@ impl Drop for Phone {
 }
 
 #[test]
-fn the_only_phone_attached_is_taken_and_of_two_none_is_guessed() {
+fn single_phone_is_selected_and_two_are_ambiguous() {
     let Some(stock) = Stock::start() else { return };
-    assert!(stock.thumbwire(&["devices"]).0.starts_with("No phone is attached"));
+    assert!(stock.thumbwire(&["devices"]).0.starts_with("No phone is connected"));
 
     let one = Phone::start("1");
     stock.adb(&["connect", &one.address]);
@@ -125,7 +125,7 @@ fn the_only_phone_attached_is_taken_and_of_two_none_is_guessed() {
 }
 
 #[test]
-fn through_a_server_and_straight_to_adbd_the_answers_are_the_same() {
+fn server_and_direct_connections_give_equal_replies() {
     let Some(stock) = Stock::start() else { return };
     let story = [
         ("mobile_launch_app", r#"{"bundle_id":"com.google.android.apps.maps"}"#),
@@ -154,9 +154,9 @@ fn through_a_server_and_straight_to_adbd_the_answers_are_the_same() {
 }
 
 #[test]
-fn a_phone_that_knows_nobody_is_unauthorized_until_its_owner_accepts_the_servers_key() {
+fn phone_is_unauthorized_until_its_user_accepts_the_key() {
     let Some(stock) = Stock::start() else { return };
-    let mut phone = Phone::made(&["--guarded"]);
+    let mut phone = Phone::made(&["--require-auth"]);
     stock.adb(&["connect", &phone.address]);
     phone.until("Allow USB debugging by ");
     let (listed, _) = stock.thumbwire(&["devices"]);
@@ -165,7 +165,7 @@ fn a_phone_that_knows_nobody_is_unauthorized_until_its_owner_accepts_the_servers
     let tap = ["call", "mobile_press_key", r#"{"key":"home"}"#, "--device", &phone.address];
     let (words, code) = stock.thumbwire(&tap);
     assert_eq!(code, Some(1), "{words}");
-    assert!(words.contains("does not trust this computer"), "{words}");
+    assert!(words.contains("has not authorized this computer"), "{words}");
 
     phone.process.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
     stock.adb(&["-s", &phone.address, "wait-for-device"]);

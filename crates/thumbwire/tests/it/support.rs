@@ -1,4 +1,4 @@
-//! What several tests of the whole program share: the binary as an MCP client starts it.
+//! Shared by several tests of the whole program: the binary as started by an MCP client.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The binary under test, away from whatever adb server this machine runs.
+/// The binary under test, isolated from any adb server on this machine.
 pub(crate) fn thumbwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
     command.env_remove("LOG_LEVEL").env_remove("ADB_SERVER_SOCKET");
-    command.env_remove("THUMBWIRE_APP_TOOLS");
-    // A port of the dynamic range that nobody listens on: no server is there.
+    command.env_remove("THUMBWIRE_ALLOW_APP_TOOLS").env_remove("THUMBWIRE_APP_TOOLS");
+    // A port outside the dynamic range on which nothing listens.
     command.env("ANDROID_ADB_SERVER_ADDRESS", "127.0.0.1").env("ANDROID_ADB_SERVER_PORT", "9");
     command
 }
 
-/// A server on stdio, spoken to in raw JSON lines: what a foreign client sees is what is checked.
+/// A server on stdio with raw JSON lines, to check what a foreign client sees.
 pub(crate) struct McpProcess {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -26,12 +26,12 @@ pub(crate) struct McpProcess {
 }
 
 impl McpProcess {
-    /// Starts `thumbwire serve` with these arguments; no handshake yet.
+    /// Starts `thumbwire serve` with these arguments, without a handshake.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::spawn(thumbwire().arg("serve").args(arguments))
     }
 
-    /// Starts a prepared command; no handshake yet.
+    /// Starts a prepared command, without a handshake.
     pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -48,14 +48,14 @@ impl McpProcess {
         Self { child, stdin, lines, next_id: 1 }
     }
 
-    /// Starts a server and shakes hands as a client of that revision.
+    /// Starts a server and connects with this revision.
     pub(crate) fn connected(arguments: &[&str]) -> Self {
         let mut server = Self::start(arguments);
         server.initialize("2025-11-25");
         server
     }
 
-    /// The handshake of the revisions up to 2025-11-25; gives the server's answer.
+    /// The handshake of revisions up to 2025-11-25; returns the server's response.
     pub(crate) fn initialize(&mut self, revision: &str) -> Value {
         let client = json!({ "name": "test", "version": "0" });
         let params =
@@ -65,25 +65,25 @@ impl McpProcess {
         answer["result"].clone()
     }
 
-    /// Sends one message as it is.
+    /// Sends a message unchanged.
     pub(crate) fn send(&mut self, message: &Value) {
         self.send_line(&message.to_string());
     }
 
-    /// Sends a line, whatever it holds.
+    /// Sends any line.
     pub(crate) fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
         writeln!(stdin, "{line}").unwrap();
         stdin.flush().unwrap();
     }
 
-    /// The next message from the server.
+    /// Receives the server's next message.
     pub(crate) fn receive(&mut self) -> Value {
         let line = self.lines.recv_timeout(Duration::from_secs(60)).expect("an answer");
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("stdout holds no JSON ({e}): {line}"))
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id;
         self.next_id += 1;
@@ -96,7 +96,7 @@ impl McpProcess {
         }
     }
 
-    /// Calls a tool and gives its result.
+    /// Calls a tool and returns its result.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.request("tools/call", params);
@@ -104,14 +104,14 @@ impl McpProcess {
         answer["result"].clone()
     }
 
-    /// Calls a tool that answers in words, and gives them.
+    /// Calls a tool that replies with text, and returns the text.
     pub(crate) fn say(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         let words = result["content"][0]["text"].as_str();
         words.unwrap_or_else(|| panic!("{tool} has no words: {result}")).to_owned()
     }
 
-    /// Sends the server a signal, its input still open, and waits for it to end; gives its exit code.
+    /// Sends the server a signal while its input is open, and waits for it to exit; returns its exit code.
     #[cfg(unix)]
     pub(crate) fn end_by(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
@@ -119,7 +119,7 @@ impl McpProcess {
         self.child.wait().unwrap().code()
     }
 
-    /// Closes the server's input and waits for it to end; gives its exit code.
+    /// Closes the server's input and waits for it to exit; returns its exit code.
     pub(crate) fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.child.wait().unwrap().code()

@@ -1,22 +1,22 @@
-//! What clients and models are told of the tools: what they may assume, and how much of it there is.
+//! What clients and models see of the tools: their annotations and their size.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use thumbwire::surface::{Manner, Surface, android, mobile, ufo};
+use thumbwire_core::toolset::{ToolEffect, Toolset, android, mobile, ufo};
 
 use crate::support::{McpProcess, thumbwire};
 
-/// All that can be served.
-fn surfaces() -> [Surface; 4] {
+/// All toolsets.
+fn surfaces() -> [Toolset; 4] {
     [mobile::surface(), android::surface(), ufo::data(), ufo::action()]
 }
 
-/// A tool list is read by a model before every first call, and waited for by a client.
+/// A model reads the tool list before its first call, and a client waits for it.
 #[test]
-fn lists_of_tools_have_a_size() {
-    // Name, what a model may read of it, what the whole list may have; in bytes.
+fn tool_lists_stay_within_their_budget() {
+    // Name, limit on what a model reads, limit on the whole list; in bytes.
     let budgets = [
         ("mobile", 6_500, 13_000),
         ("android", 10_000, 30_000),
@@ -34,8 +34,8 @@ fn lists_of_tools_have_a_size() {
 }
 
 #[test]
-fn a_tool_that_changes_nothing_says_so_and_no_other() {
-    // By their documents; a picture that stays on the phone as a file is something added.
+fn only_tools_without_effects_are_read_only() {
+    // According to their documents; a screenshot stored on the phone counts as an addition.
     let looks = [
         "mobile_list_devices",
         "mobile_get_device_info",
@@ -63,22 +63,22 @@ fn a_tool_that_changes_nothing_says_so_and_no_other() {
     for surface in surfaces() {
         for tool in &surface.tools {
             let manner = match tool.name.as_str() {
-                name if looks.contains(&name) => Manner::Looks,
-                name if settles.contains(&name) => Manner::Settles,
-                "start_log_monitoring" => Manner::Adds,
-                // Twice is the same as once: what is stopped stays so.
-                "stop_screen_recording" | "stop_log_monitoring" => Manner::Settles,
-                // Among them: `get_logcat`, which may empty the log, and those whose file on the phone may write over another.
-                _ => Manner::Acts,
+                name if looks.contains(&name) => ToolEffect::ReadOnly,
+                name if settles.contains(&name) => ToolEffect::Idempotent,
+                "start_log_monitoring" => ToolEffect::Additive,
+                // Idempotent: what is stopped stays stopped.
+                "stop_screen_recording" | "stop_log_monitoring" => ToolEffect::Idempotent,
+                // Including `get_logcat`, which can clear the log, and tools that may overwrite a file on the phone.
+                _ => ToolEffect::Destructive,
             };
             assert_eq!(tool.manner, manner, "{}: {}", surface.name, tool.name);
         }
     }
 }
 
-/// The budgets of seed 003's server, in seconds (its sources; facts of the Android surface).
+/// The time limits of the original Android MCP server, in seconds (from its sources).
 #[test]
-fn seed_003s_tools_may_take_as_long_as_there() {
+fn android_tools_have_the_original_time_limits() {
     for tool in &android::surface().tools {
         let seconds = match tool.name.as_str() {
             "get_devices"
@@ -96,26 +96,26 @@ fn seed_003s_tools_may_take_as_long_as_there() {
             | "start_log_monitoring" => 10,
             "find_elements" | "take_screenshot" => 8,
             "tap_screen" | "list_active_recordings" | "list_active_monitors" => 5,
-            other => panic!("{other} has no budget there"),
+            other => panic!("{other} has no original time limit"),
         };
         assert_eq!(tool.budget.as_secs(), seconds, "{}", tool.name);
     }
 }
 
 #[test]
-fn the_page_of_the_tools_is_what_the_program_prints() {
+fn docs_tools_md_is_current() {
     let printed = thumbwire().args(["tools", "--markdown"]).output().unwrap();
     let printed = String::from_utf8(printed.stdout).unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
     let written = fs::read_to_string(&file).unwrap_or_default();
     assert!(
         written == printed,
-        "docs/tools.md is old; renew it: cargo run -- tools --markdown > docs/tools.md"
+        "docs/tools.md is stale; run: cargo run -- tools --markdown > docs/tools.md"
     );
 }
 
 #[test]
-fn a_tool_is_told_by_name_for_people_and_for_programs() {
+fn tool_help_is_readable_and_available_as_json() {
     let said = |arguments: &[&str]| {
         let output = thumbwire().arg("tools").args(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -130,7 +130,7 @@ fn a_tool_is_told_by_name_for_people_and_for_programs() {
     }
     insta::assert_snapshot!("help_of_a_tool", told);
 
-    // What is printed here is what a client is told.
+    // This prints what a client receives.
     let (_, json, _) = said(&["--json"]);
     let printed: Value = serde_json::from_str(&json).unwrap();
     let mut server = McpProcess::connected(&["--device", "virtual"]);
@@ -139,5 +139,5 @@ fn a_tool_is_told_by_name_for_people_and_for_programs() {
 
     let (code, _, words) = said(&["mobile_nope"]);
     assert_eq!(code, Some(2));
-    assert!(words.contains("`thumbwire tools` lists them"), "{words}");
+    assert!(words.contains("Run `thumbwire tools`"), "{words}");
 }

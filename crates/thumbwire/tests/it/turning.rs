@@ -1,16 +1,19 @@
-//! A screen that is turned, and turned back: within a session, by the next one, and by the whole program.
+//! Screen rotation and its restoration: within a session, by the next one, and by the whole program.
 
 use std::time::Duration;
 
 use serde_json::json;
-use thumbwire::action::{Action, Call, Failure, Outcome, Perform as _, Shape};
-use thumbwire::session::{Phones, Session};
-use thumbwire_adb::{AdbServer, Direct};
+use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform as _, ScreenshotOptions};
+use thumbwire_core::providers::DeviceProviders;
+use thumbwire_core::session::Session;
 use thumbwire_device::Orientation::{Landscape, Portrait};
 use thumbwire_device::android::Android;
-use thumbwire_device::{Device as _, Error, Orientation, Size, TurnedBy};
-use thumbwire_virtual_phone::world::Display;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_device::{
+    Device as _, Error, Orientation, OrientationControl as _, RotationOwner, Size,
+};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_phone::Display;
 use tokio::net::TcpListener;
 
 use crate::support::{McpProcess, thumbwire};
@@ -27,9 +30,9 @@ async fn on_tcp() -> (VirtualPhone, String) {
     (phone, address)
 }
 
-/// A session of its own, as another program would have it.
+/// A separate session, like another program's.
 fn session(address: &str) -> Session {
-    Session::new(Phones::new(AdbServer::new("127.0.0.1:9")), Some(address.to_owned()))
+    Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some(address.to_owned()))
 }
 
 async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
@@ -40,7 +43,7 @@ async fn turn(session: &Session, orientation: Orientation) {
     ask(session, Action::SetOrientation(orientation)).await.unwrap();
 }
 
-/// `accelerometer_rotation`, `user_rotation`, and whether a journal lies on the phone.
+/// `accelerometer_rotation`, `user_rotation`, and whether a journal exists on the phone.
 fn held(phone: &VirtualPhone) -> (String, String, bool) {
     let setting = |name| phone.world(|world| world.setting("system", name).unwrap().to_owned());
     (setting("accelerometer_rotation"), setting("user_rotation"), journal(phone).is_some())
@@ -60,29 +63,30 @@ fn turned() -> (String, String, bool) {
 }
 
 #[tokio::test]
-async fn a_turned_screen_is_seen_turned_and_turned_back_when_the_session_ends() {
+async fn rotation_is_visible_and_restored_at_session_end() {
     let (phone, address) = on_tcp().await;
     let session = session(&address);
-    let picture = async || match ask(&session, Action::Screenshot(Shape::default())).await {
-        Ok(Outcome::Picture(picture)) => (picture.size.width, picture.size.height),
-        other => panic!("{other:?}"),
-    };
+    let picture =
+        async || match ask(&session, Action::Screenshot(ScreenshotOptions::default())).await {
+            Ok(Outcome::Screenshot(picture)) => (picture.size.width, picture.size.height),
+            other => panic!("{other:?}"),
+        };
     assert_eq!(picture().await, (1080, 2400));
     turn(&session, Landscape).await;
     assert_eq!(picture().await, (2400, 1080));
-    let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
+    let Outcome::Snapshot(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
     assert_eq!(look.tree.rotation, 1);
     assert_eq!(held(&phone), turned());
     session.end().await;
     assert_eq!(held(&phone), as_found());
-    // Whoever ends twice does no harm.
+    // Ending twice does no harm.
     let commands = phone.commands().len();
     session.end().await;
     assert_eq!(phone.commands().len(), commands);
 }
 
 #[tokio::test]
-async fn turned_twice_it_goes_back_to_what_was_before_the_first_turn() {
+async fn second_rotation_keeps_the_original_state() {
     let (phone, address) = on_tcp().await;
     phone.world(|world| {
         world.put_setting("system", "accelerometer_rotation", "0");
@@ -97,7 +101,7 @@ async fn turned_twice_it_goes_back_to_what_was_before_the_first_turn() {
 }
 
 #[tokio::test]
-async fn what_a_session_left_turned_the_next_one_turns_back_when_it_meets_the_phone() {
+async fn next_session_restores_a_left_over_rotation() {
     let (phone, address) = on_tcp().await;
     let killed = session(&address);
     turn(&killed, Landscape).await;
@@ -109,7 +113,7 @@ async fn what_a_session_left_turned_the_next_one_turns_back_when_it_meets_the_ph
 }
 
 #[tokio::test]
-async fn a_session_that_connects_anew_leaves_its_own_turn() {
+async fn reconnecting_session_keeps_its_rotation() {
     let (phone, address) = on_tcp().await;
     let session = session(&address);
     turn(&session, Landscape).await;
@@ -123,7 +127,7 @@ async fn a_session_that_connects_anew_leaves_its_own_turn() {
 }
 
 #[tokio::test]
-async fn of_two_sessions_the_first_turn_decides_what_is_put_back() {
+async fn first_of_two_sessions_decides_what_is_restored() {
     let (phone, address) = on_tcp().await;
     let (one, two) = (session(&address), session(&address));
     for session in [&one, &two] {
@@ -134,13 +138,13 @@ async fn of_two_sessions_the_first_turn_decides_what_is_put_back() {
     turn(&two, Portrait).await;
     assert_eq!(journal(&phone), kept);
     two.end().await;
-    assert_eq!(journal(&phone), kept, "it is the other's to put back");
+    assert_eq!(journal(&phone), kept, "the other session restores it");
     one.end().await;
     assert_eq!(held(&phone), as_found());
 }
 
 #[tokio::test]
-async fn meeting_a_phone_costs_one_command_more_and_no_call_after_it() {
+async fn connecting_costs_one_extra_command() {
     let (phone, address) = on_tcp().await;
     let session = session(&address);
     let commands = || phone.commands().into_iter().map(|command| command.argv.join(" "));
@@ -152,7 +156,7 @@ async fn meeting_a_phone_costs_one_command_more_and_no_call_after_it() {
 }
 
 #[tokio::test]
-async fn a_journal_that_cannot_be_read_is_not_believed_and_not_in_the_way() {
+async fn corrupt_journal_is_ignored() {
     let (phone, address) = on_tcp().await;
     for garbage in [&b"\xff\0\x1b[2J"[..], b"thumbwire-orientation 1 a 1 7 end", &[b'x'; 100_000]] {
         phone.files(|files| files.write(JOURNAL, garbage, 0o600)).unwrap();
@@ -165,29 +169,29 @@ async fn a_journal_that_cannot_be_read_is_not_believed_and_not_in_the_way() {
 }
 
 #[tokio::test]
-async fn a_tablet_that_lies_by_nature_is_turned_to_portrait() {
+async fn landscape_tablet_rotates_to_portrait() {
     let display = Display { width: 2000, height: 1200, density: 240, rotation: 0 };
     let phone = VirtualPhone::new(Setup { display, ..Setup::default() });
-    let way = Direct::over(phone.in_memory());
+    let way = DirectTransport::from_io(phone.in_memory());
     let device = Android::attach("tablet", std::sync::Arc::new(way)).await.unwrap();
     assert_eq!(device.orientation().await.unwrap(), Landscape);
     device.set_orientation(Portrait, "test").await.unwrap();
     assert_eq!(device.orientation().await.unwrap(), Portrait);
     assert_eq!(device.screen_size().await.unwrap(), Size { width: 1200, height: 2000 });
-    assert!(!device.restore_orientation(TurnedBy::This("other")).await.unwrap());
-    assert!(!device.restore_orientation(TurnedBy::AnyoneBut("test")).await.unwrap());
-    assert!(device.restore_orientation(TurnedBy::This("test")).await.unwrap());
+    assert!(!device.restore_orientation(RotationOwner::Session("other")).await.unwrap());
+    assert!(!device.restore_orientation(RotationOwner::OtherThan("test")).await.unwrap());
+    assert!(device.restore_orientation(RotationOwner::Session("test")).await.unwrap());
     assert_eq!(held(&phone), as_found());
     let refused = device.set_orientation(Portrait, "two words").await.unwrap_err();
     assert!(matches!(refused, Error::Refused { .. }), "{refused}");
 }
 
 #[tokio::test]
-async fn overrides_of_size_and_density_count_whichever_way_the_screen_is_turned() {
+async fn size_and_density_overrides_apply_in_any_rotation() {
     let phone = VirtualPhone::new(Setup::default());
-    let way = Direct::over(phone.in_memory());
+    let way = DirectTransport::from_io(phone.in_memory());
     let device = Android::attach("smaller", std::sync::Arc::new(way)).await.unwrap();
-    // Sixteen by nine, lying on a phone that stands.
+    // Sixteen by nine, landscape, on a portrait phone.
     phone.world(|world| {
         world.set_size_override(Some((1280, 720)));
         world.set_density_override(Some(320));
@@ -211,7 +215,7 @@ fn for_programs() -> (tokio::runtime::Runtime, VirtualPhone, String) {
 }
 
 #[test]
-fn the_server_turns_back_when_its_client_leaves() {
+fn server_restores_rotation_when_its_client_disconnects() {
     let (_runtime, phone, address) = for_programs();
     let mut server = McpProcess::connected(&["--device", &address]);
     let turn = |orientation| json!({ "orientation": orientation });
@@ -228,7 +232,7 @@ fn the_server_turns_back_when_its_client_leaves() {
 
 #[cfg(unix)]
 #[test]
-fn the_server_turns_back_when_it_is_told_to_end() {
+fn server_restores_rotation_on_shutdown() {
     let (_runtime, phone, address) = for_programs();
     for signal in ["TERM", "INT", "HUP"] {
         let mut server = McpProcess::connected(&["--device", &address]);
@@ -240,7 +244,7 @@ fn the_server_turns_back_when_it_is_told_to_end() {
 }
 
 #[test]
-fn calls_by_hand_leave_the_screen_to_each_other_and_a_server_turns_it_back() {
+fn manual_calls_keep_rotation_and_a_server_restores_it() {
     let (_runtime, phone, address) = for_programs();
     let call = |tool: &str, arguments: &str| {
         let mut command = thumbwire();

@@ -1,27 +1,28 @@
-//! UFO's two servers over one session, on the virtual phone: its story, the caches' lifetimes, and what is refused.
+//! UFO's two servers over one session, on the virtual phone: its example, cache lifetimes, and refusals.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use thumbwire::action::Call;
-use thumbwire::mcp::Client;
-use thumbwire::session::{Phones, Session, VIRTUAL};
-use thumbwire::surface::dispatch::{Command, Dispatch as _, Dispatcher, Local};
-use thumbwire::surface::{Content, Reply, Surface, ufo};
 use thumbwire_adb::AdbServer;
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::action::Call;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::dispatch::{Command, Dispatch as _, Dispatcher, LocalToolServer};
+use thumbwire_core::toolset::{Content, Reply, Toolset, ufo};
+use thumbwire_mcp::Client;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::time::{Instant, advance};
 
 const CONTROLS: &str = "get_app_window_controls_target_info";
 const APPS: &str = "get_mobile_app_target_info";
 const MAPS: &str = "com.google.android.apps.maps";
 
-/// Both servers, as `serve --ufo` has them.
+/// Both servers, as in `serve --ufo`.
 struct Ufo {
     phone: VirtualPhone,
     session: Session,
-    surfaces: [Surface; 2],
+    surfaces: [Toolset; 2],
 }
 
 impl Ufo {
@@ -29,31 +30,31 @@ impl Ufo {
         Self::with([ufo::data(), ufo::action()])
     }
 
-    fn with(surfaces: [Surface; 2]) -> Self {
+    fn with(surfaces: [Toolset; 2]) -> Self {
         let phone = VirtualPhone::new(Setup::default());
         let session = session(&phone);
         Self { phone, session, surfaces }
     }
 
-    /// What a tool of either says; what it promises of its content it keeps.
+    /// A tool's reply from either server, checked against its output schema.
     async fn call(&self, tool: &str, arguments: Value) -> Reply {
         let having = self.surfaces.iter().find_map(|surface| Some((surface, surface.tool(tool)?)));
         let (surface, tool) = having.unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
         let call = Call::within(tool.budget);
         let reply = surface.answer(tool, arguments, call, &self.session).await;
-        assert_eq!(tool.broken_promise(&reply), None);
+        assert_eq!(tool.output_schema_error(&reply), None);
         reply
     }
 
-    /// The object or the list that it answers with.
+    /// The object or list in the reply.
     async fn said(&self, tool: &str, arguments: Value) -> Value {
         let reply = self.call(tool, arguments).await;
         let said = reply.structured.unwrap_or_else(|| panic!("{tool}: {:?}", reply.content));
         said.get("result").cloned().unwrap_or(said)
     }
 
-    /// A list of the controls, and the row of the one of this name.
+    /// Lists the controls, and returns the row of the control with this name.
     async fn control(&self, name: &str) -> Value {
         let listed = self.said(CONTROLS, json!({})).await;
         let row = listed.as_array().unwrap().iter().find(|row| row["name"] == name).cloned();
@@ -65,7 +66,7 @@ impl Ufo {
         self.said("click_control", named).await
     }
 
-    /// Whether a call asked the phone for anything.
+    /// Whether a call runs a command on the phone.
     async fn asks(&self, tool: &str, arguments: Value) -> bool {
         let before = self.phone.commands().len();
         let reply = self.call(tool, arguments).await;
@@ -75,12 +76,13 @@ impl Ufo {
 }
 
 fn session(phone: &VirtualPhone) -> Session {
-    // No adb server listens there.
-    let phones = Phones::new(AdbServer::new("127.0.0.1:9")).with_virtual(phone.clone());
+    // An address without an adb server.
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+        .with(VirtualPhoneProvider::new(phone.clone()));
     Session::new(phones, Some(VIRTUAL.into()))
 }
 
-/// A reply as a golden has it: long values are cut.
+/// A reply in the form of a golden, with long values truncated.
 fn shown(reply: &Reply) -> String {
     const LONGEST: usize = 700;
     let parts = reply.content.iter().map(|part| match part {
@@ -88,7 +90,7 @@ fn shown(reply: &Reply) -> String {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.clone(),
         },
-        Content::Picture(_) => panic!("no reply of these servers has a picture"),
+        Content::Image(_) => panic!("no reply of these servers has a picture"),
     });
     let parts: Vec<String> = parts.collect();
     let error = if reply.is_error { "isError " } else { "" };
@@ -156,10 +158,10 @@ async fn the_documents_story_is_told_call_by_call() {
     insta::assert_snapshot!(story);
 }
 
-/// The examples of seed 000, called as the document has them: its keys, and of its words those that do not hang on the
-/// phone. Keys beyond the document's may follow.
+/// The examples of the UFO MobileAgent servers document, called as it describes them: the same keys, and the same texts
+/// where they do not depend on the phone. Extra keys may follow.
 #[tokio::test(start_paused = true)]
-async fn every_reply_has_the_documents_keys() {
+async fn every_reply_has_the_documented_keys() {
     let ufo = Ufo::new();
     let picture = ufo.said("capture_screenshot", json!({})).await;
     assert!(picture.as_str().unwrap().starts_with("data:image/png;base64,iVBORw0KGgo"));
@@ -226,7 +228,7 @@ async fn every_reply_has_the_documents_keys() {
     );
 }
 
-/// That a reply has what the document's example has; an empty value there stands for any of its kind.
+/// Checks that a reply has the keys of the documented example; an empty value there matches any value of its type.
 fn has_keys(what: &str, document: &Value, told: &Value) {
     match (document, told) {
         (Value::Object(document), Value::Object(_)) => {
@@ -283,7 +285,7 @@ async fn each_refusal_is_the_documents() {
     )
     .await;
     insta::assert_snapshot!(refusals);
-    let alone = Ufo::with([ufo::data(), ufo::lone_action()]);
+    let alone = Ufo::with([ufo::data(), ufo::standalone_action()]);
     insta::assert_snapshot!(
         "an_action_server_that_runs_alone_says_so",
         told(&alone, vec![("click_control", control), ("launch_app", numbered("1"))]).await
@@ -313,7 +315,7 @@ async fn a_phone_that_is_gone_is_no_empty_list_and_no_empty_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_known_is_served_for_as_long_as_the_document_says() {
+async fn caches_have_the_documented_lifetimes() {
     let ufo = Ufo::new();
     let all = || json!({ "include_system_apps": true });
     for (tool, arguments, lifetime) in [
@@ -325,9 +327,9 @@ async fn what_is_known_is_served_for_as_long_as_the_document_says() {
         ufo.call("invalidate_cache", json!({})).await;
         assert!(ufo.asks(tool, arguments.clone()).await, "{tool}");
         advance(Duration::from_secs(lifetime)).await;
-        assert!(!ufo.asks(tool, arguments.clone()).await, "{tool} within its time");
+        assert!(!ufo.asks(tool, arguments.clone()).await, "{tool} within its lifetime");
         advance(Duration::from_millis(1)).await;
-        assert!(ufo.asks(tool, arguments.clone()).await, "{tool} after its time");
+        assert!(ufo.asks(tool, arguments.clone()).await, "{tool} after its lifetime");
         assert!(!ufo.asks(tool, arguments.clone()).await, "{tool}");
         if [APPS, CONTROLS].contains(&tool) {
             assert!(ufo.asks(tool, json!({ "force_refresh": true })).await, "{tool}");
@@ -336,7 +338,7 @@ async fn what_is_known_is_served_for_as_long_as_the_document_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_cache_is_forgotten_by_its_name_alone() {
+async fn each_cache_is_invalidated_by_its_own_name() {
     let caches = [
         ("apps", APPS),
         ("controls", CONTROLS),
@@ -356,21 +358,21 @@ async fn each_cache_is_forgotten_by_its_name_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_phones_account_says_whether_it_is_an_earlier_one() {
+async fn device_info_says_whether_it_is_cached() {
     let ufo = Ufo::new();
     let from_cache = async || ufo.said("get_device_info", json!({})).await["from_cache"].clone();
     assert_eq!(from_cache().await, false);
     assert_eq!(from_cache().await, true);
-    // What is done on the screen changes nothing of it.
+    // An action on the screen does not invalidate it.
     ufo.said("press_key", json!({ "key_code": "KEYCODE_HOME" })).await;
     assert_eq!(from_cache().await, true);
     advance(Duration::from_secs(61)).await;
     assert_eq!(from_cache().await, false);
 }
 
-/// The original shares one cache between both.
+/// The original shares one cache for both.
 #[tokio::test(start_paused = true)]
-async fn the_users_apps_and_all_apps_do_not_stand_in_for_each_other() {
+async fn user_apps_and_all_apps_are_cached_separately() {
     let ufo = Ufo::new();
     let user = ufo.said(APPS, json!({})).await;
     let all = ufo.said(APPS, json!({ "include_system_apps": true })).await;
@@ -378,9 +380,9 @@ async fn the_users_apps_and_all_apps_do_not_stand_in_for_each_other() {
     assert_eq!(ufo.said(APPS, json!({})).await, user);
 }
 
-/// The original keeps a filtered list for itself, and its numbers mean others.
+/// The original does not cache a filtered list, so its numbers mean other apps.
 #[tokio::test(start_paused = true)]
-async fn a_number_means_an_app_of_the_list_that_was_told_last() {
+async fn app_number_refers_to_the_latest_list() {
     let ufo = Ufo::new();
     ufo.said(APPS, json!({ "include_system_apps": true })).await;
     let maps = ufo.said(APPS, json!({ "include_system_apps": true, "filter": "maps" })).await;
@@ -398,7 +400,7 @@ async fn a_number_means_an_app_of_the_list_that_was_told_last() {
 
 /// Models think longer than any cache lives.
 #[tokio::test(start_paused = true)]
-async fn a_control_listed_a_minute_ago_is_hit_where_it_is_now() {
+async fn control_listed_a_minute_ago_is_hit_where_it_is_now() {
     let ufo = Ufo::new();
     ufo.said("launch_app", json!({ "package_name": MAPS })).await;
     let field = ufo.control("Search here").await;
@@ -414,7 +416,7 @@ async fn a_control_listed_a_minute_ago_is_hit_where_it_is_now() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_control_that_moves_by_itself_is_hit_where_it_lies_by_then() {
+async fn moving_control_is_hit_at_its_new_position() {
     let ufo = Ufo::new();
     ufo.said("launch_app", json!({ "package_name": "com.android.settings" })).await;
     ufo.phone.add_fault("target-moved:times=1".parse().unwrap());
@@ -422,13 +424,13 @@ async fn a_control_that_moves_by_itself_is_hit_where_it_lies_by_then() {
     advance(Duration::from_secs(60)).await;
     let clicked = ufo.click(&battery).await;
     assert_eq!(clicked["success"], true, "{clicked}");
-    assert_eq!(ufo.phone.strikes().len(), 1, "it had moved");
+    assert_eq!(ufo.phone.injections().len(), 1, "it had moved");
     assert_ne!(clicked["control_info"]["rect"], battery["rect"]);
     ufo.control("Battery Saver").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_an_action_the_old_id_is_refused_and_nothing_is_tapped() {
+async fn stale_id_is_refused_after_an_action() {
     for (tool, arguments) in [
         ("press_key", json!({ "key_code": "KEYCODE_HOME" })),
         ("launch_app", json!({ "package_name": MAPS })),
@@ -451,7 +453,7 @@ async fn after_an_action_the_old_id_is_refused_and_nothing_is_tapped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_and_forgetting_other_things_leave_the_ids_as_they_are() {
+async fn waiting_and_other_invalidations_keep_the_ids() {
     let ufo = Ufo::new();
     ufo.said("launch_app", json!({ "package_name": MAPS })).await;
     let field = ufo.control("Search here").await;
@@ -465,7 +467,7 @@ async fn waiting_and_forgetting_other_things_leave_the_ids_as_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_servers_may_be_asked_at_once() {
+async fn both_servers_accept_concurrent_calls() {
     let ufo = Ufo::new();
     ufo.said("launch_app", json!({ "package_name": MAPS })).await;
     let field = ufo.control("Search here").await;
@@ -483,7 +485,7 @@ async fn both_servers_may_be_asked_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_calls_of_both_servers_at_once_all_get_their_answers() {
+async fn many_concurrent_calls_to_both_servers_succeed() {
     let ufo = Ufo::new();
     let calls = (0..4).flat_map(|_| {
         [
@@ -501,17 +503,17 @@ async fn many_calls_of_both_servers_at_once_all_get_their_answers() {
     }
 }
 
-/// Commands as UFO writes them.
+/// Commands as written by UFO.
 fn commands(commands: Value) -> Vec<Command> {
     serde_json::from_value(commands).unwrap()
 }
 
-/// The document's example.
+/// The documented example.
 #[tokio::test(start_paused = true)]
-async fn the_documents_command_gets_the_pictures_uri() {
+async fn documented_command_gets_the_screenshots_uri() {
     let session = Arc::new(session(&VirtualPhone::new(Setup::default())));
-    let data = Local::new(ufo::data(), session.clone());
-    let dispatcher = Dispatcher::new(data, Local::new(ufo::action(), session));
+    let data = LocalToolServer::new(ufo::data(), session.clone());
+    let dispatcher = Dispatcher::new(data, LocalToolServer::new(ufo::action(), session));
     let example = json!([
         { "tool_name": "capture_screenshot", "parameters": {}, "tool_type": "data_collection" }
     ]);
@@ -520,7 +522,7 @@ async fn the_documents_command_gets_the_pictures_uri() {
 }
 
 #[tokio::test]
-async fn commands_come_to_the_same_here_and_over_mcp() {
+async fn commands_give_equal_results_locally_and_over_mcp() {
     let list = json!([
         { "tool_name": "launch_app", "parameters": { "package_name": MAPS }, "tool_type": "action" },
         { "tool_name": CONTROLS, "tool_type": "data_collection", "call_id": "7" },
@@ -530,8 +532,8 @@ async fn commands_come_to_the_same_here_and_over_mcp() {
     let session = || Arc::new(session(&VirtualPhone::new(Setup::default())));
     let here = session();
     let here = Dispatcher::new(
-        Local::new(ufo::data(), here.clone()),
-        Local::new(ufo::action(), here.clone()),
+        LocalToolServer::new(ufo::data(), here.clone()),
+        LocalToolServer::new(ufo::action(), here.clone()),
     );
     let here = here.execute_commands(commands(list.clone())).await;
     let rows = here[1].result.as_array().unwrap();
@@ -552,7 +554,7 @@ async fn commands_come_to_the_same_here_and_over_mcp() {
     let client = async |surface| Client::connect(Arc::new(surface), there.clone()).await.unwrap();
     let dispatcher = Dispatcher::new(client(ufo::data()).await, client(ufo::action()).await);
     let mut there = dispatcher.execute_commands(commands(list)).await;
-    // An MCP error has more to it.
+    // An MCP error has more text.
     assert!(there[2].error.as_ref().unwrap().contains("Unknown tool: tap"), "{:?}", there[2]);
     there[2].error = here[2].error.clone();
     assert_eq!(there, here);

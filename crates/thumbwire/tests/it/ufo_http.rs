@@ -1,4 +1,4 @@
-//! `serve --ufo` as UFO's client finds it: two addresses, plain JSON, no token, one session.
+//! `serve --ufo` as seen by UFO's client: two addresses, plain JSON, no token, one session.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,14 +10,14 @@ use crate::support::thumbwire;
 
 const MAPS: &str = "com.google.android.apps.maps";
 
-/// The program, with both servers at ports of the system's choice.
+/// The program, with both servers on ports chosen by the system.
 struct Servers {
     child: Child,
     data: Server,
     action: Server,
 }
 
-/// One of its servers, and the session of MCP that we have with it.
+/// One of its servers, and our MCP session with it.
 struct Server {
     address: String,
     session: Option<String>,
@@ -51,7 +51,7 @@ impl Drop for Servers {
 }
 
 impl Server {
-    /// Sends one message; gives the status, the head, and what came with it.
+    /// Sends one message; returns the status, the head, and the body.
     fn post(&self, message: &Value) -> (u16, String, String) {
         let body = message.to_string();
         let session = self.session.iter().map(|id| format!("Mcp-Session-Id: {id}\r\n"));
@@ -82,7 +82,7 @@ impl Server {
         (head, serde_json::from_str(&body).unwrap())
     }
 
-    /// The handshake; gives the server's answer.
+    /// The handshake; returns the server's response.
     fn initialize(&mut self) -> Value {
         let client = json!({ "name": "test", "version": "0" });
         let params =
@@ -109,7 +109,7 @@ impl Server {
 }
 
 #[test]
-fn two_servers_are_two_views_of_one_session() {
+fn two_servers_share_one_session() {
     let mut servers = Servers::start();
     let (data, action) = (servers.data.initialize(), servers.action.initialize());
     assert_eq!(data["protocolVersion"], "2025-06-18");
@@ -128,7 +128,7 @@ fn two_servers_are_two_views_of_one_session() {
     let clicked = action.call("click_control", named.clone());
     assert_eq!(clicked["success"], true, "{clicked}");
     let refused = action.call("click_control", named);
-    assert_eq!(refused["reason"], "it was listed before the last action");
+    assert_eq!(refused["reason"], "stale reference: the screen changed since it was listed");
 
     let (_, unknown) = data.request("tools/call", json!({ "name": "tap", "arguments": {} }));
     assert_eq!(unknown["error"]["message"], "Unknown tool: tap");
@@ -136,7 +136,7 @@ fn two_servers_are_two_views_of_one_session() {
 
 #[cfg(unix)]
 #[test]
-fn both_end_together_when_the_program_is_asked_to() {
+fn both_servers_end_with_the_program() {
     let mut servers = Servers::start();
     servers.data.initialize();
     let id = servers.child.id().to_string();
@@ -145,15 +145,15 @@ fn both_end_together_when_the_program_is_asked_to() {
 }
 
 #[test]
-fn what_cannot_be_served_is_told_before_anything_is() {
+fn startup_errors_come_before_serving() {
     let refused = |arguments: &[&str]| {
         let done = thumbwire().arg("serve").args(arguments).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
         String::from_utf8(done.stderr).unwrap()
     };
     let wide = refused(&["--ufo", "--host", "0.0.0.0"]);
-    assert!(wide.contains("can be reached from other computers"), "{wide}");
-    refused(&["--ufo", "--surface", "mobile"]);
+    assert!(wide.contains("other computers can reach it"), "{wide}");
+    refused(&["--ufo", "--toolset", "mobile"]);
     refused(&["--ufo", "--http"]);
     refused(&["--data-port", "8020"]);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

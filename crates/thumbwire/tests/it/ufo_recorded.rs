@@ -1,7 +1,7 @@
-//! The calls that UFO's own servers were recorded with, made again: what they said of a phone, ours say of the same.
+//! Replays the calls recorded from UFO's own servers: about the same phone, our replies match.
 //!
-//! The recordings are no part of this project. Beside them stands here what the session underneath answered, made from
-//! what was recorded; only the words are compared.
+//! The recordings are not part of this project. This file supplies what the session underneath returned, derived from
+//! the recordings; only the texts are compared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::Value;
-use thumbwire::action::{
-    Action, Cache, Call, Cause, Choice, Controls, Failure, Hit, Outcome, Perform, Readback, Target,
-    Typed,
+use thumbwire_core::action::{
+    Action, AppSelector, CacheKind, Call, Cause, Controls, Failure, Outcome, Perform, Readback,
+    TapResult, Target, TypeResult,
 };
-use thumbwire::look::Look;
-use thumbwire::surface::ufo::{action, data};
+use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::toolset::ufo::{action, data};
 use thumbwire_device::{
-    App, AppId, Battery, Gesture, Identity, Info, Node, Orientation, Panel, Platform, Rect, Size,
-    Tree, TypedBy,
+    App, AppId, Battery, DeviceInfo, Gesture, Identity, Node, Orientation, Panel, Platform, Rect,
+    Size, Tree, TypingMethod,
 };
 
-/// Where ours is meant to differ from what the original was recorded with.
+/// Recordings from which our replies deviate on purpose.
 const FAULTS: [(&str, &str); 19] = [
-    ("015", "the recording cuts the picture"),
-    ("020", "`field_list` is passed over"),
-    ("032", "a control from before an act"),
+    ("015", "the recording truncates the screenshot"),
+    ("020", "`field_list` is ignored"),
+    ("032", "a control from before an action"),
     ("035", "no such key"),
     ("038", "no such key"),
     ("039", "no such key, and a command"),
@@ -32,7 +32,7 @@ const FAULTS: [(&str, &str); 19] = [
     ("043", "outside the screen"),
     ("044", "outside the screen"),
     ("050", "other words"),
-    ("054", "a time below zero"),
+    ("054", "a negative time"),
     ("064", "no such app"),
     ("066", "an app that cannot be started"),
     ("069", "no app is named"),
@@ -40,12 +40,12 @@ const FAULTS: [(&str, &str); 19] = [
     ("071", "an app that cannot be started"),
     ("107", "no such tool: a protocol error"),
     ("108", "no such tool: a protocol error"),
-    ("090", "the empty text is typed into what is no field"),
+    ("090", "empty text is typed into a control that is not a field"),
 ];
 
-/// Letter for letter, but for what is FastMCP's own (`_meta`).
+/// Letter for letter, except for FastMCP's own `_meta`.
 #[test]
-fn the_tools_are_listed_as_the_original_lists_them() {
+fn tool_lists_match_the_original_servers() {
     let Some(folder) = recordings() else { return };
     let recorded: Value =
         serde_json::from_slice(&fs::read(folder.join("tools-list.json")).unwrap()).unwrap();
@@ -63,9 +63,9 @@ fn the_tools_are_listed_as_the_original_lists_them() {
     }
 }
 
-/// Both servers say who they are in the original's words.
+/// Both servers identify themselves with the original names.
 #[test]
-fn the_servers_are_named_as_the_original_names_them() {
+fn server_names_match_the_original() {
     let Some(folder) = recordings() else { return };
     let recorded: Value =
         serde_json::from_slice(&fs::read(folder.join("initialize.json")).unwrap()).unwrap();
@@ -76,10 +76,10 @@ fn the_servers_are_named_as_the_original_names_them() {
     }
 }
 
-/// Every call that was recorded before its phone was taken away is made again, in its order: ours says the same, and more
-/// only under `next` and `package`.
+/// Replays every call recorded before the phone was disconnected, in order. Ours replies the same, plus `next` and
+/// `package`.
 #[tokio::test]
-async fn the_originals_words_are_ours() {
+async fn replies_match_the_original_servers() {
     let Some(folder) = recordings() else { return };
     let files = fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
@@ -107,7 +107,7 @@ async fn the_originals_words_are_ours() {
     assert_eq!(compared, 100);
 }
 
-/// A reply without what stands only in ours; its text is made again from the rest, so that it is compared byte by byte.
+/// A reply without the keys that only ours has; its text is rebuilt from the rest, to be compared byte by byte.
 fn without_more(mut reply: Value) -> Value {
     let Some(structured) = reply.get_mut("structuredContent") else { return reply };
     let more = |row: &mut Value, key: &str| {
@@ -127,7 +127,7 @@ fn without_more(mut reply: Value) -> Value {
     reply
 }
 
-/// The phone of the recordings as far as the surface sees it: it knows what was listed, and answers as recorded.
+/// The recorded phone as the toolset sees it: it knows what was listed, and returns the recorded outcomes.
 struct Recorded {
     controls: Mutex<Option<Arc<Controls>>>,
     apps: Mutex<Option<Vec<App>>>,
@@ -145,30 +145,30 @@ impl Recorded {
         result["structuredContent"][key].as_str().unwrap_or_default().into()
     }
 
-    fn tap(&self, target: &Target) -> Result<Hit, Failure> {
-        let Target::Control(number) = target else { panic!("{target}") };
+    fn tap(&self, target: &Target) -> Result<TapResult, Failure> {
+        let Target::Ref(number) = target else { panic!("{target}") };
         let listed = self.controls.lock().unwrap().take();
         let hit = listed.as_ref().and_then(|listed| hit(listed, number));
         if hit.is_none() {
             *self.controls.lock().unwrap() = listed;
         }
         let (list, why, none) = ("controls", None, true);
-        hit.ok_or_else(|| Cause::NotListed { list, number: number.clone(), why, none }.into())
+        hit.ok_or_else(|| Cause::StaleReference { list, number: number.clone(), why, none }.into())
     }
 
-    fn launch(&self, choice: Choice) -> Result<Outcome, Failure> {
+    fn launch(&self, choice: AppSelector) -> Result<Outcome, Failure> {
         let app = match choice {
-            Choice::Id(app) => app.0,
-            Choice::Named(app) if self.word("package_name").is_empty() => {
+            AppSelector::Id(app) => app.0,
+            AppSelector::Named(app) if self.word("package_name").is_empty() => {
                 return Err(Cause::AppNotFound { app }.into());
             }
-            Choice::Named(_) => self.word("package_name"),
-            Choice::Numbered(number) => {
+            AppSelector::Named(_) => self.word("package_name"),
+            AppSelector::ListIndex(number) => {
                 let apps = self.apps.lock().unwrap();
                 let at = number.parse::<usize>().unwrap() - 1;
                 let found = apps.as_ref().and_then(|apps| apps.get(at));
                 let (list, why, none) = ("apps", None, apps.is_none());
-                let missing = Cause::NotListed { list, number, why, none };
+                let missing = Cause::StaleReference { list, number, why, none };
                 found.ok_or(missing)?.id.0.clone()
             }
         };
@@ -204,29 +204,29 @@ impl Perform for Recorded {
             Action::DeviceInfo { .. } => {
                 info(self.result.lock().unwrap()["structuredContent"]["from_cache"] == true)
             }
-            Action::Look(_) => {
+            Action::Snapshot(_) => {
                 let tree = Tree { source: self.word("ui_tree").into(), ..Tree::default() };
-                Outcome::Look(Arc::new(Look::number(tree, None, &1.into())))
+                Outcome::Snapshot(Arc::new(Snapshot::number(tree, None, &1.into())))
             }
             Action::TapElement(target) => Outcome::Tapped(self.tap(&target)?),
             Action::Type(typing) => {
                 let into = Some(self.tap(&typing.into.unwrap())?);
-                Outcome::Typed(Typed { by: TypedBy::Keys, field: Readback::Same, into })
+                Outcome::Typed(TypeResult { by: TypingMethod::Keys, field: Readback::Same, into })
             }
             Action::Launch(choice) => self.launch(choice)?,
-            Action::Forget(Cache::Controls | Cache::All)
+            Action::InvalidateCache(CacheKind::Controls | CacheKind::All)
             | Action::Touch(Gesture::Tap { .. } | Gesture::Swipe { .. })
             | Action::Press(_) => {
                 *self.controls.lock().unwrap() = None;
                 Outcome::Done
             }
-            Action::Wait(_) | Action::Forget(_) => Outcome::Done,
+            Action::Wait(_) | Action::InvalidateCache(_) => Outcome::Done,
             other => panic!("nobody asks for {other}"),
         })
     }
 }
 
-/// What the phone of the recordings says of itself.
+/// The recorded phone's device info.
 fn info(earlier: bool) -> Outcome {
     let size = Size { width: 480, height: 800 };
     Outcome::Info {
@@ -235,7 +235,7 @@ fn info(earlier: bool) -> Outcome {
             platform: Platform::Android,
             model: "AOSP on Mako".into(),
         },
-        info: Info {
+        info: DeviceInfo {
             manufacturer: "LGE".into(),
             model: "AOSP on Mako".into(),
             os_version: "4.4.4".into(),
@@ -258,18 +258,18 @@ fn control(name: &str, class: &str, [left, top, right, bottom]: [i32; 4]) -> Nod
 
 fn listing(nodes: Vec<Node>) -> Controls {
     let all = (0..nodes.len()).collect();
-    let look = Look::number(Tree { nodes, ..Tree::default() }, None, &1.into());
+    let look = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &1.into());
     Controls { look: Arc::new(look), nodes: all }
 }
 
-/// A tap on one of them.
-fn hit(controls: &Controls, number: &str) -> Option<Hit> {
+/// A tap on one of the controls.
+fn hit(controls: &Controls, number: &str) -> Option<TapResult> {
     let node = *controls.nodes.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
     let at = controls.look.tree.nodes[node].bounds.center();
-    Some(Hit { at, look: Arc::clone(&controls.look), node, of: 1 })
+    Some(TapResult { at, look: Arc::clone(&controls.look), node, of: 1 })
 }
 
-/// The recordings lie beside this project, or not: then a test is skipped.
+/// The folder of the recordings; the test is skipped without it.
 fn recordings() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
@@ -277,7 +277,7 @@ fn recordings() -> Option<PathBuf> {
     let folder = data.join("originals/ufo");
     assert!(folder.is_dir() || !required, "the recordings are required: {}", folder.display());
     if !folder.is_dir() {
-        println!("skipped: no recordings of UFO's servers beside the project");
+        println!("skipped: no recordings of UFO's servers");
     }
     folder.is_dir().then_some(folder)
 }

@@ -1,4 +1,4 @@
-//! The verbs of the command line, as a person runs them.
+//! The verbs of the command line, as a user runs them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 #[test]
-fn help_is_as_recorded() {
+fn help_matches_snapshot() {
     const VERBS: [&str; 18] = [
         "",
         "serve",
@@ -48,22 +48,22 @@ fn help_is_as_recorded() {
 }
 
 #[test]
-fn the_faults_of_a_virtual_phone_are_listed_with_their_numbers() {
+fn fault_list_matches_snapshot() {
     let (out, _, code) = said(&run(&["phone", "--fault", "list"]));
     assert_eq!(code, Some(0));
     insta::assert_snapshot!("faults_of_a_virtual_phone", out);
 }
 
 #[test]
-fn devices_says_what_to_do_when_there_is_none() {
+fn devices_without_a_phone_says_what_to_do() {
     let (out, _, code) = said(&run(&["devices"]));
     assert_eq!(code, Some(0));
-    assert!(out.contains("No phone is attached") && out.contains("--device virtual"), "{out}");
+    assert!(out.contains("No phone is connected") && out.contains("--device virtual"), "{out}");
     assert_eq!(said(&run(&["devices", "--json"])).0, "[]\n");
 }
 
 #[test]
-fn exit_codes_tell_failures_apart() {
+fn exit_codes_distinguish_failures() {
     let check = |arguments: &[&str], code: i32, words: &str| {
         let (_, err, found) = said(&run(arguments));
         assert_eq!(found, Some(code), "{arguments:?}: {err}");
@@ -73,19 +73,19 @@ fn exit_codes_tell_failures_apart() {
     check(&on_virtual(&["mobile_press_key", r#"{"key":"back"}"#]), 0, "");
     check(&on_virtual(&["mobile_press_key", r#"{"key":"any"}"#]), 2, "must be one of");
     check(&on_virtual(&["mobile_press_key", "back"]), 2, "one JSON object");
-    check(&on_virtual(&["mobile_nope"]), 2, "`thumbwire tools` lists them");
+    check(&on_virtual(&["mobile_nope"]), 2, "Run `thumbwire tools`");
     check(&on_virtual(&["mobile_launch_app", r#"{"bundle_id":"x"}"#]), 3, "App not found: x");
-    check(&["call", "mobile_take_screenshot"], 3, "no device is chosen");
+    check(&["call", "mobile_take_screenshot"], 3, "no device selected");
     check(
         &["call", "--device", "127.0.0.1:9", "mobile_take_screenshot"],
         3,
         "Device not connected",
     );
-    check(&["phone", "--android", "3"], 2, "there are 4.4, 9, 11");
-    check(&["phone", "--fault", "slwo"], 2, "there is no fault \"slwo\"; there are offline, ");
-    check(&["phone", "--keep", "com.android.notes=x"], 2, "it is not PACKAGE:KEY=VALUE");
+    check(&["phone", "--android", "3"], 2, "available: 4.4, 9, 11");
+    check(&["phone", "--fault", "slwo"], 2, "unknown fault \"slwo\"; expected one of: offline, ");
+    check(&["phone", "--app-pref", "com.android.notes=x"], 2, "expected PACKAGE:KEY=VALUE");
     check(
-        &["phone", "--listen", "127.0.0.1:0", "--keep", "com.nope:a=b"],
+        &["phone", "--listen", "127.0.0.1:0", "--app-pref", "com.nope:a=b"],
         2,
         "no app \"com.nope\"",
     );
@@ -93,17 +93,57 @@ fn exit_codes_tell_failures_apart() {
 }
 
 #[test]
-fn a_tool_of_another_surface_is_called_there() {
-    let (_, words, code) = said(&run(&["call", "press_key", "{}"]));
-    let there = "add `--surface android` or `--surface ufo-action`";
-    assert_eq!(code, Some(2));
-    assert_eq!(words, format!("thumbwire: \"press_key\" is a tool of another surface: {there}\n"));
-    let (_, words, _) = said(&run(&["call", "nope"]));
-    assert!(words.contains("`thumbwire tools` lists them"), "{words}");
+fn old_flag_names_keep_working() {
+    let home = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str], code: i32, words: &str| {
+        let mut command = thumbwire();
+        let output = command.env("XDG_STATE_HOME", home.path()).args(arguments).output().unwrap();
+        let (out, err, found) = said(&output);
+        assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
+        assert!(out.contains(words) || err.contains(words), "{arguments:?}: {out}{err}");
+    };
+    check(&["tools", "--surface", "android"], 0, "press_key");
+    check(&["call", "--surface", "android", "press_key", "[]"], 2, "one JSON object");
+    let eval = ["eval", "--list", "--mind", "claims", "--p", "0.1", "--least", "1"];
+    check(
+        &[&eval[..], &["--faults", "all", "--rounds", "3", "--look", "doubt"]].concat(),
+        0,
+        "notes",
+    );
+    let run = ["run", "--explain", "--steps", "1", "--time", "1s", "--tokens", "9", "--no-ask"];
+    let model = ["--model", "scripted:x", "--price", "1,1", "--dollars", "1", "--key-env", "X"];
+    let rest = ["--answer-tokens", "9", "--look", "marked", "--app-tools", "all"];
+    check(&[&run[..], &model, &rest].concat(), 0, "DATA_COLLECTION");
+    let phone = ["phone", "--fault", "list", "--guarded", "--clock", "outside"];
+    check(&[&phone[..], &["--keep", "com.android.notes:a=b"]].concat(), 0, "slow");
+    let call = ["app-tools", "call", "com.none", "x", "[]", "--time", "5"];
+    check(&call, 2, "one JSON object");
+    let conformance = ["app-tools", "conformance", "com.none", "--call", "x=", "--time", "5"];
+    check(&conformance, 2, "one JSON object");
+    check(&["app-tools", "trust", "com.none", "--forget"], 0, "was not trusted");
+
+    let listed = |name: &str| {
+        let mut command = thumbwire();
+        command.args(["app-tools", "list", "--json", "--device", "virtual"]);
+        said(&command.env(name, "com.android.notes").output().unwrap()).0
+    };
+    for name in ["THUMBWIRE_ALLOW_APP_TOOLS", "THUMBWIRE_APP_TOOLS"] {
+        assert!(listed(name).contains("\"trusted\": \"yes\""), "{name}");
+    }
 }
 
 #[test]
-fn a_saved_dump_is_printed_as_a_look() {
+fn tool_of_another_toolset_is_named() {
+    let (_, words, code) = said(&run(&["call", "press_key", "{}"]));
+    let there = "add `--toolset android` or `--toolset ufo-action`";
+    assert_eq!(code, Some(2));
+    assert_eq!(words, format!("thumbwire: \"press_key\" belongs to another toolset; {there}\n"));
+    let (_, words, _) = said(&run(&["call", "nope"]));
+    assert!(words.contains("Run `thumbwire tools`"), "{words}");
+}
+
+#[test]
+fn saved_dump_prints_as_snapshot() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/uiautomator/");
     let dump = format!("{fixtures}free4g__window_dump.xml");
     let (out, err, code) = said(&run(&["screen", "--file", &dump]));
@@ -118,12 +158,12 @@ fn a_saved_dump_is_printed_as_a_look() {
     let (_, err, code) = said(&run(&["screen", "--file", &format!("{fixtures}ORIGIN.md")]));
     assert_eq!(code, Some(1));
     assert!(err.contains("cannot read") && err.contains("ORIGIN.md"), "{err}");
-    assert!(err.contains("there is no node tree in it"), "{err}");
+    assert!(err.contains("no node tree found in"), "{err}");
     let (out, _, _) = said(&run(&["screen", "--device", "virtual"]));
     assert!(out.contains("text=\"Maps\""), "{out}");
 }
 
-/// `thumbwire screen --file -` with this on its standard input.
+/// Runs `thumbwire screen --file -` with `dump` on standard input.
 fn screen_of(dump: &str, json: bool) -> (String, String, Option<i32>) {
     let mut command = thumbwire();
     command.args(["screen", "--file", "-"]).args(json.then_some("--json"));
@@ -134,7 +174,7 @@ fn screen_of(dump: &str, json: bool) -> (String, String, Option<i32>) {
 }
 
 #[test]
-fn a_dump_that_is_broken_is_printed_as_far_as_it_goes() {
+fn broken_dump_is_printed_as_far_as_possible() {
     let dump = "a warning\n<hierarchy rotation=\"0\">\
                 <node class=\"a.Page\" text=\"Page\" bounds=\"[0,0][100,200]\">\
                 <node class=\"a.Button\" text=\"lost\" bounds=\"[0,0][1,1]\" clickable=\"true\" text=\"twice\"/>\n\
@@ -149,7 +189,7 @@ fn a_dump_that_is_broken_is_printed_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_is_covered_is_marked_and_what_is_hidden_is_left_out() {
+fn covered_nodes_are_marked_and_hidden_ones_omitted() {
     let node = |text: &str, order: u32, bounds: &str| {
         format!(
             "<node class=\"a.Button\" text=\"{text}\" clickable=\"true\" drawing-order=\"{order}\" bounds=\"{bounds}\"/>"
@@ -170,7 +210,7 @@ fn what_is_covered_is_marked_and_what_is_hidden_is_left_out() {
 }
 
 #[test]
-fn a_picture_called_for_by_hand_is_written_where_asked() {
+fn screenshot_of_a_call_goes_to_the_out_directory() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("pictures");
     let arguments =
@@ -182,27 +222,27 @@ fn a_picture_called_for_by_hand_is_written_where_asked() {
 }
 
 #[test]
-fn a_variable_that_is_wrong_is_named_and_an_empty_one_is_none() {
+fn invalid_variable_is_named_and_empty_one_ignored() {
     let devices = |name: &str, value: &str| {
         said(&thumbwire().arg("devices").env(name, value).output().unwrap())
     };
     let (_, err, code) = devices("LOG_LEVEL", "loud");
     assert_eq!(code, Some(2));
-    assert!(err.contains("LOG_LEVEL is \"loud\""), "{err}");
+    assert!(err.contains("invalid LOG_LEVEL \"loud\""), "{err}");
     for name in ["LOG_LEVEL", "ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"] {
         let (_, err, code) = devices(name, "");
         assert_eq!(code, Some(0), "{name}: {err}");
     }
 }
 
-/// The pictures and looks of the demo, and of the agent's run inside, by name; what holds times stays out.
+/// The screenshots and snapshots of the demo and of the agent's run in it, by name. Files with times are left out.
 fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut kept = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
-            // The folder of the agent's run is named after the time.
+            // The folder name of the agent's run contains the time.
             kept.extend(inside(&path));
         } else if name.ends_with(".png") || name.contains("look") {
             kept.insert(name, fs::read(&path).unwrap());
@@ -216,7 +256,7 @@ fn inside(folder: &Path) -> impl Iterator<Item = (String, Vec<u8>)> {
 }
 
 #[test]
-fn the_demo_does_its_job_and_two_processes_see_the_same_pixels() {
+fn two_demo_runs_give_identical_pixels() {
     let folder = tempfile::tempdir().unwrap();
     let runs: Vec<_> = ["one", "two"]
         .map(|name| folder.path().join(name))
@@ -224,12 +264,12 @@ fn the_demo_does_its_job_and_two_processes_see_the_same_pixels() {
         .map(|out| {
             let (said, err, code) = said(&run(&["demo", "--out", out.to_str().unwrap()]));
             assert_eq!(code, Some(0), "{said}{err}");
-            assert!(said.contains(out.to_str().unwrap()), "it says where: {said}");
+            assert!(said.contains(out.to_str().unwrap()), "the output names the folder: {said}");
             kept(&out)
         })
         .collect();
     let pictures = runs[0].keys().filter(|name| name.ends_with(".png")).count();
     let looks = runs[0].keys().filter(|name| name.ends_with(".look.json")).count();
     assert!(pictures >= 6 && looks >= 5, "{:?}", runs[0].keys());
-    assert!(runs[0] == runs[1], "the same touches led to other pixels or another tree");
+    assert!(runs[0] == runs[1], "the same input gave different pixels or trees");
 }

@@ -1,18 +1,20 @@
-//! The session against a virtual phone that the test holds: what reached its shell.
+//! The session with a virtual phone that the test controls: what reaches its shell.
 
 use std::time::Duration;
 
-use thumbwire::action::{
-    Action, Call, Cause, Choice, Direction, Failure, Outcome, Perform as _, Shape, Target, Typing,
-};
-use thumbwire::session::{Phones, Session, VIRTUAL};
 use thumbwire_adb::AdbServer;
-use thumbwire_device::{Acted, AppId, Gesture, Key, Point};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_core::action::{
+    Action, AppSelector, Call, Cause, Direction, Failure, Outcome, Perform as _, ScreenshotOptions,
+    Target, TextInput,
+};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+use thumbwire_device::{AppId, Gesture, Key, Point, SideEffect};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 pub(crate) const MAPS: &str = "com.google.android.apps.maps";
 
-/// No adb server listens there.
+/// An address without an adb server.
 pub(crate) fn nowhere() -> AdbServer {
     AdbServer::new("127.0.0.1:9")
 }
@@ -21,10 +23,10 @@ pub(crate) fn held() -> (Session, VirtualPhone) {
     of(Setup::default())
 }
 
-/// A session with a virtual phone made so.
+/// A session with a virtual phone built from this setup.
 pub(crate) fn of(setup: Setup) -> (Session, VirtualPhone) {
     let phone = VirtualPhone::new(setup);
-    let phones = Phones::new(nowhere()).with_virtual(phone.clone());
+    let phones = DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone.clone()));
     (Session::new(phones, Some(VIRTUAL.into())), phone)
 }
 
@@ -40,7 +42,7 @@ pub(crate) async fn tap_text(session: &Session, text: &str) {
 /// A session with the cursor in the search field of Maps.
 async fn in_a_field() -> (Session, VirtualPhone) {
     let (session, phone) = held();
-    ask(&session, Action::Launch(Choice::Id(AppId(MAPS.into())))).await.unwrap();
+    ask(&session, Action::Launch(AppSelector::Id(AppId(MAPS.into())))).await.unwrap();
     tap_text(&session, "Search here").await;
     assert_eq!(focused(&phone), Some(String::new()));
     (session, phone)
@@ -56,7 +58,7 @@ pub(crate) fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
 }
 
 #[tokio::test]
-async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
+async fn hostile_text_is_typed_and_runs_nothing() {
     let hostile = [
         "'; reboot #",
         "$(id)",
@@ -73,7 +75,7 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
     for text in hostile {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
-        ask(&session, Action::Type(Typing::of(text))).await.unwrap();
+        ask(&session, Action::Type(TextInput::of(text))).await.unwrap();
         assert_eq!(focused(&phone).as_deref(), Some(text));
         let mut ran = ran(&phone, before);
         assert_eq!(ran.pop().unwrap(), ["uiautomator", "dump", "/dev/tty"], "it was read back");
@@ -84,7 +86,7 @@ async fn hostile_text_reaches_the_field_as_text_and_runs_nothing() {
     }
 }
 
-/// What a shell, a terminal or a path could trip over.
+/// Pieces that could confuse a shell, a terminal or a path.
 const PIECES: &[&str] = &[
     "'",
     "\"",
@@ -120,7 +122,7 @@ const PIECES: &[&str] = &[
     "\u{1f600}",
 ];
 
-/// More than 500 strings made of [`PIECES`], which stand first.
+/// More than 500 strings built from [`PIECES`], which come first.
 pub(crate) fn hostile_strings() -> Vec<String> {
     let mut strings: Vec<String> = PIECES.iter().map(|piece| (*piece).to_owned()).collect();
     for (i, first) in PIECES.iter().enumerate() {
@@ -132,12 +134,12 @@ pub(crate) fn hostile_strings() -> Vec<String> {
     strings
 }
 
-/// Every string parameter of every tool that goes to the phone's shell, by the way of an MCP call: the shell sees the
-/// commands that the tool is made of, each with exactly the caller's string in its place, or nothing at all.
+/// Every string parameter of every tool that reaches the phone's shell, through MCP calls: the shell runs exactly the
+/// tool's own commands, with the caller's string unchanged in its place, or nothing at all.
 #[tokio::test]
-async fn no_string_of_any_tool_becomes_a_second_command() {
+async fn no_tool_argument_becomes_a_second_command() {
     let (session, phone) = held();
-    let surface = thumbwire::surface::mobile::surface();
+    let surface = thumbwire_core::toolset::mobile::surface();
     let strings = hostile_strings();
     assert!(strings.len() >= 500, "{}", strings.len());
     let mut before = 0;
@@ -147,18 +149,18 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
             properties[*name]["type"] == "string" && properties[*name].get("enum").is_none()
         };
         for parameter in properties.keys().filter(free).filter(|name| *name != "device") {
-            // The id of a phone never reaches a phone.
+            // A phone's id never reaches a phone.
             if tool.name == "mobile_use_device" {
                 continue;
             }
             let mut held = 0;
-            // Of apps' tools what was found out a moment ago is enough, and nobody allowed any app here: hardly anything is run. Looking
-            // for them takes so long that each piece by itself must do.
+            // For app tools, cached results suffice, and no app is allowed here: hardly anything runs. Discovery takes
+            // so long that each piece alone must do.
             let seldom = ["mobile_list_app_tools", "mobile_call_app_tool"].contains(&&*tool.name);
             let tried = if seldom { &strings[..PIECES.len()] } else { &strings[..] };
             for string in tried {
                 let mut arguments = serde_json::Map::new();
-                // What must be there besides.
+                // Other required arguments.
                 if tool.name == "mobile_type" {
                     arguments.insert("text".into(), "x".into());
                 }
@@ -177,7 +179,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                     let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
                     let as_made = match argv.as_slice() {
                         ["monkey", "--pct-syskeys", "0", "-p", app, "-c", _, "1"] => *app == string,
-                        // What looks for apps' tools names the phone's own apps, and nothing of a caller's.
+                        // Discovery of app tools names the phone's own apps, and nothing from the caller.
                         [
                             "cmd",
                             "package",
@@ -194,7 +196,7 @@ async fn no_string_of_any_tool_becomes_a_second_command() {
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
                         ["uiautomator", "dump", "/dev/tty"] | ["ime", "list", "-a", "-s"] => true,
-                        // Once, when a session meets a phone.
+                        // Once, when a session connects to a phone.
                         ["cat", "/data/local/tmp/thumbwire-orientation"] => true,
                         _ => false,
                     };
@@ -220,11 +222,11 @@ fn keys(argv: &[String]) -> &str {
     }
 }
 
-/// The parameters that take one of a few words, `mobile_use_device`'s platform among them.
+/// The parameters with a fixed set of words, including `mobile_use_device`'s platform.
 #[tokio::test]
-async fn a_word_that_is_no_choice_is_refused_before_the_phone_is_asked() {
+async fn invalid_choice_is_refused_before_reaching_the_phone() {
     let (session, phone) = held();
-    let surface = thumbwire::surface::mobile::surface();
+    let surface = thumbwire_core::toolset::mobile::surface();
     let mut parameters = Vec::new();
     for tool in &surface.tools {
         for (name, _) in tool.schema["properties"].as_object().unwrap() {
@@ -253,46 +255,46 @@ async fn a_word_that_is_no_choice_is_refused_before_the_phone_is_asked() {
 }
 
 #[tokio::test]
-async fn ten_thousand_characters_arrive_whole() {
+async fn ten_thousand_characters_arrive() {
     let (session, phone) = in_a_field().await;
     let text: String = (0..10_000).map(|i| char::from(b' ' + (i % 95) as u8)).collect();
-    ask(&session, Action::Type(Typing::of(text.clone()))).await.unwrap();
+    ask(&session, Action::Type(TextInput::of(text.clone()))).await.unwrap();
     assert_eq!(focused(&phone), Some(text));
 }
 
 #[tokio::test]
-async fn what_cannot_be_typed_is_refused_with_the_reason_and_nothing_is_typed() {
-    // Whether there is a keyboard app is asked for what one could type.
+async fn untypable_text_is_refused_with_the_reason() {
+    // It checks for a keyboard app, to say what could type the text.
     let asked = ["ime", "list", "-a", "-s"].map(str::to_owned).to_vec();
     for (text, named, ran_then) in
         [("half\0way", "U+0000", vec![]), ("first caf\u{e9}", "U+00E9", vec![asked])]
     {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
-        let failure = ask(&session, Action::Type(Typing::of(text))).await.unwrap_err();
+        let failure = ask(&session, Action::Type(TextInput::of(text))).await.unwrap_err();
         let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
         assert!(why.contains(named), "{why}");
-        assert_eq!(failure.acted, Acted::No);
+        assert_eq!(failure.side_effect, SideEffect::None);
         assert_eq!(ran(&phone, before), ran_then);
         assert_eq!(focused(&phone), Some(String::new()));
     }
 }
 
 #[tokio::test]
-async fn a_line_end_sends_a_search_off() {
+async fn newline_submits_a_search() {
     let (session, _phone) = in_a_field().await;
-    ask(&session, Action::Type(Typing::of("restaurants\n"))).await.unwrap();
-    let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
+    ask(&session, Action::Type(TextInput::of("restaurants\n"))).await.unwrap();
+    let Outcome::Snapshot(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
     let titles = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
     assert!(titles.count() > 2, "the results are listed");
 }
 
 #[tokio::test]
-async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
+async fn scrolling_down_reveals_content_and_up_returns() {
     let (session, _phone) = in_a_field().await;
-    ask(&session, Action::Type(Typing::of("restaurants\n"))).await.unwrap();
+    ask(&session, Action::Type(TextInput::of("restaurants\n"))).await.unwrap();
     let titles = async || {
-        let Outcome::Look(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
+        let Outcome::Snapshot(look) = ask(&session, Action::LOOK).await.unwrap() else { panic!() };
         let nodes = look.tree.nodes.iter().filter(|node| node.id.ends_with(":id/title"));
         nodes.map(|node| node.text.clone()).collect::<Vec<_>>()
     };
@@ -301,19 +303,19 @@ async fn scrolling_down_shows_what_is_further_down_and_up_goes_back() {
     ask(&session, scroll(Direction::Down)).await.unwrap();
     let further = titles().await;
     assert!(!further.contains(&first[0]), "{first:?} then {further:?}");
-    assert!(further.contains(&first[first.len() - 1]), "no row was passed over: {further:?}");
+    assert!(further.contains(&first[first.len() - 1]), "no row was skipped: {further:?}");
     ask(&session, scroll(Direction::Up)).await.unwrap();
     assert_eq!(titles().await, first);
 }
 
 #[tokio::test]
-async fn each_look_and_each_touch_is_one_command() {
+async fn each_snapshot_and_each_touch_is_one_command() {
     let (session, phone) = held();
-    ask(&session, Action::Screenshot(Shape::default())).await.unwrap();
-    // Something is done, so that the next picture is a new one.
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
+    // An action, so that the next screenshot is not cached.
     ask(&session, Action::Press(Key::Home)).await.unwrap();
     let single = [
-        (Action::Screenshot(Shape::default()), "screencap"),
+        (Action::Screenshot(ScreenshotOptions::default()), "screencap"),
         (Action::LOOK, "uiautomator"),
         (Action::Touch(Gesture::Tap { at: Point { x: 540, y: 1200 } }), "input"),
         (Action::Press(Key::Home), "input"),
@@ -328,7 +330,7 @@ async fn each_look_and_each_touch_is_one_command() {
 }
 
 #[tokio::test]
-async fn a_touch_outside_the_screen_is_refused() {
+async fn touch_outside_the_screen_is_refused() {
     let (session, phone) = held();
     let before = phone.commands().len();
     let outside = Gesture::Tap { at: Point { x: 10, y: 2400 } };

@@ -1,258 +1,118 @@
-//! What an APK's manifest declares, read as Android's package parser reads it.
-//!
-//! Sources: `ApkLiteParseUtils`, `ParsingPackageUtils`, `FrameworkParsingPackageUtils` of Android; ids from `public-final.xml`.
+//! What the package manager knows of an app.
 
-use super::axml::Element;
-use super::pool::Value;
-use super::table::Table;
-use crate::world::packages::{Class, Declared, DeclaredComponent, Filter, Meta, MetaValue};
+use crate::graphics::icons::Icon;
+use crate::graphics::theme::{self, Colour};
+use crate::packages::{BuiltInPackage, ComponentKind, Installation, ParsedPackage};
+use std::sync::Arc;
+use thumbwire_mobile_mcp::Descriptor;
 
-/// Ids of attributes in `android:`.
-mod id {
-    pub(super) const LABEL: u32 = 0x0101_0001;
-    pub(super) const NAME: u32 = 0x0101_0003;
-    pub(super) const PERMISSION: u32 = 0x0101_0006;
-    pub(super) const ENABLED: u32 = 0x0101_000e;
-    pub(super) const DEBUGGABLE: u32 = 0x0101_000f;
-    pub(super) const EXPORTED: u32 = 0x0101_0010;
-    pub(super) const AUTHORITIES: u32 = 0x0101_0018;
-    pub(super) const PRIORITY: u32 = 0x0101_001c;
-    pub(super) const VALUE: u32 = 0x0101_0024;
-    pub(super) const RESOURCE: u32 = 0x0101_0025;
-    pub(super) const MIME_TYPE: u32 = 0x0101_0026;
-    pub(super) const SCHEME: u32 = 0x0101_0027;
-    pub(super) const HOST: u32 = 0x0101_0028;
-    pub(super) const TARGET_ACTIVITY: u32 = 0x0101_0202;
-    pub(super) const MIN_SDK: u32 = 0x0101_020c;
-    pub(super) const VERSION_CODE: u32 = 0x0101_021b;
-    pub(super) const VERSION_NAME: u32 = 0x0101_021c;
-    pub(super) const TARGET_SDK: u32 = 0x0101_0270;
-    pub(super) const TEST_ONLY: u32 = 0x0101_0272;
-    pub(super) const VERSION_CODE_MAJOR: u32 = 0x0101_0576;
-    pub(super) const SPLIT_REQUIRED: u32 = 0x0101_0591;
+/// What the package manager knows of an app.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manifest {
+    /// E.g. `com.android.settings`.
+    pub package: String,
+    /// The name under its icon.
+    pub label: String,
+    /// As people read it, e.g. `11.117.0`.
+    pub version_name: String,
+    /// As the package manager compares it.
+    pub version_code: u64,
+    /// Full class names of its activities.
+    pub activities: Vec<String>,
+    /// The activity that its icon starts; `None` for an app without an icon.
+    pub launcher: Option<String>,
+    /// Came with the phone.
+    pub system: bool,
+    /// The Linux user of its process.
+    pub uid: u32,
+    /// The permissions that it asks for (`uses-permission`), in the order of its manifest, e.g. `android.permission.CAMERA`.
+    pub permissions: Vec<String>,
+    /// How it lies on the phone, if it came as an APK.
+    pub installation: Option<Arc<Installation>>,
+    /// The package file behind an app that came with the phone, if it has one.
+    pub built_in: Option<Arc<BuiltInPackage>>,
+    pub(crate) icon: AppIcon,
 }
 
-/// Components of an app that are kept; the largest apps have some thousand.
-const MOST: usize = 5_000;
-/// Characters of a text that are kept; `PackageItemInfo` cuts labels at 1000.
-const LONGEST: usize = 1_000;
-
-/// Why a manifest is refused: Android's name for it, and its words.
-pub(super) type Refused = (&'static str, String);
-
-/// Reads a manifest. Words that begin with the file's place carry `PATH` for it.
-pub(super) fn read(root: &Element, table: &Table<'_>) -> Result<Declared, Refused> {
-    const MALFORMED: &str = "INSTALL_PARSE_FAILED_MANIFEST_MALFORMED";
-    if root.name != "manifest" {
-        return Err((MALFORMED, "No <manifest> tag".to_owned()));
-    }
-    let reader = Reader { table };
-    let package = reader.plain(root, "package").unwrap_or_default();
-    let split = reader.plain(root, "split").filter(|split| !split.is_empty());
-    if package != "android" {
-        valid(&package, true).map_err(|why| {
-            ("INSTALL_PARSE_FAILED_BAD_PACKAGE_NAME", format!("Invalid manifest package: {why}"))
-        })?;
-    }
-    if let Some(split) = &split {
-        valid(split, false).map_err(|why| {
-            ("INSTALL_PARSE_FAILED_BAD_PACKAGE_NAME", format!("Invalid manifest split: {why}"))
-        })?;
-    }
-    let application = root.all("application").next();
-    if application.is_none() && split.is_none() && root.all("instrumentation").next().is_none() {
-        let why = "<manifest> does not contain an <application> or <instrumentation>";
-        return Err(("INSTALL_PARSE_FAILED_MANIFEST_EMPTY", at(root, why)));
-    }
-    let sdk = root.all("uses-sdk").last();
-    let number = |element: Option<&Element>, id| element.and_then(|it| reader.number(it, id));
-    let major = number(Some(root), id::VERSION_CODE_MAJOR).unwrap_or(0) as u32;
-    let minor = number(Some(root), id::VERSION_CODE).unwrap_or(0) as u32;
-    let min_sdk = number(sdk, id::MIN_SDK).unwrap_or(1).max(0) as u32;
-    let mut declared = Declared {
-        version_code: u64::from(major) << 32 | u64::from(minor),
-        version_name: reader.text(root, id::VERSION_NAME),
-        label: application.and_then(|it| reader.text(it, id::LABEL)),
-        min_sdk,
-        target_sdk: number(sdk, id::TARGET_SDK).map_or(min_sdk, |sdk| sdk.max(0) as u32),
-        sdk_line: sdk.map_or(0, |sdk| sdk.line),
-        debuggable: application.is_some_and(|it| reader.truth(it, id::DEBUGGABLE, false)),
-        test_only: application.is_some_and(|it| reader.truth(it, id::TEST_ONLY, false)),
-        disabled: application.is_some_and(|it| !reader.truth(it, id::ENABLED, true)),
-        split_required: reader.truth(root, id::SPLIT_REQUIRED, false),
-        split,
-        package,
-        ..Declared::default()
-    };
-    for wish in ["uses-permission", "uses-permission-sdk-23"] {
-        for element in root.all(wish).take(MOST) {
-            let name = reader.text(element, id::NAME).unwrap_or_default();
-            if !name.is_empty() && !declared.permissions.contains(&name) {
-                declared.permissions.push(name);
-            }
-        }
-    }
-    for element in application.into_iter().flat_map(|it| &it.children).take(MOST) {
-        let class = match element.name.as_str() {
-            "activity" | "activity-alias" => Class::Activity,
-            "service" => Class::Service,
-            "receiver" => Class::Receiver,
-            "provider" => Class::Provider,
-            _ => continue,
+impl Manifest {
+    /// The full name of an activity given as `full.Class` or `.Class`; `None` if it has none such.
+    pub fn resolve(&self, activity: &str) -> Option<&str> {
+        let full = match activity.strip_prefix('.') {
+            Some(_) => format!("{}{activity}", self.package),
+            None => activity.to_owned(),
         };
-        let Some(component) = reader.component(element, class, &declared.package) else {
-            let why = format!("<{}> does not specify android:name", element.name);
-            return Err((MALFORMED, at(element, &why)));
-        };
-        // Android 12 and later demand a word on it from an app that is made for them (`ComponentParseUtils`).
-        let says = element.get(id::EXPORTED, "").is_some();
-        if !says && !component.filters.is_empty() && declared.target_sdk >= 31 {
-            let name = component.name.clone();
-            declared.silent_export.get_or_insert((name, element.line));
-        }
-        declared.components.push(component);
-    }
-    Ok(declared)
-}
-
-/// Words about an element, as the parser puts them.
-fn at(element: &Element, why: &str) -> String {
-    format!("PATH (at Binary XML file line #{}): {why}", element.line)
-}
-
-/// `FrameworkParsingPackageUtils.validateName`.
-fn valid(name: &str, needs_separator: bool) -> Result<(), String> {
-    let (mut front, mut separated) = (true, false);
-    for c in name.chars() {
-        match c {
-            'a'..='z' | 'A'..='Z' => front = false,
-            '0'..='9' | '_' if !front => {}
-            '.' => (front, separated) = (true, true),
-            other => return Err(format!("bad character '{other}'")),
-        }
-    }
-    if name.len() > 223 {
-        return Err("the length of the name is greater than 223".to_owned());
-    }
-    match separated || !needs_separator {
-        true => Ok(()),
-        false => Err("must have at least one '.' separator".to_owned()),
+        self.activities.iter().find(|known| **known == full).map(String::as_str)
     }
 }
 
-struct Reader<'a> {
-    table: &'a Table<'a>,
+/// How an app's icon looks: a symbol on a round ground.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct AppIcon {
+    pub(crate) symbol: Icon,
+    pub(crate) fill: Colour,
+    pub(crate) ink: Colour,
 }
 
-impl Reader<'_> {
-    /// An attribute of no namespace.
-    fn plain(&self, element: &Element, name: &str) -> Option<String> {
-        match element.get(0, name)? {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
+impl Manifest {
+    /// What Android would say of an installed APK; the uid is given by the phone.
+    pub fn of_installation(installation: Installation) -> Self {
+        let ParsedPackage { package, version_code, version_name, label, permissions, .. } =
+            &installation.declared;
+        let launcher = installation.declared.launcher();
+        // The icon's own label, else that of the app, else the package.
+        let label = launcher.and_then(|it| it.label.as_ref()).or(label.as_ref()).unwrap_or(package);
+        let activities = installation.declared.components.iter();
+        let activities = activities.filter(|it| it.class == ComponentKind::Activity);
+        Self {
+            package: package.clone(),
+            label: label.clone(),
+            version_name: version_name.clone().unwrap_or_else(|| "null".to_owned()),
+            version_code: *version_code,
+            activities: activities.map(|it| it.name.clone()).collect(),
+            launcher: launcher.map(|it| it.name.clone()),
+            system: false,
+            uid: 0,
+            permissions: permissions.clone(),
+            icon: AppIcon::of_package(package),
+            built_in: None,
+            installation: Some(Arc::new(installation)),
         }
     }
 
-    fn value(&self, element: &Element, id: u32) -> Option<Value> {
-        self.table.resolve(element.get(id, "")?)
-    }
-
-    fn text(&self, element: &Element, id: u32) -> Option<String> {
-        Some(tidy(&words(&self.value(element, id)?)?))
-    }
-
-    fn number(&self, element: &Element, id: u32) -> Option<i32> {
-        match self.value(element, id)? {
-            Value::Number(number) => Some(number),
-            // A release's letter: all of them are known by numbers by now, so it is one that is yet to come.
-            Value::Text(text) => Some(text.parse().unwrap_or(10_000)),
-            _ => None,
-        }
-    }
-
-    fn truth(&self, element: &Element, id: u32, default: bool) -> bool {
-        match self.value(element, id) {
-            Some(Value::Truth(truth)) => truth,
-            Some(Value::Number(number)) => number != 0,
-            _ => default,
-        }
-    }
-
-    /// A component; `None` where it has no name.
-    fn component(
-        &self,
-        element: &Element,
-        class: Class,
-        package: &str,
-    ) -> Option<DeclaredComponent> {
-        let full = |name: String| match name.strip_prefix('.') {
-            Some(_) => format!("{package}{name}"),
-            None if !name.contains('.') => format!("{package}.{name}"),
-            None => name,
-        };
-        let name = self.text(element, id::NAME).filter(|name| !name.is_empty())?;
-        let filters: Vec<Filter> =
-            element.all("intent-filter").take(MOST).map(|filter| self.filter(filter)).collect();
-        // What nothing says about it follows from its filters.
-        let exported = self.truth(element, id::EXPORTED, !filters.is_empty());
-        Some(DeclaredComponent {
-            class,
-            name: full(name),
-            label: self.text(element, id::LABEL),
-            target: self.text(element, id::TARGET_ACTIVITY).map(full),
-            exported,
-            enabled: self.truth(element, id::ENABLED, true),
-            permission: self.text(element, id::PERMISSION),
-            authorities: self.text(element, id::AUTHORITIES),
-            filters,
-            meta: element.all("meta-data").take(MOST).filter_map(|meta| self.meta(meta)).collect(),
-        })
-    }
-
-    fn filter(&self, element: &Element) -> Filter {
-        let names = |tag| {
-            let all = element.all(tag).take(MOST);
-            all.filter_map(|it| self.text(it, id::NAME)).collect::<Vec<_>>()
-        };
-        let of_data = |id| {
-            let all = element.all("data").take(MOST);
-            all.filter_map(|it| self.text(it, id)).collect::<Vec<_>>()
-        };
-        Filter {
-            priority: self.number(element, id::PRIORITY).unwrap_or(0),
-            actions: names("action"),
-            categories: names("category"),
-            schemes: of_data(id::SCHEME),
-            hosts: of_data(id::HOST),
-            types: of_data(id::MIME_TYPE),
-        }
-    }
-
-    fn meta(&self, element: &Element) -> Option<Meta> {
-        let name = self.text(element, id::NAME)?;
-        let value = match element.get(id::RESOURCE, "") {
-            // The id is kept, not what stands behind it: that is what `android:resource` is for.
-            Some(Value::Reference(id)) => MetaValue::Resource(*id),
-            _ => MetaValue::Text(self.text(element, id::VALUE)?),
-        };
-        Some(Meta { name, value })
+    /// The activity that runs when this one is asked for: itself, or what an alias stands for.
+    pub fn resolve_alias<'a>(&'a self, activity: &'a str) -> &'a str {
+        let declared = self.installation.as_ref().map(|it| it.declared.components.as_slice());
+        let mut known = declared.unwrap_or_default().iter();
+        let alias = known.find(|it| it.class == ComponentKind::Activity && it.name == activity);
+        alias.and_then(|it| it.target.as_deref()).unwrap_or(activity)
     }
 }
 
-/// A value as words.
-fn words(value: &Value) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Truth(truth) => Some(truth.to_string()),
-        // `aapt` makes a number of `1.0`; Java writes it so again.
-        Value::Other(0x04, bits) => Some(format!("{:?}", f32::from_bits(*bits))),
-        Value::Reference(_) | Value::Other(..) => None,
+impl Manifest {
+    /// What the app's APK declares: the one that it came as, or the one behind an app of the phone's own that offers something.
+    pub fn declared(&self) -> Option<&ParsedPackage> {
+        match &self.installation {
+            Some(installation) => Some(&installation.declared),
+            None => self.built_in.as_ref().map(|it| &it.declared),
+        }
+    }
+
+    /// What the package file behind an app of the phone's own says that it can do for other programs; empty for an app without one.
+    pub fn descriptor(&self) -> &Descriptor {
+        static NONE: Descriptor = Descriptor { version: String::new(), capabilities: Vec::new() };
+        self.built_in.as_ref().map_or(&NONE, |it| &it.descriptor)
     }
 }
 
-/// A text without what would break a line or a screen.
-fn tidy(text: &str) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    plain.take(LONGEST).collect::<String>().trim().to_owned()
+/// Grounds that white letters can be read on.
+const FILLS: [u32; 8] =
+    [0x0B57D0, 0x146C2E, 0xB3261E, 0x7B1FA2, 0x00639B, 0x8C5000, 0x5D4037, 0x455A64];
+
+impl AppIcon {
+    /// A colour that is always the same for one package. The symbol stands where there is no room for a letter.
+    pub(crate) fn of_package(package: &str) -> Self {
+        let sum =
+            package.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
+        Self { symbol: Icon::Apps, fill: Colour::hex(FILLS[sum % FILLS.len()]), ink: theme::WHITE }
+    }
 }

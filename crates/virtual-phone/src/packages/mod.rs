@@ -1,78 +1,15 @@
-//! APKs: reading one, and putting it onto the phone.
+//! Packages as plain values: what the package manager knows of an app, what its package file declares, and what can be asked of it.
 //!
-//! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with names out of `table`), its signer (`signature`).
-//! `install` holds what a session (`sessions`) has gathered against what the phone has, in Android's order and words. Whatever the bytes are, they come to an answer.
-//!
-//! Not here: the commands that install (`programs/pm`), the app on the screen (`world/apps/stranger`), running any code: there is none.
+//! Begin with [`Manifest`]. Reading a package file, and judging whether it may come, is the platform's; its files lie in the phone's tree.
 
-mod axml;
-pub(crate) mod built_in;
-mod install;
+mod declared;
+mod intent;
 mod manifest;
-mod pool;
-mod sessions;
-mod signature;
-mod table;
-#[cfg(test)]
-mod tests;
-pub(crate) mod ways;
-mod zip;
 
-pub(crate) use install::Refusal;
-pub(crate) use sessions::{How, Packages};
-pub(crate) use signature::{Signer, Unsigned};
-
-use crate::world::packages::Declared;
-use axml::Element;
-use table::Table;
-use zip::Zip;
-
-/// An APK as it was read.
-#[derive(Debug, Clone)]
-pub(crate) struct Apk {
-    pub(crate) declared: Declared,
-    /// The names of the folders below `lib/`, sorted: the processors that it brings code for.
-    pub(crate) abis: Vec<String>,
-    pub(crate) signer: Result<Signer, Unsigned>,
-}
-
-/// Why an APK cannot be read. Words carry `PATH` where the file's place belongs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// Android's name for it, such as `INSTALL_PARSE_FAILED_NOT_APK`.
-    pub(crate) code: &'static str,
-    pub(crate) why: String,
-}
-
-impl Apk {
-    /// Reads an APK. `schemes`: the newest signature scheme that the asking release knows.
-    ///
-    /// # Errors
-    /// What `ApkLiteParseUtils` says of it. A missing signature is no error here.
-    pub(crate) fn read(bytes: &[u8], schemes: u8) -> Result<Self, Fault> {
-        let fault = |code, why: &str| Fault { code, why: why.to_owned() };
-        let zip = Zip::open(bytes).ok_or_else(|| {
-            fault(
-                "INSTALL_PARSE_FAILED_NOT_APK",
-                "Failed to parse PATH: Failed to load asset path PATH",
-            )
-        })?;
-        let unexpected = |why: &str| fault("INSTALL_PARSE_FAILED_UNEXPECTED_EXCEPTION", why);
-        let manifest = zip
-            .read("AndroidManifest.xml")
-            .ok_or_else(|| unexpected("Failed to parse PATH: AndroidManifest.xml"))?;
-        let root = Element::read(&manifest)
-            .ok_or_else(|| unexpected("Failed to parse PATH: Corrupt XML binary file"))?;
-        let table = zip.read("resources.arsc").unwrap_or_default();
-        let declared = manifest::read(&root, &Table::read(&table))
-            .map_err(|(code, why)| Fault { code, why })?;
-        let mut abis: Vec<String> = zip
-            .names()
-            .filter_map(|name| name.strip_prefix("lib/")?.split_once('/'))
-            .filter(|(_, file)| file.ends_with(".so"))
-            .map(|(abi, _)| abi.to_owned())
-            .collect();
-        abis.dedup();
-        Ok(Self { declared, abis, signer: signature::signer(bytes, &zip, schemes) })
-    }
-}
+pub use self::declared::{
+    BuiltInPackage, ComponentKind, DeclaredComponent, Installation, IntentFilter, MetaData,
+    MetaValue, ParsedPackage,
+};
+pub use self::intent::{Component, Intent, StartError, StartResult};
+pub(crate) use self::manifest::AppIcon;
+pub use self::manifest::Manifest;

@@ -1,17 +1,17 @@
-//! Glyphs as coverage: outlines from the fonts, filled once and kept by the renderer.
+//! Glyph coverage: outlines from the fonts, rasterised once and cached by the renderer.
 
 use skrifa::instance::{LocationRef, Size};
 use skrifa::outline::{DrawSettings, OutlinePen};
 use skrifa::{FontRef, GlyphId, MetadataProvider};
 use tiny_skia::{FillRule, Mask, PathBuilder, Transform};
 
-use crate::world::text::Face;
-use crate::world::theme::Colour;
+use crate::graphics::text::Face;
+use crate::graphics::theme::Colour;
 
-/// Face, glyph, size in 64ths of a pixel, quarters of a pixel to the right.
+/// Face, glyph, size in 64ths of a pixel, horizontal offset in quarters of a pixel.
 pub(super) type GlyphKey = (Face, u32, u32, u8);
 
-/// Coverage of one glyph around its origin.
+/// The coverage of one glyph around its origin.
 pub(super) struct Raster {
     pub(super) left: i32,
     pub(super) top: i32,
@@ -20,12 +20,12 @@ pub(super) struct Raster {
     pub(super) coverage: Vec<u8>,
 }
 
-/// The glyph of a character in a face.
+/// The glyph id of a character in a face.
 pub(super) fn glyph_id(face: Face, ch: char) -> Option<u32> {
     Some(FontRef::new(face.bytes()).ok()?.charmap().map(ch)?.to_u32())
 }
 
-/// Fills a glyph's outline, `size` pixels to the em and `shift` pixels to the right.
+/// Rasterises a glyph, `size` pixels per em, shifted by `shift` pixels to the right.
 pub(super) fn rasterise(face: Face, id: u32, size: f32, shift: f32) -> Raster {
     let empty = Raster { left: 0, top: 0, width: 0, height: 0, coverage: Vec::new() };
     let mut pen = Outline { path: PathBuilder::new(), shift };
@@ -44,7 +44,7 @@ pub(super) fn rasterise(face: Face, id: u32, size: f32, shift: f32) -> Raster {
     Raster { left, top, width, height, coverage: mask.take() }
 }
 
-/// Takes a glyph's outline with the y axis turned downwards.
+/// Collects a glyph's outline, with the y axis pointing down.
 struct Outline {
     path: PathBuilder,
     shift: f32,
@@ -73,8 +73,8 @@ impl OutlinePen for Outline {
     }
 }
 
-/// Source-over of `colour` at `cover`/255 onto an opaque pixel, in integers so that every machine
-/// paints the same.
+/// Blends `colour` at `cover`/255 onto an opaque pixel (source-over), in integers so that every machine paints the
+/// same.
 pub(super) fn blend(pixel: &mut [u8], colour: Colour, cover: u8) {
     let alpha = u32::from(colour.alpha) * u32::from(cover) / 255;
     for (old, new) in pixel.iter_mut().zip([colour.red, colour.green, colour.blue]) {

@@ -1,8 +1,7 @@
 //! From a scene to pixels.
 //!
-//! Begin with [`Renderer::frame`]. Boxes and drawings are filled by `tiny-skia`; glyphs are rasterised
-//! once, kept, and blended. Nothing is decided here: where things stand, how they are clipped and what
-//! colour they have is written in the scene.
+//! Begin with [`Renderer::frame`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised once, cached, and
+//! blended. Nothing is decided here: positions, clips and colours are in the scene.
 
 mod glyphs;
 mod paths;
@@ -19,25 +18,25 @@ use tiny_skia::{
 
 use self::glyphs::{GlyphKey, Raster, blend, glyph_id, rasterise};
 use self::paths::{between, gradient, ring, rounded, segments, solid, through};
-use crate::world::geometry::Rect;
-use crate::world::picture::{Mark, Picture};
-use crate::world::scene::{Ink, Inked, Node, Scene};
-use crate::world::text::{Face, Shaped};
-use crate::world::theme::Colour;
+use crate::geometry::Rect;
+use crate::graphics::picture::{Mark, Picture};
+use crate::graphics::text::{Face, ShapedText};
+use crate::graphics::theme::Colour;
+use crate::scene::{ClippedOp, Node, PaintOp, Scene};
 
-/// One screen of pixels, rows from the top, four bytes each: red, green, blue, alpha (always 255).
+/// The pixels of a screen, rows from the top, four bytes each: red, green, blue, alpha (always 255).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
     /// `width * height * 4` bytes.
     pub rgba: Vec<u8>,
 }
 
 impl Frame {
-    /// A frame of one grey, as a screen that is off (0).
+    /// A frame of one grey level; 0 for a screen that is off.
     pub(crate) fn blank(width: i32, height: i32) -> Self {
         let (width, height) = (width.max(1) as u32, height.max(1) as u32);
         let pixels = width as usize * height as usize;
@@ -55,26 +54,26 @@ impl Frame {
     }
 }
 
-/// Glyphs kept before the cache starts anew; about a kilobyte each.
+/// Maximum cached glyphs before the cache is cleared; about a kilobyte each.
 const GLYPHS: usize = 4096;
 
 thread_local! {
-    /// Glyphs belong to a thread, not to a phone: they are the same on every phone, and a process may serve hundreds of them. Only looked up,
-    /// never iterated: the random order cannot show.
+    /// The cache belongs to a thread, not to a phone: glyphs are the same on every phone, and a process may serve
+    /// hundreds of them. Only looked up, never iterated, so its random order does not matter.
     static RASTERS: RefCell<HashMap<GlyphKey, Raster>> = RefCell::default();
 }
 
-/// Paints scenes; rasterised glyphs are kept between frames.
+/// Paints scenes; caches glyphs between frames.
 #[derive(Debug, Default)]
 pub(crate) struct Renderer;
 
 impl Renderer {
-    /// Paints `scene` as a person sees it. The frame has the size of the scene's display.
+    /// Paints `scene` as the user sees it, in the size of its display.
     pub(crate) fn frame(&mut self, scene: &Scene) -> Frame {
         self.paint(scene, false)
     }
 
-    /// Paints `scene` as a capture shows it: secure windows are black.
+    /// Paints `scene` as a screenshot: secure windows are black.
     pub(crate) fn capture(&mut self, scene: &Scene) -> Frame {
         self.paint(scene, true)
     }
@@ -117,15 +116,17 @@ impl Canvas<'_> {
         }
     }
 
-    fn ink(&mut self, inked: &Inked) {
+    fn ink(&mut self, inked: &ClippedOp) {
         let clip = inked.clip.intersect(&self.bounds());
         if clip.is_empty() {
             return;
         }
         match &inked.ink {
-            Ink::Shadow { rect, radius, depth } => self.shadow(*rect, *radius, *depth, clip),
-            Ink::Fill { rect, radius, colour } => self.slab(*rect, *radius, solid(*colour), clip),
-            Ink::Gradient { rect, radius, from, to } if *radius < 0.5 => {
+            PaintOp::Shadow { rect, radius, depth } => self.shadow(*rect, *radius, *depth, clip),
+            PaintOp::Fill { rect, radius, colour } => {
+                self.slab(*rect, *radius, solid(*colour), clip)
+            }
+            PaintOp::Gradient { rect, radius, from, to } if *radius < 0.5 => {
                 // Row by row is many times faster than a shader, and the same on every machine.
                 let seen = rect.intersect(&clip);
                 for row in seen.top..seen.bottom {
@@ -134,11 +135,11 @@ impl Canvas<'_> {
                     self.slab(line, 0.0, solid(colour), clip);
                 }
             }
-            Ink::Gradient { rect, radius, from, to } => {
+            PaintOp::Gradient { rect, radius, from, to } => {
                 self.slab(*rect, *radius, gradient(*rect, *from, *to), clip);
             }
-            Ink::Stroke { rect, radius, width, colour } => {
-                // The line lies wholly inside the box, so half of it is taken off each side.
+            PaintOp::Stroke { rect, radius, width, colour } => {
+                // The border is inside the box, so half of it is inset on each side.
                 let half = width / 2.0;
                 let edges = [
                     rect.left as f32 + half,
@@ -152,10 +153,10 @@ impl Canvas<'_> {
                     self.stroke(&path, &stroke, solid(*colour), mask);
                 }
             }
-            Ink::Text { x, y, shaped, colour, across, align } => {
+            PaintOp::Text { x, y, shaped, colour, across, align } => {
                 self.text(*x, *y, shaped, *colour, *across, *align, clip);
             }
-            Ink::Picture { rect, radius, scale, picture } => {
+            PaintOp::Picture { rect, radius, scale, picture } => {
                 self.picture(*rect, *radius, *scale, picture, clip);
             }
         }
@@ -165,10 +166,10 @@ impl Canvas<'_> {
         Rect::new(0, 0, self.pixmap.width() as i32, self.pixmap.height() as i32)
     }
 
-    /// A soft shadow, cast a little downwards: layers of faint, ever larger slabs.
+    /// A soft shadow, slightly below: layers of faint, growing rectangles.
     fn shadow(&mut self, rect: Rect, radius: f32, depth: f32, clip: Rect) {
         let layers = 7;
-        // The box itself covers the middle, which is therefore left out.
+        // The box covers the middle, so that is omitted.
         let inside = [
             rect.left as f32 + 1.0,
             rect.top as f32 + 1.0,
@@ -228,7 +229,7 @@ impl Canvas<'_> {
         self.pixmap.stroke_path(path, &paint, stroke, Transform::identity(), mask);
     }
 
-    /// The mask for ink that may reach as far as `reach`; `None` when `clip` cuts nothing off.
+    /// The mask for painting up to `reach`; `None` if `clip` cuts nothing off.
     fn mask(&mut self, reach: Rect, clip: Rect) -> Option<usize> {
         let visible = reach.intersect(&self.bounds());
         if clip.encloses(&visible) {
@@ -251,19 +252,19 @@ impl Canvas<'_> {
         Some(self.masks.len() - 1)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of one ink")]
+    #[expect(clippy::too_many_arguments, reason = "the fields of one paint operation")]
     fn text(
         &mut self,
         x: f32,
         y: f32,
-        shaped: &Shaped,
+        shaped: &ShapedText,
         colour: Colour,
         across: f32,
         align: f32,
         clip: Rect,
     ) {
         for line in &shaped.lines {
-            // It begins at the right, unless it stands in the middle.
+            // It starts at the right, unless centred.
             let align = if line.rtl && align == 0.0 { 1.0 } else { align };
             let start = x + ((across - line.width) * align).max(0.0).round();
             for glyph in &line.glyphs {
@@ -280,7 +281,7 @@ impl Canvas<'_> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a glyph's name, place and paint")]
+    #[expect(clippy::too_many_arguments, reason = "a glyph's id, position and paint")]
     fn glyph(
         &mut self,
         face: Face,
@@ -322,8 +323,8 @@ impl Canvas<'_> {
         }
     }
 
-    /// A picture is painted on a sheet of its own and laid down, so that none of its marks needs a
-    /// mask; unless the edges of the frame cut it anyway.
+    /// Paints a picture on its own canvas and copies it, so that none of its marks needs a mask; unless the frame's
+    /// edges clip it anyway.
     fn picture(&mut self, rect: Rect, radius: f32, scale: f32, picture: &Picture, clip: Rect) {
         let seen = rect.intersect(&clip);
         if seen.is_empty() {
@@ -364,7 +365,7 @@ impl Canvas<'_> {
         self.pixmap.draw_pixmap(left, top, sheet.as_ref(), &paint, Transform::identity(), None);
     }
 
-    /// Paints a picture's marks, cut by the edges of this canvas only.
+    /// Paints a picture's marks, clipped only by this canvas.
     fn marks(&mut self, corner: (i32, i32), rect: Rect, scale: f32, picture: &Picture) {
         let clip = self.bounds();
         let at = |(x, y): (f32, f32)| (corner.0 as f32 + x * scale, corner.1 as f32 + y * scale);
@@ -406,7 +407,7 @@ impl Canvas<'_> {
                         self.fill(&path, solid(*colour), None);
                     }
                 }
-                Mark::Slab { at: corner, size, radius, colour } => {
+                Mark::RoundRect { at: corner, size, radius, colour } => {
                     let (left, top) = at(*corner);
                     let edges = [left, top, left + size.0 * scale, top + size.1 * scale];
                     if *radius == 0.0 {
@@ -432,7 +433,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// A short label with a white rim, so that it can be read on any ground.
+    /// A short label with a white outline, readable on any background.
     fn label(&mut self, centre: (f32, f32), text: &str, size: f32, colour: Colour, clip: Rect) {
         let Ok(font) = FontRef::new(Face::Medium.bytes()) else { return };
         let metrics = font.glyph_metrics(Size::new(size), LocationRef::default());

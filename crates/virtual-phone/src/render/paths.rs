@@ -4,8 +4,8 @@ use tiny_skia::{
     Color, GradientStop, LinearGradient, Paint, Path, PathBuilder, Point, SpreadMode, Transform,
 };
 
-use crate::world::geometry::Rect;
-use crate::world::theme::Colour;
+use crate::geometry::Rect;
+use crate::graphics::theme::Colour;
 
 /// A paint of one colour.
 pub(super) fn solid(colour: Colour) -> Paint<'static> {
@@ -14,7 +14,7 @@ pub(super) fn solid(colour: Colour) -> Paint<'static> {
     paint
 }
 
-/// A paint that runs from one colour at the top of `rect` to another at its bottom.
+/// A vertical gradient from the top of `rect` to its bottom.
 pub(super) fn gradient(rect: Rect, from: Colour, to: Colour) -> Paint<'static> {
     let stop =
         |at, c: Colour| GradientStop::new(at, Color::from_rgba8(c.red, c.green, c.blue, c.alpha));
@@ -29,7 +29,7 @@ pub(super) fn gradient(rect: Rect, from: Colour, to: Colour) -> Paint<'static> {
     Paint { shader: shader.unwrap_or(fallback.shader), ..Paint::default() }
 }
 
-/// A rectangle (left, top, right, bottom) with round corners.
+/// A rectangle (left, top, right, bottom) with rounded corners.
 pub(super) fn rounded(edges: [f32; 4], radius: f32) -> Option<Path> {
     let [left, top, right, bottom] = edges;
     if right <= left || bottom <= top {
@@ -39,7 +39,7 @@ pub(super) fn rounded(edges: [f32; 4], radius: f32) -> Option<Path> {
     if radius < 0.5 {
         return Some(PathBuilder::from_rect(tiny_skia::Rect::from_ltrb(left, top, right, bottom)?));
     }
-    // The control distance with which a cubic comes closest to a quarter circle.
+    // The control point distance with which a cubic best approximates a quarter circle.
     let soft = radius * (1.0 - 0.552_284_8);
     let mut path = PathBuilder::new();
     path.move_to(left + radius, top);
@@ -55,7 +55,7 @@ pub(super) fn rounded(edges: [f32; 4], radius: f32) -> Option<Path> {
     path.finish()
 }
 
-/// A path through the points; `smooth` rounds it by running through the middles between them.
+/// A path through the points; `smooth` runs it through the midpoints between them.
 pub(super) fn through(
     points: impl Iterator<Item = (f32, f32)>,
     smooth: bool,
@@ -85,7 +85,7 @@ pub(super) fn through(
     path.finish()
 }
 
-/// The area between two rectangles with round corners; fill it by the even-odd rule.
+/// The area between two rounded rectangles; fill it by the even-odd rule.
 pub(super) fn ring(
     outer: [f32; 4],
     outer_radius: f32,
@@ -110,7 +110,7 @@ pub(super) fn segments(lines: impl Iterator<Item = [(f32, f32); 2]>) -> Option<P
     path.finish()
 }
 
-/// The colour `at` steps of `of` on the way from one to another.
+/// The colour after `at` of `of` steps from one to the other.
 pub(super) fn between(from: Colour, to: Colour, at: i32, of: i32) -> Colour {
     let mix = |a: u8, b: u8| {
         let (a, b, of) = (i32::from(a), i32::from(b), of.max(1));

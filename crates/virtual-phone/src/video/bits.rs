@@ -1,12 +1,12 @@
-//! Bits, most significant first, and the variable-length numbers of H.264 (ITU-T H.264 §7.2, §9.1).
+//! A bit writer, most significant bit first, with the variable-length codes of H.264 (ITU-T H.264 §7.2, §9.1).
 //!
-//! Begin at [`Bits`]; [`Bits::into_unit`] gives a whole NAL unit.
+//! Begin at [`Bits`]; [`Bits::into_unit`] returns a whole NAL unit.
 
-/// Bits gathered so far.
+/// The bits written so far.
 #[derive(Debug, Default)]
 pub(super) struct Bits {
     bytes: Vec<u8>,
-    /// Bits that do not fill a byte yet, at the low end.
+    /// Bits that do not fill a byte yet, in the low end.
     partial: u64,
     count: u32,
 }
@@ -46,8 +46,8 @@ impl Bits {
         });
     }
 
-    /// Closes the payload and makes a NAL unit of it, without a start code: `header`, then the bytes, with a 3 put in wherever a start code
-    /// could be read into them (§7.4.1).
+    /// Ends the payload and returns a NAL unit without a start code: `header`, then the bytes, with an emulation
+    /// prevention byte (3) wherever a start code would appear (§7.4.1).
     pub(super) fn into_unit(mut self, header: u8) -> Vec<u8> {
         self.put(1, 1);
         if self.count > 0 {
@@ -70,7 +70,7 @@ impl Bits {
 
 #[cfg(test)]
 mod tests {
-    use super::Bits;
+    use crate::video::bits::Bits;
 
     #[test]
     fn numbers_have_the_codes_of_the_standards_table() {

@@ -1,19 +1,20 @@
-//! The arithmetic of a 4×4 block: transform, quantisation, and back (ITU-T H.264 §8.5).
+//! The arithmetic of a 4×4 block: transform, quantisation, and their inverses (ITU-T H.264 §8.5).
 //!
-//! The way back is exact by the standard, so that encoder and decoder see the same pixels; the way there is the reference encoder's
-//! (Malvar et al., "Low-complexity transform and quantization in H.264/AVC", 2003). Blocks are 16 numbers, rows from the top.
+//! The standard defines the inverse exactly, so encoder and decoder see the same pixels; the forward direction is the
+//! reference encoder's (Malvar et al., "Low-complexity transform and quantization in H.264/AVC", 2003). Blocks are 16
+//! numbers, rows from the top.
 
-/// Scan order: the place in the block of each coefficient as it is written (table 8-12, frames).
+/// Scan order: the index in the block of each coefficient as written (table 8-12, frames).
 pub(super) const SCAN: [usize; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
 
-/// How coarse the levels are; 0 to 51, six more are twice as coarse.
+/// The quantisation parameter, 0 to 51; six more double the step size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Coarseness {
+pub(super) struct Quantizer {
     octave: u32,
     step: usize,
 }
 
-impl Coarseness {
+impl Quantizer {
     /// For luma.
     pub(super) fn luma(qp: u32) -> Self {
         let qp = qp.min(51);
@@ -29,29 +30,30 @@ impl Coarseness {
         Self::luma(beyond.copied().unwrap_or(qp))
     }
 
-    /// Levels of a transformed block. Rounds towards zero, by a third as the reference encoder does for intra blocks.
+    /// Quantises a transformed block. Rounds towards zero, with the one-third offset of the reference encoder's intra
+    /// blocks.
     pub(super) fn levels(self, block: &[i32; 16]) -> [i32; 16] {
         std::array::from_fn(|at| {
             self.level(block[at], FORWARD[self.step][class(at)], 15 + self.octave)
         })
     }
 
-    /// The level of an average that has been transformed once more.
+    /// Quantises a DC coefficient that was transformed again.
     pub(super) fn average(self, value: i32) -> i32 {
         self.level(value, FORWARD[self.step][0], 16 + self.octave)
     }
 
     fn level(self, value: i32, factor: i64, shift: u32) -> i32 {
         let size = (i64::from(value.abs()) * factor + (1 << shift) / 3) >> shift;
-        (size as i32).min(super::cavlc::LARGEST) * value.signum()
+        (size as i32).min(crate::video::cavlc::LARGEST) * value.signum()
     }
 
-    /// Levels back to coefficients.
+    /// Dequantises levels to coefficients.
     pub(super) fn scaled(self, levels: &[i32; 16]) -> [i32; 16] {
         std::array::from_fn(|at| (levels[at] * BACK[self.step][class(at)]) << self.octave)
     }
 
-    /// Luma's averages, after [`hadamard`] of their levels (§8.5.10).
+    /// Luma DC, after [`hadamard`] of the levels (§8.5.10).
     pub(super) fn scaled_average(self, value: i32) -> i32 {
         let value = value * BACK[self.step][0];
         match self.octave {
@@ -60,13 +62,13 @@ impl Coarseness {
         }
     }
 
-    /// Chroma's averages, after [`square`] of their levels (§8.5.11.2).
+    /// Chroma DC, after [`square`] of the levels (§8.5.11.2).
     pub(super) fn scaled_chroma_average(self, value: i32) -> i32 {
         ((value * BACK[self.step][0]) << self.octave) >> 1
     }
 }
 
-/// The transform of the differences.
+/// The forward transform of the residual.
 pub(super) fn forward(block: &[i32; 16]) -> [i32; 16] {
     both_ways(block, |[a, b, c, d]| {
         let (outer, inner, rise, fall) = (a + d, b + c, a - d, b - c);
@@ -74,7 +76,7 @@ pub(super) fn forward(block: &[i32; 16]) -> [i32; 16] {
     })
 }
 
-/// The differences from scaled coefficients, rounded (§8.5.12).
+/// The residual from scaled coefficients, rounded (§8.5.12).
 pub(super) fn inverse(block: &[i32; 16]) -> [i32; 16] {
     both_ways(block, |[a, b, c, d]| {
         let (even, odd) = ((a + c, a - c), ((b >> 1) - d, b + (d >> 1)));
@@ -83,17 +85,17 @@ pub(super) fn inverse(block: &[i32; 16]) -> [i32; 16] {
     .map(|value| (value + 32) >> 6)
 }
 
-/// The second transform, of 16 averages; its own inverse but for a factor.
+/// The second transform, of 16 DC coefficients; its own inverse except for a factor.
 pub(super) fn hadamard(block: &[i32; 16]) -> [i32; 16] {
     both_ways(block, |[a, b, c, d]| [a + b + c + d, a + b - c - d, a - b - c + d, a - b + c - d])
 }
 
-/// The second transform of chroma's four averages.
+/// The second transform of the four chroma DC coefficients.
 pub(super) fn square([a, b, c, d]: [i32; 4]) -> [i32; 4] {
     [a + b + c + d, a - b + c - d, a + b - c - d, a - b - c + d]
 }
 
-/// Rows first, then columns, as the standard demands of the inverse.
+/// Rows first, then columns, as the standard requires for the inverse.
 fn both_ways(block: &[i32; 16], line: impl Fn([i32; 4]) -> [i32; 4]) -> [i32; 16] {
     let mut half = [0; 16];
     for row in 0..4 {
@@ -115,7 +117,7 @@ fn both_ways(block: &[i32; 16], line: impl Fn([i32; 4]) -> [i32; 4]) -> [i32; 16
     whole
 }
 
-/// Places of a block have one of three factors: even in both directions, odd in both, mixed.
+/// Positions of a block have one of three factors: both coordinates even, both odd, or mixed.
 fn class(at: usize) -> usize {
     match ((at / 4) % 2, at % 2) {
         (0, 0) => 0,
@@ -142,10 +144,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_comes_back_within_the_coarseness() {
+    fn block_round_trip_error_is_within_the_step_size() {
         let block: [i32; 16] = std::array::from_fn(|at| (at as i32 * 37) % 251 - 125);
         for (qp, worst) in [(0, 1), (12, 3), (24, 12), (36, 48)] {
-            let coarseness = Coarseness::luma(qp);
+            let coarseness = Quantizer::luma(qp);
             let back = inverse(&coarseness.scaled(&coarseness.levels(&forward(&block))));
             let off = block.iter().zip(back).map(|(a, b)| (a - b).abs()).max();
             assert!(off <= Some(worst), "qp {qp}: {off:?}");

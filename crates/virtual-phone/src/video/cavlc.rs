@@ -1,22 +1,23 @@
-//! How coefficients become bits: CAVLC, ITU-T H.264 §9.2 from the encoder's side.
+//! Entropy coding of coefficients: CAVLC, ITU-T H.264 §9.2 from the encoder's side.
 //!
-//! Begin at [`residual`]. The tables are the figures of the standard's tables 9-5, 9-7, 9-8, 9-9 and 9-10: a code's length and its value.
+//! Begin at [`residual`]. The tables are tables 9-5, 9-7, 9-8, 9-9 and 9-10 of the standard: code length and value.
 
-use super::bits::Bits;
+use crate::video::bits::Bits;
 
-/// Which table of `coeff_token` codes a block uses.
+/// Which `coeff_token` table a block uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Context {
-    /// By the coefficients of the blocks to the left and above.
+    /// By the coefficient counts of the left and upper blocks.
     Neighbours(u8),
-    /// The 2×2 block of chroma's averages.
+    /// The 2×2 block of chroma DC coefficients.
     ChromaAverages,
 }
 
-/// No coefficient may be larger: level codes of the Baseline profile end soon after (§9.2.2.1, `level_prefix` at most 15).
+/// Maximum absolute coefficient: level codes of the Baseline profile end soon after (§9.2.2.1, `level_prefix` up to
+/// 15).
 pub(super) const LARGEST: i32 = 2_000;
 
-/// Writes one block of coefficients in scan order, and tells how many of them are not zero.
+/// Writes a block of coefficients in scan order, and returns how many are nonzero.
 pub(super) fn residual(bits: &mut Bits, block: &[i32], context: Context) -> u8 {
     let (levels, runs, zeros) = runs(block);
     let total = levels.len();
@@ -24,7 +25,7 @@ pub(super) fn residual(bits: &mut Bits, block: &[i32], context: Context) -> u8 {
     match context {
         Context::ChromaAverages => code(bits, TOKEN_CHROMA[total * 4 + ones]),
         Context::Neighbours(count) => match count {
-            // Table 9-5 beyond 8: six bits each, without a pattern of lengths.
+            // Table 9-5 beyond 8: six bits each, a fixed-length code.
             8.. if total == 0 => bits.put(3, 6),
             8.. => bits.put(((total as u32 - 1) << 2) + ones as u32, 6),
             4.. => code(bits, TOKEN[2][total * 4 + ones]),
@@ -42,7 +43,7 @@ pub(super) fn residual(bits: &mut Bits, block: &[i32], context: Context) -> u8 {
     for (nth, level) in levels[ones..].iter().enumerate() {
         let mut number = level.unsigned_abs() * 2 - if *level > 0 { 2 } else { 1 };
         if nth == 0 && ones < 3 {
-            // It cannot be one: that would have been counted with the ones.
+            // It cannot be ±1: that would have been a trailing one.
             number -= 2;
         }
         put_level(bits, number, suffix);
@@ -68,7 +69,7 @@ pub(super) fn residual(bits: &mut Bits, block: &[i32], context: Context) -> u8 {
     total as u8
 }
 
-/// The coefficients that are not zero from the last to the first, the zeros right before each of them, and all zeros before the last.
+/// The nonzero coefficients from last to first, the zeros directly before each, and all zeros before the last.
 fn runs(block: &[i32]) -> (Vec<i32>, Vec<usize>, usize) {
     let (mut levels, mut runs) = (Vec::new(), Vec::new());
     let mut run = 0;
@@ -113,7 +114,7 @@ fn code(bits: &mut Bits, (length, value): (u8, u8)) {
     bits.put(u32::from(value), u32::from(length));
 }
 
-/// Table 9-5, `coeff_token` for 0 and 1, 2 and 3, and 4 to 7 coefficients around: length and value at 4 · coefficients + trailing ones.
+/// Table 9-5, `coeff_token` for nC 0–1, 2–3 and 4–7: length and value at 4 · coefficients + trailing ones.
 #[rustfmt::skip]
 static TOKEN: [[(u8, u8); 68]; 3] = [
     [
@@ -151,7 +152,7 @@ static TOKEN: [[(u8, u8); 68]; 3] = [
     ],
 ];
 
-/// The same for the averages of chroma.
+/// The same for chroma DC.
 #[rustfmt::skip]
 static TOKEN_CHROMA: [(u8, u8); 20] = [
     (2, 1), (0, 0), (0, 0), (0, 0), (6, 7), (1, 1), (0, 0), (0, 0),
@@ -159,7 +160,7 @@ static TOKEN_CHROMA: [(u8, u8); 20] = [
     (6, 2), (8, 3), (8, 2), (7, 0),
 ];
 
-/// Tables 9-7 and 9-8, `total_zeros`: by coefficients less one, then zeros.
+/// Tables 9-7 and 9-8, `total_zeros`: by coefficients minus one, then zeros.
 #[rustfmt::skip]
 static ZEROS: [&[(u8, u8)]; 15] = [
     &[(1, 1), (3, 3), (3, 2), (4, 3), (4, 2), (5, 3), (5, 2), (6, 3), (6, 2), (7, 3), (7, 2), (8, 3), (8, 2), (9, 3), (9, 2), (9, 1)],
@@ -179,11 +180,11 @@ static ZEROS: [&[(u8, u8)]; 15] = [
     &[(1, 0), (1, 1)],
 ];
 
-/// Table 9-9 (a), the same for the averages of chroma.
+/// Table 9-9 (a), the same for chroma DC.
 static ZEROS_CHROMA: [&[(u8, u8)]; 3] =
     [&[(1, 1), (2, 1), (3, 1), (3, 0)], &[(1, 1), (2, 1), (2, 0)], &[(1, 1), (1, 0)]];
 
-/// Table 9-10, `run_before`: by zeros left less one (7 and more are one), then the run.
+/// Table 9-10, `run_before`: by zeros left minus one (7 and more share one), then the run.
 #[rustfmt::skip]
 static RUNS: [&[(u8, u8)]; 7] = [
     &[(1, 1), (1, 0)],
@@ -199,9 +200,9 @@ static RUNS: [&[(u8, u8)]; 7] = [
 mod tests {
     use super::*;
 
-    /// No code begins with another one.
+    /// No code is a prefix of another.
     #[test]
-    fn the_tables_are_codes() {
+    fn code_tables_are_prefix_free() {
         let free = |codes: &[(u8, u8)]| {
             let used: Vec<_> = codes.iter().filter(|(length, _)| *length > 0).collect();
             for (nth, (length, value)) in used.iter().enumerate() {
@@ -216,7 +217,8 @@ mod tests {
         all.chain(ZEROS).chain(ZEROS_CHROMA).chain(RUNS).for_each(free);
     }
 
-    /// Worked examples that are widely published (Richardson, "H.264 and MPEG-4 Video Compression", §6.4.12.4, examples 1 and 2).
+    /// Widely published worked examples (Richardson, "H.264 and MPEG-4 Video Compression", §6.4.12.4, examples 1 and
+    /// 2).
     #[test]
     fn blocks_have_the_bits_of_the_published_examples() {
         let check = |block: [i32; 16], expected: &str| {

@@ -1,57 +1,58 @@
-//! A small H.264 encoder for screens: what stays is skipped, what changes is coded anew.
+//! A small H.264 encoder for screens: unchanged parts are skipped, changed ones are coded again.
 //!
-//! Begin at [`Encoder::begin`], then [`Encoder::go_on`] until the picture is there: a few rows a call, so that nobody waits long. One NAL
-//! unit a picture, Constrained Baseline profile, CAVLC (ITU-T H.264, 2021). A macroblock is either predicted within its picture as a
-//! whole (Intra 16×16) or copied from the picture before (`P_Skip`). `constrained_intra_pred_flag` forbids to predict from copied ones,
-//! and the deblocking filter is off: so no earlier picture is needed to encode the next, and none is kept, only a number per macroblock.
+//! Begin at [`Encoder::start_frame`], then call [`Encoder::encode_some`] until the picture is complete: a few rows per call, so
+//! that nobody waits long. One NAL unit per picture, Constrained Baseline profile, CAVLC (ITU-T H.264, 2021). A
+//! macroblock is either predicted as a whole within its picture (Intra 16×16) or copied from the previous picture
+//! (`P_Skip`). `constrained_intra_pred_flag` forbids prediction from copied ones, and the deblocking filter is off: so
+//! encoding needs no earlier picture, and none is kept, only a number per macroblock.
 //!
-//! Left out, at the cost of larger files: motion (a scrolled list is coded anew), 4×4 prediction, deblocking, CABAC, rate control
-//! (the bit rate chooses one quality for the whole video). A phone's own encoder does all of these.
+//! Omitted, at the cost of larger files: motion (a scrolled list is coded again), 4×4 prediction, deblocking, CABAC,
+//! rate control (the bit rate selects one quality for the whole video). A phone's own encoder does all of these.
 
-use super::bits::Bits;
-use super::macroblock::{Around, Neighbour, Pixels, code};
-use super::picture::{Canvas, Picture};
 use crate::render::Frame;
+use crate::video::bits::Bits;
+use crate::video::macroblock::{Neighbour, Neighbours, Pixels, code};
+use crate::video::picture::{Canvas, Picture};
 
-/// Longest side of a video in pixels.
+/// Maximum side of a video in pixels.
 const LONGEST: usize = 4096;
 
-/// Rows of macroblocks that one call encodes.
+/// Macroblock rows encoded per call.
 const ROWS: usize = 4;
 
 /// `log2_max_frame_num`
 const FRAME_NUMBER_BITS: u32 = 8;
 
 /// Encodes the pictures of one video.
-pub(crate) struct Encoder {
+pub struct Encoder {
     canvas: Canvas,
     qp: u32,
-    /// What stands in each macroblock of the last picture.
+    /// The content of each macroblock in the last picture.
     marks: Vec<u64>,
-    /// Pictures since the last one that stands by itself.
+    /// Pictures since the last key picture.
     frame_number: u32,
-    /// Pictures that stand by themselves.
+    /// Key pictures so far.
     keys: u32,
     at_work: Option<Work>,
 }
 
 /// An encoded picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Coded {
+pub struct EncodedFrame {
     /// It needs no other picture.
-    pub(crate) key: bool,
+    pub key: bool,
     /// The NAL unit, without start code or length.
-    pub(crate) unit: Vec<u8>,
+    pub unit: Vec<u8>,
 }
 
-/// A picture half done.
+/// A partially encoded picture.
 struct Work {
     picture: Picture,
     key: bool,
     changed: Vec<bool>,
     row: usize,
     bits: Bits,
-    /// Macroblocks skipped since the last that was coded.
+    /// Macroblocks skipped since the last coded one.
     skipped: u32,
     above: Vec<Neighbour>,
 }
@@ -59,7 +60,7 @@ struct Work {
 impl Encoder {
     /// An encoder for that canvas, aiming at `bit_rate` bits a second. `None` for sizes that encoders do not take: odd, or beyond the
     /// levels of the standard.
-    pub(crate) fn new(canvas: Canvas, bit_rate: u32) -> Option<Self> {
+    pub fn new(canvas: Canvas, bit_rate: u32) -> Option<Self> {
         let Canvas { width, height, .. } = canvas;
         let fits = |side: usize| side.is_multiple_of(2) && (16..=LONGEST).contains(&side);
         (fits(width) && fits(height)).then(|| Self {
@@ -73,17 +74,17 @@ impl Encoder {
     }
 
     /// The sequence's and the picture's parameter sets, as NAL units.
-    pub(crate) fn parameters(&self) -> [Vec<u8>; 2] {
+    pub fn parameters(&self) -> [Vec<u8>; 2] {
         [self.sequence().into_unit(0x67), self.picture().into_unit(0x68)]
     }
 
     /// Where a screen of that size lies in the video.
-    pub(crate) fn canvas(&self) -> &Canvas {
+    pub fn canvas(&self) -> &Canvas {
         &self.canvas
     }
 
     /// Takes the next picture; `false` when it is the same as the last. A key picture stands by itself; the first always does.
-    pub(crate) fn begin(&mut self, frame: &Frame, key: bool) -> bool {
+    pub fn start_frame(&mut self, frame: &Frame, key: bool) -> bool {
         let picture = self.canvas.take(frame);
         let places = (0..picture.across * picture.down)
             .map(|at| picture.mark(at % picture.across, at / picture.across));
@@ -107,7 +108,7 @@ impl Encoder {
     }
 
     /// Encodes some rows of the picture that was begun; gives it once it is complete.
-    pub(crate) fn go_on(&mut self) -> Option<Coded> {
+    pub fn encode_some(&mut self) -> Option<EncodedFrame> {
         let mut work = self.at_work.take()?;
         for _ in 0..ROWS {
             if work.row < work.picture.down {
@@ -123,11 +124,11 @@ impl Encoder {
             bits.unsigned(skipped);
         }
         // `nal_ref_idc` 3: each picture is the reference of the next.
-        Some(Coded { key, unit: bits.into_unit(if key { 0x65 } else { 0x61 }) })
+        Some(EncodedFrame { key, unit: bits.into_unit(if key { 0x65 } else { 0x61 }) })
     }
 
     /// Whether a picture has been begun and not given yet.
-    pub(crate) fn is_at_work(&self) -> bool {
+    pub fn is_at_work(&self) -> bool {
         self.at_work.is_some()
     }
 
@@ -142,7 +143,7 @@ impl Encoder {
         bits.put(level(across * down), 8);
         bits.unsigned(0);
         bits.unsigned(FRAME_NUMBER_BITS - 4);
-        // `pic_order_cnt_type` 2: shown in the order of decoding.
+        // `pic_order_cnt_type` 2: output order is decoding order.
         bits.unsigned(2);
         bits.unsigned(1);
         bits.flag(false);
@@ -159,7 +160,7 @@ impl Encoder {
                 bits.unsigned(edge as u32);
             }
         }
-        // `vui_parameters`, §E.1.1: the colours, and that no picture waits for a later one.
+        // `vui_parameters`, §E.1.1: the colours, and no reordering.
         bits.flag(true);
         bits.put(0, 2);
         bits.flag(true);
@@ -213,7 +214,7 @@ impl Encoder {
             bits.unsigned(self.keys % 2);
             bits.put(0, 2);
         } else {
-            // One reference, in its natural place; kept by the sliding window.
+            // One reference, in default order; sliding window.
             bits.put(0, 3);
         }
         bits.signed(0);
@@ -228,7 +229,7 @@ impl Work {
         let mut left = None;
         for x in 0..self.picture.across {
             let above = (self.row > 0).then(|| self.above[x]);
-            let around = Around { above, left };
+            let around = Neighbours { above, left };
             let (right, bottom) = if self.changed[self.row * self.picture.across + x] {
                 if !self.key {
                     self.bits.unsigned(std::mem::take(&mut self.skipped));
@@ -248,7 +249,7 @@ impl Work {
         self.row += 1;
     }
 
-    /// A macroblock's pixels: 16 by 16 of luma, or 8 by 8 of a colour.
+    /// A macroblock's pixels: 16 by 16 of luma, or 8 by 8 of chroma.
     fn source(&self, colour: Option<usize>, x: usize) -> Vec<u8> {
         let (plane, side) = match colour {
             None => (&self.picture.luma, 16),
@@ -260,8 +261,8 @@ impl Work {
     }
 }
 
-/// The parameter for a bit rate. A screen that changes ten times a second would come near it; 22 is fine enough to read small text, and
-/// three more save about a third.
+/// The quantisation parameter for a bit rate. A screen that changes ten times a second would come close to it; 22 is
+/// fine enough to read small text, and three more save about a third.
 fn quality(bit_rate: u32, pixels: usize) -> u32 {
     let mut per_picture = u64::from(bit_rate / 10).max(1);
     let full = pixels as u64 * 3 / 4;
@@ -273,7 +274,7 @@ fn quality(bit_rate: u32, pixels: usize) -> u32 {
     qp
 }
 
-/// The lowest level that takes pictures of that many macroblocks (table A-1, `MaxFS`).
+/// The lowest level that allows that many macroblocks (table A-1, `MaxFS`).
 fn level(macroblocks: usize) -> u32 {
     const LEVELS: [(usize, u32); 7] = [
         (396, 20),
@@ -293,7 +294,7 @@ mod tests {
     use std::io::Write;
     use std::process::{Command, Stdio};
 
-    /// Decodes with `ffmpeg`: the planes of each picture, cropped. `None` where it is not installed.
+    /// Decodes with `ffmpeg`: the cropped planes of each picture. `None` if it is not installed.
     fn decoded(stream: &[u8], (width, height): (usize, usize)) -> Option<Vec<Vec<u8>>> {
         let child = Command::new("ffmpeg")
             .args(["-v", "error", "-xerror", "-f", "h264", "-i", "-", "-fps_mode", "passthrough"])
@@ -334,12 +335,12 @@ mod tests {
     }
 
     fn encoded(encoder: &mut Encoder, frame: &Frame, key: bool) -> Vec<u8> {
-        assert!(encoder.begin(frame, key));
-        let coded = std::iter::repeat_with(|| encoder.go_on()).take(1_000).flatten().next();
+        assert!(encoder.start_frame(frame, key));
+        let coded = std::iter::repeat_with(|| encoder.encode_some()).take(1_000).flatten().next();
         [&[0, 0, 0, 1], coded.unwrap().unit.as_slice()].concat()
     }
 
-    /// A frame whose pixels are a function of place; `amount` of noise is added.
+    /// A frame whose pixels are a function of their position, with `amount` of noise.
     fn frame(width: u32, height: u32, seed: u32, amount: u32) -> Frame {
         let mut state = seed;
         let mut rgba = Vec::new();
@@ -355,8 +356,8 @@ mod tests {
     }
 
     #[test]
-    fn a_decoder_sees_what_was_encoded() {
-        // Sizes that are not whole macroblocks; content from flat to noise, so that every table of codes is used.
+    fn decoder_output_matches_the_input() {
+        // Sizes that are not whole macroblocks; content from flat to noise, so that every code table is used.
         for (width, height, noise, rate, least) in [
             (64, 48, 0, 200_000_000, 40.0),
             (50, 70, 255, 200_000_000, 34.0),
@@ -392,23 +393,23 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_costs_almost_nothing_and_what_is_the_same_is_no_picture() {
+    fn unchanged_areas_cost_almost_nothing() {
         let canvas = Canvas { width: 320, height: 640, turned: false };
         let mut encoder = Encoder::new(canvas, 20_000_000).unwrap();
         let mut shown = frame(320, 640, 1, 200);
         let first = encoded(&mut encoder, &shown, false);
-        assert!(!encoder.begin(&shown, true));
+        assert!(!encoder.start_frame(&shown, true));
         shown.rgba[320 * 4 * 300] ^= 0xff;
         let second = encoded(&mut encoder, &shown, false);
         assert!(second.len() * 100 < first.len(), "{} of {}", second.len(), first.len());
     }
 
     #[test]
-    fn units_are_of_the_kinds_that_a_player_expects() {
+    fn nal_units_have_the_expected_types() {
         let canvas = Canvas { width: 32, height: 32, turned: false };
         let mut encoder = Encoder::new(canvas, 20_000_000).unwrap();
         let [sequence, picture] = encoder.parameters();
-        // Constrained Baseline, level 2; `nal_unit_type` 7, 8, 5 (stands by itself), 1.
+        // Constrained Baseline, level 2; `nal_unit_type` 7, 8, 5 (key picture), 1.
         assert_eq!(sequence[..4], [0x67, 66, 0xc0, 20]);
         assert_eq!(picture[0], 0x68);
         assert_eq!(encoded(&mut encoder, &frame(32, 32, 1, 9), false)[4], 0x65);
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_encoders_do_not_take_are_refused() {
+    fn unsupported_sizes_are_refused() {
         for (width, height) in [(101, 200), (100, 201), (8, 100), (100, 8_000), (0, 0)] {
             assert!(Encoder::new(Canvas { width, height, turned: false }, 1).is_none());
         }

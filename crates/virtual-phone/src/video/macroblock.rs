@@ -1,57 +1,57 @@
 //! One macroblock: predicted as a whole from its neighbours in the picture, transformed, and written (Intra 16×16).
 //!
-//! Begin at [`code`]. A neighbour that was copied from the picture before counts for the codes, but not for the prediction
-//! (`constrained_intra_pred_flag`). Sections are those of ITU-T H.264.
+//! Begin at [`code`]. A neighbour copied from the previous picture counts for the codes, but not for the prediction
+//! (`constrained_intra_pred_flag`). Section numbers are those of ITU-T H.264.
 
-use super::bits::Bits;
-use super::block::{Coarseness, SCAN, forward, hadamard, inverse, square};
-use super::cavlc::{Context, residual};
+use crate::video::bits::Bits;
+use crate::video::block::{Quantizer, SCAN, forward, hadamard, inverse, square};
+use crate::video::cavlc::{Context, residual};
 
-/// The pixels of a macroblock: 16 by 16 of luma, 8 by 8 of each colour.
+/// The pixels of a macroblock: 16 by 16 of luma, 8 by 8 of each chroma plane.
 pub(super) struct Pixels {
     pub(super) luma: Vec<u8>,
     pub(super) chroma: [Vec<u8>; 2],
 }
 
-/// What a macroblock's neighbours need to know of it: its last row, or its last column.
+/// What neighbours need to know about a macroblock: its last row or last column.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Neighbour {
-    /// Coded in this picture: pixels can be predicted from it.
+    /// Coded in this picture, so it can be used for prediction.
     intra: bool,
     luma: [u8; 16],
     chroma: [[u8; 8]; 2],
-    /// Coefficients in the blocks along the edge.
+    /// Coefficient counts of the blocks along the edge.
     counts: [u8; 4],
     chroma_counts: [[u8; 2]; 2],
 }
 
-/// The edges of a macroblock's neighbours; `None` beyond the picture.
+/// The edges of a macroblock's neighbours; `None` outside the picture.
 #[derive(Clone, Copy)]
-pub(super) struct Around {
+pub(super) struct Neighbours {
     pub(super) above: Option<Neighbour>,
     pub(super) left: Option<Neighbour>,
 }
 
-/// How pixels are predicted, with the number in `mb_type`.
+/// The prediction mode, with its number in `mb_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guess {
+enum IntraPrediction {
     Above = 0,
     Left = 1,
     Mean = 2,
 }
 
-/// Writes a macroblock of a picture that stands by itself (`key`) or not, and gives its right and bottom edge.
+/// Writes a macroblock of a key picture (`key`) or another one, and returns its right and bottom edge.
 pub(super) fn code(
     bits: &mut Bits,
     source: &Pixels,
     key: bool,
     qp: u32,
-    around: Around,
+    around: Neighbours,
 ) -> (Neighbour, Neighbour) {
     let luma = &source.luma;
     let guess = around.guess(luma);
-    let plane = Plane::luma(luma, &around.luma(guess), Coarseness::luma(qp));
-    let coarseness = Coarseness::chroma(qp);
+    let plane = Plane::luma(luma, &around.luma(guess), Quantizer::luma(qp));
+    let coarseness = Quantizer::chroma(qp);
     let colours = [0, 1].map(|which| {
         Plane::chroma(&source.chroma[which], &around.chroma(guess, which), coarseness)
     });
@@ -64,25 +64,25 @@ pub(super) fn code(
     // Table 7-11; in P slices after the five types of their own.
     let kind = 1 + guess as u32 + 4 * colour + 12 * u32::from(detailed);
     bits.unsigned(if key { kind } else { kind + 5 });
-    // `intra_chroma_pred_mode` counts differently.
+    // `intra_chroma_pred_mode` uses other numbers.
     bits.unsigned(match guess {
-        Guess::Mean => 0,
-        Guess::Left => 1,
-        Guess::Above => 2,
+        IntraPrediction::Mean => 0,
+        IntraPrediction::Left => 1,
+        IntraPrediction::Above => 2,
     });
     // `mb_qp_delta`
     bits.signed(0);
     let (mut right, mut bottom) = (Neighbour::default(), Neighbour::default());
     (right.intra, bottom.intra) = (true, true);
 
-    // The counts of neighbours, with a row above and a column to the left of the macroblock's own.
+    // The neighbours' counts: a row above and a column left of the macroblock's own.
     let edges = |edge: Option<Neighbour>| edge.map(|edge| edge.counts);
     let mut counts = Counts::new(edges(around.left), edges(around.above));
     let first = SCAN.map(|at| plane.averages[at]);
     residual(bits, &first, counts.context(0, 0));
     if detailed {
         for at in 0..16 {
-            // Four blocks of four, each in the order of reading (figure 6-10).
+            // Four blocks of four, each in raster order (figure 6-10).
             let (column, row) = ((at & 1) + (at >> 2 & 1) * 2, (at >> 1 & 1) + (at >> 3) * 2);
             let levels = SCAN.map(|place| plane.levels[row * 4 + column][place]);
             let context = counts.context(column, row);
@@ -115,7 +115,7 @@ pub(super) fn code(
     (right, bottom)
 }
 
-impl Around {
+impl Neighbours {
     fn above(&self) -> Option<Neighbour> {
         self.above.filter(|edge| edge.intra)
     }
@@ -124,35 +124,35 @@ impl Around {
         self.left.filter(|edge| edge.intra)
     }
 
-    /// The guess that comes nearest.
-    fn guess(&self, luma: &[u8]) -> Guess {
+    /// The prediction closest to the pixels.
+    fn guess(&self, luma: &[u8]) -> IntraPrediction {
         let possible = [
-            Some(Guess::Mean),
-            self.above().map(|_| Guess::Above),
-            self.left().map(|_| Guess::Left),
+            Some(IntraPrediction::Mean),
+            self.above().map(|_| IntraPrediction::Above),
+            self.left().map(|_| IntraPrediction::Left),
         ];
-        let off = |guess: &Guess| {
+        let off = |guess: &IntraPrediction| {
             let guessed = self.luma(*guess);
             luma.iter().zip(guessed).map(|(a, b)| u32::from(a.abs_diff(b))).sum::<u32>()
         };
-        possible.into_iter().flatten().min_by_key(off).unwrap_or(Guess::Mean)
+        possible.into_iter().flatten().min_by_key(off).unwrap_or(IntraPrediction::Mean)
     }
 
     /// §8.3.3
-    fn luma(&self, guess: Guess) -> Vec<u8> {
+    fn luma(&self, guess: IntraPrediction) -> Vec<u8> {
         let (above, left) = (self.above().map(|e| e.luma), self.left().map(|e| e.luma));
         let mean = mean(above.as_ref().map(|e| &e[..]), left.as_ref().map(|e| &e[..]));
         (0..256)
             .map(|at| match guess {
-                Guess::Above => above.map_or(mean, |edge| edge[at % 16]),
-                Guess::Left => left.map_or(mean, |edge| edge[at / 16]),
-                Guess::Mean => mean,
+                IntraPrediction::Above => above.map_or(mean, |edge| edge[at % 16]),
+                IntraPrediction::Left => left.map_or(mean, |edge| edge[at / 16]),
+                IntraPrediction::Mean => mean,
             })
             .collect()
     }
 
-    /// §8.3.4; the mean is taken for each 4×4 block.
-    fn chroma(&self, guess: Guess, which: usize) -> Vec<u8> {
+    /// §8.3.4; each 4×4 block has its own mean.
+    fn chroma(&self, guess: IntraPrediction, which: usize) -> Vec<u8> {
         let above = self.above().map(|edge| edge.chroma[which]);
         let left = self.left().map(|edge| edge.chroma[which]);
         let means: [u8; 4] = std::array::from_fn(|at| {
@@ -160,7 +160,7 @@ impl Around {
             let above = above.as_ref().map(|edge| &edge[column..column + 4]);
             let left = left.as_ref().map(|edge| &edge[row..row + 4]);
             match at {
-                // Off the diagonal only the nearer edge counts, if it is there.
+                // Off the diagonal only the nearer edge counts, if it exists.
                 1 if above.is_some() => mean(above, None),
                 2 if left.is_some() => mean(None, left),
                 _ => mean(above, left),
@@ -171,9 +171,9 @@ impl Around {
                 let (x, y) = (at % 8, at / 8);
                 let mean = means[y / 4 * 2 + x / 4];
                 match guess {
-                    Guess::Above => above.map_or(mean, |edge| edge[x]),
-                    Guess::Left => left.map_or(mean, |edge| edge[y]),
-                    Guess::Mean => mean,
+                    IntraPrediction::Above => above.map_or(mean, |edge| edge[x]),
+                    IntraPrediction::Left => left.map_or(mean, |edge| edge[y]),
+                    IntraPrediction::Mean => mean,
                 }
             })
             .collect()
@@ -189,9 +189,9 @@ fn mean(above: Option<&[u8]>, left: Option<&[u8]>) -> u8 {
     ((all().map(|pixel| u32::from(*pixel)).sum::<u32>() + count / 2) / count) as u8
 }
 
-/// One plane of a macroblock in levels, and as the decoder will see it.
+/// One plane of a macroblock as levels, and as the decoder will see it.
 struct Plane {
-    /// The averages of the blocks, in the order of reading.
+    /// The DC levels of the blocks, in raster order.
     averages: Vec<i32>,
     /// The other levels of each block.
     levels: Vec<[i32; 16]>,
@@ -199,7 +199,7 @@ struct Plane {
 }
 
 impl Plane {
-    fn luma(source: &[u8], guessed: &[u8], coarseness: Coarseness) -> Self {
+    fn luma(source: &[u8], guessed: &[u8], coarseness: Quantizer) -> Self {
         let blocks: [_; 16] = std::array::from_fn(|at| transformed(source, guessed, 16, at));
         let averages = hadamard(&std::array::from_fn(|at| blocks[at][0]));
         let averages = averages.map(|value| coarseness.average((value + 1) >> 1));
@@ -207,7 +207,7 @@ impl Plane {
         Self::new(&blocks, &averages, &back, guessed, coarseness)
     }
 
-    fn chroma(source: &[u8], guessed: &[u8], coarseness: Coarseness) -> Self {
+    fn chroma(source: &[u8], guessed: &[u8], coarseness: Quantizer) -> Self {
         let blocks: [_; 4] = std::array::from_fn(|at| transformed(source, guessed, 8, at));
         let averages = square(std::array::from_fn(|at| blocks[at][0]));
         let averages = averages.map(|value| coarseness.average(value));
@@ -220,7 +220,7 @@ impl Plane {
         averages: &[i32],
         back: &[i32],
         guessed: &[u8],
-        coarseness: Coarseness,
+        coarseness: Quantizer,
     ) -> Self {
         let side = if blocks.len() == 16 { 16 } else { 8 };
         let mut seen = guessed.to_vec();
@@ -239,7 +239,7 @@ impl Plane {
         Self { averages: averages.to_vec(), levels, seen }
     }
 
-    /// Whether anything but averages differs from the guess.
+    /// Whether anything but DC differs from the prediction.
     fn detailed(&self) -> bool {
         self.levels.iter().flatten().any(|level| *level != 0)
     }
@@ -252,13 +252,13 @@ fn transformed(source: &[u8], guessed: &[u8], side: usize, block: usize) -> [i32
     }))
 }
 
-/// Where a pixel of a 4×4 block lies in its macroblock.
+/// The index in the macroblock of a pixel of a 4×4 block.
 fn pixel_at(side: usize, block: usize, place: usize) -> usize {
     let (column, row) = (block % (side / 4), block / (side / 4));
     (row * 4 + place / 4) * side + column * 4 + place % 4
 }
 
-/// How many coefficients the blocks of a plane have; decides the codes of the next one (§9.2.1).
+/// Coefficient counts of a plane's blocks; they select the codes of the next one (§9.2.1).
 struct Counts<const N: usize> {
     left: Option<[u8; N]>,
     above: Option<[u8; N]>,

@@ -1,62 +1,64 @@
-//! Writes an MP4 file as Android's `MPEG4Writer` does: pictures as they come, the index at the end.
+//! An MP4 writer like Android's `MPEG4Writer`: pictures as they arrive, the index at the end.
 //!
-//! Begin at [`Muxer::new`], whose first bytes open the file; [`Muxer::sample`] gives the bytes of each picture, and [`Muxer::finish`] those
-//! that close it together with a number to be written over at [`Muxer::SIZE_AT`]. A file without its end has no `moov` and no player
-//! opens it. Boxes are those of ISO/IEC 14496-12 and -15. One track of video; Android 12 and later add two of metadata for its
-//! window traces, which are not here.
+//! Begin at [`Muxer::new`], which returns the file's first bytes; [`Muxer::sample`] returns the bytes of each picture,
+//! and [`Muxer::finish`] the closing bytes and a number to write at [`Muxer::SIZE_AT`]. A file without its end has no
+//! `moov`, and no player opens it. Boxes are those of ISO/IEC 14496-12 and -15. One video track; Android 12 and later
+//! add two metadata tracks for window traces, which are not here.
 
 /// Ticks a second of the pictures' times, as Android's writer has them.
-pub(crate) const TICKS: u32 = 90_000;
+pub(super) const TICKS: u32 = 90_000;
 
 /// Milliseconds: the file's own unit.
 const FILE_TICKS: u64 = 1_000;
 
 /// An unfinished file.
 #[derive(Debug)]
-pub(crate) struct Muxer {
-    shape: Shape,
-    /// Bytes of all samples.
+pub struct Muxer {
+    shape: TrackInfo,
+    /// Total bytes of the samples.
     bytes: u64,
     sizes: Vec<u32>,
-    /// When each sample is shown, in ticks after the first.
+    /// The presentation time of each sample, in ticks after the first.
     times: Vec<u64>,
-    /// Numbers, counted from 1, of the samples that stand by themselves.
+    /// Numbers of the key samples, counted from 1.
     keys: Vec<u32>,
 }
 
-/// What a track of video is like.
+/// The properties of a video track.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
+pub struct TrackInfo {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
     /// Players turn it a quarter to the right.
-    pub(crate) turned: bool,
+    pub turned: bool,
     /// The parameter sets of sequence and pictures.
-    pub(crate) parameters: [Vec<u8>; 2],
+    pub parameters: [Vec<u8>; 2],
     /// `major_brand`: `mp42`, or `3gp4`.
-    pub(crate) brand: [u8; 4],
+    pub brand: [u8; 4],
 }
 
 impl Muxer {
     /// Where the eight bytes of the size of `mdat` stand.
-    pub(crate) const SIZE_AT: u64 = OPENING as u64 - 8;
+    pub const SIZE_AT: u64 = OPENING as u64 - 8;
 
     /// A file, and its first bytes.
-    pub(crate) fn new(shape: Shape) -> (Self, Vec<u8>) {
+    pub fn new(shape: TrackInfo) -> (Self, Vec<u8>) {
         let mut opening = boxed(b"ftyp", |out| {
             out.extend(shape.brand);
             out.extend([0; 4]);
             out.extend(b"isom");
             out.extend(shape.brand);
         });
-        // 64 bits of size follow; the writer puts question marks there until it knows.
+        // A 64-bit size follows; the writer puts question marks there until it is known.
         opening.extend(b"\0\0\0\x01mdat????????");
         debug_assert_eq!(opening.len(), OPENING);
         (Self { shape, bytes: 0, sizes: Vec::new(), times: Vec::new(), keys: Vec::new() }, opening)
     }
 
     /// The bytes of a picture that is shown `at` ticks after the first.
-    pub(crate) fn sample(&mut self, unit: &[u8], key: bool, at: u64) -> Vec<u8> {
+    pub fn sample(&mut self, unit: &[u8], key: bool, at: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(unit.len() + 4);
         bytes.extend((unit.len() as u32).to_be_bytes());
         bytes.extend(unit);
@@ -70,12 +72,12 @@ impl Muxer {
     }
 
     /// The last bytes, and those of [`Muxer::SIZE_AT`].
-    pub(crate) fn finish(&self) -> (Vec<u8>, [u8; 8]) {
+    pub fn finish(&self) -> (Vec<u8>, [u8; 8]) {
         (self.movie(), (self.bytes + 16).to_be_bytes())
     }
 
-    /// How long each sample is shown. Nobody knows of the last one, so it is given the time of the one before; a single one has none
-    /// (`MPEG4Writer::Track::threadEntry`).
+    /// The duration of each sample. The last one's is unknown, so it gets that of the previous one; a single one has
+    /// none (`MPEG4Writer::VelocityTracker::threadEntry`).
     fn durations(&self) -> Vec<u32> {
         let mut durations: Vec<u32> =
             self.times.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect();
@@ -88,7 +90,7 @@ impl Muxer {
         let durations = self.durations();
         let ticks: u64 = durations.iter().map(|duration| u64::from(*duration)).sum();
         let lasts = (ticks * FILE_TICKS).div_ceil(u64::from(TICKS)) as u32;
-        let Shape { width, height, .. } = self.shape;
+        let TrackInfo { width, height, .. } = self.shape;
         boxed(b"moov", |out| {
             out.extend(boxed(b"mvhd", |out| {
                 words(out, &[0, 0, 0, FILE_TICKS as u32, lasts, 0x0001_0000]);
@@ -151,7 +153,7 @@ impl Muxer {
                 words(out, &[0, 0, count]);
                 words(out, &self.sizes);
             }));
-            // All of them are one chunk.
+            // All samples are one chunk.
             let chunks = u32::from(count > 0);
             out.extend(boxed(b"stsc", |out| {
                 words(out, &[0, chunks]);
@@ -171,7 +173,7 @@ impl Muxer {
             out.extend([0, 0, 0, 0, 0, 0, 0, 1]);
             words(out, &[0; 4]);
             words(out, &[(self.shape.width as u32) << 16 | self.shape.height as u32]);
-            // 72 dots an inch both ways; one picture a sample.
+            // 72 dpi both ways; one frame per sample.
             words(out, &[0x0048_0000, 0x0048_0000, 0]);
             out.extend([0, 1]);
             out.extend([0; 32]);
@@ -179,7 +181,7 @@ impl Muxer {
             out.extend(boxed(b"avcC", |out| {
                 out.push(1);
                 out.extend(sequence.get(1..4).unwrap_or_default());
-                // Lengths have four bytes; one set of each kind.
+                // Four-byte lengths; one set of each kind.
                 out.extend([0xff, 0xe1]);
                 out.extend((sequence.len() as u16).to_be_bytes());
                 out.extend(sequence);
@@ -195,7 +197,7 @@ impl Muxer {
 /// Bytes before the first sample: `ftyp` and the head of `mdat`.
 const OPENING: usize = 24 + 16;
 
-/// Transformations of a picture by the player, 16.16 and 2.30 fixed point.
+/// Player transformations, 16.16 and 2.30 fixed point.
 const UPRIGHT: [u32; 9] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000];
 const TURNED: [u32; 9] = [0, 0x1_0000, 0, 0xffff_0000, 0, 0, 0, 0, 0x4000_0000];
 

@@ -1,26 +1,27 @@
-//! From the screen's pixels to the planes that are encoded: scaled, centred, turned, padded to whole macroblocks.
+//! From the screen's pixels to the encoded planes: scaled, centred, rotated, padded to whole macroblocks.
 //!
-//! Begin at [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as Android's encoders get them from the screen.
+//! Begin at [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as Android's encoders get them
+//! from the screen.
 
 use crate::render::Frame;
 
-/// The video's size and how the screen lies in it.
+/// The video's size and the placement of the screen in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Canvas {
+pub struct Canvas {
     /// Pixels across; even.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Pixels down; even.
-    pub(crate) height: usize,
+    pub height: usize,
     /// The screen lies a quarter turn to the left in it; players turn it back.
-    pub(crate) turned: bool,
+    pub turned: bool,
 }
 
 /// A picture in planes, padded to whole macroblocks of 16 by 16.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Picture {
-    /// Macroblocks across.
+    /// Macroblocks per row.
     pub(super) across: usize,
-    /// Macroblocks down.
+    /// Macroblock rows.
     pub(super) down: usize,
     /// Rows of `across * 16` bytes.
     pub(super) luma: Vec<u8>,
@@ -30,17 +31,21 @@ pub(super) struct Picture {
 
 /// A part of the video, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Area {
-    pub(crate) left: usize,
-    pub(crate) top: usize,
-    pub(crate) width: usize,
-    pub(crate) height: usize,
+pub struct Area {
+    /// From the left edge.
+    pub left: usize,
+    /// From the top edge.
+    pub top: usize,
+    /// Across.
+    pub width: usize,
+    /// Down.
+    pub height: usize,
 }
 
 impl Canvas {
     /// Where a screen of that size lies in the upright video: as large as fits in its own proportions, in the middle. The arithmetic is
     /// that of `setDisplayProjection` in AOSP's `screenrecord.cpp`.
-    pub(crate) fn content(&self, screen: (usize, usize)) -> Area {
+    pub fn content(&self, screen: (usize, usize)) -> Area {
         let (width, height) = self.upright();
         let aspect = screen.1.max(1) as f32 / screen.0.max(1) as f32;
         let tall = (width as f32 * aspect) as usize;
@@ -50,12 +55,12 @@ impl Canvas {
         Area { left: (width - wide) / 2, top: (height - tall) / 2, width: wide, height: tall }
     }
 
-    /// Draws a frame into the video's planes; black lies around it.
+    /// Converts a frame to the video's planes, with black around it.
     pub(super) fn take(&self, frame: &Frame) -> Picture {
         let (across, down) = (self.width.div_ceil(16), self.height.div_ceil(16));
         let (wide, tall) = (across * 16, down * 16);
         let small = self.scaled(frame);
-        // Beyond the edge the last row and column go on: it costs nothing to encode, and is cropped away.
+        // Repeat the last row and column beyond the edge: that costs nothing to encode and is cropped.
         let at = |x: usize, y: usize| {
             let (x, y) = (x.min(self.width - 1), y.min(self.height - 1));
             let from = (y * self.width + x) * 3;
@@ -74,7 +79,7 @@ impl Canvas {
             for x in (0..wide).step_by(2) {
                 let corners = [at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)];
                 let [r, g, b] = [0, 1, 2].map(|part| corners.iter().map(|c| c[part]).sum::<i32>());
-                // Of four pixels at once, hence 18 bits.
+                // Sum of four pixels, hence 18 bits.
                 let blue = -6_596 * r - 22_189 * g + 28_784 * b + (1 << 17);
                 let red = 28_784 * r - 26_145 * g - 2_639 * b + (1 << 17);
                 chroma[0].push((128 + (blue >> 18)) as u8);
@@ -84,12 +89,12 @@ impl Canvas {
         Picture { across, down, luma, chroma }
     }
 
-    /// The size before turning.
+    /// The size before rotation.
     fn upright(&self) -> (usize, usize) {
         if self.turned { (self.height, self.width) } else { (self.width, self.height) }
     }
 
-    /// Red, green and blue of the video's pixels. Each is the mean of the screen's pixels that fall on it.
+    /// Red, green and blue of the video's pixels, each the mean of the screen pixels it covers.
     fn scaled(&self, frame: &Frame) -> Vec<u8> {
         let screen = (frame.width as usize, frame.height as usize);
         let area = self.content(screen);
@@ -120,7 +125,7 @@ impl Canvas {
 }
 
 impl Picture {
-    /// A number for what stands in a macroblock; another content has another number, but for one chance in 2^64.
+    /// A hash of a macroblock's content; different content collides with a probability of 2^-64.
     pub(super) fn mark(&self, x: usize, y: usize) -> u64 {
         let mut mark = 0x9e37_79b9_7f4a_7c15_u64;
         let mut add = |bytes: &[u8]| {
@@ -144,7 +149,7 @@ impl Picture {
     }
 }
 
-/// Which of `from` places fall on each of `onto` places; each has at least one.
+/// Which of `from` positions map to each of `onto` positions; at least one each.
 fn spans(from: usize, onto: usize) -> Vec<(usize, usize)> {
     (0..onto)
         .map(|at| {
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_screen_keeps_its_proportions_in_the_middle() {
+    fn screen_keeps_its_aspect_ratio_and_is_centred() {
         let area = |left, top, width, height| Area { left, top, width, height };
         assert_eq!(canvas(1280, 720).content((1080, 2400)), area(478, 0, 323, 720));
         assert_eq!(canvas(540, 1200).content((1080, 2400)), area(0, 0, 540, 1200));
@@ -189,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_screen_stands_up_when_it_is_turned_to_the_right() {
-        // One row, white on the left: turned to the left it is a column with white at the bottom.
+    fn rotated_video_is_upright_after_a_right_turn() {
+        // One row, white on the left: rotated to the left it is a column with white at the bottom.
         let rgba = [[255, 255, 255, 255], [0, 0, 0, 255]].concat();
         let frame = Frame { width: 2, height: 1, rgba };
         let picture = Canvas { width: 2, height: 4, turned: true }.take(&frame);
@@ -198,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_macroblock_is_marked_by_all_that_stands_in_it() {
+    fn every_pixel_affects_the_macroblock_hash() {
         let frame = Frame { width: 32, height: 16, rgba: vec![255; 32 * 16 * 4] };
         let before = canvas(32, 16).take(&frame);
         let mut after = before.clone();

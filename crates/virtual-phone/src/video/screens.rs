@@ -1,41 +1,42 @@
-//! The screens that were shown and wait to be drawn: the seam between the phone, which must not be held up, and a recording.
+//! The queue of screens to draw, between the phone, which must not block, and a recording.
 //!
-//! Begin at [`Screens::see`] (the phone's side) and [`Screens::take`] (the recorder's).
+//! Begin at [`FrameQueue::capture`] (the phone's side) and [`FrameQueue::take`] (the recorder's).
 
-use crate::world::{Scene, World};
+use crate::scene::Scene;
+use crate::world::World;
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Refreshes of the screen a second.
-pub(crate) const RATE: u64 = 60;
+pub const RATE: u64 = 60;
 
-/// Screens that may wait. A recorder that falls behind further loses what came between, never the last.
+/// Maximum queued screens. A recorder that falls further behind loses intermediate ones, never the last.
 const WAITING: usize = 64;
 
-/// What a recording has yet to draw.
+/// The screens that a recording has yet to draw.
 #[derive(Debug, Default)]
-pub(crate) struct Screens {
-    waiting: VecDeque<Watched>,
-    /// The one that was seen last, taken or not.
-    last: Option<Watched>,
-    /// Refreshes before this one are over.
+pub struct FrameQueue {
+    waiting: VecDeque<ScreenFrame>,
+    /// The last captured one, taken or not.
+    last: Option<ScreenFrame>,
+    /// Refreshes before this one are complete.
     now: u64,
 }
 
-/// A screen at the end of a refresh.
+/// The screen at the end of a refresh.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Watched {
+pub struct ScreenFrame {
     /// Refreshes of the screen since the phone was switched on.
-    pub(crate) refresh: u64,
+    pub refresh: u64,
     /// What is to be seen; nothing while the screen is off.
-    pub(crate) scene: Option<Scene>,
+    pub scene: Option<Scene>,
     /// Width and height in pixels.
-    pub(crate) size: (i32, i32),
+    pub size: (i32, i32),
 }
 
-impl Screens {
+impl FrameQueue {
     /// Notes what is shown now, if it is not what was shown before.
-    pub(crate) fn see(&mut self, world: &mut World) {
+    pub fn capture(&mut self, world: &mut World) {
         self.now = refresh(world.uptime());
         let size = (world.display().width, world.display().height);
         let on = world.screen_on();
@@ -44,10 +45,10 @@ impl Screens {
         if known == Some((scene, size)) {
             return;
         }
-        let seen = Watched { refresh: self.now, scene: scene.cloned(), size };
+        let seen = ScreenFrame { refresh: self.now, scene: scene.cloned(), size };
         let full = self.waiting.len() >= WAITING;
         match self.waiting.back_mut() {
-            // Within one refresh only what was there at its end is ever seen.
+            // Only the state at the end of a refresh is ever visible.
             Some(last) if full || last.refresh == seen.refresh => *last = seen.clone(),
             _ => self.waiting.push_back(seen.clone()),
         }
@@ -55,14 +56,14 @@ impl Screens {
     }
 
     /// The oldest screen whose refresh is over, or with `all` any.
-    pub(crate) fn take(&mut self, all: bool) -> Option<Watched> {
+    pub fn take(&mut self, all: bool) -> Option<ScreenFrame> {
         let over = self.waiting.front().is_some_and(|seen| all || seen.refresh < self.now);
         if over { self.waiting.pop_front() } else { None }
     }
 }
 
 fn refresh(uptime: Duration) -> u64 {
-    // Below 2^64 for as long as a phone's clock goes.
+    // Below 2^64 for as long as a phone's clock runs.
     (uptime.as_micros() as u64).saturating_mul(RATE) / 1_000_000
 }
 
@@ -72,29 +73,29 @@ mod tests {
     use crate::world::{Setup, World};
 
     #[test]
-    fn a_screen_that_stays_is_seen_once_and_within_a_refresh_the_last_counts() {
+    fn last_screen_of_each_refresh_is_captured_once() {
         let mut world = World::new(Setup::default());
-        let mut screens = Screens::default();
-        screens.see(&mut world);
-        screens.see(&mut world);
+        let mut screens = FrameQueue::default();
+        screens.capture(&mut world);
+        screens.capture(&mut world);
         assert_eq!(screens.take(false), None, "the refresh is not over");
-        world.key(crate::world::Key::POWER);
-        screens.see(&mut world);
+        world.key(crate::input::KeyCode::POWER);
+        screens.capture(&mut world);
         world.advance(world.uptime() + Duration::from_millis(20));
-        screens.see(&mut world);
+        screens.capture(&mut world);
         let seen = screens.take(false).map(|seen| (seen.refresh, seen.scene.is_some()));
         assert_eq!(seen, Some((0, false)));
         assert_eq!(screens.take(true), None);
     }
 
     #[test]
-    fn a_recorder_that_falls_behind_still_gets_the_last_screen() {
+    fn slow_recorder_still_gets_the_last_screen() {
         let mut world = World::new(Setup::default());
-        let mut screens = Screens::default();
+        let mut screens = FrameQueue::default();
         for _ in 0..WAITING + 8 {
-            world.key(crate::world::Key::POWER);
+            world.key(crate::input::KeyCode::POWER);
             world.advance(world.uptime() + Duration::from_millis(20));
-            screens.see(&mut world);
+            screens.capture(&mut world);
         }
         let mut taken = Vec::new();
         while let Some(seen) = screens.take(true) {

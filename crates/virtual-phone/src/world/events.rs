@@ -1,24 +1,23 @@
-//! What Android's services write into the events buffer.
+//! What Android's services write to the events buffer.
 //!
-//! Shapes follow the capture `logcat/mediatek_android12_threadtime.txt` (tags and the order of their fields are those of Android's
-//! `event-log-tags`). The number of an activity record is a stable one for its name;
-//! on a phone it is an identity hash.
+//! Formats follow the capture `logcat/mediatek_android12_threadtime.txt` (tags and field order are those of Android's
+//! `event-log-tags`). An activity record's number is derived from its name; on a phone it is an identity hash.
 
-use super::World;
-use super::app::Component;
-use super::log::{Buffer, LogLine};
-use super::tasks::SYSTEM_PID;
+use crate::log::SYSTEM_PID;
+use crate::log::{Buffer, LogLine};
+use crate::packages::Component;
+use crate::world::World;
 
-/// The user of the system's server.
+/// The user id of the system server.
 const SYSTEM: u32 = 1_000;
 
 impl World {
-    /// An event of the system's server.
+    /// Logs an event of the system server.
     pub(crate) fn note(&mut self, tag: &str, text: &str) {
         self.note_of((SYSTEM_PID, SYSTEM), tag, text);
     }
 
-    /// A process was started for an activity.
+    /// Logs that a process was started for an activity.
     pub(crate) fn note_process(&mut self, pid: u32, uid: u32, component: &Component) {
         let Component { package, activity } = component;
         let started =
@@ -27,10 +26,10 @@ impl World {
         self.note("am_proc_bound", &format!("[0,{pid},{package}]"));
     }
 
-    /// An activity came to the front; `began` when it was not there before.
+    /// Logs that an activity came to the front; `began` if it is new.
     pub(crate) fn note_activity(&mut self, component: &Component, action: &str, began: bool) {
         let (short, record) = (component.short(), record(component));
-        let task = self.app_index(&component.package).unwrap_or_default() + 1;
+        let task = self.apps.position(&component.package).unwrap_or_default() + 1;
         if began {
             let flags = 0x1000_0000;
             let created = format!("[0,{record},{task},{short},{action},NULL,NULL,{flags}]");
@@ -53,20 +52,20 @@ impl World {
         self.note_of((pid, uid), "wm_on_resume_called", &resumed);
     }
 
-    /// The screen went on or off.
+    /// Logs that the screen went on or off.
     pub(crate) fn note_screen(&mut self, on: bool) {
         self.note("screen_toggled", if on { "1" } else { "0" });
     }
 
-    /// An activity was finished by the system.
+    /// Logs that the system finished an activity.
     pub(crate) fn note_finished(&mut self, component: &Component, why: &str) {
         let (short, record) = (component.short(), record(component));
         self.note("wm_finish_activity", &format!("[0,{record},1,{short},{why}]"));
     }
 
-    /// The process and the user of a running app.
+    /// The process id and user id of a running app.
     pub(crate) fn process_of(&self, package: &str) -> Option<(u32, u32)> {
-        let app = &self.apps[self.app_index(package)?];
+        let app = self.apps.get(package)?;
         Some((app.pid?, app.manifest.uid))
     }
 
@@ -83,12 +82,12 @@ impl World {
         (pid, uid): (u32, u32),
         text: &str,
     ) {
-        let (at, tag, text) = (self.uptime, tag.to_owned(), text.to_owned());
+        let (at, tag, text) = (self.clock.now(), tag.to_owned(), text.to_owned());
         self.log.push(LogLine { at, buffer, priority, tag, pid, uid, text });
     }
 }
 
-/// The number of an activity's record: stays the same for the same activity (FNV-1a, 28 bits).
+/// The number of an activity's record, stable for each activity (FNV-1a, 28 bits).
 fn record(component: &Component) -> u32 {
     let hash = component
         .short()
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_leaves_the_events_of_the_capture_in_its_order() {
+    fn app_start_logs_the_captured_events_in_order() {
         let mut world = World::new(Setup::default());
         let before = events(&world).len();
         world.start("com.android.settings", None).expect("it is there");

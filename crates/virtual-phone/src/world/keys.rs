@@ -1,140 +1,65 @@
-//! Keys and typing: what a key does, the caret, and moving the focus without a finger.
+//! Keys and typing: what a key does, the caret, and moving the focus by key.
 //!
-//! The focused field's text is edited here and told to the app, which draws it back; the app has the
-//! last word. What no field takes is lost, as on a real phone.
+//! The focused field's text is edited here and sent to the app, which draws it; the app decides what it shows. Text
+//! typed without a focused field is lost, as on a real phone.
 
-use super::World;
-use super::app::Event;
-use super::geometry::{Point, Rect};
-use super::keyboard;
-use super::scene::Node;
-use super::stage::KnownField;
-use super::tasks::SYSTEM_PID;
-use super::view::{FieldTraits, ImeAction, Tag};
+use crate::app::Event;
+use crate::geometry::Point;
+use crate::input::keyboard::KeyEffect;
+use crate::input::{Focus, KeyCode, after, before, delete_after, delete_before, distance};
+use crate::layout::LaidOutField;
+use crate::log::SYSTEM_PID;
+use crate::scene::Node;
+use crate::view::{FieldTraits, ImeAction, Tag};
+use crate::world::World;
 
-/// An Android key code (`KeyEvent.KEYCODE_…`, android/keycodes.h).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key(pub u32);
-
-#[allow(missing_docs, reason = "the names are Android's")]
-impl Key {
-    pub const HOME: Key = Key(3);
-    pub const BACK: Key = Key(4);
-    pub const DPAD_UP: Key = Key(19);
-    pub const DPAD_DOWN: Key = Key(20);
-    pub const DPAD_LEFT: Key = Key(21);
-    pub const DPAD_RIGHT: Key = Key(22);
-    pub const DPAD_CENTER: Key = Key(23);
-    pub const VOLUME_UP: Key = Key(24);
-    pub const VOLUME_DOWN: Key = Key(25);
-    pub const POWER: Key = Key(26);
-    pub const TAB: Key = Key(61);
-    pub const SPACE: Key = Key(62);
-    pub const ENTER: Key = Key(66);
-    pub const DEL: Key = Key(67);
-    pub const MENU: Key = Key(82);
-    pub const NOTIFICATION: Key = Key(83);
-    pub const ESCAPE: Key = Key(111);
-    pub const FORWARD_DEL: Key = Key(112);
-    pub const MOVE_HOME: Key = Key(122);
-    pub const MOVE_END: Key = Key(123);
-    pub const NUMPAD_ENTER: Key = Key(160);
-    pub const APP_SWITCH: Key = Key(187);
-    pub const SLEEP: Key = Key(223);
-    pub const WAKEUP: Key = Key(224);
-    pub const COPY: Key = Key(278);
-    pub const PASTE: Key = Key(279);
-
-    /// The character that the key types on a US keyboard without shift, if any.
-    pub fn character(self) -> Option<char> {
-        Some(match self.0 {
-            7..=16 => char::from(b'0' + (self.0 - 7) as u8),
-            29..=54 => char::from(b'a' + (self.0 - 29) as u8),
-            17 => '*',
-            18 => '#',
-            55 => ',',
-            56 => '.',
-            62 => ' ',
-            68 => '`',
-            69 => '-',
-            70 => '=',
-            71 => '[',
-            72 => ']',
-            73 => '\\',
-            74 => ';',
-            75 => '\'',
-            76 => '/',
-            77 => '@',
-            81 => '+',
-            _ => return None,
-        })
-    }
-}
-
-/// What has the focus.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Focus {
-    pub(crate) address: String,
-    /// Short resource id; fields must have one.
-    pub(crate) id: String,
-    pub(crate) text: String,
-    /// Where the caret stands, in bytes.
-    pub(crate) caret: usize,
-    /// How the field takes text; `None` for something that is no field.
-    pub(crate) field: Option<FieldTraits>,
-    /// Whether the focus came by key and shows.
-    pub(crate) ring: bool,
-    /// Whether it shall be scrolled into view.
-    pub(crate) reveal: bool,
-}
-
-/// Characters that a field takes at most; more are not taken.
+/// Maximum characters in a field; further ones are ignored.
 const LONGEST: usize = 16_384;
 
 impl World {
     /// Presses and releases a key.
-    pub fn key(&mut self, key: Key) {
-        if !self.screen_on && !matches!(key, Key::POWER | Key::WAKEUP) {
+    pub fn key(&mut self, key: KeyCode) {
+        if !self.screen.is_on() && !matches!(key, KeyCode::POWER | KeyCode::WAKEUP) {
             return;
         }
         self.write_log('D', "VirtualInput", SYSTEM_PID, &format!("key {}", key.0));
         match key {
-            Key::POWER => self.light(!self.screen_on),
-            Key::WAKEUP => self.light(true),
-            Key::SLEEP => self.light(false),
-            Key::HOME => self.press_home(),
-            Key::APP_SWITCH => self.switch_to_last(),
+            KeyCode::POWER => self.light(!self.screen.is_on()),
+            KeyCode::WAKEUP => self.light(true),
+            KeyCode::SLEEP => self.light(false),
+            KeyCode::HOME => self.press_home(),
+            KeyCode::APP_SWITCH => self.switch_to_last(),
             // `KeyGestureController` of Android 16; what releases before it do is not known here.
-            Key::NOTIFICATION if self.android >= 16 => match self.shade_shown() {
+            KeyCode::NOTIFICATION if self.device.android() >= 16 => match self.shade_shown() {
                 true => self.close_shade(),
                 false => self.open_shade(false),
             },
-            Key::BACK | Key::ESCAPE => self.back(),
-            Key::VOLUME_UP => self.change_volume(1),
-            Key::VOLUME_DOWN => self.change_volume(-1),
-            Key::ENTER | Key::NUMPAD_ENTER => self.enter(),
-            Key::DPAD_CENTER => self.click_focus(),
-            Key::TAB => self.move_focus(None),
-            Key::DPAD_UP => self.move_focus(Some((0, -1))),
-            Key::DPAD_DOWN => self.move_focus(Some((0, 1))),
-            Key::DPAD_LEFT if self.in_field() => {
+            KeyCode::BACK | KeyCode::ESCAPE => self.back(),
+            KeyCode::VOLUME_UP => self.change_volume(1),
+            KeyCode::VOLUME_DOWN => self.change_volume(-1),
+            KeyCode::ENTER | KeyCode::NUMPAD_ENTER => self.enter(),
+            KeyCode::DPAD_CENTER => self.click_focus(),
+            KeyCode::TAB => self.move_focus(None),
+            KeyCode::DPAD_UP => self.move_focus(Some((0, -1))),
+            KeyCode::DPAD_DOWN => self.move_focus(Some((0, 1))),
+            KeyCode::DPAD_LEFT if self.in_field() => {
                 self.edit(|text, caret| *caret = before(text, *caret))
             }
-            Key::DPAD_RIGHT if self.in_field() => {
+            KeyCode::DPAD_RIGHT if self.in_field() => {
                 self.edit(|text, caret| *caret = after(text, *caret))
             }
-            Key::DPAD_LEFT => self.move_focus(Some((-1, 0))),
-            Key::DPAD_RIGHT => self.move_focus(Some((1, 0))),
-            Key::DEL => self.edit(delete_before),
-            Key::FORWARD_DEL => self.edit(delete_after),
-            Key::MOVE_HOME => self.edit(|_, caret| *caret = 0),
-            Key::MOVE_END => self.edit(|text, caret| *caret = text.len()),
-            Key::COPY => {
+            KeyCode::DPAD_LEFT => self.move_focus(Some((-1, 0))),
+            KeyCode::DPAD_RIGHT => self.move_focus(Some((1, 0))),
+            KeyCode::DEL => self.edit(delete_before),
+            KeyCode::FORWARD_DEL => self.edit(delete_after),
+            KeyCode::MOVE_HOME => self.edit(|_, caret| *caret = 0),
+            KeyCode::MOVE_END => self.edit(|text, caret| *caret = text.len()),
+            KeyCode::COPY => {
                 if let Some(text) = self.focused_text() {
                     self.set_clipboard(text);
                 }
             }
-            Key::PASTE => {
+            KeyCode::PASTE => {
                 let text = self.clipboard().unwrap_or_default().to_owned();
                 self.insert(&text);
             }
@@ -146,10 +71,10 @@ impl World {
         }
     }
 
-    /// Types a character into the focused field, as a hardware keyboard would; a line feed is the
-    /// enter key. `false` if nothing took it.
+    /// Types a character into the focused field, like a hardware keyboard; a line feed is the enter key. `false` if
+    /// nothing accepted it.
     pub fn type_char(&mut self, ch: char) -> bool {
-        if !self.screen_on || !self.in_field() {
+        if !self.screen.is_on() || !self.in_field() {
             return false;
         }
         if ch == '\n' {
@@ -159,41 +84,44 @@ impl World {
         if ch.is_control() {
             return false;
         }
-        if self.loses_one() {
+        if self.input.methods_mut().loses_one() {
             return true;
         }
         self.insert(ch.encode_utf8(&mut [0; 4]))
     }
 
-    /// The text of the focused field; `None` when no field has the focus.
+    /// The text of the focused field; `None` if no field has the focus.
     pub fn focused_text(&self) -> Option<String> {
-        let focus = self.focus.as_ref().filter(|focus| focus.field.is_some())?;
+        let focus = self.input.focused_field()?;
         Some(focus.text.clone())
     }
 
-    /// Puts the focus into the field with this resource id and shows the keyboard.
+    /// Focuses the field with this resource id and shows the keyboard.
     pub(crate) fn focus_field(&mut self, id: &str) {
-        let Some(known) = self.find_field(id).cloned() else { return };
+        let Some(known) = self.screen.find_field(id).cloned() else { return };
         let (address, text, field) = (known.address, known.text, Some(known.traits));
         let (id, caret) = (known.id, text.len());
-        self.focus = Some(Focus { address, id, text, caret, field, ring: false, reveal: true });
-        self.keyboard.shown = true;
-        self.settle();
+        let focus = Focus { address, id, text, caret, field, ring: false, reveal: true };
+        self.input.set_focus(Some(focus));
+        self.input.show_keyboard(true);
+        self.rebuild();
     }
 
-    /// Puts the focus on a node: a field gets the keyboard, anything else a ring.
+    /// Focuses a node: a field gets the keyboard, anything else a focus ring.
     pub(crate) fn focus_node(&mut self, node: &Node, caret: Option<usize>, ring: bool) {
-        // An element of a web page has an id without a package.
+        // The id of a web element has no package.
         let id = node.id.as_deref().map_or("", |id| id.rsplit_once('/').map_or(id, |(_, id)| id));
-        let known = self.focus.take().filter(|focus| focus.address == node.address);
+        let known = self.input.take_focus().filter(|focus| focus.address == node.address);
         let text = match (known, node.flags.password) {
             (Some(focus), _) => focus.text,
             // A secret's node shows dots; the field itself knows better.
-            (None, true) => self.find_field(id).map(|field| field.text.clone()).unwrap_or_default(),
+            (None, true) => {
+                self.screen.find_field(id).map(|field| field.text.clone()).unwrap_or_default()
+            }
             (None, false) => node.text.clone(),
         };
         let caret = caret.unwrap_or(text.len()).min(text.len());
-        self.focus = Some(Focus {
+        let focus = Focus {
             address: node.address.clone(),
             id: id.to_owned(),
             text,
@@ -201,32 +129,33 @@ impl World {
             field: node.touch.field,
             ring,
             reveal: true,
-        });
-        self.keyboard.shown = node.touch.field.is_some();
-        self.settle();
+        };
+        self.input.set_focus(Some(focus));
+        self.input.show_keyboard(node.touch.field.is_some());
+        self.rebuild();
     }
 
-    /// What the back key and the back gesture do.
+    /// Handles the back key and the back gesture.
     pub(crate) fn back(&mut self) {
         if self.keyboard_shown() {
-            self.keyboard.shown = false;
-            self.settle();
+            self.input.show_keyboard(false);
+            self.rebuild();
         } else {
             self.tell_focused(Event::Back);
         }
     }
 
-    /// Tells whoever has the focus: the overlay before the app, else the app.
+    /// Sends an event to the focus owner: the overlay in front, else the app.
     fn tell_focused(&mut self, event: Event) {
         match self.front_overlay().map(|front| front.id) {
             Some(overlay) => self.tell_overlay(overlay, event),
-            None => self.tell_front(event),
+            None => self.send_event_to_foreground(event),
         }
     }
 
-    /// What the enter key does, of a real or of the soft keyboard.
+    /// Handles the enter key of a hardware or soft keyboard.
     pub(crate) fn enter(&mut self) {
-        let Some(focus) = &self.focus else { return };
+        let Some(focus) = self.input.focus() else { return };
         match focus.field {
             Some(traits) if traits.multi_line => {
                 self.insert("\n");
@@ -239,28 +168,28 @@ impl World {
             }
             Some(_) => {
                 let field = focus.id.clone();
-                self.keyboard.shown = false;
-                self.tell_front(Event::Action { field });
+                self.input.show_keyboard(false);
+                self.send_event_to_foreground(Event::Action { field });
             }
             None => self.click_focus(),
         }
     }
 
-    /// The resource id of the field that follows the focused one on the screen.
+    /// The resource id of the next field after the focused one.
     fn field_after_focus(&self) -> Option<String> {
-        let address = &self.focus.as_ref()?.address;
-        let at = self.fields.iter().position(|field| field.address == *address)?;
-        self.fields.get(at + 1).map(|field| field.id.clone())
+        let address = &self.input.focus()?.address;
+        let at = self.screen.fields().iter().position(|field| field.address == *address)?;
+        self.screen.fields().get(at + 1).map(|field| field.id.clone())
     }
 
-    /// Takes the character before the caret away.
+    /// Deletes the character before the caret.
     pub(crate) fn delete(&mut self) {
         self.edit(delete_before);
     }
 
     /// Inserts text at the caret. `false` if no field has the focus or the field is full.
     pub(crate) fn insert(&mut self, piece: &str) -> bool {
-        let Some(focus) = self.focus.as_ref().filter(|focus| focus.field.is_some()) else {
+        let Some(focus) = self.input.focused_field() else {
             return false;
         };
         let one_line = focus.field.is_some_and(|traits| !traits.multi_line);
@@ -276,69 +205,59 @@ impl World {
     }
 
     fn in_field(&self) -> bool {
-        self.focus.as_ref().is_some_and(|focus| focus.field.is_some())
+        self.input.focused_field().is_some()
     }
 
-    /// Changes the focused field's text or caret and tells the app about a new text.
+    /// Edits the focused field's text or caret and sends new text to the app.
     pub(super) fn edit(&mut self, change: impl FnOnce(&mut String, &mut usize)) {
-        let Some(focus) = self.focus.as_mut().filter(|focus| focus.field.is_some()) else { return };
+        let Some(focus) = self.input.focus_mut().filter(|focus| focus.field.is_some()) else {
+            return;
+        };
         let before = focus.text.clone();
         change(&mut focus.text, &mut focus.caret);
         focus.reveal = true;
         let (field, text) = (focus.id.clone(), focus.text.clone());
         if text == before {
-            self.scene = None;
+            self.screen.forget_scene();
         } else {
-            self.tell_front(Event::Text { field, text });
+            self.send_event_to_foreground(Event::Text { field, text });
         }
     }
 
     /// A key of the soft keyboard.
     pub(crate) fn keyboard_key(&mut self, tag: &Tag) {
-        match self.keyboard.press(tag) {
-            keyboard::Pressed::Type(ch) => {
+        match self.input.press(tag) {
+            KeyEffect::Type(ch) => {
                 self.insert(ch.encode_utf8(&mut [0; 4]));
             }
-            keyboard::Pressed::Delete => self.delete(),
-            keyboard::Pressed::Enter => self.enter(),
-            keyboard::Pressed::Hide => {
-                self.keyboard.shown = false;
-                self.settle();
+            KeyEffect::Delete => self.delete(),
+            KeyEffect::Enter => self.enter(),
+            KeyEffect::Hide => {
+                self.input.show_keyboard(false);
+                self.rebuild();
             }
-            keyboard::Pressed::Nothing => self.scene = None,
+            KeyEffect::Nothing => self.screen.forget_scene(),
         }
     }
 
-    /// The byte of the field's text before which a finger at `at` puts the caret: the end, unless the
-    /// touch lies on the text of a field of one line that is not scrolled.
+    /// Where in the field's text a touch at `at` puts the caret, in bytes: the end, unless it hits the text of a
+    /// single-line field that is not scrolled.
     pub(crate) fn caret_at(&mut self, node: &Node, at: Point) -> usize {
         let id = node.id.as_deref().and_then(|id| id.rsplit_once('/'));
-        let field = id.and_then(|(_, id)| self.find_field(id)).cloned();
-        let Some(KnownField { text, style, traits, .. }) = field else { return node.text.len() };
+        let field = id.and_then(|(_, id)| self.screen.find_field(id)).cloned();
+        let Some(LaidOutField { text, style, traits, .. }) = field else { return node.text.len() };
         if traits.multi_line || traits.password {
             return text.len();
         }
-        let setting = super::layout::setting(&style, self.display.scale(), None);
-        let shaped = self.types.shape(&text, setting);
-        let rtl = shaped.lines.first().is_some_and(|line| line.rtl);
-        let along = if rtl { node.full.right - at.x } else { at.x - node.full.left } as f32;
-        let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
-        let mut before = 0;
-        for end in ends.take(200) {
-            let middle = self.types.advance(text.get(..end).unwrap_or_default(), setting);
-            if middle > along {
-                return before;
-            }
-            before = end;
-        }
-        text.len()
+        let setting = crate::layout::setting(&style, self.screen.display().scale(), None);
+        let (along, width) = (at.x - node.full.left, node.full.width());
+        self.screen.caret_along(&text, setting, (along, width))
     }
 
     fn light(&mut self, on: bool) {
-        if self.screen_on != on {
-            self.screen_on = on;
-            self.gesture = None;
-            self.fling = None;
+        if self.screen.is_on() != on {
+            self.screen.light(on);
+            self.input.cancel_touch();
             let text =
                 if on { "Waking up from Asleep" } else { "Going to sleep due to power_button" };
             self.write_log('I', "PowerManagerService", SYSTEM_PID, text);
@@ -347,7 +266,7 @@ impl World {
     }
 
     fn click_focus(&mut self) {
-        let Some(address) = self.focus.as_ref().map(|focus| focus.address.clone()) else { return };
+        let Some(address) = self.input.focus().map(|focus| focus.address.clone()) else { return };
         let Some(window) = self.scene().focused() else { return };
         let tag = window.root.walk().find(|node| node.address == address);
         let tag = tag.filter(|node| node.flags.enabled).and_then(|node| node.touch.tap.clone());
@@ -358,7 +277,7 @@ impl World {
 
     /// Moves the focus to the next focusable node: in reading order, or the nearest in a direction.
     fn move_focus(&mut self, towards: Option<(i32, i32)>) {
-        let now = self.focus.as_ref().map(|focus| focus.address.clone());
+        let now = self.input.focus().map(|focus| focus.address.clone());
         let Some(window) = self.scene().focused() else { return };
         let nodes: Vec<&Node> = window
             .root
@@ -381,38 +300,5 @@ impl World {
         if let Some(node) = next.cloned() {
             self.focus_node(&node, None, true);
         }
-    }
-}
-
-/// How far `to` lies from `from` in a direction; `None` when it does not lie there. What is off to
-/// the side counts double, roughly as in Android's `FocusFinder`.
-fn distance(from: &Rect, to: &Rect, way: (i32, i32)) -> Option<i64> {
-    let (a, b): (Point, Point) = (from.center(), to.center());
-    let (dx, dy) = (i64::from(b.x - a.x), i64::from(b.y - a.y));
-    let along = dx * i64::from(way.0) + dy * i64::from(way.1);
-    let aside = (dx * i64::from(way.1)).abs() + (dy * i64::from(way.0)).abs();
-    (along > 0 && aside <= along * 3 && from != to).then_some(along + 2 * aside)
-}
-
-/// The place of the character before `caret`.
-fn before(text: &str, caret: usize) -> usize {
-    text[..caret].char_indices().next_back().map_or(0, |(at, _)| at)
-}
-
-/// The place after the character at `caret`.
-fn after(text: &str, caret: usize) -> usize {
-    caret + text[caret..].chars().next().map_or(0, char::len_utf8)
-}
-
-fn delete_before(text: &mut String, caret: &mut usize) {
-    if *caret > 0 {
-        *caret = before(text, *caret);
-        text.remove(*caret);
-    }
-}
-
-fn delete_after(text: &mut String, caret: &mut usize) {
-    if *caret < text.len() {
-        text.remove(*caret);
     }
 }

@@ -1,56 +1,18 @@
-//! Which app is in front: installed packages, tasks, their back stacks, starting and stopping.
-//!
-//! A task is an app's stack of activities; the last task in the list is on the screen. The launcher's
-//! task always exists. An app's value is its process: it is made anew after a forced stop, while what
-//! it stored stays.
+//! Which app is in front: starting and stopping, and doing what apps ask for.
 
+use crate::app::{App, AppContext, Event, InstalledApp, Request};
+use crate::log::SYSTEM_PID;
+use crate::packages::{Component, Intent, Manifest, StartError, StartResult};
+use crate::tasks::HOME;
+use crate::world::World;
 use std::time::Duration;
 
-use super::World;
-use super::app::{
-    App, Component, Event, Intent, Manifest, Reach, Request, StartError, Started, Store,
-};
-
-/// An installed package.
-pub(crate) struct Installed {
-    pub(crate) manifest: Manifest,
-    pub(crate) app: Box<dyn App>,
-    /// Its process started anew, on a phone with that seed.
-    pub(crate) make: Box<dyn Fn(u64) -> Box<dyn App> + Send>,
-    pub(crate) store: Store,
-    /// The process, while it runs.
-    pub(crate) pid: Option<u32>,
-}
-
-impl Installed {
-    /// The package of app `A`, as installed on a phone with this seed.
-    pub(crate) fn of<A: App + 'static>(seed: u64) -> Installed {
-        Installed {
-            manifest: A::manifest(),
-            app: Box::new(A::new(seed)),
-            make: Box::new(|seed| Box::new(A::new(seed))),
-            store: Store::default(),
-            pid: None,
-        }
-    }
-}
-
-/// An app's activities, full class names, from the bottom to the top.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Task {
-    pub(crate) package: String,
-    pub(crate) activities: Vec<String>,
-}
-
-/// The package of the home screen.
-pub(crate) const HOME: &str = "com.android.launcher3";
-/// The process that speaks for the system in the log.
-pub(crate) const SYSTEM_PID: u32 = 1432;
-/// How long a toast stays; Android's `LENGTH_SHORT`.
-const TOAST: Duration = Duration::from_secs(2);
 const MAIN: &str = "android.intent.action.MAIN";
+
 const MAPS: &str = "com.google.android.apps.maps";
+
 const SETTINGS: &str = "com.android.settings";
+
 /// Which package handles the addresses of a scheme.
 const SCHEMES: [(&str, &str); 5] = [
     ("geo", MAPS),
@@ -60,7 +22,7 @@ const SCHEMES: [(&str, &str); 5] = [
     ("smsto", "com.google.android.apps.messaging"),
 ];
 
-/// A time as `TimeUtils.formatDuration` writes those below a minute.
+/// A duration below a minute, formatted as by `TimeUtils.formatDuration`.
 fn lasted(time: Duration) -> String {
     let millis = time.as_millis().max(1);
     match millis / 1_000 {
@@ -70,21 +32,25 @@ fn lasted(time: Duration) -> String {
 }
 
 impl World {
-    /// Starts an app by its icon, or a named activity of it (`full.Class` or `.Class`). An app that
-    /// runs comes to the front as it was.
+    /// Starts an app by its icon, or one of its activities (`full.Class` or `.Class`). A running app comes to the front
+    /// as it was.
     ///
     /// # Errors
-    /// See [`StartError`]; nothing has changed then.
-    pub fn start(&mut self, package: &str, activity: Option<&str>) -> Result<Started, StartError> {
+    /// See [`StartError`]; nothing changes then.
+    pub fn start(
+        &mut self,
+        package: &str,
+        activity: Option<&str>,
+    ) -> Result<StartResult, StartError> {
         self.start_with(package, activity, &Intent::default())
     }
 
-    /// Starts what an intent asks for: its component, home for `MAIN` with category `HOME`, a
-    /// package's icon for `MAIN`, whoever handles the scheme of an address (`geo:`, `sms:`, `https:`), Settings for `android.settings.…`.
+    /// Starts an intent: its component, the home screen for `MAIN` with category `HOME`, a package's icon for `MAIN`,
+    /// the handler of a URI scheme (`geo:`, `sms:`, `https:`), Settings for `android.settings.…`.
     ///
     /// # Errors
-    /// [`StartError::NotLaunchable`] when nothing handles it, else as [`World::start`].
-    pub fn start_intent(&mut self, intent: &Intent) -> Result<Started, StartError> {
+    /// [`StartError::NotLaunchable`] if nothing handles it, else as [`World::start`].
+    pub fn start_intent(&mut self, intent: &Intent) -> Result<StartResult, StartError> {
         if let Some(component) = &intent.component {
             let activity = (!component.activity.is_empty()).then_some(component.activity.as_str());
             return self.start_with(&component.package, activity, intent);
@@ -93,7 +59,7 @@ impl World {
             intent.categories.iter().any(|category| category == "android.intent.category.HOME");
         if home && intent.action.as_deref() == Some(MAIN) {
             self.go_home();
-            return Ok(Started::BroughtToFront);
+            return Ok(StartResult::BroughtToFront);
         }
         let scheme = intent.data.as_deref().and_then(|data| data.split_once(':'));
         let handler = scheme.and_then(|(scheme, _)| {
@@ -116,8 +82,8 @@ impl World {
         package: &str,
         activity: Option<&str>,
         intent: &Intent,
-    ) -> Result<Started, StartError> {
-        let at = self.app_index(package).ok_or(StartError::NoSuchPackage)?;
+    ) -> Result<StartResult, StartError> {
+        let at = self.apps.position(package).ok_or(StartError::NoSuchPackage)?;
         let manifest = &self.apps[at].manifest;
         let class = match activity {
             Some(activity) => {
@@ -126,25 +92,12 @@ impl World {
             None if package == HOME => manifest.activities.first().cloned().unwrap_or_default(),
             None => manifest.launcher.clone().ok_or(StartError::NotLaunchable)?,
         };
-        let class = manifest.behind(&class).to_owned();
+        let class = manifest.resolve_alias(&class).to_owned();
         let component = Component { package: package.to_owned(), activity: class.clone() };
-        let task = self.tasks.iter().position(|task| task.package == package);
-        let (task, started) = match task {
-            Some(task) => (self.tasks.remove(task), Started::BroughtToFront),
-            None => (Task { package: package.to_owned(), activities: Vec::new() }, Started::New),
-        };
-        self.tasks.push(task);
-        let mut began = started == Started::New;
-        if let Some(task) = self.tasks.last_mut()
-            && !task.activities.contains(&class)
-        {
-            task.activities.push(class);
-            began = true;
-        }
+        let began = self.tasks.bring_to_front(package, &class);
         self.write_start(&component, intent);
         if self.apps[at].pid.is_none() {
-            self.next_pid += 17;
-            let (pid, uid) = (self.next_pid, self.apps[at].manifest.uid);
+            let (pid, uid) = (self.tasks.next_pid(), self.apps[at].manifest.uid);
             self.apps[at].pid = Some(pid);
             let line = format!(
                 "Start proc {pid}:{package}/u0a{} for next-top-activity {{{}}}",
@@ -157,20 +110,22 @@ impl World {
         let action = intent.action.as_deref().unwrap_or(MAIN);
         self.note_activity(&component, action, began);
         self.leave_screen();
-        self.tell(package, Event::Intent(intent.clone()));
-        self.settle();
+        self.send_event(package, Event::Intent(intent.clone()));
+        self.rebuild();
         if began {
-            let line =
-                format!("Displayed {} for user 0: {}", component.short(), lasted(self.cold_start));
+            let line = format!(
+                "Displayed {} for user 0: {}",
+                component.short(),
+                lasted(self.tasks.cold_start())
+            );
             self.write_log('I', "ActivityTaskManager", SYSTEM_PID, &line);
         }
-        Ok(if began { Started::New } else { started })
+        Ok(if began { StartResult::New } else { StartResult::BroughtToFront })
     }
 
-    /// Stops an app: its task and what it had in mind are gone, what it stored stays. `false` when no
-    /// such package is installed.
+    /// Force-stops an app: its task and memory are gone, stored data stays. `false` if no such package is installed.
     pub fn force_stop(&mut self, package: &str) -> bool {
-        let Some(at) = self.app_index(package) else { return false };
+        let Some(at) = self.apps.position(package) else { return false };
         if let Some(pid) = self.apps[at].pid {
             let uid = self.apps[at].manifest.uid;
             let line = format!("Force stopping {package} appid={uid} user=0: from pid {pid}");
@@ -182,43 +137,39 @@ impl World {
         true
     }
 
-    /// Ends an app's process and task, whatever ended it.
+    /// Ends an app's process and task, for whatever reason.
     pub(crate) fn end(&mut self, package: &str) {
-        let Some(at) = self.app_index(package) else { return };
+        let Some(at) = self.apps.position(package) else { return };
         let installed = &mut self.apps[at];
-        installed.app = (installed.make)(self.seed);
+        installed.app = (installed.make)(self.device.seed());
         installed.pid = None;
-        self.frozen.remove(package);
-        self.end_services(package);
-        self.end_permissions_given_once(package);
-        self.take_away(|overlay| overlay.about() == Some(package));
+        self.tasks.thaw(package);
+        self.services.end(package);
+        self.permissions.end_once(package);
+        self.remove_overlays(|overlay| overlay.about() == Some(package));
         let in_front = self.foreground().package == package;
-        self.tasks.retain(|task| task.package != package);
-        self.scrolls.retain(|(owner, _), _| !owner.starts_with(&format!("{package}/")));
+        let none_left = self.tasks.remove(package);
+        self.screen.forget_scrolls_of(package);
         if in_front {
             self.leave_screen();
         }
-        if in_front || self.tasks.is_empty() {
+        if in_front || none_left {
             self.go_home();
         }
     }
 
-    /// Stops an app and forgets what it stored. `false` when no such package is installed.
+    /// Stops an app and deletes its stored data. `false` if no such package is installed.
     pub fn clear_data(&mut self, package: &str) -> bool {
-        let Some(at) = self.app_index(package) else { return false };
+        let Some(at) = self.apps.position(package) else { return false };
         self.apps[at].store.clear();
-        self.next_wake = None;
-        self.forget_permissions(package);
+        self.clock.forget_next_wake();
+        self.permissions.forget(package);
         self.force_stop(package)
     }
 
     /// The activity on the screen.
     pub fn foreground(&self) -> Component {
-        let task = self.tasks.last();
-        Component {
-            package: task.map(|task| task.package.clone()).unwrap_or_default(),
-            activity: task.and_then(|task| task.activities.last().cloned()).unwrap_or_default(),
-        }
+        self.tasks.foreground()
     }
 
     /// All installed packages, by name.
@@ -226,18 +177,14 @@ impl World {
         self.apps.iter().map(|app| &app.manifest).collect()
     }
 
-    /// The process of a running app.
+    /// The process id of a running app.
     pub fn pid_of(&self, package: &str) -> Option<u32> {
-        self.apps[self.app_index(package)?].pid
+        self.apps.get(package)?.pid
     }
 
-    pub(crate) fn app_index(&self, package: &str) -> Option<usize> {
-        self.apps.iter().position(|app| app.manifest.package == package)
-    }
-
-    /// What the home key and the home gesture do.
+    /// Handles the home key and the home gesture.
     pub(crate) fn press_home(&mut self) {
-        self.take_away(|overlay| overlay.leaves_for_home());
+        self.remove_overlays(|overlay| overlay.closes_on_home());
         self.go_home();
     }
 
@@ -248,40 +195,55 @@ impl World {
             categories: vec!["android.intent.category.HOME".to_owned()],
             ..Intent::default()
         };
-        // The launcher is always installed and always has its activity.
+        // The launcher is always installed and has its activity.
         let _ = self.start_with(HOME, None, &intent);
     }
 
-    /// Shows the app that was in front before this one.
+    /// Switches to the previous app.
     pub(crate) fn switch_to_last(&mut self) {
-        let Some(before) = self.tasks.len().checked_sub(2) else { return };
-        let task = self.tasks.remove(before);
-        self.tasks.push(task);
-        self.leave_screen();
-        self.settle();
-    }
-
-    /// Tells the app on the screen that something happened, and does what it asks for.
-    pub(crate) fn tell_front(&mut self, event: Event) {
-        let package = self.foreground().package;
-        self.tell(&package, event);
-        self.settle();
-    }
-
-    pub(crate) fn tell(&mut self, package: &str, event: Event) {
-        let Some(at) = self.app_index(package).filter(|_| self.responds(package)) else { return };
-        let now = self.uptime;
-        let in_front = self.screen_on && self.foreground().package == package;
-        let Installed { app, store, .. } = &mut self.apps[at];
-        let mut reach = Reach { store, now, in_front, asked: Vec::new() };
-        app.on(event, &mut reach);
-        self.next_wake = None;
-        for request in reach.asked {
-            self.fulfil(package, request);
+        if self.tasks.switch_to_last() {
+            self.leave_screen();
+            self.rebuild();
         }
     }
 
-    pub(super) fn fulfil(&mut self, package: &str, request: Request) {
+    /// Sends an event to the app in front and handles its requests.
+    pub(crate) fn send_event_to_foreground(&mut self, event: Event) {
+        let package = self.foreground().package;
+        self.send_event(&package, event);
+        self.rebuild();
+    }
+
+    /// Tells an app that something happened, and does what it asks for. One that hangs hears nothing.
+    pub(crate) fn send_event(&mut self, package: &str, event: Event) {
+        let Some(at) = self.apps.position(package).filter(|_| self.responds(package)) else {
+            return;
+        };
+        self.with_app(at, |app, reach| app.handle(event, reach));
+    }
+
+    /// Lets an app do something, and then does what it asks for.
+    pub(crate) fn with_app<T>(
+        &mut self,
+        at: usize,
+        run: impl FnOnce(&mut dyn App, &mut AppContext<'_>) -> T,
+    ) -> T {
+        let now = self.clock.now();
+        let package = self.apps[at].manifest.package.clone();
+        let in_front = self.screen.is_on() && self.foreground().package == package;
+        let InstalledApp { app, store, manifest, .. } = &mut self.apps[at];
+        let descriptor = manifest.descriptor();
+        let mut reach = AppContext { store, now, in_front, descriptor, asked: Vec::new() };
+        let result = run(&mut **app, &mut reach);
+        let asked = reach.asked;
+        self.clock.forget_next_wake();
+        for request in asked {
+            self.handle_request(&package, request);
+        }
+        result
+    }
+
+    pub(super) fn handle_request(&mut self, package: &str, request: Request) {
         match request {
             Request::Finish => self.finish(package),
             Request::Open(activity) => {
@@ -291,17 +253,17 @@ impl World {
                 let _ = self.start(&other, None);
             }
             Request::Focus(field) => {
-                self.settle();
+                self.rebuild();
                 self.focus_field(field);
             }
-            Request::Unfocus => self.focus = None,
-            Request::Toast(text) => self.toast = Some((text, self.uptime + TOAST)),
+            Request::Unfocus => self.input.set_focus(None),
+            Request::Toast(text) => self.notices.show_toast(text, self.clock.now()),
             Request::ScrollToTop(id) => {
-                self.fling = None;
+                drop(self.input.take_fling());
                 let owner = self.scroll_owner();
-                self.scrolls.remove(&(owner, format!("#{id}")));
+                self.screen.scroll_to_top(&(owner, format!("#{id}")));
             }
-            Request::Wish(wish) => self.wish(wish),
+            Request::Storage(wish) => self.storage.request(wish),
             Request::AskPermission(permission) => self.ask_permission(package, permission),
             Request::Notify { tag, title, text, data } => {
                 self.post(package, &tag, &title, &text, data);
@@ -312,27 +274,17 @@ impl World {
         }
     }
 
-    /// Ends the activity on top. The last one of a task does not end: since Android 12 the task goes
-    /// to the back as it is (developer.android.com, "Behavior changes: Android 12", back button).
+    /// Ends the activity on top; see [`Tasks::finish`](crate::tasks::Tasks::finish).
     fn finish(&mut self, package: &str) {
-        let Some(at) = self.tasks.iter().position(|task| task.package == package) else { return };
-        if self.tasks[at].activities.len() > 1 {
-            self.tasks[at].activities.pop();
-        } else if package != HOME {
-            let task = self.tasks.remove(at);
-            self.tasks.insert(0, task);
+        if self.tasks.finish(package) {
+            self.leave_screen();
         }
-        self.leave_screen();
     }
 
-    /// Forgets what belongs to the screen that is left.
+    /// Clears the state that belongs to the current screen.
     fn leave_screen(&mut self) {
         self.note_front();
-        self.focus = None;
-        self.forget_aside();
-        self.gesture = None;
-        self.fling = None;
-        self.keyboard = super::keyboard::Keyboard::default();
+        self.input.leave_screen();
     }
 
     fn write_start(&mut self, component: &Component, intent: &Intent) {

@@ -1,120 +1,62 @@
 //! From raw touches to taps, long presses, scrolling, drags and swipes.
 //!
 //! ```text
-//!  Down ──► resting ──(moves further than the slop)──► scrolling | dragging | swiping ──Up──► (swipe)
-//!             │  └──(500 ms)──► held ──Up──► nothing more, or what was carried is let go
-//!             └──Up──► tap, and a second one soon after a double tap
+//!  Down ──► resting ──(moves beyond the slop)──► scrolling | dragging | swiping ──Up──► (swipe)
+//!             │  └──(500 ms)──► long press ──Up──► nothing more, or the dragged view is dropped
+//!             └──Up──► tap, or double tap if it is the second one soon after
 //! ```
 //!
-//! A touch goes to the frontmost window under it and there, as on Android, to the frontmost node that
-//! takes touches, else to the one behind it. What a fast finger scrolled goes on (`fling`); the next touch stops it and does nothing else.
+//! A touch goes to the frontmost window under it, and in it, as on Android, to the frontmost node that takes touches,
+//! else to the one behind it. A fast finger starts a fling (`fling`); the next touch stops it and does nothing else.
 
+use crate::app::Event;
+use crate::geometry::{Axis, Point, Rect, TouchPhase};
+use crate::input::{DragMode, Fling, Gesture, Target, TouchedWindow, VelocityTracker, hit};
+use crate::log::SYSTEM_PID;
+use crate::scene::{Node, WindowKind};
+use crate::view::Tag;
+use crate::world::World;
 use std::time::Duration;
-
-use super::World;
-use super::app::Event;
-use super::fling::Track;
-use super::geometry::{Phase, Point, Rect};
-use super::scene::{Axis, Node, WindowKind};
-use super::tasks::SYSTEM_PID;
-use super::view::Tag;
-
-/// A finger on the glass.
-#[derive(Debug, Clone)]
-pub(crate) struct Gesture {
-    start: Point,
-    last: Point,
-    since: Duration,
-    to: To,
-    /// Under whose name scroll offsets are kept there.
-    owner: String,
-    /// Nodes from the root to the innermost that takes touches.
-    chain: Vec<Target>,
-    /// Beside the dialog or overlay that is open.
-    beside: bool,
-    moved: bool,
-    held: bool,
-    /// What the finger carries.
-    carries: Option<Tag>,
-    /// It stopped what was going on, and so is no tap.
-    stops: bool,
-    track: Track,
-    /// What a moving finger moves.
-    grip: Option<Grip>,
-}
-
-/// Whose window a finger touches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum To {
-    App,
-    Overlay(u32),
-    Keyboard,
-    /// The gesture bar.
-    Edge,
-    /// The status bar.
-    Top,
-}
-
-/// The part of a node that matters for a touch.
-#[derive(Debug, Clone)]
-struct Target {
-    address: String,
-    node: Node,
-}
-
-impl Target {
-    /// The grip on a slider.
-    fn slide(&self) -> Option<Grip> {
-        let tag = self.node.touch.slide.clone()?;
-        Some(Grip::Slide { tag, track: self.node.full })
-    }
-}
-
-#[derive(Debug, Clone)]
-enum Grip {
-    Scroll { address: String, axis: Axis, from: i32, furthest: i32 },
-    Drag(Tag),
-    Slide { tag: Tag, track: Rect },
-}
 
 /// How long a finger rests before it is a long press; Android's default.
 const LONG_PRESS: Duration = Duration::from_millis(500);
-/// How soon a second tap makes a double tap, and how far off it may be in dp (`ViewConfiguration.DOUBLE_TAP_TIMEOUT`, `DOUBLE_TAP_SLOP`).
+/// Maximum time and distance in dp between the taps of a double tap (`ViewConfiguration.DOUBLE_TAP_TIMEOUT`,
+/// `DOUBLE_TAP_SLOP`).
 const DOUBLE_TAP: (Duration, f32) = (Duration::from_millis(300), 100.0);
-/// How far a finger may stray and still rest, in dp; Android's touch slop.
+/// How far a resting finger may move, in dp; Android's touch slop.
 const SLOP: f32 = 8.0;
-/// How far a swipe goes at least, in dp.
+/// Minimum length of a swipe, in dp.
 const SWIPE: f32 = 48.0;
-/// How close to the side a back gesture begins, in dp.
+/// Width of the back gesture's area at the side, in dp.
 const EDGE: f32 = 12.0;
 
 impl World {
-    /// A raw touch at a place on the screen. Its time is that of the last [`World::advance`].
-    pub fn pointer(&mut self, phase: Phase, at: Point) {
-        if !self.screen_on {
+    /// A raw touch at a point on the screen, at the time of the last [`World::advance`].
+    pub fn pointer(&mut self, phase: TouchPhase, at: Point) {
+        if !self.screen.is_on() {
             return;
         }
-        // Far beyond any screen: keeps the arithmetic below from overflowing.
+        // Far beyond any screen: prevents overflow below.
         let at = Point { x: at.x.clamp(-100_000, 100_000), y: at.y.clamp(-100_000, 100_000) };
         match phase {
-            Phase::Down => self.touch_down(at),
-            Phase::Move => self.touch_move(at),
-            Phase::Up => {
+            TouchPhase::Down => self.touch_down(at),
+            TouchPhase::Move => self.touch_move(at),
+            TouchPhase::Up => {
                 self.touch_move(at);
                 self.hold_if_long_enough();
                 self.touch_up(at);
             }
-            Phase::Cancel => self.gesture = None,
+            TouchPhase::Cancel => drop(self.input.take_gesture()),
         }
     }
 
     fn touch_down(&mut self, at: Point) {
-        let since = self.uptime;
+        let since = self.clock.now();
         let scene = self.scene();
         let screen = scene.display.bounds();
         let takes = |kind| kind != WindowKind::Toast;
         let from_front = scene.windows.iter().enumerate().rev();
-        // What lies behind a dialog or an overlay is out of reach: a touch there is one beside it.
+        // Windows behind a dialog or overlay are out of reach: a touch there counts as outside it.
         let window = from_front.filter(|(_, window)| takes(window.kind)).find(|(nth, window)| {
             let modal = window.focused && *nth > 0 && screen.contains(at);
             window.bounds.contains(at) || modal
@@ -132,20 +74,20 @@ impl World {
             .map(|node| Target { address: node.address.clone(), node: bare(node) })
             .collect();
         let (to, title) = match (window.overlay, window.kind) {
-            (Some(id), _) => (To::Overlay(id), Some(window.title.clone())),
-            (None, WindowKind::InputMethod) => (To::Keyboard, None),
-            (None, WindowKind::NavigationBar) => (To::Edge, None),
-            (None, WindowKind::StatusBar) => (To::Top, None),
-            (None, _) => (To::App, None),
+            (Some(id), _) => (TouchedWindow::Overlay(id), Some(window.title.clone())),
+            (None, WindowKind::InputMethod) => (TouchedWindow::Keyboard, None),
+            (None, WindowKind::NavigationBar) => (TouchedWindow::GestureBar, None),
+            (None, WindowKind::StatusBar) => (TouchedWindow::StatusBar, None),
+            (None, _) => (TouchedWindow::App, None),
         };
         let owner = title.unwrap_or_else(|| self.scroll_owner());
-        let hangs = to == To::App && !self.responds(&self.foreground().package);
-        let fling = self.fling.take();
+        let hangs = to == TouchedWindow::App && !self.responds(&self.foreground().package);
+        let fling = self.input.take_fling();
         let stops =
             fling.is_some_and(|fling| chain.iter().any(|target| target.address == fling.address()));
-        let mut track = Track::default();
+        let mut track = VelocityTracker::default();
         track.note(since, at);
-        self.gesture = Some(Gesture {
+        self.input.set_gesture(Gesture {
             start: at,
             last: at,
             since,
@@ -163,8 +105,8 @@ impl World {
     }
 
     fn touch_move(&mut self, at: Point) {
-        let (scale, now) = (self.display.scale(), self.uptime);
-        let Some(gesture) = &mut self.gesture else { return };
+        let (scale, now) = (self.screen.display().scale(), self.clock.now());
+        let Some(gesture) = self.input.gesture_mut() else { return };
         gesture.track.note(now, at);
         let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
         if !gesture.moved && !gesture.held && dx.abs().max(dy.abs()) as f32 > SLOP * scale {
@@ -176,9 +118,9 @@ impl World {
                     && along == axis
                 {
                     let (address, from) = (target.address.clone(), target.node.touch.scrolled);
-                    grip = Some(Grip::Scroll { address, axis, from, furthest });
+                    grip = Some(DragMode::Scroll { address, axis, from, furthest });
                 } else if let Some(tag) = &target.node.touch.drag {
-                    grip = Some(Grip::Drag(tag.clone()));
+                    grip = Some(DragMode::Drag(tag.clone()));
                 } else if let Some(grasp) = target.slide().filter(|_| axis == Axis::Across) {
                     grip = Some(grasp);
                 }
@@ -188,70 +130,69 @@ impl World {
             }
             gesture.grip = grip;
         }
-        let Some(gesture) = &mut self.gesture else { return };
+        let Some(gesture) = self.input.gesture_mut() else { return };
         let step = (at.x - gesture.last.x, at.y - gesture.last.y);
         gesture.last = at;
         let to = gesture.to;
         match gesture.grip.clone() {
-            Some(Grip::Scroll { address, axis, from, furthest }) => {
+            Some(DragMode::Scroll { address, axis, from, furthest }) => {
                 let by = if axis == Axis::Down { dy } else { dx };
                 let key = (gesture.owner.clone(), address);
-                self.scrolls.insert(key, (from - by).clamp(0, furthest));
-                self.scene = None;
+                self.screen.scroll_to(key, (from - by).clamp(0, furthest));
             }
-            Some(Grip::Drag(tag)) if step != (0, 0) => {
+            Some(DragMode::Drag(tag)) if step != (0, 0) => {
                 let event = Event::Drag(tag, step.0 as f32 / scale, step.1 as f32 / scale);
-                self.tell_touched(to, event);
+                self.dispatch_event(to, event);
             }
-            Some(Grip::Slide { tag, track }) => self.slide(to, tag, &track, at),
+            Some(DragMode::Slide { tag, track }) => self.slide(to, tag, &track, at),
             _ => {}
         }
     }
 
-    /// Tells the app where on a slider's track the finger is.
-    fn slide(&mut self, to: To, tag: Tag, track: &Rect, at: Point) {
+    /// Sends the finger's position on a slider to the app.
+    fn slide(&mut self, to: TouchedWindow, tag: Tag, track: &Rect, at: Point) {
         let along = (at.x - track.left) as f32 / track.width().max(1) as f32;
-        self.tell_touched(to, Event::Slide(tag, along.clamp(0.0, 1.0)));
+        self.dispatch_event(to, Event::SliderChanged(tag, along.clamp(0.0, 1.0)));
     }
 
-    /// Tells whoever drew the window that it was touched; the keyboard and the gesture bar know by themselves.
-    fn tell_touched(&mut self, to: To, event: Event) {
+    /// Sends a touch to the window's owner; the keyboard and the gesture bar handle their own.
+    fn dispatch_event(&mut self, to: TouchedWindow, event: Event) {
         match to {
-            To::App => self.tell_front(event),
-            To::Overlay(id) => self.tell_overlay(id, event),
-            To::Keyboard | To::Edge | To::Top => {}
+            TouchedWindow::App => self.send_event_to_foreground(event),
+            TouchedWindow::Overlay(id) => self.tell_overlay(id, event),
+            TouchedWindow::Keyboard | TouchedWindow::GestureBar | TouchedWindow::StatusBar => {}
         }
     }
 
-    /// Turns a resting finger into a long press once it rested long enough.
+    /// Turns a resting finger into a long press when it rested long enough.
     pub(crate) fn hold_if_long_enough(&mut self) {
-        let Some(gesture) = &mut self.gesture else { return };
+        let Some(gesture) = self.input.gesture_mut() else { return };
         if gesture.moved
             || gesture.held
             || gesture.stops
-            || self.uptime - gesture.since < LONG_PRESS
+            || self.clock.now() - gesture.since < LONG_PRESS
         {
             return;
         }
         let to = gesture.to;
         let lift = gesture.chain.iter().rev().find_map(|target| target.node.touch.lift.clone());
-        if let (Some(tag), To::App) = (lift, to) {
+        if let (Some(tag), TouchedWindow::App) = (lift, to) {
             gesture.held = true;
             gesture.carries = Some(tag.clone());
-            return self.tell_touched(to, Event::Lift(tag));
+            return self.dispatch_event(to, Event::DragStarted(tag));
         }
         let hold = gesture.chain.iter().rev().find_map(|target| target.node.touch.hold.clone());
-        if let (Some(tag), To::App | To::Overlay(_)) = (hold, to) {
+        if let (Some(tag), TouchedWindow::App | TouchedWindow::Overlay(_)) = (hold, to) {
             gesture.held = true;
-            self.tell_touched(to, Event::Hold(tag));
+            self.dispatch_event(to, Event::LongPress(tag));
         }
     }
 
     fn touch_up(&mut self, at: Point) {
-        let Some(mut gesture) = self.gesture.take() else { return };
+        let Some(mut gesture) = self.input.take_gesture() else { return };
         if let Some(carried) = gesture.carries.take() {
             let landing = self.landing_at(at);
-            return self.tell_touched(gesture.to, Event::Drop(carried, landing));
+            return self.dispatch_event(gesture.to, Event::Drop(carried, landing));
         }
         if gesture.held {
             return;
@@ -268,9 +209,9 @@ impl World {
             return;
         }
         if let Some(tag) = self.double_tapped(&gesture) {
-            return self.tell_touched(gesture.to, Event::Tap(tag));
+            return self.dispatch_event(gesture.to, Event::Tap(tag));
         }
-        if let Some(Grip::Slide { tag, track }) = gesture.chain.last().and_then(Target::slide) {
+        if let Some(DragMode::Slide { tag, track }) = gesture.chain.last().and_then(Target::slide) {
             self.slide(gesture.to, tag, &track, at);
             return;
         }
@@ -280,72 +221,89 @@ impl World {
         let line = format!("tap {},{} on {name}", gesture.start.x, gesture.start.y);
         self.write_log('D', "VirtualInput", SYSTEM_PID, &line);
         match (gesture.to, &target.node.touch.tap) {
-            (To::App, _) if target.node.touch.field.is_some() => {
+            (TouchedWindow::App, _) if target.node.touch.field.is_some() => {
                 let caret = self.caret_at(&target.node, gesture.start);
                 let node = target.node.clone();
                 self.focus_node(&node, Some(caret), false);
             }
-            (To::Keyboard, Some(tag)) => {
+            (TouchedWindow::Keyboard, Some(tag)) => {
                 let tag = tag.clone();
                 self.keyboard_key(&tag);
             }
-            (to, Some(tag)) => self.tell_touched(to, Event::Tap(tag.clone())),
+            (to, Some(tag)) => self.dispatch_event(to, Event::Tap(tag.clone())),
             (_, None) => {}
         }
     }
 
-    /// What a tap means that is the second one on the same view; the first one is remembered.
+    /// The double-tap tag if this tap is the second one on the same view; remembers the first one.
     fn double_tapped(&mut self, gesture: &Gesture) -> Option<Tag> {
-        let before = self.last_tap.take();
+        let before = self.input.take_last_tap();
         // A link on a page that can be zoomed is tapped, not zoomed.
         let mut targets = gesture.chain.iter().rev();
         let target = targets
             .find(|target| target.node.flags.clickable || target.node.touch.double.is_some());
         let Target { address, node } =
             target.filter(|target| target.node.touch.double.is_some())?;
-        let (soon, near) = (DOUBLE_TAP.0, (DOUBLE_TAP.1 * self.display.scale()) as i32);
-        let (now, at) = (self.uptime, gesture.start);
+        let (soon, near) = (DOUBLE_TAP.0, (DOUBLE_TAP.1 * self.screen.display().scale()) as i32);
+        let (now, at) = (self.clock.now(), gesture.start);
         let second = before.is_some_and(|(then, there, which)| {
             let (dx, dy) = ((at.x - there.x).abs(), (at.y - there.y).abs());
             which == *address && now.saturating_sub(then) <= soon && dx.max(dy) <= near
         });
         if !second {
-            self.last_tap = Some((now, at, address.clone()));
+            self.input.set_last_tap((now, at, address.clone()));
         }
         node.touch.double.clone().filter(|_| second)
     }
 
-    /// The view of the app under a finger that takes what is carried.
+    /// The drop target under a finger.
     fn landing_at(&mut self, at: Point) -> Option<Tag> {
         let window = self.scene().focused()?;
         let under = window.root.walk().filter(|node| node.bounds.contains(at));
         under.filter_map(|node| node.touch.landing.clone()).last()
     }
 
-    /// A touch outside a dialog cancels it, one outside an overlay only where it yields.
-    fn touched_beside(&mut self, to: To) {
+    /// A touch outside a dialog cancels it; outside an overlay only if the overlay allows it.
+    fn touched_beside(&mut self, to: TouchedWindow) {
         let yields = match to {
-            To::Overlay(id) => {
-                self.shown_overlays().any(|standing| standing.id == id && standing.overlay.yields())
-            }
+            TouchedWindow::Overlay(id) => self
+                .shown_overlays()
+                .any(|standing| standing.id == id && standing.overlay.canceled_on_touch_outside()),
             _ => true,
         };
         if yields {
-            self.tell_touched(to, Event::Back);
+            self.dispatch_event(to, Event::Back);
+        }
+    }
+
+    /// Lets what a finger scrolled go on, if it left fast enough.
+    fn start_fling(&mut self, key: (String, String), reach: (Axis, i32), track: &VelocityTracker) {
+        let Some(from) = self.screen.scrolls().get(&key).copied() else { return };
+        let at = (self.clock.now(), self.screen.display().density);
+        self.input.set_fling(Fling::start(key, reach, track, from, at));
+    }
+
+    /// Moves what goes on by itself to where it is now.
+    pub(crate) fn step(&mut self) {
+        let Some(fling) = self.input.fling() else { return };
+        let (offset, rests) = fling.at(self.clock.now());
+        self.screen.scroll_to(fling.key().clone(), offset);
+        if rests {
+            drop(self.input.take_fling());
         }
     }
 
     fn end_swipe(&mut self, gesture: &Gesture, at: Point) {
-        let scale = self.display.scale();
+        let scale = self.screen.display().scale();
         let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
         let far = (SWIPE * scale) as i32;
-        if gesture.to == To::Edge {
+        if gesture.to == TouchedWindow::GestureBar {
             if -dy >= far {
                 self.press_home();
             }
             return;
         }
-        if gesture.to == To::Top {
+        if gesture.to == TouchedWindow::StatusBar {
             if dy >= far {
                 self.open_shade(false);
             }
@@ -353,15 +311,15 @@ impl World {
         }
         let edge = (EDGE * scale) as i32;
         let inward = (gesture.start.x < edge && dx >= far)
-            || (gesture.start.x >= self.display.width - edge && -dx >= far);
+            || (gesture.start.x >= self.screen.display().width - edge && -dx >= far);
         if inward
             && dx.abs() > dy.abs()
-            && !matches!(gesture.grip, Some(Grip::Drag(_) | Grip::Slide { .. }))
+            && !matches!(gesture.grip, Some(DragMode::Drag(_) | DragMode::Slide { .. }))
         {
             self.back();
             return;
         }
-        if let Some(Grip::Scroll { address, axis, furthest, .. }) = &gesture.grip {
+        if let Some(DragMode::Scroll { address, axis, furthest, .. }) = &gesture.grip {
             let key = (gesture.owner.clone(), address.clone());
             self.start_fling(key, (*axis, *furthest), &gesture.track);
         }
@@ -371,13 +329,13 @@ impl World {
                 if dx < 0 { touch.swipe_left.clone() } else { touch.swipe_right.clone() }
             });
             if let Some(tag) = tag {
-                self.tell_touched(gesture.to, Event::Tap(tag));
+                self.dispatch_event(gesture.to, Event::Tap(tag));
             }
             return;
         }
-        // A list that was not at its beginning keeps the finger to itself.
+        // A list that was not at its start handles the finger itself.
         let scrolled = |way: i32| match &gesture.grip {
-            Some(Grip::Scroll { axis: Axis::Down, from, furthest, .. }) => {
+            Some(DragMode::Scroll { axis: Axis::Down, from, furthest, .. }) => {
                 if way < 0 {
                     from < furthest
                 } else {
@@ -395,32 +353,7 @@ impl World {
             if dy < 0 { touch.swipe_up.clone() } else { touch.swipe_down.clone() }
         });
         if let Some(tag) = tag {
-            self.tell_touched(gesture.to, Event::Tap(tag));
+            self.dispatch_event(gesture.to, Event::Tap(tag));
         }
     }
-}
-
-/// The chain of nodes under `at` down to the innermost that takes touches, innermost first. Later
-/// siblings lie in front; one that takes no touch lets it through to those behind.
-pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> bool {
-    if !node.bounds.contains(at) {
-        return false;
-    }
-    let below = node.children.iter().rev().any(|child| hit(child, at, chain));
-    let touch = &node.touch;
-    let takes = node.flags.clickable
-        || touch.hold.is_some()
-        || touch.double.is_some()
-        || touch.lift.is_some()
-        || touch.drag.is_some()
-        || touch.slide.is_some()
-        || touch.scroll.is_some()
-        || touch.swipe_up.is_some()
-        || touch.swipe_down.is_some()
-        || touch.swipe_left.is_some()
-        || touch.swipe_right.is_some();
-    if below || takes {
-        chain.push(node);
-    }
-    below || takes
 }

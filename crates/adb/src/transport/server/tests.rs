@@ -1,10 +1,10 @@
-//! What is said to a server and what its answers become, by servers that follow a script.
+//! Requests to an adb server and the meaning of its replies, with scripted servers.
 
 use super::*;
-use crate::wire::devices::State;
+use crate::wire::devices::DeviceState;
 use tokio::net::TcpListener;
 
-/// A server that reads one request for each script, checks it, and answers.
+/// A server that reads and checks one request per script, and replies.
 async fn server(scripts: Vec<Vec<(&'static str, &'static str)>>) -> AdbServer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -23,13 +23,13 @@ async fn server(scripts: Vec<Vec<(&'static str, &'static str)>>) -> AdbServer {
 }
 
 #[tokio::test]
-async fn a_query_is_answered_with_a_text() {
+async fn query_returns_text() {
     let server = server(vec![vec![("000chost:version", "OKAY00040029")]]).await;
     assert_eq!(server.version().await, Ok(41));
 }
 
 #[tokio::test]
-async fn a_service_is_opened_after_its_device_was_chosen() {
+async fn service_opens_after_selecting_the_device() {
     let server =
         server(vec![vec![("0013host:transport:abc1", "OKAY"), ("0009exec:date", "OKAYnoon")]])
             .await;
@@ -40,7 +40,7 @@ async fn a_service_is_opened_after_its_device_was_chosen() {
 }
 
 #[tokio::test]
-async fn the_servers_words_are_sorted_by_what_one_can_do() {
+async fn server_messages_map_to_error_kinds() {
     let check = async |answer: &'static str, expected: Error| {
         let server = server(vec![vec![("0010host:transport:x", answer)]]).await;
         assert_eq!(server.device("x").open("sync:").await.err(), Some(expected));
@@ -66,7 +66,7 @@ async fn the_servers_words_are_sorted_by_what_one_can_do() {
 }
 
 #[tokio::test]
-async fn a_refused_service_carries_the_servers_words() {
+async fn refused_service_contains_the_servers_message() {
     let server =
         server(vec![vec![("0010host:transport:x", "OKAY"), ("0007nosuch:", "FAIL0006closed")]])
             .await;
@@ -75,38 +75,38 @@ async fn a_refused_service_carries_the_servers_words() {
 }
 
 #[tokio::test]
-async fn each_change_of_the_list_is_told() {
+async fn every_change_of_the_device_list_is_reported() {
     let server =
         server(vec![vec![("0014host:track-devices-l", "OKAY0000000aabc\tdevice000babc\toffline")]])
             .await;
     let mut tracker = server.track_devices().await.unwrap();
     assert_eq!(tracker.next().await.unwrap(), []);
-    for state in [State::Device, State::Offline] {
+    for state in [DeviceState::Device, DeviceState::Offline] {
         let listed = tracker.next().await.unwrap();
         assert_eq!((&listed[0].serial[..], &listed[0].state), ("abc", &state));
     }
-    assert!(matches!(tracker.next().await, Err(Error::Vanished { .. })), "the server ended");
+    assert!(matches!(tracker.next().await, Err(Error::Disconnected { .. })), "the server ended");
 }
 
 #[tokio::test]
-async fn a_server_that_knows_the_short_list_alone_is_asked_for_that() {
+async fn old_server_falls_back_to_the_short_list() {
     let server = server(vec![
         vec![("0014host:track-devices-l", "FAIL0014unknown host service")],
         vec![("0012host:track-devices", "OKAY000cabc\toffline\n")],
     ])
     .await;
     let listed = server.track_devices().await.unwrap().next().await.unwrap();
-    assert_eq!(listed[0].state, State::Offline);
+    assert_eq!(listed[0].state, DeviceState::Offline);
 }
 
 #[tokio::test]
-async fn whoever_is_no_adb_server_is_told_so() {
+async fn non_adb_server_gets_a_clear_error() {
     let server = server(vec![vec![("000chost:version", "HTTP/1.1 400 Bad Request")]]).await;
     assert!(matches!(server.version().await, Err(Error::Protocol { saw }) if saw.contains("HTTP")));
 }
 
 #[tokio::test]
-async fn an_absent_server_is_not_reachable() {
+async fn absent_server_is_not_reachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
@@ -114,7 +114,7 @@ async fn an_absent_server_is_not_reachable() {
     assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
 }
 
-/// As [`server`], for requests without their lengths; nothing comes after the last answer.
+/// Like [`server`], for requests without their lengths; the socket ends after the last reply.
 async fn asked(scripts: Vec<Vec<(String, &'static str)>>) -> AdbServer {
     let framed = |request: String| {
         let bytes = smart::text(&request).unwrap();
@@ -127,7 +127,7 @@ async fn asked(scripts: Vec<Vec<(String, &'static str)>>) -> AdbServer {
 }
 
 #[tokio::test]
-async fn a_serial_is_asked_about_so_that_the_server_sees_its_end() {
+async fn ambiguous_serial_selects_the_transport_first() {
     for serial in ["abc1", "My Phone (2)", "it's \"a\"; b", "192.168.1.2:5555", "[fe80::1%2]:5555"]
     {
         let request = format!("host-serial:{serial}:features");
@@ -157,7 +157,7 @@ async fn a_serial_is_asked_about_so_that_the_server_sees_its_end() {
 }
 
 #[tokio::test]
-async fn a_phone_whose_serial_names_none_is_reached_by_its_number() {
+async fn phone_without_serial_is_reached_by_transport_id() {
     let list = "OKAY0044(no serial number)     device usb:1 model:A transport_id:7\nx\tdevice\n";
     let server = asked(vec![
         vec![("host-transport-id:7:features".into(), "OKAY0003cmd")],
@@ -167,7 +167,7 @@ async fn a_phone_whose_serial_names_none_is_reached_by_its_number() {
         vec![("host:transport-id:7".into(), "FAIL001fno device with transport id '7'")],
     ])
     .await;
-    let phone = server.device_numbered("(no serial number)", 7);
+    let phone = server.device_by_transport_id("(no serial number)", 7);
     assert!(phone.features().await.unwrap().has("cmd"));
     assert!(phone.open("exec:date").await.is_ok());
     assert_eq!(phone.banner().await.unwrap().model(), Some("A"));
@@ -176,7 +176,7 @@ async fn a_phone_whose_serial_names_none_is_reached_by_its_number() {
 }
 
 #[tokio::test]
-async fn forwards_are_asked_for_and_read_as_servers_of_all_ages_answer() {
+async fn forwards_work_with_servers_of_all_versions() {
     let check = async |answer: &'static str, expected: Result<Option<u16>, Error>| {
         let request = "host-serial:x:forward:tcp:0;localabstract:a b".to_owned();
         let server = asked(vec![vec![(request, answer)]]).await;
@@ -197,11 +197,11 @@ async fn forwards_are_asked_for_and_read_as_servers_of_all_ages_answer() {
     let error = server.device("x").forward("tcp:1", "tcp:2", false).await.unwrap_err();
     assert!(matches!(error, Error::NoSuchDevice { .. }), "{error}");
     let error = server.device("x").forward("tcp:1", "tcp:2", false).await.unwrap_err();
-    assert!(matches!(error, Error::Vanished { .. }), "{error}");
+    assert!(matches!(error, Error::Disconnected { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn another_phones_forward_is_not_ended() {
+async fn another_phones_forward_is_kept() {
     let list = || ("host:list-forward".to_owned(), "OKAY001bx tcp:1 tcp:2\ny tcp:3 tcp:4");
     let killed = ("host-serial:x:killforward:tcp:1".to_owned(), "OKAYOKAY");
     let server = asked(vec![vec![list()], vec![list()], vec![killed]]).await;
@@ -211,7 +211,7 @@ async fn another_phones_forward_is_not_ended() {
 }
 
 #[tokio::test]
-async fn a_server_that_comes_back_is_used_again() {
+async fn restarted_server_is_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let phone = AdbServer::new(address.to_string()).device("x");

@@ -1,5 +1,5 @@
-//! LZ4 frames. The decoder of `lz4_flex` reads from something that waits; this one is fed, so that it
-//! is shown only whole parts of the frame: its header, a block, its end.
+//! LZ4 frames. The decoder of `lz4_flex` expects a blocking reader. It gets complete parts of the frame only: the
+//! header, a block, the end.
 //!
 //! Source of the layout: LZ4 Frame Format Description 1.6.
 
@@ -9,13 +9,13 @@ use bytes::{Buf, Bytes, BytesMut};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 
 use super::{PIECE, broken, nothing_after_the_end};
-use crate::wire::Malformed;
+use crate::wire::MalformedMessage;
 
 const MAGIC: u32 = 0x184d_2204;
-/// The largest block that there is.
+/// The largest block.
 const MAX_BLOCK: usize = 4 << 20;
 
-// Bits of the frame's first byte after the magic.
+// Bits of the FLG byte, the first after the magic.
 const BLOCK_CHECKSUMS: u8 = 1 << 4;
 const CONTENT_SIZE: u8 = 1 << 3;
 const CONTENT_CHECKSUM: u8 = 1 << 2;
@@ -33,7 +33,7 @@ impl Decoder {
         self.0.get_mut().here.extend_from_slice(data);
     }
 
-    pub(super) fn pull(&mut self) -> Result<Option<Bytes>, Malformed> {
+    pub(super) fn pull(&mut self) -> Result<Option<Bytes>, MalformedMessage> {
         let mut content = vec![0; PIECE];
         loop {
             if self.has_ended() {
@@ -59,20 +59,20 @@ impl Decoder {
     }
 }
 
-/// What came of a frame, and how much of it may be read.
+/// The received part of a frame, and how much of it may be read.
 struct Parts {
     here: BytesMut,
-    /// Bytes of the part that is whole and not read yet.
+    /// Bytes of the complete part that are not read yet.
     whole: usize,
-    /// The frame's first byte after the magic, once the header was whole.
+    /// The FLG byte, once the header was complete.
     flags: Option<u8>,
     /// The last part was found.
     ended: bool,
 }
 
 impl Parts {
-    /// Lets the next part be read if it has come whole and the last one was read.
-    fn find_part(&mut self) -> Result<(), Malformed> {
+    /// Releases the next part if it is complete and the previous one was read.
+    fn find_part(&mut self) -> Result<(), MalformedMessage> {
         if self.whole > 0 || self.ended {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl Parts {
                 length
             }
             Some(flags) => {
-                // The highest bit tells that the block is stored as it is.
+                // The highest bit marks an uncompressed block.
                 let block = (word & 0x7fff_ffff) as usize;
                 if block > MAX_BLOCK {
                     return Err(broken("lz4"));
@@ -112,10 +112,10 @@ impl Parts {
 }
 
 impl Read for Parts {
-    /// The decoder begins a part only where one begins, and it is whole or not to be had.
+    /// The decoder reads from the start of a part, which is complete or not available.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.whole == 0 && !self.ended {
-            // A header was read: the block behind it may be here as well.
+            // The header was read; the block after it may be complete, too.
             self.find_part().map_err(|malformed| io::Error::other(malformed.0))?;
         }
         if self.whole == 0 {
@@ -131,7 +131,7 @@ impl Read for Parts {
 pub(super) struct Encoder(FrameEncoder<Vec<u8>>);
 
 impl Encoder {
-    /// As AOSP's: blocks of 64 KiB that look back on each other, no sums.
+    /// Like AOSP's: linked blocks of 64 KiB, without checksums.
     pub(super) fn new() -> Self {
         let info = FrameInfo::new().block_size(BlockSize::Max64KB).block_mode(BlockMode::Linked);
         Self(FrameEncoder::with_frame_info(info, Vec::new()))
@@ -145,7 +145,7 @@ impl Encoder {
 
     pub(super) fn finish(self, out: &mut BytesMut) -> io::Result<()> {
         let mut encoder = self.0;
-        // The frame of an empty file has to begin, too.
+        // Even the frame of an empty file needs a header.
         encoder.flush()?;
         out.extend_from_slice(&encoder.finish().map_err(io::Error::other)?);
         Ok(())

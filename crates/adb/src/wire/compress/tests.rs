@@ -1,10 +1,9 @@
-//! Content there and back, however it is cut; what strangers' encoders make; and what would fill a
-//! phone.
+//! Round trips at any split, output of other encoders, and decompression bombs.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Content with some order in it: words that come again, and noise.
+/// Compressible content: repeated words, and noise.
 fn content(length: usize) -> Vec<u8> {
     let mut seed = 7_u32;
     (0..length)
@@ -24,7 +23,11 @@ fn compressed(compression: Compression, content: &[u8], piece: usize) -> Vec<u8>
     out.to_vec()
 }
 
-fn decompressed(compression: Compression, data: &[u8], piece: usize) -> Result<Vec<u8>, Malformed> {
+fn decompressed(
+    compression: Compression,
+    data: &[u8],
+    piece: usize,
+) -> Result<Vec<u8>, MalformedMessage> {
     let (mut decompressor, mut content) = (Decompressor::new(compression), Vec::new());
     for piece in data.chunks(piece.max(1)) {
         decompressor.push(Bytes::copy_from_slice(piece));
@@ -38,7 +41,7 @@ fn decompressed(compression: Compression, data: &[u8], piece: usize) -> Result<V
 }
 
 #[test]
-fn content_comes_back_as_it_went_however_it_is_cut() {
+fn content_round_trips_at_any_split() {
     for compression in [Compression::None, Compression::Brotli, Compression::Lz4, Compression::Zstd]
     {
         for length in [0, 1, 65_535, 65_536, 131_072, 131_073, 1_000_000] {
@@ -56,7 +59,7 @@ fn content_comes_back_as_it_went_however_it_is_cut() {
 }
 
 #[test]
-fn a_byte_at_a_time_is_enough() {
+fn single_bytes_are_enough() {
     let content = content(3000);
     for compression in Compression::ALL {
         let data = compressed(compression, &content, 1);
@@ -65,7 +68,7 @@ fn a_byte_at_a_time_is_enough() {
 }
 
 #[test]
-fn data_that_breaks_off_or_goes_on_is_refused() {
+fn truncated_or_trailing_data_is_refused() {
     for compression in Compression::ALL {
         let data = compressed(compression, &content(10_000), PIECE);
         for cut in [0, 1, 5, 100, data.len() - 1] {
@@ -77,9 +80,10 @@ fn data_that_breaks_off_or_goes_on_is_refused() {
     }
 }
 
-/// Made out of `abc`, eight times, by `zstd -1` (1.5.4), `lz4` (1.9.4) and node's `brotliCompressSync` (20.20) at quality 1.
+/// Made from `abc`, eight times, by `zstd -1` (1.5.4), `lz4` (1.9.4) and node's `brotliCompressSync` (20.20) at quality
+/// 1.
 #[test]
-fn what_the_usual_programs_make_is_read() {
+fn output_of_common_encoders_is_read() {
     let check = |compression, data: &[u8]| {
         assert_eq!(
             decompressed(compression, data, 1).unwrap(),
@@ -92,9 +96,9 @@ fn what_the_usual_programs_make_is_read() {
     check(Compression::Brotli, BROTLI);
 }
 
-/// A million times as much as came, and no more of it in memory than a window: nobody takes it.
+/// Expands a millionfold, and never holds more than a window, because nobody pulls it.
 #[test]
-fn a_bomb_goes_off_piece_by_piece() {
+fn decompression_bomb_expands_in_chunks() {
     let zeros = vec![0; 1 << 20];
     for compression in Compression::ALL {
         let (mut compressor, mut out) = (Compressor::new(compression), BytesMut::new());
@@ -111,7 +115,7 @@ fn a_bomb_goes_off_piece_by_piece() {
 }
 
 #[test]
-fn a_frame_that_wants_to_look_back_too_far_is_refused() {
+fn frame_with_too_large_window_is_refused() {
     // Windows of 2^(10 + 14) and 2^(10 + 13) bytes.
     let frame = |window: u8| [&MAGIC_OF_ZSTD[..], &[0, window << 3], &[1, 0, 0]].concat();
     assert!(decompressed(Compression::Zstd, &frame(14), PIECE).is_err());

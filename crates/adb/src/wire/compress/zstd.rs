@@ -1,9 +1,9 @@
-//! Zstandard frames. The decoder of `ruzstd` is shown whole blocks only; its encoder makes a frame of
-//! each block's content, and the blocks out of those are put into the one frame that is sent.
+//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only. Its encoder makes one frame per block of content;
+//! their blocks are then joined into the single frame that is sent.
 //!
-//! That is sound because `ruzstd` (0.9) refers to nothing before the frame's beginning: no offsets of
-//! earlier sequences, no tables of earlier blocks. What it costs is that a block cannot look back on
-//! another. Source of the layout: RFC 8878.
+//! This is sound because `ruzstd` (0.9) refers to nothing before the start of a frame: no offsets of earlier sequences,
+//! no tables of earlier blocks. The cost is that a block cannot refer to an earlier one. Source of the layout: RFC
+//! 8878.
 
 use std::io::Read;
 
@@ -12,24 +12,24 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::{PIECE, broken, nothing_after_the_end};
-use crate::wire::Malformed;
+use crate::wire::MalformedMessage;
 
 const MAGIC: u32 = 0xfd2f_b528;
-/// How far a frame may look back: what RFC 8878 recommends that decoders bear, in bytes.
+/// Largest window, in bytes: the one that RFC 8878 recommends decoders to support.
 const MAX_WINDOW: u64 = 8 << 20;
 /// The largest content of a block, and the largest block.
 const MAX_BLOCK: usize = 128 * 1024;
-/// Bytes before a block.
+/// Length of a block header.
 const BLOCK_HEAD: usize = 3;
-/// A frame's magic, its descriptor and its window, which are all that ours has.
+/// A frame's magic, descriptor and window; ours has nothing else.
 const HEAD: usize = 6;
-/// The window of 128 KiB, one block, as a frame tells it: 2^(10 + 7).
+/// The window descriptor for 128 KiB, one block: 2^(10 + 7).
 const ONE_BLOCK: u8 = 7 << 3;
 
 pub(super) struct Decoder {
     frame: FrameDecoder,
     here: BytesMut,
-    /// The frame's header was read, and whether a sum follows the last block.
+    /// Set once the frame header was read: whether a checksum follows the last block.
     begun: Option<bool>,
 }
 
@@ -44,7 +44,7 @@ impl Decoder {
         self.here.extend_from_slice(data);
     }
 
-    pub(super) fn pull(&mut self) -> Result<Option<Bytes>, Malformed> {
+    pub(super) fn pull(&mut self) -> Result<Option<Bytes>, MalformedMessage> {
         loop {
             if self.frame.can_collect() > 0 {
                 let mut content = vec![0; self.frame.can_collect().min(PIECE)];
@@ -54,7 +54,7 @@ impl Decoder {
             }
             if self.has_ended() {
                 if self.frame.get_checksum_from_data() != self.sum() {
-                    return Err(Malformed("zstd data whose sum is wrong".into()));
+                    return Err(MalformedMessage("zstd data with a wrong checksum".into()));
                 }
                 return nothing_after_the_end(&self.here);
             }
@@ -65,7 +65,7 @@ impl Decoder {
             let part = self.here.split_to(length);
             if self.begun.is_none() {
                 self.begun = Some(part[4] & 0b100 > 0);
-                self.frame.init(&part[..]).map_err(|error| Malformed(error.to_string()))?;
+                self.frame.init(&part[..]).map_err(|error| MalformedMessage(error.to_string()))?;
             } else {
                 self.frame
                     .decode_blocks(&part[..], BlockDecodingStrategy::UptoBlocks(1))
@@ -78,13 +78,13 @@ impl Decoder {
         self.begun.is_some() && self.frame.is_finished()
     }
 
-    /// The sum of the content, if the frame has one.
+    /// The checksum of the content, if the frame has one.
     fn sum(&self) -> Option<u32> {
         self.frame.get_checksum_from_data().and(self.frame.get_calculated_checksum())
     }
 
-    /// The length of the next part, header or block, once enough of it has come to tell.
-    fn part(&self) -> Result<Option<usize>, Malformed> {
+    /// The length of the next part, header or block, once enough has arrived to tell.
+    fn part(&self) -> Result<Option<usize>, MalformedMessage> {
         let Some(sum) = self.begun else {
             let (Some(mut magic), Some(descriptor)) = (self.here.get(..4), self.here.get(4)) else {
                 return Ok(None);
@@ -103,7 +103,7 @@ impl Decoder {
         if size > MAX_BLOCK {
             return Err(broken("zstd"));
         }
-        // One byte stands for a whole block of kind 1.
+        // In a block of type 1, one byte stands for the whole block.
         let body = if kind == 1 { 1 } else { size };
         Ok(Some(BLOCK_HEAD + body + if last && sum { 4 } else { 0 }))
     }
@@ -129,7 +129,7 @@ impl Encoder {
 
     pub(super) fn finish(mut self, out: &mut BytesMut) {
         self.block(self.waiting.len(), out);
-        // An empty block that is the last one.
+        // An empty last block.
         out.put_uint_le(1, BLOCK_HEAD);
     }
 
@@ -137,7 +137,7 @@ impl Encoder {
         if !self.begun {
             self.begun = true;
             out.put_u32_le(MAGIC);
-            // No sum, no dictionary, no size.
+            // No checksum, dictionary or size.
             out.put_u8(0);
             out.put_u8(ONE_BLOCK);
         }
@@ -153,7 +153,7 @@ impl Encoder {
         let head = block.get_uint_le(BLOCK_HEAD);
         let (kind, size) = (head >> 1 & 0b11, (head >> 3) as usize);
         let body = if kind == 1 { 1 } else { size };
-        // It is not the last one here.
+        // Clear the "last block" bit: more blocks follow here.
         out.put_uint_le(head & !1, BLOCK_HEAD);
         out.put_slice(block.get(..body).unwrap_or_default());
     }

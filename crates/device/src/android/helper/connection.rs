@@ -1,8 +1,8 @@
-//! One connection to a running helper: many requests at once over one stream.
+//! A connection to a running helper: many concurrent requests over one stream.
 //!
-//! Begin with [`Connection::ask`]. One task reads, writes and watches the helper's program; whoever asks waits for its own answer, and
-//! who goes away before it came has the helper told so. When the stream ends, all that wait are told why, and nothing is asked again:
-//! what was written may have happened.
+//! Start with [`Connection::ask`]. One task reads, writes and watches the helper's process. Each caller waits for its
+//! own reply; one that gives up has its request cancelled. When the stream ends, all callers get the reason, and
+//! nothing is sent again: what was written may have happened.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,39 +17,39 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::frame::Header;
-use super::talk::{MOST, Reply, Talk, Unasked};
+use super::protocol::{HelperProtocol, MOST, Reply, SendError};
 
-/// After so long without a word the helper ends by itself, so a connection that is nearly that old is not used again: what is asked as it
-/// ends would be lost.
+/// The helper exits after a minute without requests, so a connection idle for nearly that long is not reused: a request
+/// sent while it exits would be lost.
 const SILENCE: Duration = Duration::from_secs(50);
 
-/// How long the last words of a helper that has ended are waited for, and its end after a farewell.
+/// How long to wait for the last output of a helper that has ended, and for its end after we close.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Room that is made for each read.
+/// Buffer size for each read.
 const READ: usize = 32 << 10;
 
-/// Why there is no answer.
+/// Why there is no reply.
 #[derive(Debug)]
-pub(super) enum Unanswered {
+pub(super) enum RequestError {
     /// Nothing was sent.
-    Unasked(String),
-    /// It ended with the request on its way.
-    Ended(End),
-    /// The time is over; the helper was told so.
-    Late,
+    NotSent(String),
+    /// The connection ended with the request on its way.
+    Ended(ConnectionEnd),
+    /// The request timed out and was cancelled.
+    TimedOut,
 }
 
 /// How a connection ended.
 #[derive(Debug, Clone)]
-pub(super) struct End {
-    /// What was seen of it.
+pub(super) struct ConnectionEnd {
+    /// What was observed.
     pub(super) words: String,
-    /// It was the phone that went away, not the helper.
+    /// The phone went away, not just the helper.
     pub(super) phone: bool,
 }
 
-/// A stream to a helper. Dropping it hangs up, and ends the program that it holds.
+/// A connection to a helper. Dropping it disconnects and ends the process.
 pub(super) struct Connection {
     shared: Arc<Shared>,
     out: mpsc::Sender<Bytes>,
@@ -57,16 +57,16 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Speaks over `io`. `held` ends with the helper's program, and gives its last words.
+    /// Communicates over `io`. `held` completes when the helper's process ends, with its last output.
     pub(super) fn over<IO, H>(io: IO, held: H) -> Self
     where
         IO: AsyncRead + AsyncWrite + Send + 'static,
         H: Future<Output = String> + Send + 'static,
     {
-        // Each request, and its end.
+        // Room for each request and its cancellation.
         let (out, frames) = mpsc::channel(2 * MOST);
         let state = State {
-            talk: Talk::default(),
+            talk: HelperProtocol::default(),
             waiting: BTreeMap::new(),
             end: None,
             last: Instant::now(),
@@ -77,60 +77,66 @@ impl Connection {
         Self { shared, out, task }
     }
 
-    /// Whether it can be asked something.
+    /// Whether it accepts requests.
     pub(super) fn is_good(&self) -> bool {
         let state = self.shared.lock();
         let busy = !state.waiting.is_empty() || state.last.elapsed() < SILENCE;
         state.end.is_none() && busy && !state.deaf
     }
 
-    /// Asks, and waits so long for the answer. Dropped or too late, it has the helper give up the request.
+    /// Sends a request and waits up to `limit` for the reply. If dropped or timed out, cancels the request.
     pub(super) async fn ask(
         &self,
         op: &str,
         fields: Header,
         limit: Duration,
-    ) -> Result<Reply, Unanswered> {
+    ) -> Result<Reply, RequestError> {
         let (asked, answer) = self.begin(op, fields)?;
         let heard = timeout(limit, answer).await;
         drop(asked);
         match heard {
-            Ok(Ok(reply)) => reply.map_err(Unanswered::Ended),
-            // Dropped without a word: its task was ended.
-            Ok(Err(_)) => Err(Unanswered::Ended(End::of_helper("it was let go"))),
+            Ok(Ok(reply)) => reply.map_err(RequestError::Ended),
+            // Dropped without a reason: its task was aborted.
+            Ok(Err(_)) => {
+                Err(RequestError::Ended(ConnectionEnd::of_helper("the connection was dropped")))
+            }
             Err(_) => {
                 self.shared.lock().deaf = true;
-                Err(Unanswered::Late)
+                Err(RequestError::TimedOut)
             }
         }
     }
 
-    /// Says farewell and waits a little for the helper's end.
+    /// Closes the connection and waits a little for the helper to end.
     pub(super) async fn leave(&self) {
-        let bye = self.shared.lock().talk.bye();
+        let bye = self.shared.lock().talk.close_frame();
         if bye.is_some_and(|bye| self.out.try_send(bye).is_ok()) {
             let mut over = self.shared.over.subscribe();
             let _ = timeout(LAST_WORDS, over.wait_for(|over| *over)).await;
         }
         self.task.abort();
-        self.shared.finish(End::of_helper("we said farewell"));
+        self.shared.finish(ConnectionEnd::of_helper("closed by us"));
     }
 
-    fn begin(&self, op: &str, fields: Header) -> Result<(Asked<'_>, Answer), Unanswered> {
+    fn begin(
+        &self,
+        op: &str,
+        fields: Header,
+    ) -> Result<(PendingRequest<'_>, ReplyReceiver), RequestError> {
         let mut state = self.shared.lock();
         if let Some(end) = &state.end {
-            return Err(Unanswered::Unasked(end.words.clone()));
+            return Err(RequestError::NotSent(end.words.clone()));
         }
-        let unasked = |why: Unasked| Unanswered::Unasked(why.to_string());
+        let unasked = |why: SendError| RequestError::NotSent(why.to_string());
         let (id, frame) = state.talk.ask(op, fields).map_err(unasked)?;
         let (tell, answer) = oneshot::channel();
         if self.out.try_send(frame).is_err() {
             state.talk.give_up(id);
-            return Err(Unanswered::Unasked("it takes nothing more at this moment".into()));
+            return Err(RequestError::NotSent("it accepts no more requests right now".into()));
         }
         state.waiting.insert(id, tell);
         state.last = Instant::now();
-        Ok((Asked { connection: self, id }, answer))
+        Ok((PendingRequest { connection: self, id }, answer))
     }
 }
 
@@ -140,20 +146,20 @@ impl Drop for Connection {
     }
 }
 
-type Answer = oneshot::Receiver<Result<Reply, End>>;
+type ReplyReceiver = oneshot::Receiver<Result<Reply, ConnectionEnd>>;
 
-/// A request that is waited for; when it is dropped it is not any more.
-struct Asked<'a> {
+/// A pending request; cancelled when dropped.
+struct PendingRequest<'a> {
     connection: &'a Connection,
     id: u64,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         let mut state = self.connection.shared.lock();
         state.waiting.remove(&self.id);
         if let Some(cancel) = state.talk.give_up(self.id) {
-            // A helper that takes nothing more gives it up by its own limit.
+            // If the helper's queue is full, its own time limit ends the request.
             let _ = self.connection.out.try_send(cancel);
         }
     }
@@ -165,12 +171,12 @@ struct Shared {
 }
 
 struct State {
-    talk: Talk,
-    waiting: BTreeMap<u64, oneshot::Sender<Result<Reply, End>>>,
-    end: Option<End>,
-    /// When something was last asked or answered.
+    talk: HelperProtocol,
+    waiting: BTreeMap<u64, oneshot::Sender<Result<Reply, ConnectionEnd>>>,
+    end: Option<ConnectionEnd>,
+    /// Time of the last request or reply.
     last: Instant,
-    /// It let the time of a request pass, which it has to keep itself, and has said nothing since.
+    /// It let the time limit of a request pass, which it should enforce itself, and has been silent since.
     deaf: bool,
 }
 
@@ -179,10 +185,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands on the answers in what came. Gives how it ended, if that cannot be read.
-    fn hear(&self, bytes: &[u8]) -> Option<End> {
+    /// Passes on the replies in these bytes. If they are malformed, returns how the connection ended.
+    fn on_bytes(&self, bytes: &[u8]) -> Option<ConnectionEnd> {
         let mut state = self.lock();
-        let (replies, malformed) = state.talk.hear(bytes);
+        let (replies, malformed) = state.talk.receive(bytes);
         state.last = Instant::now();
         state.deaf = false;
         for (id, reply) in replies {
@@ -190,10 +196,10 @@ impl Shared {
                 let _ = tell.send(Ok(reply));
             }
         }
-        malformed.map(|malformed| End::of_helper(format!("it sent {malformed}")))
+        malformed.map(|malformed| ConnectionEnd::of_helper(format!("it sent {malformed}")))
     }
 
-    fn finish(&self, end: End) {
+    fn finish(&self, end: ConnectionEnd) {
         let mut state = self.lock();
         let end = state.end.get_or_insert(end).clone();
         for (_, tell) in std::mem::take(&mut state.waiting) {
@@ -203,7 +209,7 @@ impl Shared {
     }
 }
 
-impl End {
+impl ConnectionEnd {
     fn of_helper(words: impl Into<String>) -> Self {
         Self { words: words.into(), phone: false }
     }
@@ -227,13 +233,13 @@ where
             bytes.clear();
             bytes.reserve(READ);
             match read.read_buf(&mut bytes).await {
-                Ok(0) => return End::of_helper("it closed the connection"),
+                Ok(0) => return ConnectionEnd::of_helper("the helper closed the connection"),
                 Ok(_) => {
-                    if let Some(end) = shared.hear(&bytes) {
+                    if let Some(end) = shared.on_bytes(&bytes) {
                         return end;
                     }
                 }
-                Err(why) => return End::broken(why),
+                Err(why) => return ConnectionEnd::broken(why),
             }
         }
     };
@@ -244,25 +250,25 @@ where
                 write.flush().await
             };
             if let Err(why) = written.await {
-                return End::broken(why);
+                return ConnectionEnd::broken(why);
             }
         }
-        End::of_helper("we have left")
+        ConnectionEnd::of_helper("closed by us")
     };
     tokio::pin!(reading, held);
     let end = tokio::select! {
         mut end = &mut reading => {
-            // Why it did is told by its program, if by anybody.
+            // Only its process can tell why.
             if let Ok(words) = timeout(LAST_WORDS, &mut held).await {
-                end.words = format!("{}; its last words: {words}", end.words);
+                end.words = format!("{}; last output: {words}", end.words);
             }
             end
         }
         end = writing => end,
         words = &mut held => {
-            // Its answers may still be on their way.
+            // Its replies may still be on their way.
             let _ = timeout(LAST_WORDS, &mut reading).await;
-            End::of_helper(format!("it ended; its last words: {words}"))
+            ConnectionEnd::of_helper(format!("the helper exited; last output: {words}"))
         }
     };
     shared.finish(end);

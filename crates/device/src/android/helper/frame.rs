@@ -1,40 +1,40 @@
-//! The frames between us and the helper: what a request or an answer is in bytes. Pure.
+//! Frames between us and the helper: encodes requests and decodes replies. Pure functions.
 //!
-//! A frame is the length of its header and the length of its body, both as big-endian `u32`, then a JSON object in UTF-8, then the body's
-//! bytes. A stream whose frames cannot be read has lost its beat: it is of no more use.
+//! A frame is the length of its header and the length of its body, both big-endian `u32`, then a JSON object in UTF-8,
+//! then the body's bytes. A stream with a malformed frame is out of sync and unusable.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use serde_json::{Map, Value};
 
 use crate::error::excerpt;
 
-/// The longest frame, header and body together, in bytes.
+/// Maximum size of a frame in bytes, header and body together.
 pub(super) const LONGEST: usize = 8 << 20;
 
 /// Bytes before the header.
 const LENGTHS: usize = 8;
 
-/// What a frame holds.
+/// The JSON object of a frame.
 pub(super) type Header = Map<String, Value>;
 
-/// What could not be written or read as a frame.
+/// Why a frame could not be encoded or decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Malformed {
-    #[error("a frame of {0} bytes, of {LONGEST} that there may be")]
+pub(super) enum FrameError {
+    #[error("a frame of {0} bytes, more than the maximum of {LONGEST}")]
     TooLong(u64),
-    #[error("a frame whose header is no JSON object: {0}")]
+    #[error("a frame whose header is not a JSON object: {0}")]
     NoObject(String),
-    #[error("an answer without the id of what it answers: {0}")]
+    #[error("a reply without a request id: {0}")]
     NoId(String),
-    #[error("an answer that says neither ok nor what went wrong: {0}")]
+    #[error("a reply with neither `ok` nor `error`: {0}")]
     NoAnswer(String),
 }
 
-/// Writes a frame without a body; none of our requests has one.
-pub(super) fn write(header: &Header) -> Result<Bytes, Malformed> {
-    let header = serde_json::to_vec(header).map_err(|why| Malformed::NoObject(why.to_string()))?;
+/// Encodes a frame without a body; none of our requests has one.
+pub(super) fn write(header: &Header) -> Result<Bytes, FrameError> {
+    let header = serde_json::to_vec(header).map_err(|why| FrameError::NoObject(why.to_string()))?;
     let length = u32::try_from(header.len()).ok().filter(|_| header.len() <= LONGEST);
-    let length = length.ok_or(Malformed::TooLong(header.len() as u64))?;
+    let length = length.ok_or(FrameError::TooLong(header.len() as u64))?;
     let mut frame = BytesMut::with_capacity(LENGTHS + header.len());
     frame.put_u32(length);
     frame.put_u32(0);
@@ -42,15 +42,15 @@ pub(super) fn write(header: &Header) -> Result<Bytes, Malformed> {
     Ok(frame.freeze())
 }
 
-/// Takes the next frame off the front of `bytes`; `None` when more bytes are needed. Its body is passed over: no answer that we ask for has
-/// one.
-pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<Header>, Malformed> {
+/// Takes the next frame from the front of `bytes`; `None` if more bytes are needed. Skips its body: no reply we ask for
+/// has one.
+pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<Header>, FrameError> {
     let Some(mut lengths) = bytes.get(..LENGTHS) else { return Ok(None) };
     let (header, body) = (u64::from(lengths.get_u32()), u64::from(lengths.get_u32()));
     if header + body > LONGEST as u64 {
-        return Err(Malformed::TooLong(header + body));
+        return Err(FrameError::TooLong(header + body));
     }
-    // Both are small now.
+    // Both are small here.
     let (header, body) = (header as usize, body as usize);
     if bytes.len() < LENGTHS + header + body {
         return Ok(None);
@@ -60,7 +60,7 @@ pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<Header>, Malformed> {
     bytes.advance(body);
     match serde_json::from_slice(&said) {
         Ok(Value::Object(header)) => Ok(Some(header)),
-        _ => Err(Malformed::NoObject(excerpt(&said))),
+        _ => Err(FrameError::NoObject(excerpt(&said))),
     }
 }
 
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_these_bytes() {
+    fn frame_layout_matches() {
         let frame = write(&header(json!({ "id": 7, "op": "bye" }))).unwrap();
         let expected = [&[0, 0, 0, 19, 0, 0, 0, 0][..], br#"{"id":7,"op":"bye"}"#].concat();
         assert_eq!(frame, expected);
     }
 
     #[test]
-    fn a_body_is_passed_over_and_the_next_frame_read() {
+    fn body_is_skipped() {
         let first = [&[0, 0, 0, 8, 0, 0, 0, 3][..], br#"{"id":1}"#, b"abc"].concat();
         let second = write(&header(json!({ "id": 2 }))).unwrap();
         let mut bytes = BytesMut::from(&[&first[..], &second].concat()[..]);
@@ -93,27 +93,27 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_or_no_object_is_named() {
+    fn invalid_frames_are_reported() {
         let read = |bytes: &[u8]| read(&mut BytesMut::from(bytes)).unwrap_err().to_string();
-        // Before a byte of it has come.
+        // Rejected before any of it has arrived.
         assert!(read(&[0xFF; 8]).contains("8589934590 bytes"));
         assert!(read(b"\0\0\0\x02\0\0\0\0[]").contains("[]"));
-        assert!(read(b"\0\0\0\x02\0\0\0\0\xFF\xFE").contains("no JSON"));
+        assert!(read(b"\0\0\0\x02\0\0\0\0\xFF\xFE").contains("not a JSON"));
         let deep = "[".repeat(50_000);
         let deep = format!("{{\"a\":{deep}");
         let long = u32::try_from(deep.len()).unwrap().to_be_bytes();
-        assert!(read(&[&long[..], &[0; 4], deep.as_bytes()].concat()).contains("no JSON"));
+        assert!(read(&[&long[..], &[0; 4], deep.as_bytes()].concat()).contains("not a JSON"));
     }
 
     #[test]
-    fn a_request_that_is_too_long_is_not_written() {
+    fn oversized_request_is_not_encoded() {
         let long = header(json!({ "x": "x".repeat(LONGEST) }));
-        assert!(matches!(write(&long), Err(Malformed::TooLong(_))));
+        assert!(matches!(write(&long), Err(FrameError::TooLong(_))));
     }
 
     proptest! {
         #[test]
-        fn whatever_is_written_is_read_in_any_pieces(texts in prop::collection::vec("\\PC*", 0..5), at in any::<prop::sample::Index>()) {
+        fn frames_round_trip_in_any_chunks(texts in prop::collection::vec("\\PC*", 0..5), at in any::<prop::sample::Index>()) {
             let headers: Vec<Header> = texts.iter().map(|text| header(json!({ "x": text }))).collect();
             let all: Vec<u8> = headers.iter().flat_map(|header| write(header).unwrap()).collect();
             let (first, second) = all.split_at(if all.is_empty() { 0 } else { at.index(all.len()) });

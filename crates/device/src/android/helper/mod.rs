@@ -1,24 +1,25 @@
-//! The helper: our small program on a phone, for what no shell command can do. Here is the host's half of it.
+//! The host side of the helper, our small program on a phone for what no shell command can do.
 //!
-//! Begin with [`Android::carry`]. `start` knows the program on the phone, `connection` asks many things at once over one stream, `talk` and
-//! `frame` are the bytes of that, `courier` is the one op so far. The helper is never put onto a phone here: it is used where it lies.
+//! Start with [`Android::call_by_helper`]. `start` manages the process on the phone, `connection` sends concurrent requests over
+//! one stream, `protocol` and `frame` define its bytes, and `call_service` is the only op so far. Nothing here installs the
+//! helper; it is used if it is on the phone.
 //!
 //! ```text
-//!            lies there?          ready, hello                   an op
+//!            installed?           ready, hello                   an op
 //!  Unknown ─────────────► Starting ───────────► Up ──────────────────────► Up
-//!     ▲  ▲ no: Absent for a minute │ failed      │ its end, or long silence
+//!     ▲  ▲ no: Absent for a minute │ failed      │ it ended, or was idle for long
 //!     │  └─────────────────────────┘             │
 //!     └──────────────────────────────────────────┘
 //! ```
 //!
-//! It is started by the first op that needs it, and that goes on when the op is given up. An op that was written is never written again:
-//! where its answer is lost the error says that it may have happened.
+//! The first op that needs it starts the helper, and the start continues if that op is cancelled. An op is never sent
+//! twice: if its reply is lost, the error says that it may have happened.
 
+mod call_service;
 mod connection;
-mod courier;
 mod frame;
-mod start;
-mod talk;
+mod process;
+mod protocol;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,69 +30,77 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
-use super::{Android, unreached};
-use crate::{Acted, Delivery, Error, Letter, Platform, Undelivered};
-use connection::{Connection, End, Unanswered};
+use super::{Android, transport_error};
+use crate::{Error, Platform, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
+use connection::{Connection, ConnectionEnd, RequestError};
 use frame::Header;
-use start::Held;
-use talk::{Fault, Reply};
+use process::HelperProcess;
+use protocol::{HelperError, Reply};
 
-/// For so long a phone without the helper is not asked again whether it is there.
+/// How long a phone without the helper is not checked again.
 const ABSENT: Duration = Duration::from_secs(60);
 
-/// How long a helper may take until it listens, and until it answers its greeting.
+/// How long the helper may take to listen, and then to reply to the handshake.
 const STARTING: Duration = Duration::from_secs(5);
 
-/// The same for its first start on Android 4.4, which compiles the platform's own classes for it (10 s measured).
+/// The same for its first start on Android 4.4, which compiles the platform's classes for it (measured: 10 s).
 const COMPILING: Duration = Duration::from_secs(20);
 
-/// The first level that does not.
+/// The first API level that does not compile them.
 const COMPILED: u32 = 21;
 
-/// How much longer all of a start may take. A phone that does not answer any more must not have everybody wait for it for ever.
+/// Extra time for the whole start, so that a phone that stopped responding cannot block callers forever.
 const UNTIL_GIVEN_UP: Duration = Duration::from_secs(15);
 
-/// How much longer than the helper itself is waited for its answer.
+/// How much longer than the helper itself we wait for its reply.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The wire's version.
+/// Protocol version.
 const PROTO: u64 = 1;
 
 impl Android {
-    /// Starts a service with a callback, and waits so long for what comes back by it. An app that may not be started from the background is
-    /// spared that rule for some seconds, and asked again.
-    pub(super) async fn carry(&self, letter: &Letter, limit: Duration) -> Result<Delivery, Error> {
-        if courier::is_too_large(letter) {
-            return Ok(courier::too_large());
+    /// Starts a service with a callback and waits up to `limit` for its reply. If the app may not be started from the
+    /// background, lifts that restriction for some seconds and retries.
+    pub(super) async fn call_by_helper(
+        &self,
+        letter: &ServiceRequest,
+        limit: Duration,
+    ) -> Result<ServiceReply, Error> {
+        if call_service::is_too_large(letter) {
+            return Ok(call_service::too_large());
         }
         let until = Instant::now() + limit;
         let came = self.carry_once(letter, until).await?;
-        if !matches!(came, Delivery::Not(Undelivered::Background(_))) {
+        if !matches!(came, ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(_))) {
             return Ok(came);
         }
         // Nothing was started.
-        self.spare(&letter.to.app).await?;
+        self.allow_background_start(&letter.to.app).await?;
         self.carry_once(letter, until).await
     }
 
-    async fn carry_once(&self, letter: &Letter, until: Instant) -> Result<Delivery, Error> {
+    async fn carry_once(
+        &self,
+        letter: &ServiceRequest,
+        until: Instant,
+    ) -> Result<ServiceReply, Error> {
         let connection = self.helper().await?;
-        // Its start counts: whoever asks has no more time than they gave.
+        // The start counts towards the caller's time limit.
         let limit = until.saturating_duration_since(Instant::now());
         if limit.is_zero() {
-            let said = "the helper on it took all the time to start, and nothing was sent".into();
-            return Err(Error::NotReady { what: courier::WHAT, said });
+            let said = "starting our helper took the whole time limit; nothing was sent".into();
+            return Err(Error::NotReady { what: call_service::WHAT, said });
         }
-        let request = courier::request(letter, limit);
+        let request = call_service::request(letter, limit);
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
-        match reply.map_err(|why| unanswered(why, courier::WHAT))? {
-            Reply::Done(said) => courier::read_answer(letter, &said),
-            Reply::Not(Fault { code, .. }) if code == "unsupported" => Err(absent()),
-            Reply::Not(fault) => courier::read_fault(fault),
+        match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
+            Reply::Done(said) => call_service::read_answer(letter, &said),
+            Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent()),
+            Reply::Failed(fault) => call_service::read_fault(fault),
         }
     }
 
-    /// The connection to the helper, which is started if it does not run.
+    /// The connection to the helper; starts it if it is not running.
     async fn helper(&self) -> Result<Arc<Connection>, Error> {
         let compiles = self.api_level().await? < COMPILED;
         let limit = if compiles { COMPILING } else { STARTING };
@@ -100,18 +109,20 @@ impl Android {
             match &*state {
                 State::Up(connection) if connection.is_good() => return Ok(Arc::clone(connection)),
                 State::Absent(since) if since.elapsed() < ABSENT => return Err(absent()),
-                // Unless its task has ended without a word.
+                // Unless its task has ended without a result.
                 State::Starting { coming, .. } if coming.has_changed().is_ok() => coming.clone(),
                 _ => {
                     let (tell, coming) = watch::channel(None);
                     let (transport, helper) = (Arc::clone(&self.transport), self.helper.0.clone());
                     let task = tokio::spawn(async move {
-                        let coming = timeout(limit + UNTIL_GIVEN_UP, come_up(&*transport, limit));
-                        let late = || Missing::Failed("the phone does not answer".into());
+                        let coming =
+                            timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, limit));
+                        let late =
+                            || HelperUnavailable::Failed("the phone does not respond".into());
                         let came = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
                         *lock(&helper) = match &came {
                             Ok(connection) => State::Up(Arc::clone(connection)),
-                            Err(Missing::Absent) => State::Absent(Instant::now()),
+                            Err(HelperUnavailable::Absent) => State::Absent(Instant::now()),
                             Err(_) => State::Unknown,
                         };
                         tell.send_replace(Some(came));
@@ -123,25 +134,26 @@ impl Android {
             }
         };
         let came = coming.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
-        came.unwrap_or_else(|| Err(Missing::Failed("it was let go".into()))).map_err(Error::from)
+        came.unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
+            .map_err(Error::from)
     }
 }
 
-/// What a handle knows of the helper on its phone.
+/// What a handle knows about the helper on its phone.
 pub(super) struct Helper(Arc<Mutex<State>>);
 
 enum State {
     Unknown,
-    /// It did not lie there at that time.
+    /// Not installed when last checked at this time.
     Absent(Instant),
     Starting {
-        coming: watch::Receiver<Option<Came>>,
+        coming: watch::Receiver<Option<ConnectResult>>,
         task: AbortHandle,
     },
     Up(Arc<Connection>),
 }
 
-type Came = Result<Arc<Connection>, Missing>;
+type ConnectResult = Result<Arc<Connection>, HelperUnavailable>;
 
 impl Default for Helper {
     fn default() -> Self {
@@ -150,8 +162,8 @@ impl Default for Helper {
 }
 
 impl Helper {
-    /// Lets the helper go, in good order.
-    pub(super) async fn settle(&self) {
+    /// Shuts the helper down cleanly.
+    pub(super) async fn shut_down(&self) {
         let former = std::mem::replace(&mut *self.lock(), State::Unknown);
         match former {
             State::Up(connection) => connection.leave().await,
@@ -167,7 +179,7 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // A connection hangs up by itself.
+        // A connection closes itself.
         if let State::Starting { task, .. } = &*self.lock() {
             task.abort();
         }
@@ -178,25 +190,27 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why there is no helper. Nothing was asked of it.
+/// Why the helper is unavailable. Nothing was sent to it.
 #[derive(Debug, Clone)]
-enum Missing {
+enum HelperUnavailable {
     Absent,
     NotConnected(String),
     Failed(String),
 }
 
-impl From<Missing> for Error {
-    fn from(missing: Missing) -> Self {
+impl From<HelperUnavailable> for Error {
+    fn from(missing: HelperUnavailable) -> Self {
         match missing {
-            Missing::Absent => absent(),
-            Missing::NotConnected(why) => Self::NotConnected { why, acted: Acted::No },
-            Missing::Failed(said) => Self::NotReady { what: "start our helper", said },
+            HelperUnavailable::Absent => absent(),
+            HelperUnavailable::NotConnected(why) => {
+                Self::NotConnected { why, acted: SideEffect::None }
+            }
+            HelperUnavailable::Failed(said) => Self::NotReady { what: "start our helper", said },
         }
     }
 }
 
-impl From<Error> for Missing {
+impl From<Error> for HelperUnavailable {
     fn from(error: Error) -> Self {
         match error {
             Error::NotConnected { why, .. } => Self::NotConnected(why),
@@ -206,71 +220,80 @@ impl From<Error> for Missing {
 }
 
 fn absent() -> Error {
-    Error::Unsupported { what: "hearing an app's answer", platform: Platform::Android }
+    Error::Unsupported { what: "receiving an app's reply", platform: Platform::Android }
 }
 
-fn unanswered(why: Unanswered, what: &'static str) -> Error {
+fn unanswered(why: RequestError, what: &'static str) -> Error {
     match why {
-        Unanswered::Unasked(said) => Error::NotReady { what, said: format!("our helper: {said}") },
-        Unanswered::Ended(End { words, phone: true }) => {
-            Error::NotConnected { why: words, acted: Acted::Maybe }
+        RequestError::NotSent(said) => {
+            Error::NotReady { what, said: format!("our helper: {said}") }
         }
-        Unanswered::Ended(End { words, phone: false }) => {
-            Error::Failed { what, said: format!("our helper was lost before it answered: {words}") }
+        RequestError::Ended(ConnectionEnd { words, phone: true }) => {
+            Error::NotConnected { why: words, acted: SideEffect::Possible }
         }
-        Unanswered::Late => {
-            Error::Failed { what, said: "our helper did not answer in its time".into() }
+        RequestError::Ended(ConnectionEnd { words, phone: false }) => {
+            Error::Failed { what, said: format!("our helper ended before it replied: {words}") }
+        }
+        RequestError::TimedOut => {
+            Error::Failed { what, said: "our helper did not reply in time".into() }
         }
     }
 }
 
-/// Starts the helper and greets it. It may take so long until it listens.
-async fn come_up(transport: &dyn Transport, limit: Duration) -> Result<Connection, Missing> {
-    let lost = |error| unreached(error, Acted::No);
-    if !start::lies_there(transport).await.map_err(lost)? {
-        return Err(Missing::Absent);
+/// Starts the helper and does the handshake. It may take up to `limit` to listen.
+async fn start_and_connect(
+    transport: &dyn Transport,
+    limit: Duration,
+) -> Result<Connection, HelperUnavailable> {
+    let lost = |error| transport_error(error, SideEffect::None);
+    if !process::is_installed(transport).await.map_err(lost)? {
+        return Err(HelperUnavailable::Absent);
     }
     let name = format!("thumbwire-{}", random::<8>()?);
     let token = random::<16>()?;
-    let mut held = Held::start(transport, &name, &token).await?;
-    match timeout(limit, held.until_ready()).await {
+    let mut held = HelperProcess::start(transport, &name, &token).await?;
+    match timeout(limit, held.wait_until_ready()).await {
         Ok(true) => {}
-        Ok(false) => return Err(Missing::Failed(format!("it ended: {}", held.words()))),
+        Ok(false) => {
+            return Err(HelperUnavailable::Failed(format!("it exited: {}", held.last_output())));
+        }
         Err(_) => {
-            let said = held.words();
-            return Err(Missing::Failed(format!("it does not listen after {limit:?}: {said}")));
+            let said = held.last_output();
+            return Err(HelperUnavailable::Failed(format!(
+                "it is not listening after {limit:?}: {said}"
+            )));
         }
     }
     let stream = transport.open(&format!("localabstract:{name}")).await.map_err(lost)?;
-    let connection = Connection::over(stream, held.ended());
-    greet(&connection, token).await?;
+    let connection = Connection::over(stream, held.wait());
+    handshake(&connection, token).await?;
     Ok(connection)
 }
 
-async fn greet(connection: &Connection, token: String) -> Result<(), Missing> {
+async fn handshake(connection: &Connection, token: String) -> Result<(), HelperUnavailable> {
     let fields = [("token", Value::from(token)), ("proto", Value::from(PROTO))];
     let fields = Header::from_iter(fields.map(|(name, value)| (name.to_owned(), value)));
     let said = match connection.ask("hello", fields, STARTING).await {
         Ok(Reply::Done(said)) => said,
-        Ok(Reply::Not(Fault { code, says, .. })) => {
-            return Err(Missing::Failed(format!("it does not greet us: {code}; {says}")));
+        Ok(Reply::Failed(HelperError { code, says, .. })) => {
+            return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {says}")));
         }
-        Err(why) => return Err(unanswered(why, "greet our helper").into()),
+        Err(why) => return Err(unanswered(why, "do the handshake with our helper").into()),
     };
     let proto = said.get("proto").and_then(Value::as_u64);
     let knows = |op: &Value| op.as_str() == Some("courier");
     let ops = said.get("ops").and_then(Value::as_array);
     if proto != Some(PROTO) || !ops.is_some_and(|ops| ops.iter().any(knows)) {
-        return Err(Missing::Failed("it speaks another version of the wire".into()));
+        return Err(HelperUnavailable::Failed("it uses another protocol version".into()));
     }
-    tracing::debug!(said = %serde_json::Value::from(said), "the helper is up");
+    tracing::debug!(said = %serde_json::Value::from(said), "helper started");
     Ok(())
 }
 
-/// So many random bytes in hex.
-fn random<const BYTES: usize>() -> Result<String, Missing> {
+/// Random bytes in hexadecimal.
+fn random<const BYTES: usize>() -> Result<String, HelperUnavailable> {
     let mut bytes = [0; BYTES];
     let filled = getrandom::fill(&mut bytes);
-    filled.map_err(|why| Missing::Failed(format!("no random bytes: {why}")))?;
+    filled.map_err(|why| HelperUnavailable::Failed(format!("cannot get random bytes: {why}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,11 +1,11 @@
-//! A line of `logcat -v threadtime`: `MM-DD hh:mm:ss.mmm  PID  TID P TAG     : MESSAGE`.
+//! Parses a line of `logcat -v threadtime`: `MM-DD hh:mm:ss.mmm  PID  TID P TAG     : MESSAGE`.
 //!
-//! Source: `android_log_formatLogLine` in AOSP's `logprint.cpp`. A tag may hold anything, and is filled up with blanks to eight
-//! characters: it ends at the first `: `.
+//! Source: `android_log_formatLogLine` in AOSP's `logprint.cpp`. A tag may contain anything, and is padded with spaces
+//! to eight characters; it ends at the first `: `.
 
 use crate::{LogEntry, Priority};
 
-/// A day.
+/// A calendar day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Date {
     pub(super) year: i64,
@@ -14,7 +14,7 @@ pub(super) struct Date {
 }
 
 impl Date {
-    /// A number that grows by one from day to day, and by up to four from month to month: months count as 31 days.
+    /// A number that grows by one per day, and by up to four at a month's end: every month counts as 31 days.
     fn number(self) -> i64 {
         self.year * YEAR + self.month * 31 + self.day
     }
@@ -22,11 +22,11 @@ impl Date {
 
 const YEAR: i64 = 12 * 31;
 
-/// How far an entry's day may lie ahead of the date that was asked for before it: it was written since. February's end counts
-/// as four days.
+/// How far an entry's day may be ahead of the date read before it, because it was written later. The end of February
+/// counts as four days.
 const AHEAD: i64 = 4;
 
-/// Reads the date in `2024-09-01` or `2024-09-01T12:13:14…`.
+/// Parses the date in `2024-09-01` or `2024-09-01T12:13:14…`.
 pub(super) fn read_date(text: &str) -> Option<Date> {
     let text = text.trim();
     let (date, rest) = text.split_at_checked(10)?;
@@ -38,25 +38,25 @@ pub(super) fn read_date(text: &str) -> Option<Date> {
     Some(Date { year: digits(year, 4)?, month, day })
 }
 
-/// Reads lines of which none tells its year.
+/// Parses lines, none of which contains its year.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader {
-    /// The first day that a line may be of; a year later no line is of it any more.
+    /// The first day that a line may be from; lines are less than a year newer.
     first: i64,
 }
 
 impl Reader {
-    /// For lines that were written until then: one of December that is read in January is last year's.
+    /// For lines written until that day: one from December, read in January, is last year's.
     pub(super) fn until(today: Date) -> Self {
         Self { first: today.number() + AHEAD - YEAR + 1 }
     }
 
-    /// For lines that are written from then on. Clocks are set back now and then, so up to half a year before counts too.
+    /// For lines written from that day on. Clocks get set back, so up to half a year earlier counts too.
     pub(super) fn since(day: Date) -> Self {
         Self { first: day.number() - YEAR / 2 }
     }
 
-    /// Reads one line; `None` where it is no entry.
+    /// Parses one line; `None` if it is not an entry.
     pub(super) fn read(&self, line: &str) -> Option<LogEntry> {
         let (date, rest) = word(line)?;
         let (time, rest) = word(rest)?;
@@ -67,7 +67,7 @@ impl Reader {
         let time = read_time(time)?;
         let mut letters = priority.chars();
         let priority = letters.next().filter(|_| letters.as_str().is_empty())?;
-        // A blank that belongs to no tag stands behind the letter.
+        // A space after the letter that is not part of the tag.
         let rest = rest.strip_prefix(' ')?;
         let (tag, message) =
             rest.split_once(": ").or_else(|| Some((rest.strip_suffix(':')?, "")))?;
@@ -84,12 +84,12 @@ impl Reader {
 
     fn year(&self, month: i64, day: i64) -> i64 {
         let before = Date { year: 0, month, day }.number();
-        // The first year in which that day is not before the first.
+        // The first year in which that day is not before the first day.
         (self.first - before + YEAR - 1).div_euclid(YEAR)
     }
 }
 
-/// The next word, and what stands behind it.
+/// The next word, and the rest after it.
 fn word(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(' ');
     Some(text.split_at(text.find(' ')?))
@@ -101,7 +101,7 @@ fn read_day(text: &str) -> Option<(i64, i64)> {
     ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((month, day))
 }
 
-/// Reads `12:13:14.123`, with three to nine digits behind the point, as `12:13:14.123000`.
+/// Parses `12:13:14.123`, with three to nine decimals, as `12:13:14.123000`.
 fn read_time(text: &str) -> Option<String> {
     let (time, fraction) = text.split_once('.')?;
     let parts: Vec<i64> = time.split(':').map(|part| digits(part, 2)).collect::<Option<_>>()?;

@@ -1,22 +1,23 @@
-//! A log that is followed: what comes after an entry, or after what lay in the log when it began.
+//! Follows the log: entries after a given one, or after those in the log at the start.
 //!
-//! A phone since Android 5 begins at a time (`-T`); one before gives everything that it has first. Either way the first
-//! entries may be known already: [`Known`] tells which.
+//! Since Android 5 logcat can start at a time (`-T`); earlier phones print the whole log first. Either way the first
+//! entries may already have been delivered: [`DeliveredEntries`] decides which.
 //!
-//! Times are the writers' own (`android_log_header_t`), and clocks are set back: an entry may be later than the phone's clock.
-//! None such is taken for the newest, since everything that comes until then would be taken for old.
+//! Timestamps are the writers' own (`android_log_header_t`), and clocks get set back, so an entry may be later than the
+//! phone's clock. Such an entry is never taken as the newest, because everything written until then would count as old.
 
 use async_trait::async_trait;
 
 use super::entry::{Date, Reader, read_date};
-use super::{Log, with_rules};
-use crate::android::{Android, Line};
+use super::{LogcatProcess, with_rules};
+use crate::android::{Android, ShellCommand};
 use crate::{Error, LogEntry, LogFilter, LogStream};
 
-/// How many entries of the newest are looked at to know where "now" is; more of one millisecond are taken for new.
+/// How many of the newest entries to look at to find the current position. If more share one millisecond, the rest
+/// counts as new.
 const NEWEST: i32 = 200;
 
-/// How many entries of one millisecond are held back until it shows whether they are known.
+/// How many entries with the same millisecond to hold back until it is clear whether they are known.
 const MOST_HELD: usize = 10_000;
 
 pub(super) async fn start(
@@ -30,26 +31,26 @@ pub(super) async fn start(
     };
     let (known, ahead, day) = match last {
         Some(last) => {
-            let why = || format!("{:?} is no time of a log's entry", last.time);
+            let why = || format!("{:?} is not the time of a log entry", last.time);
             let day = read_date(&last.time)
-                .ok_or_else(|| Error::Refused { what: "log's time", why: why() })?;
-            (Known::Up { to: last.clone(), held: Vec::new() }, Vec::new(), day)
+                .ok_or_else(|| Error::Refused { what: "log time", why: why() })?;
+            (DeliveredEntries::Up { to: last.clone(), held: Vec::new() }, Vec::new(), day)
         }
         None => newest(phone).await?,
     };
-    // `exec`, so that logcat itself is told when nobody listens any more.
-    let mut line = Line::new("exec logcat -v threadtime");
-    // Phones without shell v2 are those before Android 7. Whether one of them has `-T` is not asked: it goes without.
+    // `exec`, so that logcat itself notices when nobody listens any more.
+    let mut line = ShellCommand::new("exec logcat -v threadtime");
+    // Phones without shell v2 are older than Android 7. Some of them have `-T`, but we do not check and go without.
     if let Some(time) = known.time()
         && !phone.is_old().await?
     {
-        // `2024-09-01T12:13:14.123000` as logcat reads it; it prints and compares milliseconds here.
+        // `2024-09-01T12:13:14.123000` as logcat parses it; it prints and compares milliseconds here.
         let (date, time) = time.split_once('T').unwrap_or((time, ""));
         let time = time.get(..12).unwrap_or(time);
-        line = line.then("-T").word(&format!("{date} {time}"))?;
+        line = line.then("-T").arg(&format!("{date} {time}"))?;
     }
-    let log = Log::start(phone, with_rules(line, filter)?).await?;
-    Ok(Box::new(Following {
+    let log = LogcatProcess::start(phone, with_rules(line, filter)?).await?;
+    Ok(Box::new(LogFollower {
         log,
         filter: filter.clone(),
         reader: Reader::since(day),
@@ -59,13 +60,13 @@ pub(super) async fn start(
     }))
 }
 
-/// What lies newest in the log, whatever its tag: all that comes later is new. The time is asked for again at the end, when
-/// none of them can be later; those that are stand beside.
-async fn newest(phone: &Android) -> Result<(Known, Vec<LogEntry>, Date), Error> {
-    let line = Line::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -t")
+/// The newest entries in the log, whatever their tag: all later ones are new. The time is read again afterwards, when
+/// none of them can be later; entries that are later anyway are returned separately.
+async fn newest(phone: &Android) -> Result<(DeliveredEntries, Vec<LogEntry>, Date), Error> {
+    let line = ShellCommand::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -t")
         .number(NEWEST)
         .then("; s=$?; date +%Y-%m-%dT%H:%M:%S; exit $s");
-    let mut log = Log::start(phone, line).await?;
+    let mut log = LogcatProcess::start(phone, line).await?;
     let today = log.date().await?;
     let reader = Reader::until(today);
     let (mut entries, mut now) = (Vec::new(), None);
@@ -81,16 +82,16 @@ async fn newest(phone: &Android) -> Result<(Known, Vec<LogEntry>, Date), Error> 
     }
     log.end()?;
     let now = now.unwrap_or_else(|| NEVER.into());
-    let (known, ahead) = Known::newest_of(entries, now.trim());
+    let (known, ahead) = DeliveredEntries::newest_of(entries, now.trim());
     Ok((known, ahead, today))
 }
 
-/// The time where a phone tells none: no entry is later.
+/// Used if a phone reports no time: no entry is later.
 const NEVER: &str = "9999-12-31T23:59:59";
 
 /// The phone's time, as `2024-09-01T12:13:14`.
 async fn ask_time(phone: &Android) -> Result<String, Error> {
-    let said = phone.ask(Line::new("date +%Y-%m-%dT%H:%M:%S")).await?.out;
+    let said = phone.ask(ShellCommand::new("date +%Y-%m-%dT%H:%M:%S")).await?.out;
     let time = said.lines().rev().find(|line| read_date(line).is_some());
     Ok(time.unwrap_or(NEVER).trim().to_owned())
 }
@@ -101,38 +102,38 @@ fn is_ahead(entry: &LogEntry, now: &str) -> bool {
     second > now.trim()
 }
 
-/// What of the first entries was given before.
-enum Known {
-    /// Nothing.
+/// Which of the first entries were delivered before.
+enum DeliveredEntries {
+    /// None.
     Nothing,
-    /// All up to this one; those of its time that came before it are held until it shows.
+    /// All up to this one. Entries with its timestamp are held back until it appears.
     Up { to: LogEntry, held: Vec<LogEntry> },
-    /// All before the time of these, which all have the same; and these.
+    /// All before the common timestamp of these, and these.
     These(Vec<LogEntry>),
 }
 
-impl Known {
-    /// The last of these, and all that have its time; beside it those that are later than the phone's time.
+impl DeliveredEntries {
+    /// The last of these entries and all with its timestamp; separately, those later than the phone's time.
     fn newest_of(entries: Vec<LogEntry>, now: &str) -> (Self, Vec<LogEntry>) {
         let (ahead, entries): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| is_ahead(entry, now));
         let mut these: Vec<LogEntry> = Vec::new();
         for entry in entries {
             match these.first().map(|first| first.time.as_str().cmp(&entry.time)) {
-                // Entries of several processes do not come in the order of their times.
+                // Entries of several processes are not sorted by time.
                 Some(std::cmp::Ordering::Greater) => {}
                 Some(std::cmp::Ordering::Equal) => these.push(entry),
                 _ => these = vec![entry],
             }
         }
         if let (true, Some(one)) = (these.is_empty(), ahead.first()) {
-            // Like none that is there: whatever is written from now on is new.
+            // Unlike any real entry, so everything written from now on is new.
             these.push(LogEntry { time: format!("{now}.000000"), pid: 0, ..one.clone() });
         }
         (if these.is_empty() { Self::Nothing } else { Self::These(these) }, ahead)
     }
 
-    /// The time at which new entries begin.
+    /// The time from which entries are new.
     fn time(&self) -> Option<&str> {
         match self {
             Self::Nothing => None,
@@ -141,7 +142,7 @@ impl Known {
         }
     }
 
-    /// Sorts an entry: gives those that are new, in their order.
+    /// Sorts an entry; returns the new ones, in order.
     fn sort(&mut self, entry: LogEntry) -> Vec<LogEntry> {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let Some(order) = self.time().map(|time| entry.time.as_str().cmp(time)) else {
@@ -151,7 +152,7 @@ impl Known {
             (Less, _) => return Vec::new(),
             (Equal, Self::These(these)) => {
                 return match these.iter().position(|one| *one == entry) {
-                    // Two that are alike are two.
+                    // Two equal entries are two entries.
                     Some(at) if these.len() > 1 => {
                         let _ = these.swap_remove(at);
                         Vec::new()
@@ -173,7 +174,7 @@ impl Known {
             }
             (Equal | Greater, _) => {}
         }
-        // It is no longer in the log: what has its time came later.
+        // It is no longer in the log, so entries with its timestamp came later.
         let mut new = match std::mem::replace(self, Self::Nothing) {
             Self::Up { held, .. } => held,
             Self::Nothing | Self::These(_) => Vec::new(),
@@ -183,19 +184,19 @@ impl Known {
     }
 }
 
-struct Following {
-    log: Log,
+struct LogFollower {
+    log: LogcatProcess,
     filter: LogFilter,
     reader: Reader,
-    known: Known,
-    /// Those that lay in the log when it began though they are later.
+    known: DeliveredEntries,
+    /// Entries that were in the log at the start although they are later than the phone's time.
     ahead: Vec<LogEntry>,
-    /// Entries that were read and not given yet, the next at the end.
+    /// Entries read but not yet delivered, the next one last.
     ready: Vec<LogEntry>,
 }
 
 #[async_trait]
-impl LogStream for Following {
+impl LogStream for LogFollower {
     async fn next(&mut self) -> Result<Option<LogEntry>, Error> {
         loop {
             if let Some(entry) = self.ready.pop() {
@@ -238,28 +239,28 @@ mod tests {
         }
     }
 
-    fn given(mut known: Known, entries: &[(u32, &str)]) -> String {
+    fn given(mut known: DeliveredEntries, entries: &[(u32, &str)]) -> String {
         let new = entries.iter().flat_map(|(millis, message)| known.sort(entry(*millis, message)));
         new.map(|entry| entry.message).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn what_comes_after_an_entry_is_given_once_and_whole() {
-        let after = || Known::Up { to: entry(5, "last"), held: Vec::new() };
+    fn entries_after_a_given_one_are_delivered_once() {
+        let after = || DeliveredEntries::Up { to: entry(5, "last"), held: Vec::new() };
         let check = |entries: &[(u32, &str)], expected: &str| {
             assert_eq!(given(after(), entries), expected, "{entries:?}");
         };
         check(&[(5, "last"), (5, "b"), (6, "c")], "b c");
         check(&[(4, "a"), (5, "before"), (5, "last"), (5, "b")], "b");
-        // A later entry may have an earlier time.
+        // A later entry may have an earlier timestamp.
         check(&[(5, "last"), (4, "b"), (6, "c")], "b c");
-        // It is not there any more.
+        // It is no longer in the log.
         check(&[(5, "b"), (5, "c"), (6, "d")], "b c d");
         check(&[(6, "d"), (5, "last")], "d last");
     }
 
     #[test]
-    fn an_entry_is_ahead_of_the_clock_in_a_later_second_only() {
+    fn entry_is_ahead_only_in_a_later_second() {
         let check = |now: &str| is_ahead(&entry(999, "last"), now);
         assert!(!check("2024-09-01T12:13:14"));
         assert!(!check("2024-09-01T12:13:15\r"));
@@ -269,27 +270,27 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_ahead_of_the_clock_is_not_taken_for_the_newest() {
+    fn entry_ahead_of_the_clock_is_not_the_newest() {
         let later = LogEntry { time: "2024-09-02T00:00:00.000000".into(), ..entry(0, "fast") };
         let all = vec![entry(4, "a"), later.clone(), entry(5, "b")];
-        let (known, ahead) = Known::newest_of(all, "2024-09-01T12:13:14");
+        let (known, ahead) = DeliveredEntries::newest_of(all, "2024-09-01T12:13:14");
         assert_eq!(ahead, std::slice::from_ref(&later));
         assert_eq!(given(known, &[(5, "b"), (5, "c"), (6, "d")]), "c d");
-        // None is there that is not: what comes from the clock's time on is new.
-        let (known, _) = Known::newest_of(vec![later], "2024-09-01T12:13:14");
+        // With no other entries: everything from the clock's time on is new.
+        let (known, _) = DeliveredEntries::newest_of(vec![later], "2024-09-01T12:13:14");
         assert_eq!(given(known, &[(0, "a"), (1, "b")]), "a b");
     }
 
     #[test]
-    fn what_lay_in_the_log_is_not_given_and_its_like_is() {
-        let these = || Known::These(vec![entry(5, "a"), entry(5, "b"), entry(5, "b")]);
+    fn old_entries_are_skipped_but_equal_new_ones_are_not() {
+        let these = || DeliveredEntries::These(vec![entry(5, "a"), entry(5, "b"), entry(5, "b")]);
         let check = |entries: &[(u32, &str)], expected: &str| {
             assert_eq!(given(these(), entries), expected, "{entries:?}");
         };
         check(&[(4, "x"), (5, "a"), (5, "b"), (5, "b"), (5, "b"), (6, "a")], "b a");
-        // The filter let one of them through, and then comes something new of the same time.
+        // The filter passed one of them, and then a new one with the same timestamp follows.
         check(&[(5, "a"), (5, "c"), (6, "d")], "c d");
         check(&[(6, "d"), (5, "a")], "d a");
-        assert_eq!(given(Known::Nothing, &[(1, "a"), (1, "a")]), "a a");
+        assert_eq!(given(DeliveredEntries::Nothing, &[(1, "a"), (1, "a")]), "a a");
     }
 }

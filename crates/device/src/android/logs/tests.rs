@@ -1,4 +1,4 @@
-//! Lines, years and filters, each by itself; whole recorded logs are read in `tests/logs.rs`.
+//! Unit tests of lines, years and filters; recorded logs are read in `tests/logs.rs`.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn read(line: &str) -> Option<LogEntry> {
 }
 
 #[test]
-fn a_line_becomes_an_entry_with_the_year() {
+fn line_becomes_an_entry_with_the_year() {
     let entry =
         read("09-01 12:13:14.123   328   342 I ActivityManager: Memory class: 192").unwrap();
     let expected = LogEntry {
@@ -31,7 +31,7 @@ fn a_line_becomes_an_entry_with_the_year() {
 }
 
 #[test]
-fn tags_are_read_whatever_stands_in_them() {
+fn tags_may_contain_anything() {
     let check = |rest: &str, tag: &str, message: &str| {
         let entry = read(&format!("09-01 12:13:14.123456 1 10234 W {rest}")).unwrap();
         assert_eq!((&*entry.tag, &*entry.message), (tag, message), "{rest:?}");
@@ -46,7 +46,7 @@ fn tags_are_read_whatever_stands_in_them() {
 }
 
 #[test]
-fn what_is_no_entry_is_passed_over() {
+fn other_lines_are_skipped() {
     for line in [
         "",
         "--------- beginning of main",
@@ -67,7 +67,7 @@ fn what_is_no_entry_is_passed_over() {
 }
 
 #[test]
-fn the_year_is_the_last_one_that_the_day_has_passed_in() {
+fn year_is_the_latest_that_fits_the_day() {
     let check = |reader: Reader, day: &str, year: &str| {
         let entry = reader.read(&format!("{day} 00:00:00.000 1 1 I T: x")).unwrap();
         assert_eq!(&entry.time[..4], year, "{day}");
@@ -78,14 +78,14 @@ fn the_year_is_the_last_one_that_the_day_has_passed_in() {
     {
         check(january, day, year);
     }
-    // Midnight passed after the date was told.
+    // Midnight passed after the date was read.
     let december = Reader::until(date("2024-12-31"));
     for (day, year) in [("01-01", "2025"), ("12-31", "2024"), ("12-01", "2024"), ("02-29", "2024")]
     {
         check(december, day, year);
     }
     check(Reader::until(date("2025-02-28")), "03-01", "2025");
-    // What follows may be silent for long.
+    // The log may be silent for a long time.
     let since = Reader::since(date("2024-11-20"));
     for (day, year) in [("11-20", "2024"), ("12-31", "2024"), ("01-09", "2025"), ("11-01", "2024")]
     {
@@ -97,9 +97,9 @@ fn the_year_is_the_last_one_that_the_day_has_passed_in() {
 }
 
 #[test]
-fn a_filter_becomes_arguments_of_one_word_each_and_no_option() {
+fn filter_becomes_quoted_arguments_and_no_option() {
     let check = |tag: Option<&str>, priority: Priority, expected: &str| {
-        let line = with_rules(Line::new("logcat"), &filter(tag, priority)).unwrap();
+        let line = with_rules(ShellCommand::new("logcat"), &filter(tag, priority)).unwrap();
         assert_eq!(line.as_str(), format!("logcat{expected}"), "{tag:?}");
     };
     check(None, Priority::Verbose, "");
@@ -112,15 +112,15 @@ fn a_filter_becomes_arguments_of_one_word_each_and_no_option() {
     check(Some("-c"), Priority::Info, " -- '-c:I' '*:S'");
     check(Some("ActivityManager:I  *:S"), Priority::Verbose, " -- 'ActivityManager:I' '*:S'");
     check(Some("-c x:V $(reboot)"), Priority::Verbose, " -- '-c' 'x:V' '$(reboot)'");
-    assert!(with_rules(Line::new("logcat"), &filter(Some("a\0"), Priority::Info)).is_err());
-    // The phone counts only where it need not filter.
+    assert!(with_rules(ShellCommand::new("logcat"), &filter(Some("a\0"), Priority::Info)).is_err());
+    // The phone counts only if it does not filter.
     let dump = |filter: &LogFilter| dump_command(filter, 7).unwrap().as_str().to_owned();
     assert!(dump(&filter(None, Priority::Verbose)).ends_with("threadtime -t 7"));
     assert!(dump(&filter(None, Priority::Info)).ends_with("threadtime -- '*:I'"));
 }
 
 #[test]
-fn lines_come_out_of_pieces_of_any_length_and_are_bounded() {
+fn chunks_of_any_length_become_bounded_lines() {
     let mut lines = Lines::default();
     lines.push(b"on");
     assert_eq!(lines.next(), None);

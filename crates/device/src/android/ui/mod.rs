@@ -1,78 +1,78 @@
 //! The screen's node tree, by `uiautomator dump`.
 //!
-//! The dump is streamed: no file is left on the phone, so an old one can never be taken for a new screen. Of a live
-//! phone it counts only when it is complete ([`read_dump`]); saved ones are read in [`crate::saved`]. `node` says what a
-//! node's attributes mean; how tags nest is in `markup`.
+//! The dump is streamed: no file stays on the phone, so an old one can never be mistaken for the current screen. A live
+//! phone's dump must be complete ([`read_dump`]); saved dumps are read in [`crate::saved_tree`]. `node` parses a node's
+//! attributes; `markup` handles nesting.
 //!
-//! Three shapes are known: `uiautomator dump` (`<hierarchy>` with `<node>`s), `uiautomator dump --windows`
-//! (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP, `AccessibilityNodeInfoDumper`), and
-//! the page source of the UiAutomator2 server, where an element's name is its class.
+//! Three formats are known: `uiautomator dump` (`<hierarchy>` with `<node>`s); `uiautomator dump --windows`
+//! (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP, `AccessibilityNodeInfoDumper`);
+//! and the page source of the UiAutomator2 server, where an element's name is its class.
 
 mod node;
 
-use super::Line;
+use super::ShellCommand;
 use crate::error::excerpt;
-use crate::markup::{Faults, Kind, Located, read};
-use crate::{Detail, Error, Tree};
+use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
+use crate::{Error, Tree, TreeDetail};
 pub(crate) use node::read_node;
 
-/// A dump on standard output.
-pub(super) fn dump_command(detail: Detail) -> Line {
-    Line::new(match detail {
-        Detail::Full => "uiautomator dump /dev/tty",
-        Detail::Compressed => "uiautomator dump --compressed /dev/tty",
+/// Prints a dump to standard output.
+pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
+    ShellCommand::new(match detail {
+        TreeDetail::Full => "uiautomator dump /dev/tty",
+        TreeDetail::Compressed => "uiautomator dump --compressed /dev/tty",
     })
 }
 
-/// Reads what `uiautomator dump /dev/tty` printed: words may stand before the XML (a vendor's warnings) and
-/// always stand behind it ("UI hierchary dumped to: …"). What could not be read without costing nodes (a text with an
-/// unknown reference, bounds that make no sense) goes to the log.
+/// Parses the output of `uiautomator dump /dev/tty`: there may be text before the XML (a vendor's warnings), and there
+/// always is after it ("UI hierchary dumped to: …"). Problems that cost no nodes (a text with an unknown entity,
+/// invalid bounds) are logged.
 ///
 /// # Errors
-/// [`Error::NotReady`] with the phone's words when there is no complete hierarchy: the screen does not come to
-/// rest, no window is there yet, another tool holds the accessibility service. `uiautomator` ends with status 0
-/// in all of these cases. [`Error::Unreadable`] when nodes could not be read, or are more than any screen has.
+/// [`Error::NotReady`] with the phone's message if there is no complete hierarchy: the screen does not become idle,
+/// there is no window yet, or another tool holds the accessibility service. `uiautomator` exits with status 0 in all of
+/// these cases. [`Error::Unreadable`] if nodes could not be read, or there are more than any real screen has.
 pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
     let not_ready = |said| Error::NotReady { what: "dump the screen", said };
     let text = match std::str::from_utf8(said) {
         Ok(text) => text.into(),
         Err(_) => String::from_utf8_lossy(said),
     };
-    let mut faults = Faults::of(&text);
+    let mut faults = ParseWarnings::of(&text);
     let part = match locate(&text) {
         Some((part, true)) => part,
         Some((_, false)) => {
             return Err(not_ready("the dump ends before its </hierarchy>".into()));
         }
-        None => return Err(not_ready(why_not(&text))),
+        None => return Err(not_ready(dump_error(&text))),
     };
     if let Some(at) = second_tree(&text[part.end..]) {
-        faults.note(Kind::SecondTree, part.end + at, 1);
+        faults.note(ParseWarningKind::SecondTree, part.end + at, 1);
     }
     let tree = read(&text, part, read_node, &mut faults);
     for fault in faults.take() {
-        if fault.kind.costs_nodes() {
-            let command = dump_command(Detail::Full).as_str().into();
+        if fault.kind.loses_nodes() {
+            let command = dump_command(TreeDetail::Full).as_str().into();
             return Err(Error::Unreadable { command, said: fault.to_string() });
         }
-        tracing::warn!("the dump of the screen: {fault}");
+        tracing::warn!("problem in the screen dump: {fault}");
     }
     Ok(tree)
 }
 
-/// The phone's words where there is no dump, and what usually stands behind them.
-fn why_not(text: &str) -> String {
+/// The phone's output if there is no dump, with the likely cause.
+fn dump_error(text: &str) -> String {
     let reasons = [
-        // AOSP, `DumpCommand`: it waits for a second without events, ten seconds at most.
+        // AOSP, `DumpCommand`: waits up to ten seconds for one second without events.
         ("could not get idle state", "the screen keeps moving: a video, an animation, a clock"),
-        // AOSP, `DumpCommand`; also on a phone whose screen is off.
-        ("null root node", "no window is there yet, or the screen is off"),
-        // Seen on Android 4.4: both end the program, with no words of its own.
+        // AOSP, `DumpCommand`; also with the screen off.
+        ("null root node", "there is no window yet, or the screen is off"),
+        // Seen on Android 4.4: both kill the program without a message.
         ("Killed", OTHER_TOOL),
         ("", OTHER_TOOL),
     ];
-    const OTHER_TOOL: &str = "it was ended: another tool may hold the accessibility service, or, before Android 5, \
-                              a character like an emoji is on the screen, which it cannot write";
+    const OTHER_TOOL: &str = "uiautomator was killed: another tool may be using the accessibility service, or, before Android 5, \
+                              the screen shows a character such as an emoji that it cannot write";
     let words = text.trim();
     let is = |said: &str| if said.is_empty() { words.is_empty() } else { words.contains(said) };
     match reasons.iter().find(|(said, _)| is(said)) {
@@ -81,20 +81,20 @@ fn why_not(text: &str) -> String {
     }
 }
 
-/// Where the tree lies in what was said, and whether it is there to its end. Words may stand before and behind it.
-pub(crate) fn locate(text: &str) -> Option<Located> {
+/// Range of the tree in the output, and whether it is complete. There may be other text before and after it.
+pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
     let plain = text.find("<hierarchy");
     let windows = text[..plain.unwrap_or(text.len())].find("<displays");
     let end = if windows.is_some() { "</displays>" } else { "</hierarchy>" };
     let start = windows.or(plain)?;
-    // From behind, where few words stand.
+    // Search from the end, where little text follows.
     Some(match text[start..].rfind(end) {
         Some(at) => (start..start + at + end.len(), true),
         None => (start..text.len(), false),
     })
 }
 
-/// Where another tree begins in what stands behind one.
+/// Offset of a second tree in the text after the first.
 pub(crate) fn second_tree(behind: &str) -> Option<usize> {
     behind.find("<hierarchy")
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::Rect;
     use crate::markup::{DEEPEST, MOST};
-    use crate::saved::{Reading, read_saved};
+    use crate::saved_tree::{SavedTree, read_saved};
 
     fn dump(nodes: &str) -> String {
         format!(
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dump_is_read_in_document_order() {
+    fn dump_is_parsed_in_document_order() {
         let tree = read_dump(
             dump("<node index=\"0\" class=\"a.B\" bounds=\"[0,-5][10,20]\"><node text=\"x &amp; &#10;y\" content-desc=\"d\" resource-id=\"p:id/i\" clickable=\"true\" enabled=\"false\"/></node><node package=\"q\"/>")
                 .as_bytes(),
@@ -126,7 +126,7 @@ mod tests {
             tree.nodes.iter().map(|node| (node.parent, node.index, node.depth)).collect();
         assert_eq!(places, [(None, 0, 0), (Some(0), 0, 1), (None, 1, 0)]);
         assert_eq!(tree.nodes[0].bounds, Rect { left: 0, top: -5, right: 10, bottom: 20 });
-        assert!(tree.nodes[0].flags.enabled, "a node that says nothing of it is enabled");
+        assert!(tree.nodes[0].flags.enabled, "nodes are enabled by default");
         let inner = &tree.nodes[1];
         assert_eq!((inner.text.as_str(), inner.description.as_str()), ("x & \ny", "d"));
         assert_eq!(inner.id, "p:id/i");
@@ -134,18 +134,18 @@ mod tests {
     }
 
     #[test]
-    fn words_before_and_behind_the_xml_are_passed_over() {
+    fn text_around_the_xml_is_ignored() {
         let noisy =
             format!("java.io.FileNotFoundException: theme.xml\n\tat x\n{}", dump("<node/>"));
         assert_eq!(read_dump(noisy.as_bytes()).unwrap().nodes.len(), 1);
     }
 
     #[test]
-    fn an_incomplete_dump_is_never_a_screen() {
+    fn incomplete_dump_is_rejected() {
         let whole = dump("<node text=\"a\"><node/></node>");
         let end = whole.find("</hierarchy>").unwrap() + "</hierarchy>".len();
         for kept in 0..end {
-            assert!(read_dump(&whole.as_bytes()[..kept]).is_err(), "{kept} bytes were taken");
+            assert!(read_dump(&whole.as_bytes()[..kept]).is_err(), "{kept} bytes were accepted");
         }
         for words in ["ERROR: could not get idle state.\n", "Killed\n", ""] {
             let error = read_dump(words.as_bytes()).unwrap_err();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_dump_the_phones_words_come_with_what_stands_behind_them() {
+    fn failed_dump_reports_the_phones_message_and_cause() {
         let check = |said: &str, reason: &str| {
             let error = read_dump(said.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(reason), "{said:?}: {error}");
@@ -164,7 +164,7 @@ mod tests {
         let null = "ERROR: null root node returned by UiTestAutomationBridge.\n";
         check(null, "the screen is off");
         check("Killed\r\n", "an emoji");
-        check("", "(it said nothing) (it was ended: another tool");
+        check("", "(no output) (uiautomator was killed: another tool");
         check(
             "/system/bin/sh: uiautomator: not found",
             "dump the screen: /system/bin/sh: uiautomator: not found",
@@ -172,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn the_windows_of_the_first_display_are_read_with_their_layers() {
-        // As AOSP's `AccessibilityNodeInfoDumper` writes `uiautomator dump --windows`: a window's children stand before
-        // its own hierarchy.
+    fn windows_of_the_first_display_keep_their_layers() {
+        // In the format of `uiautomator dump --windows` (AOSP's `AccessibilityNodeInfoDumper`): a window's child
+        // windows come before its own hierarchy.
         let window = |layer: u32, inner: &str, text: &str| {
             format!(
                 "<window index=\"0\" bounds=\"[0,0][9,9]\" layer=\"{layer}\">{inner}\
@@ -188,13 +188,13 @@ mod tests {
             window(0, "", "app"),
             window(1, "", "elsewhere"),
         );
-        let Reading { tree, faults } = read_saved(file.as_bytes()).unwrap();
+        let SavedTree { tree, faults } = read_saved(file.as_bytes()).unwrap();
         let told: Vec<_> = tree.nodes.iter().map(|node| (&*node.text, node.order)).collect();
         assert_eq!(told, [("child", 5), ("dialog", 4), ("app", 1)]);
         assert_eq!(tree.rotation, 1);
         assert_eq!(
             faults.iter().map(|fault| (fault.kind, fault.count)).collect::<Vec<_>>(),
-            [(Kind::OtherDisplay, 1)]
+            [(ParseWarningKind::OtherDisplay, 1)]
         );
         assert_eq!(read_dump(file.as_bytes()).unwrap(), tree);
         let cut = &file.as_bytes()[..file.len() - 20];
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_dump_that_lost_nodes_is_refused() {
+    fn live_dump_with_lost_nodes_is_rejected() {
         for nodes in
             ["<node>", "</node>", "<node text=\"a/><node text=\"b\"/>", "</hierarchy><hierarchy>"]
         {
@@ -215,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn odd_characters_do_not_cost_the_screen() {
+    fn unusual_characters_do_not_fail_the_dump() {
         let odd = dump("<node text=\"a\u{1}b &nope; \u{fffd}\"/>");
         assert_eq!(read_dump(odd.as_bytes()).unwrap().nodes[0].text, "a\u{1}b &nope; \u{fffd}");
     }
 
     #[test]
-    fn a_tree_too_deep_is_cut_there() {
+    fn too_deep_tree_is_truncated() {
         let deep = dump(&format!("{}{}<node/>", "<node>".repeat(9000), "</node>".repeat(9000)));
         let tree = read_dump(deep.as_bytes()).unwrap();
         assert_eq!(tree.nodes.len(), DEEPEST + 1);
@@ -229,15 +229,15 @@ mod tests {
     }
 
     #[test]
-    fn a_dump_larger_than_any_screen_is_refused() {
+    fn dump_with_too_many_nodes_is_rejected() {
         assert_eq!(read_dump(dump(&"<n/>".repeat(MOST)).as_bytes()).unwrap().nodes.len(), MOST);
         let error = read_dump(dump(&"<n/>".repeat(MOST + 1)).as_bytes()).unwrap_err();
-        assert!(error.to_string().contains("more nodes than any screen has"), "{error}");
+        assert!(error.to_string().contains("more nodes than any real screen has"), "{error}");
     }
 
     proptest! {
         #[test]
-        fn no_bytes_make_the_reader_panic(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn no_input_panics(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut said = b"<hierarchy rotation=\"0\"><node ".to_vec();
             said.extend(middle);
             let _ = read_saved(&said);

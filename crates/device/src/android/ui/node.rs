@@ -1,17 +1,17 @@
-//! What a node of a dump says in its attributes.
+//! Parses the attributes of a node in a dump.
 //!
-//! Twenty of them stand in each node, most of them `false`; each is passed once, by the scanner in [`crate::markup`].
+//! Each node has about twenty, most of them `false`; the scanner in [`crate::markup`] visits each one once.
 
-use crate::markup::{Kind, Tag, attributes, read_text, set};
+use crate::markup::{ParseWarningKind, Tag, attributes, read_text, set};
 use crate::{Node, Rect};
 
-/// Reads the attributes from this place of the text on into a node, and tells what could not be read. Gives how the tag
-/// ended, and the display that it names.
+/// Reads the attributes at this offset of the text into a node and reports what could not be read. Returns how the tag
+/// ended and the display it names.
 pub(crate) fn read_node<'t>(
     text: &'t str,
     from: usize,
     node: &mut Node,
-    fault: &mut dyn FnMut(Kind),
+    fault: &mut dyn FnMut(ParseWarningKind),
 ) -> (Tag, Option<&'t str>) {
     node.flags.enabled = true;
     let mut display = None;
@@ -20,7 +20,7 @@ pub(crate) fn read_node<'t>(
         let mut text = || read_text(value, fault);
         let yes = value == "true";
         let flags = &mut node.flags;
-        // The first of two counts; XML allows no second.
+        // The first of two counts; XML forbids duplicates.
         let mut first = |bit: u32| {
             let new = seen & (1 << bit) == 0;
             seen |= 1 << bit;
@@ -37,7 +37,7 @@ pub(crate) fn read_node<'t>(
                 first(5) && {
                     let bounds = read_bounds(value);
                     if bounds.is_none() {
-                        fault(Kind::Bounds);
+                        fault(ParseWarningKind::InvalidBounds);
                     }
                     set(&mut node.bounds, bounds.unwrap_or_default())
                 }
@@ -52,9 +52,9 @@ pub(crate) fn read_node<'t>(
             "long-clickable" => first(13) && set(&mut flags.long_clickable, yes),
             "password" => first(14) && set(&mut flags.password, yes),
             "selected" => first(15) && set(&mut flags.selected, yes),
-            // `AccessibilityNodeInfo.getDrawingOrder`, in dumps since Android 14: from 1, 0 where it is not known.
+            // `AccessibilityNodeInfo.getDrawingOrder`, in dumps since Android 14: starts at 1; 0 means unknown.
             "drawing-order" => first(16) && set(&mut node.order, value.parse().unwrap_or(0)),
-            // `isVisibleToUser`, under the names of the UiAutomator2 server and of some vendors.
+            // `isVisibleToUser`, under the names used by the UiAutomator2 server and by some vendors.
             "displayed" | "visible-to-user" => {
                 first(17) && set(&mut node.displayed, Some(value != "false"))
             }
@@ -62,14 +62,14 @@ pub(crate) fn read_node<'t>(
             _ => true,
         };
         if !new {
-            fault(Kind::Twice);
+            fault(ParseWarningKind::DuplicateAttribute);
         }
     });
     tag.note_broken(fault);
     (tag, display)
 }
 
-/// Reads `[left,top][right,bottom]`; the numbers may be negative.
+/// Parses `[left,top][right,bottom]`; the numbers may be negative.
 fn read_bounds(text: &str) -> Option<Rect> {
     let mut rest = text;
     let mut number = |before: &str, after: char| {
@@ -90,46 +90,50 @@ fn read_bounds(text: &str) -> Option<Rect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::markup::End;
+    use crate::markup::TagEnd;
 
-    fn read(raw: &str) -> (Node, Vec<Kind>) {
+    fn read(raw: &str) -> (Node, Vec<ParseWarningKind>) {
         let (mut node, mut faults) = (Node::default(), Vec::new());
         let tag = format!("{raw}/>");
         let (tag, _) = read_node(&tag, 0, &mut node, &mut |kind| faults.push(kind));
-        assert_eq!((tag.next, tag.end), (raw.len() + 2, End::Closed), "{raw}");
+        assert_eq!((tag.next, tag.end), (raw.len() + 2, TagEnd::Closed), "{raw}");
         (node, faults)
     }
 
     #[test]
-    fn a_broken_attribute_costs_itself_alone() {
-        let check = |raw: &str, text: &str, faults: &[Kind]| {
+    fn broken_attribute_costs_only_itself() {
+        let check = |raw: &str, text: &str, faults: &[ParseWarningKind]| {
             let (node, found) = read(&format!("{raw} class=\"a.B\""));
             assert_eq!((node.text.as_str(), found.as_slice()), (text, faults), "{raw}");
             assert_eq!(node.class, "a.B", "{raw}");
         };
         check("text=\"a\"", "a", &[]);
         check("\r\n\ttext = 'a \"b\"'", "a \"b\"", &[]);
-        check("text=\"say \"hi\" now\"", "say ", &[Kind::Attribute; 2]);
-        check("text=bare index=\"0\"", "", &[Kind::Attribute]);
-        check("text", "", &[Kind::Attribute]);
-        check("=\"x\" text=\"a\"", "a", &[Kind::Attribute]);
-        check("text=\"a\" text=\"b\"", "a", &[Kind::Twice]);
-        check("text=\"a &nope; b\"", "a &nope; b", &[Kind::Entity]);
-        check("text=\"a\u{1}b\"", "a\u{1}b", &[Kind::Character]);
+        check("text=\"say \"hi\" now\"", "say ", &[ParseWarningKind::InvalidAttribute; 2]);
+        check("text=bare index=\"0\"", "", &[ParseWarningKind::InvalidAttribute]);
+        check("text", "", &[ParseWarningKind::InvalidAttribute]);
+        check("=\"x\" text=\"a\"", "a", &[ParseWarningKind::InvalidAttribute]);
+        check("text=\"a\" text=\"b\"", "a", &[ParseWarningKind::DuplicateAttribute]);
+        check("text=\"a &nope; b\"", "a &nope; b", &[ParseWarningKind::UnknownEntity]);
+        check("text=\"a\u{1}b\"", "a\u{1}b", &[ParseWarningKind::InvalidCharacter]);
     }
 
     #[test]
-    fn bounds_that_make_no_sense_are_none() {
+    fn invalid_bounds_are_none() {
         let rect = |left, top, right, bottom| Some(Rect { left, top, right, bottom });
         assert_eq!(read_bounds("[0,-5][10,20]"), rect(0, -5, 10, 20));
         for odd in ["", "[0,0]", "[0,0][1,1]x", "[a,0][1,1]", "[0,0][99999999999,1]", "0,0,1,1"] {
             assert_eq!(read_bounds(odd), None, "{odd}");
-            assert_eq!(read(&format!("bounds=\"{odd}\"")).1, [Kind::Bounds], "{odd}");
+            assert_eq!(
+                read(&format!("bounds=\"{odd}\"")).1,
+                [ParseWarningKind::InvalidBounds],
+                "{odd}"
+            );
         }
     }
 
     #[test]
-    fn what_android_says_of_order_and_visibility_is_kept() {
+    fn drawing_order_and_visibility_are_kept() {
         let (node, _) = read("drawing-order=\"3\" displayed=\"false\"");
         assert!(node.order == 3 && node.displayed == Some(false) && node.flags.enabled);
         let (node, _) = read("drawing-order=\"-1\" visible-to-user=\"true\" enabled=\"false\"");

@@ -1,105 +1,107 @@
-//! `thumbwire app-tools call`: one capability of an app, by hand.
+//! `thumbwire app-tools call`: calls one capability of an app.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use thumbwire_device::AppId;
 
-use super::super::{Ended, print, terminal};
-use super::whom::Whom;
-use super::{listing, telling};
-use crate::action::{Action, Answered, AppCall, Call, Heard, Outcome, Perform as _, Phase};
+use super::super::{CliError, print, terminal_prompt};
+use super::flags::AppToolsFlags;
+use super::{list, render};
 use crate::config::Config;
+use thumbwire_core::action::{
+    Action, AppToolCall, AppToolPhase, AppToolReply, AppToolResult, Call, Outcome, Perform as _,
+};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The app; naming it allows this one call
+    /// Package of the app; naming it allows this one call
     #[arg(value_name = "PACKAGE")]
     package: String,
-    /// What it is to do; `thumbwire app-tools describe PACKAGE` tells what there is
+    /// Capability to call; see `thumbwire app-tools describe PACKAGE`
     #[arg(value_name = "CAPABILITY")]
     capability: String,
-    /// Its arguments, a JSON object
+    /// Arguments, as a JSON object
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     #[command(flatten)]
-    whom: Whom,
-    /// The full class name of the service, where the app has several with the same capability
+    whom: AppToolsFlags,
+    /// Full class name of the service, if several services of the app have the capability
     #[arg(long, value_name = "CLASS")]
     service: Option<String>,
-    /// Send it and wait for no answer: all that can be done without our helper on the phone
+    /// Don't wait for an answer; works without Thumbwire's helper on the phone
     #[arg(long)]
     send_only: bool,
-    /// How long the app may take
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=600))]
+    /// Timeout of the app's answer, in seconds
+    #[arg(long = "timeout", alias = "time", value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=600))]
     time: u64,
     /// Print the whole answer as JSON
     #[arg(long)]
     json: bool,
-    /// Tell how long each part took, on standard error
+    /// Print how long each phase took, to standard error
     #[arg(long)]
     timings: bool,
 }
 
-/// What looking for the app's tools, and asking a person, may take beside the call itself.
+/// Extra time for finding the app's tools and asking the user.
 const BESIDE: Duration = Duration::from_secs(30);
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let given: Map<String, Value> =
         serde_json::from_str(&arguments.arguments).map_err(|error| {
-            Ended::usage(format!(
-                "the arguments must be one JSON object such as '{{\"date\": \"2026-05-04\"}}': {error}"
+            CliError::usage(format!(
+                "invalid arguments: expected one JSON object such as '{{\"date\": \"2026-05-04\"}}': {error}"
             ))
         })?;
     let patience = Duration::from_secs(arguments.time);
     let session = arguments.whom.session(config, Some(&arguments.package), Some(patience))?;
     let limit = BESIDE + patience;
-    let call = Call { ask: terminal::person(None), ..Call::within(limit) };
-    let action = Action::CallAppTool(AppCall {
+    let call = Call { ask: terminal_prompt::person(None), ..Call::within(limit) };
+    let action = Action::CallAppTool(AppToolCall {
         app: AppId(arguments.package),
         service: arguments.service,
         tool: arguments.capability,
         arguments: given,
         send_only: arguments.send_only,
     });
-    // The call finds the app's tools by itself; asked before, it can be told apart how long that takes.
+    // The call itself would find the app's tools; listing them first measures that part separately.
     let found = match arguments.timings {
-        true => listing::ask(&session).await.map(|catalog| catalog.phases.clone()),
+        true => list::ask(&session).await.map(|catalog| catalog.phases.clone()),
         false => Ok(Vec::new()),
     };
     let outcome = session.perform(&call, action).await;
     session.end().await;
     let mut phases = found?;
     let answered = match outcome? {
-        Outcome::Answered(answered) => answered,
-        _ => return Err(Ended::failed("the call was answered by something else")),
+        Outcome::AppToolResult(answered) => answered,
+        _ => return Err(CliError::failed("unexpected outcome of the call")),
     };
     phases.extend(answered.phases.iter().copied());
     let code = match arguments.json {
         true => as_json(&answered, &phases)?,
-        false => tell(&answered)?,
+        false => print_result(&answered)?,
     };
     if arguments.timings {
-        eprint!("{}", telling::phases(&phases));
+        eprint!("{}", render::phases(&phases));
     }
     Ok(code)
 }
 
-/// Prints what was heard: the app's values to standard output, everything else beside it.
-fn tell(answered: &Answered) -> Result<u8, Ended> {
+/// Prints the reply: the app's output to standard output, everything else to standard error.
+fn print_result(answered: &AppToolResult) -> Result<u8, CliError> {
     match &answered.heard {
-        Heard::Sent => {
-            eprintln!("Sent. No answer can come: see on the screen what became of it.");
+        AppToolReply::Sent => {
+            eprintln!("Sent without waiting for an answer. Check the screen for the result.");
             Ok(0)
         }
-        Heard::Answer { success, message, output, warnings } => {
+        AppToolReply::Answer { success, message, output, warnings } => {
             for warning in warnings {
-                eprintln!("warning: {}", telling::harmless(warning));
+                eprintln!("warning: {}", render::sanitize(warning));
             }
             if !message.is_empty() {
-                eprintln!("{}", telling::harmless(message));
+                eprintln!("{}", render::sanitize(message));
             } else if !success {
-                eprintln!("The app says that it failed, and not why.");
+                eprintln!("The app reported a failure without a reason.");
             }
             if *success || !output.is_empty() {
                 print(&format!("{:#}\n", Value::Object(output.clone())))?;
@@ -109,10 +111,10 @@ fn tell(answered: &Answered) -> Result<u8, Ended> {
     }
 }
 
-fn as_json(answered: &Answered, phases: &[(Phase, Duration)]) -> Result<u8, Ended> {
+fn as_json(answered: &AppToolResult, phases: &[(AppToolPhase, Duration)]) -> Result<u8, CliError> {
     let (mut told, code) = match &answered.heard {
-        Heard::Sent => (json!({ "status": "sent" }), 0),
-        Heard::Answer { success, message, output, warnings } => {
+        AppToolReply::Sent => (json!({ "status": "sent" }), 0),
+        AppToolReply::Answer { success, message, output, warnings } => {
             let status = if *success { "success" } else { "failure" };
             let told = json!({
                 "status": status, "message": message, "output": output, "warnings": warnings,

@@ -1,8 +1,8 @@
-//! `thumbwire app-tools conformance`: an installed app, held against each MUST of the protocol.
+//! `thumbwire app-tools conformance`: checks an installed app against every MUST of the protocol.
 //!
-//! What is asked and how answers are judged is `thumbwire_mobile_mcp::conformance`'s; here it is sent to a phone, past the bridge, which
-//! would mend half of what is to be seen. Naming the app allows the requests that no tool may carry out; those that make it act are
-//! named one by one.
+//! `thumbwire_mobile_mcp::conformance` plans the requests and judges the answers; this module sends them to a phone. It bypasses the bridge,
+//! which would repair many of the violations. Naming the app allows only requests that a tool must reject; capabilities that may act
+//! are named one by one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,56 +11,58 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use thumbwire_apk::Source;
-use thumbwire_device::{AppId, Component, Delivery, Device, Error, Letter, Undelivered};
-use thumbwire_mobile_mcp::conformance::probes::{self, Care, Judged, Plan};
-use thumbwire_mobile_mcp::conformance::{MUSTS, Must, Verdict, Whose, files};
-use thumbwire_mobile_mcp::{Descriptor, Extras, Keys};
-use thumbwire_virtual_phone::{Setup, VirtualPhone};
+use thumbwire_device::{
+    AppId, Component, Device, Error, ServiceReply, ServiceRequest, StartServiceError,
+};
+use thumbwire_mobile_mcp::conformance::probes::{self, Plan, ProbeOptions, ProbeResult};
+use thumbwire_mobile_mcp::conformance::{MUSTS, Party, Requirement, Verdict, files};
+use thumbwire_mobile_mcp::{Descriptor, ExtraKeys, Extras};
 
-use super::super::live::{Ink, Tone};
-use super::super::{self as cli, Ended, print};
+use super::super::style::{LineStyle, Style};
+use super::super::{self as cli, CliError, print};
 use super::lint::package;
-use super::telling::{self, harmless};
-use crate::action::{Cause, Failure};
+use super::render::{self, sanitize};
 use crate::config::Config;
-use crate::session::VIRTUAL;
+use thumbwire_core::action::{Cause, Failure};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The app
+    /// Package of the app
     #[arg(value_name = "PACKAGE")]
     package: String,
-    /// The phone: an adb serial, HOST:PORT of an adbd, or `virtual` for the built-in one [default: the only one attached]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
-    /// A capability that may be called, with arguments that do no harm: `add_note={"text":"test"}`; it is called several times. May be
-    /// given several times
+    /// Capability that may be called several times, with harmless arguments, such as `add_note={"text":"test"}` (repeatable)
     #[arg(long, value_name = "CAPABILITY=JSON")]
     call: Vec<String>,
-    /// How long the tool may take for one answer
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=120))]
+    /// Timeout of each answer, in seconds
+    #[arg(long = "timeout", alias = "time", value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=120))]
     time: u64,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let care = care(&arguments.call)?;
     let device = device(arguments.device, config).await?;
     let app = AppId(arguments.package);
-    let failed = |error: Error| Ended::from(Failure::of_device(&device.identity().id, &error));
-    let package = device.package(&app).await.map_err(failed)?;
+    let failed = |error: Error| CliError::from(Failure::of_device(&device.identity().id, &error));
+    let package = async { device.packages()?.package_info(&app).await };
+    let package = package.await.map_err(failed)?;
     let Some(base) = package.files.first() else {
-        return Err(Ended::failed(format!("the phone does not tell where the files of {app} are")));
+        return Err(CliError::failed(format!(
+            "the phone does not report where {app} is installed"
+        )));
     };
-    let source = OnPhone { device: Arc::clone(&device), path: base.clone() };
+    let source = PackageFile { device: Arc::clone(&device), path: base.clone() };
     let told = package::read(source).await;
-    let told = told.map_err(|why| Ended::failed(format!("{app} cannot be read: {why}")))?;
+    let told = told.map_err(|why| CliError::failed(format!("cannot read {app}: {why}")))?;
     let findings: Vec<_> = told.found.into_iter().map(|found| found.finding).collect();
-    let mut judged: Vec<Judged> = files::judge(&findings)
+    let mut judged: Vec<ProbeResult> = files::judge(&findings)
         .into_iter()
-        .map(|(must, verdict)| Judged { must, what: String::new(), verdict })
+        .map(|(must, verdict)| ProbeResult { must, what: String::new(), verdict })
         .collect();
     judged.extend(match told.tools.into_iter().next() {
         Some((class, descriptor)) => {
@@ -69,52 +71,57 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
             let to = Component { app: app.clone(), class };
             ask(&*device, to, &descriptor, &care, limit).await?
         }
-        None => untried("there is no service with a descriptor to ask"),
+        None => untried("the app has no service with a descriptor"),
     });
     let rows = rows(judged);
     match arguments.json {
         true => print(&format!("{:#}\n", Value::from_iter(rows.iter().map(Row::json))))?,
-        false => print(&table(&app, &rows, telling::ink(config.colours)))?,
+        false => print(&table(&app, &rows, render::ink(config.colours)))?,
     }
-    let is_kept = |row: &Row| matches!(row.verdict, Verdict::Kept | Verdict::Untried(_));
+    let is_kept = |row: &Row| matches!(row.verdict, Verdict::Met | Verdict::NotTested(_));
     Ok(u8::from(!rows.iter().all(is_kept)))
 }
 
-/// What may be called.
-fn care(calls: &[String]) -> Result<Care, Ended> {
-    let mut care = Care::default();
+/// The capabilities that may be called, from `--call`.
+fn care(calls: &[String]) -> Result<ProbeOptions, CliError> {
+    let mut care = ProbeOptions::default();
     for call in calls {
         let (id, arguments) = call.split_once('=').unwrap_or((call, "{}"));
         let arguments = serde_json::from_str(arguments).map_err(|error| {
-            Ended::usage(format!("--call {id}: the arguments must be one JSON object: {error}"))
+            CliError::usage(format!("--call {id}: expected one JSON object: {error}"))
         })?;
         care.calls.insert(id.to_owned(), arguments);
     }
     Ok(care)
 }
 
-/// That what may be called is there, with such arguments: a name that is mistyped would leave its MUSTs untried without a word.
+/// Checks that the capabilities of `--call` exist and accept their arguments. A typo would otherwise silently leave checks untested.
 ///
 /// # Errors
-/// Wrong usage, with what there is.
-fn fits(care: &Care, descriptor: &Descriptor) -> Result<(), Ended> {
+/// Wrong usage; the message lists the capabilities.
+fn fits(care: &ProbeOptions, descriptor: &Descriptor) -> Result<(), CliError> {
     for (id, arguments) in &care.calls {
         let Some(one) = descriptor.capabilities.iter().find(|one| one.id == *id) else {
             let ids: Vec<_> =
-                descriptor.capabilities.iter().take(20).map(|one| harmless(&one.id)).collect();
+                descriptor.capabilities.iter().take(20).map(|one| sanitize(&one.id)).collect();
             let there = ids.join(", ");
-            return Err(Ended::usage(format!("--call {id}: the app offers {there}")));
+            return Err(CliError::usage(format!(
+                "--call {id}: no such capability; the app offers {there}"
+            )));
         };
-        if let Some(refusal) = one.refusal(arguments) {
-            return Err(Ended::usage(format!("--call {id}: {}", harmless(&refusal.to_string()))));
+        if let Some(refusal) = one.argument_error(arguments) {
+            return Err(CliError::usage(format!(
+                "--call {id}: {}",
+                sanitize(&refusal.to_string())
+            )));
         }
     }
     Ok(())
 }
 
-/// The phone, connected.
-async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, Ended> {
-    let mut phones = cli::phones(config);
+/// Connects to the phone.
+async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, CliError> {
+    let phones = cli::phones(config, None);
     let id = match id {
         Some(id) => id,
         None => {
@@ -125,23 +132,20 @@ async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, 
             }
         }
     };
-    if id == VIRTUAL {
-        phones = phones.with_virtual(VirtualPhone::new(Setup::default()));
-    }
     Ok(phones.open(&id).await?)
 }
 
-/// Asks the tool all that is to be asked.
+/// Sends all planned requests to the tool.
 async fn ask(
     device: &dyn Device,
     to: Component,
     descriptor: &Descriptor,
-    care: &Care,
+    care: &ProbeOptions,
     limit: Duration,
-) -> Result<Vec<Judged>, Ended> {
+) -> Result<Vec<ProbeResult>, CliError> {
     let mut last = 0;
-    let begun = crate::random::hex::<9>().map_err(Ended::failed)?;
-    // Of the form of a UUID, version 4 (RFC 9562, 5.4), and each another one.
+    let begun = thumbwire_core::random::hex::<9>().map_err(CliError::failed)?;
+    // Unique ids in the form of UUID version 4 (RFC 9562, 5.4).
     let mut next_id = || {
         last += 1;
         format!(
@@ -154,22 +158,23 @@ async fn ask(
     };
     let plan: Plan = probes::plan(descriptor, care, &mut next_id);
     let mut run = probes::Run::new(plan);
-    let keys = Keys::default();
+    let keys = ExtraKeys::default();
     while let Some(probe) = run.next() {
-        let letter = Letter {
+        let letter = ServiceRequest {
             to: to.clone(),
             extras: probe.extras.clone().into_iter().collect(),
             callbacks: keys.callback.clone(),
-            wanted: keys.response.iter().chain(&keys.id).cloned().collect(),
+            result_extras: keys.response.iter().chain(&keys.id).cloned().collect(),
         };
-        let answer: Option<Extras> = match device.courier(&letter, limit).await {
-            Ok(Delivery::Answered(answer)) => Some(answer.extras.into_iter().collect()),
-            Ok(Delivery::Silent) => None,
-            Ok(Delivery::Not(why)) => {
+        let calling = async { device.app_services()?.call_service(&letter, limit).await };
+        let answer: Option<Extras> = match calling.await {
+            Ok(ServiceReply::Answered(answer)) => Some(answer.extras.into_iter().collect()),
+            Ok(ServiceReply::NoReply) => None,
+            Ok(ServiceReply::NotStarted(why)) => {
                 return Ok(untried(&undelivered(&why)));
             }
             Err(Error::Unsupported { .. }) => {
-                return Ok(untried("needs Thumbwire's helper on the phone, to hear answers"));
+                return Ok(untried("needs Thumbwire's helper on the phone to receive answers"));
             }
             Err(error) => return Err(Failure::of_device(&device.identity().id, &error).into()),
         };
@@ -178,46 +183,52 @@ async fn ask(
     Ok(run.finish())
 }
 
-/// Why a service was not started, and what helps.
-fn undelivered(why: &Undelivered) -> String {
+/// Why a service was not started, and what to do.
+fn undelivered(why: &StartServiceError) -> String {
     match why {
-        Undelivered::NotFound => "the phone knows no such service".into(),
-        Undelivered::Refused(said) => format!("the phone does not start the service: {said}"),
-        Undelivered::Background(_) => "the app is in the background; launch it first".into(),
-        Undelivered::TooLarge { most } => format!("a request is larger than {most} UTF-16 units"),
+        StartServiceError::NotFound => "the phone has no such service".into(),
+        StartServiceError::Refused(said) => {
+            format!("the phone refused to start the service: {said}")
+        }
+        StartServiceError::BackgroundRestricted(_) => {
+            "the app is in the background; launch it first".into()
+        }
+        StartServiceError::TooLarge { most } => {
+            format!("a request is longer than {most} UTF-16 code units")
+        }
     }
 }
 
-/// That nothing of a running tool was tried.
-fn untried(why: &str) -> Vec<Judged> {
-    let musts = MUSTS.iter().filter(|must| must.whose == Whose::Tool);
-    let judged = musts.map(|must| Judged {
+/// Marks all checks of a running tool as untested.
+fn untried(why: &str) -> Vec<ProbeResult> {
+    let musts = MUSTS.iter().filter(|must| must.party == Party::Tool);
+    let judged = musts.map(|must| ProbeResult {
         must: *must,
         what: String::new(),
-        verdict: Verdict::Untried(why.to_owned()),
+        verdict: Verdict::NotTested(why.to_owned()),
     });
     judged.collect()
 }
 
-/// What came of a MUST, of all that was tried for it.
+/// The verdict on a MUST, over all its probes.
 #[derive(Debug, PartialEq)]
 struct Row {
-    must: Must,
-    /// What was done when it was broken.
+    must: Requirement,
+    /// The probe that failed.
     what: String,
     verdict: Verdict,
 }
 
-/// A row a MUST, in the order in which they were tried. The worst that was seen counts.
-fn rows(judged: Vec<Judged>) -> Vec<Row> {
+/// One row per MUST, in probe order, with its worst verdict.
+fn rows(judged: Vec<ProbeResult>) -> Vec<Row> {
     let badness = |verdict: &Verdict| match verdict {
-        Verdict::Broken(_) => 3,
-        Verdict::Silent => 2,
-        Verdict::Kept => 1,
-        Verdict::Untried(_) => 0,
+        Verdict::Violated(_) => 3,
+        Verdict::NoReply => 2,
+        Verdict::Met => 1,
+        Verdict::NotTested(_) => 0,
     };
     let mut rows: Vec<Row> = Vec::new();
-    for Judged { must, what, verdict } in judged {
+    for ProbeResult { must, what, verdict } in judged {
         match rows.iter_mut().find(|row| row.must.name == must.name) {
             None => rows.push(Row { must, what, verdict }),
             Some(row) if badness(&verdict) > badness(&row.verdict) => {
@@ -232,13 +243,13 @@ fn rows(judged: Vec<Judged>) -> Vec<Row> {
 impl Row {
     fn json(&self) -> Value {
         let why = match &self.verdict {
-            Verdict::Broken(why) | Verdict::Untried(why) => Some(why),
-            Verdict::Kept | Verdict::Silent => None,
+            Verdict::Violated(why) | Verdict::NotTested(why) => Some(why),
+            Verdict::Met | Verdict::NoReply => None,
         };
         json!({
             "must": self.must.name,
             "section": Some(self.must.section).filter(|it| !it.is_empty()),
-            "whose": self.must.whose.name(),
+            "whose": self.must.party.name(),
             "demands": self.must.demands,
             "verdict": self.verdict.name(),
             "what": Some(&self.what).filter(|it| !it.is_empty()),
@@ -247,41 +258,38 @@ impl Row {
     }
 }
 
-fn table(app: &AppId, rows: &[Row], ink: Ink) -> String {
+fn table(app: &AppId, rows: &[Row], ink: LineStyle) -> String {
     let width = rows.iter().map(|row| row.must.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     let mut whose = None;
     for row in rows {
-        if whose != Some(row.must.whose) {
+        if whose != Some(row.must.party) {
             let gap = if whose.is_some() { "\n" } else { "" };
-            let of = match row.must.whose {
-                Whose::Files => "in its files",
-                Whose::Tool => "while it runs",
-                Whose::Agent => "as an agent",
+            let of = match row.must.party {
+                Party::Files => "files",
+                Party::Tool => "running tool",
+                Party::Agent => "agent",
             };
-            text.push_str(&format!("{gap}{} {of}\n", ink.painted(Tone::Bold, &harmless(&app.0))));
-            whose = Some(row.must.whose);
+            text.push_str(&format!("{gap}{}: {of}\n", ink.painted(Style::Bold, &sanitize(&app.0))));
+            whose = Some(row.must.party);
         }
         let (mark, tone, words) = match &row.verdict {
-            Verdict::Kept => ("✓", Tone::Good, (Tone::Dim, row.must.demands.to_owned())),
-            Verdict::Broken(why) => {
+            Verdict::Met => ("✓", Style::Good, (Style::Dim, row.must.demands.to_owned())),
+            Verdict::Violated(why) => {
                 let what =
                     if row.what.is_empty() { String::new() } else { format!("{}: ", row.what) };
-                ("✗", Tone::Bad, (Tone::Plain, harmless(&format!("{what}{why}"))))
+                ("✗", Style::Bad, (Style::Plain, sanitize(&format!("{what}{why}"))))
             }
-            Verdict::Silent => {
-                let what = if row.what.is_empty() { "asked" } else { &row.what };
+            Verdict::NoReply => {
+                let what = if row.what.is_empty() { "request" } else { &row.what };
                 (
                     "✗",
-                    Tone::Bad,
-                    (
-                        Tone::Plain,
-                        harmless(&format!("{what}: there was no answer that can be read")),
-                    ),
+                    Style::Bad,
+                    (Style::Plain, sanitize(&format!("{what}: no readable response"))),
                 )
             }
-            Verdict::Untried(why) => {
-                ("–", Tone::Heed, (Tone::Plain, format!("not tried: {}", harmless(why))))
+            Verdict::NotTested(why) => {
+                ("–", Style::Warning, (Style::Plain, format!("not tested: {}", sanitize(why))))
             }
         };
         let head = format!("  {mark} {:width$}  {:5}  ", row.must.name, row.must.section);
@@ -293,7 +301,7 @@ fn table(app: &AppId, rows: &[Row], ink: Ink) -> String {
     let count =
         |wanted: &[&str]| rows.iter().filter(|row| wanted.contains(&row.verdict.name())).count();
     text.push_str(&format!(
-        "\n{} kept, {} broken, {} not tried\n",
+        "\n{} passed, {} failed, {} not tested\n",
         count(&["kept"]),
         count(&["broken", "silent"]),
         count(&["untried"])
@@ -301,20 +309,23 @@ fn table(app: &AppId, rows: &[Row], ink: Ink) -> String {
     text
 }
 
-/// A package where it lies on the phone.
-struct OnPhone {
+/// An APK on the phone.
+struct PackageFile {
     device: Arc<dyn Device>,
     path: String,
 }
 
 #[async_trait]
-impl Source for OnPhone {
+impl Source for PackageFile {
     async fn length(&self) -> Result<u64, String> {
-        self.device.file_length(&self.path).await.map_err(|error| error.to_string())
+        let asking = async { self.device.device_files()?.file_length(&self.path).await };
+        asking.await.map_err(|error| error.to_string())
     }
 
     async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
-        self.device.read_file(&self.path, from, length).await.map_err(|error| error.to_string())
+        let reading =
+            async { self.device.device_files()?.read_file(&self.path, from, length).await };
+        reading.await.map_err(|error| error.to_string())
     }
 }
 
@@ -323,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_the_app_does_not_offer_or_would_refuse_is_wrong_usage() {
+    fn invalid_call_flag_is_a_usage_error() {
         let written = r#"<mobile-mcp-capabilities version="1.0">
             <capability id="add_note" description="Adds a note" version="1">
                 <input><param name="text" type="string" required="true" description="It" /></input>

@@ -1,21 +1,20 @@
-//! `thumbwire app-tools`: what apps offer to programs, for whoever makes such apps and whoever uses them.
+//! `thumbwire app-tools`: the tools that apps offer, for developers and users of such apps.
 //!
-//! [`lint`] and [`new`] work on files; [`listing`] and [`call`] are asked of a phone, by the same actions as any caller's;
-//! [`conformance`] asks a tool what no caller would, by the device itself. Which apps may be
-//! called is [`whom`]'s. docs/app-tools.md tells all of them.
+//! [`lint`] and [`new`] work on files; [`list`] and [`call`] use a phone through the same actions as any caller; [`conformance`]
+//! talks to the device directly, to send requests that no caller would. [`flags`] has the flags that allow apps. See docs/app-tools.md.
 
 mod call;
 mod conformance;
+mod flags;
 mod lint;
-mod listing;
+mod list;
 mod new;
-mod telling;
-mod whom;
+mod render;
 
-pub(super) use telling::millis;
-pub(super) use whom::Allow;
+pub(super) use flags::AllowFlags;
+pub(super) use render::millis;
 
-use super::Ended;
+use super::CliError;
 use crate::config::Config;
 
 #[derive(clap::Args)]
@@ -26,36 +25,36 @@ pub(super) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Hold an APK or a descriptor (mcp_capabilities.xml) against the rules of the Mobile-MCP Intent protocol.
+    /// Check APKs and descriptors (mcp_capabilities.xml) against the Mobile-MCP Intent protocol.
     ///
-    /// Each finding is a line `FILE:LINE:COLUMN: RULE: what is wrong, and what would be right`. Exit codes: 0 nothing is fatal, 1 something
-    /// is, 2 a file cannot be read.
+    /// Each finding is a line `FILE:LINE:COLUMN: RULE: problem, and how to fix it`. Exit codes: 0 no fatal finding, 1 at least one,
+    /// 2 a file cannot be read.
     Lint(lint::Arguments),
-    /// Make the files of a tool app from a short TOML: descriptor, manifest's piece, Kotlin service.
+    /// Generate a tool app from a TOML file: descriptor, manifest entry and Kotlin service.
     New(new::Arguments),
-    /// List the apps on a phone that offer something, and what.
-    List(listing::List),
-    /// Tell all that one app says of what it offers.
-    Describe(listing::Describe),
-    /// Have an app do something that it offers.
+    /// List the tools that apps on a phone offer.
+    List(list::ListArgs),
+    /// Show an app's tools in full.
+    Describe(list::DescribeArgs),
+    /// Call an app's tool.
     Call(call::Arguments),
-    /// Trust an app's tools from now on, as they are: by its signer and its words.
-    Trust(listing::Trust),
-    /// Hold an installed app against each MUST of the protocol: its files, and the tool while it runs.
+    /// Trust an app's tools as they are now, with its signer and descriptions.
+    Trust(list::TrustArgs),
+    /// Check an installed app against every MUST of the protocol: its files and the running tool.
     ///
-    /// By itself it sends only requests that no tool may carry out; `--call` names capabilities that may be called, several times, for the
-    /// rest. Exit codes: 0 no MUST was seen broken, 1 one was, or the tool does not answer.
+    /// By default, only requests that a tool must reject are sent. The other checks call capabilities, several times each; name
+    /// those that may be called with `--call`. Exit codes: 0 no violation found, 1 a violation, or the tool does not answer.
     Conformance(conformance::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Lint(arguments) => lint::run(arguments, config).await,
         Verb::New(arguments) => new::run(&arguments),
-        Verb::List(arguments) => listing::list(arguments, config).await,
-        Verb::Describe(arguments) => listing::describe(arguments, config).await,
+        Verb::List(arguments) => list::list(arguments, config).await,
+        Verb::Describe(arguments) => list::describe(arguments, config).await,
         Verb::Call(arguments) => call::run(arguments, config).await,
-        Verb::Trust(arguments) => listing::trust(arguments, config).await,
+        Verb::Trust(arguments) => list::trust(arguments, config).await,
         Verb::Conformance(arguments) => conformance::run(arguments, config).await,
     }
 }

@@ -1,11 +1,10 @@
-//! What a person sees of a run while it goes on: lines of what was done, and on a terminal one line below them of where it stands.
+//! Live progress of a run: lines about what was done and, on a terminal, a progress line below them.
 //!
-//! Begin with [`Live`]. All of it goes to standard error: standard output has the answer alone, or with `--json` the events
-//! ([`JsonLines`]). Which lines an event makes is [`telling`]'s; how they are set on a terminal, and made harmless, [`ink`]'s.
+//! Begin with [`LiveView`]. Everything goes to standard error: standard output holds only the answer, or the events with `--json`
+//! ([`JsonLines`]). [`format`] turns events into lines; [`style`](super::style) wraps, colours and sanitizes them.
 
-mod ink;
+mod format;
 mod json;
-mod telling;
 #[cfg(test)]
 mod tests;
 
@@ -15,79 +14,63 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-pub(super) use ink::{Ink, Tone, harmless};
 pub(super) use json::JsonLines;
 
-use super::terminal;
-use crate::agent::{Ended, Event, Watch};
-use telling::Telling;
+use super::style::LineStyle;
+use super::terminal_prompt::{self, PauseOutput};
+use format::RunFormatter;
+use thumbwire_agent::{AgentEvent, RunResult};
+use thumbwire_core::event::{Event, EventSink};
 
-/// How often the line below is drawn anew while nothing happens.
+/// Redraw interval of the progress line.
 const TICK: Duration = Duration::from_millis(120);
 
 /// Shows a run on standard error.
-pub(super) struct Live {
-    telling: Mutex<Telling>,
-    /// The line below; `None` where standard error is no terminal.
+pub(super) struct LiveView {
+    telling: Mutex<RunFormatter>,
+    /// The progress line; `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
-    /// Whether whoever looks is asked, and so sees each question anyway.
+    /// Whether the user is asked questions here, and so sees them anyway.
     asks: bool,
 }
 
-impl Live {
-    /// A view for whoever looks at standard error, with colours if they are wanted and it is a terminal. `limit` is the time that the run
-    /// has; `asks`, whether questions are asked there too.
+impl LiveView {
+    /// A view on standard error, with colours if wanted and if it is a terminal. `limit` is the run's time limit; `asks` says whether
+    /// the user is asked questions there too.
     pub(super) fn new(colours: bool, limit: Option<Duration>, asks: bool) -> Self {
         let there = std::io::stderr().is_terminal();
         let colours = colours && there;
-        let width = there.then(terminal::width).flatten();
+        let width = there.then(terminal_prompt::width).flatten();
         let bar = there.then(|| bar(colours, limit));
-        Self { telling: Mutex::new(Telling::new(Ink { width, colours })), bar, asks }
+        Self { telling: Mutex::new(RunFormatter::new(LineStyle { width, colours })), bar, asks }
     }
 
-    /// Tells whose goal is carried out, by what and where.
+    /// Prints the goal, and the phone, policy and folder of the run.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
         self.say(&self.with(|telling| telling.head(goal, about)));
         if let Some(bar) = &self.bar {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
-            terminal::stand_below(Some(bar.clone()));
+            terminal_prompt::stand_below(Some(bar.clone()));
         }
     }
 
-    /// Tells something between the lines.
+    /// Prints a notice between the lines.
     pub(super) fn notice(&self, words: &str) {
         self.say(&[words.to_owned()]);
     }
 
-    /// Tells how it ended, and takes the line below away.
-    pub(super) fn end(&self, ended: &Ended, story: &[String]) {
+    /// Prints the result and removes the progress line.
+    pub(super) fn end(&self, ended: &RunResult, story: &[String]) {
         self.pause();
-        terminal::stand_below(None);
+        terminal_prompt::stand_below(None);
         self.say(&self.with(|telling| telling.end(ended, story)));
     }
 
-    /// Takes the line below away: somebody else writes now.
-    pub(super) fn pause(&self) {
-        if let Some(bar) = &self.bar {
-            bar.disable_steady_tick();
-            take_away(bar);
-        }
-    }
-
-    /// Draws it again.
-    pub(super) fn go_on(&self) {
-        if let Some(bar) = &self.bar {
-            bar.reset();
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
-        }
-    }
-
-    fn with<T>(&self, ask: impl FnOnce(&mut Telling) -> T) -> T {
+    fn with<T>(&self, ask: impl FnOnce(&mut RunFormatter) -> T) -> T {
         let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         if self.bar.is_some() {
-            telling.fit(terminal::width());
+            telling.fit(terminal_prompt::width());
         }
         ask(&mut telling)
     }
@@ -98,7 +81,7 @@ impl Live {
         }
         let text = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
         let write = || {
-            // Who closed our standard error wants to hear nothing.
+            // Ignore a closed standard error.
             let _ = writeln!(std::io::stderr().lock(), "{text}");
         };
         match &self.bar {
@@ -108,8 +91,26 @@ impl Live {
     }
 }
 
-impl Watch for Live {
-    fn tell(&self, event: &Event<'_>) {
+impl PauseOutput for LiveView {
+    fn pause(&self) {
+        if let Some(bar) = &self.bar {
+            bar.disable_steady_tick();
+            take_away(bar);
+        }
+    }
+
+    fn resume(&self) {
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+        }
+    }
+}
+
+impl EventSink for LiveView {
+    fn on_event(&self, event: &Event<'_>) {
+        let Some(event) = event.payload() else { return };
         let (lines, place, standing) = self.with(|telling| {
             let lines = telling.lines(event);
             (lines, telling.place(), telling.standing())
@@ -118,54 +119,56 @@ impl Watch for Live {
             bar.set_prefix(place);
             bar.set_message(standing);
         }
-        if !(self.asks && matches!(event, Event::Asked { .. })) {
+        if !(self.asks && matches!(event, AgentEvent::UserAsked { .. })) {
             self.say(&lines);
         }
     }
 }
 
-/// Shows a run in plain lines, wherever they are written to.
-pub(super) struct Lines<W> {
-    telling: Mutex<Telling>,
+/// Writes a run as plain lines, through any writer.
+pub(super) struct PlainView<W> {
+    telling: Mutex<RunFormatter>,
     write: W,
 }
 
-impl<W: Fn(&str) + Send + Sync> Lines<W> {
-    /// Lines that are written so, each text ending with its line.
+impl<W: Fn(&str) + Send + Sync> PlainView<W> {
+    /// A view that passes each line, with its line end, to `write`.
     pub(super) fn new(write: W) -> Self {
-        let ink = Ink { width: Some(100), colours: false };
-        Self { telling: Mutex::new(Telling::new(ink)), write }
+        let ink = LineStyle { width: Some(100), colours: false };
+        Self { telling: Mutex::new(RunFormatter::new(ink)), write }
     }
 
-    /// Tells whose goal is carried out, and by what.
+    /// Writes the goal and the policy.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
         self.say(|telling| telling.head(goal, about));
     }
 
-    /// Tells how it ended.
-    pub(super) fn end(&self, ended: &Ended) {
+    /// Writes the result.
+    pub(super) fn end(&self, ended: &RunResult) {
         self.say(|telling| telling.end(ended, &[]));
     }
 
-    fn say(&self, lines: impl FnOnce(&mut Telling) -> Vec<String>) {
+    fn say(&self, lines: impl FnOnce(&mut RunFormatter) -> Vec<String>) {
         let lines = lines(&mut self.telling.lock().unwrap_or_else(PoisonError::into_inner));
         lines.iter().for_each(|line| (self.write)(&format!("{}\n", line.trim_end())));
     }
 }
 
-impl<W: Fn(&str) + Send + Sync> Watch for Lines<W> {
-    fn tell(&self, event: &Event<'_>) {
-        self.say(|telling| telling.lines(event));
+impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
+    fn on_event(&self, event: &Event<'_>) {
+        if let Some(event) = event.payload() {
+            self.say(|telling| telling.lines(event));
+        }
     }
 }
 
-/// Takes the line off the terminal. Hiding alone would leave it there, with the cursor at its end.
+/// Clears the line and hides the bar. Hiding alone would leave the line there, with the cursor at its end.
 fn take_away(bar: &ProgressBar) {
     bar.finish_and_clear();
     bar.set_draw_target(ProgressDrawTarget::hidden());
 }
 
-/// The line below: what goes on, and how much time is left, or has gone where there is no limit.
+/// The progress line: the current activity, and the remaining time, or the elapsed time if there is no limit.
 fn bar(colours: bool, limit: Option<Duration>) -> ProgressBar {
     let template = match colours {
         true => "{spinner:.cyan} {prefix:.bold} {wide_msg:.dim} {clock:.dim}",
@@ -181,7 +184,7 @@ fn bar(colours: bool, limit: Option<Duration>) -> ProgressBar {
         let seconds = time.as_secs();
         let _ = write!(out, "{}:{:02}{word}", seconds / 60, seconds % 60);
     };
-    // A template that cannot be read is found by the test below.
+    // A test covers invalid templates.
     let style = ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
         .tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ")

@@ -1,4 +1,4 @@
-//! The lines of a run, from events made up.
+//! The output of a run, from made-up events.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -6,35 +6,38 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::ink::Ink;
-use super::telling::Telling;
+use super::super::style::LineStyle;
+use super::format::RunFormatter;
 use super::{bar, json, take_away};
-use crate::agent::model::Spent;
-use crate::agent::{Decision, Doing, Ended, Event, Status, Stopped};
+use thumbwire_agent::model::Usage;
+use thumbwire_agent::{AgentEvent, AgentStatus, Decision, FunctionCall, RunResult, StopReason};
 
 fn arguments(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// Hands each event of a run to `tell`: two rounds as they go, one in which much goes wrong, and the end.
-fn run(mut tell: impl FnMut(&Event<'_>)) -> Ended {
+/// Passes the events of a run to `tell`: an ordinary step, a step in which much goes wrong, and the end.
+fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     let ms = Duration::from_millis;
-    let spent = |calls, dollars| Spent {
+    let spent = |calls, dollars| Usage {
         calls,
         input_tokens: 1200 * u64::from(calls),
         output_tokens: 80,
         dollars: Some(dollars),
-        ..Spent::default()
+        ..Usage::default()
     };
-    tell(&Event::Begun { request: "Search for restaurants on Maps", behind: 0 });
-    tell(&Event::Round { round: 1, most: 50 });
-    tell(&Event::Captured { path: "logs/run-1/action_step1.png", took: ms(310) });
-    tell(&Event::Apps { count: 14, took: ms(40) });
+    tell(&AgentEvent::RunStarted { request: "Search for restaurants on Maps".into(), behind: 0 });
+    tell(&AgentEvent::StepStarted { round: 1, most: 50 });
+    tell(&AgentEvent::ScreenshotTaken {
+        path: "logs/run-1/action_step1.png".into(),
+        took: ms(310),
+    });
+    tell(&AgentEvent::AppsListed { count: 14, took: ms(40) });
     let ids = ["1".to_owned(), "2".to_owned()];
-    tell(&Event::Controls { ids: &ids, path: None, took: ms(900) });
-    tell(&Event::Thinking { mind: "scripted maps" });
-    tell(&Event::Heard("{\"thought\""));
-    let doing = Doing {
+    tell(&AgentEvent::ControlsListed { ids: ids.into(), path: None, took: ms(900) });
+    tell(&AgentEvent::ModelRequested { mind: "scripted maps".into() });
+    tell(&AgentEvent::ModelText("{\"thought\"".into()));
+    let doing = FunctionCall {
         function: "launch_app".into(),
         arguments: arguments(json!({ "package_name": "com.google.android.apps.maps", "id": "1" })),
     };
@@ -44,21 +47,40 @@ fn run(mut tell: impl FnMut(&Event<'_>)) -> Ended {
         actions: vec![doing.clone()],
         ..Decision::default()
     };
-    tell(&Event::Decided { decision: &decision, spent: &spent(1, 0.0041), took: ms(2130) });
+    tell(&AgentEvent::Decided {
+        decision: decision.into(),
+        spent: spent(1, 0.0041),
+        took: ms(2130),
+    });
     let message = "Launched com.google.android.apps.maps";
-    tell(&Event::Did { doing: &doing, success: true, message, took: ms(420) });
-    let left = "49 rounds";
-    tell(&Event::State { status: Status::Continue, spent: &spent(1, 0.0041), left });
+    tell(&AgentEvent::FunctionFinished {
+        doing,
+        success: true,
+        message: message.into(),
+        took: ms(420),
+    });
+    let left = || "49 steps".to_owned();
+    tell(&AgentEvent::StepFinished {
+        status: AgentStatus::Continue,
+        spent: spent(1, 0.0041),
+        left: left(),
+    });
 
-    tell(&Event::Round { round: 2, most: 50 });
-    tell(&Event::Noticed("the app \x1b[31mcom.evil\x1b[0m came to the front instead of Maps"));
-    tell(&Event::Thinking { mind: "scripted maps" });
-    tell(&Event::AskedAgain {
-        why: "there is no function \"click\"; there are click_control, tap",
+    tell(&AgentEvent::StepStarted { round: 2, most: 50 });
+    tell(&AgentEvent::AnomalyFound(
+        "the app \x1b[31mcom.evil\x1b[0m came to the front instead of Maps".into(),
+    ));
+    tell(&AgentEvent::ModelRequested { mind: "scripted maps".into() });
+    tell(&AgentEvent::ModelRetried {
+        why: "there is no function \"click\"; there are click_control, tap".into(),
     });
     let decision = Decision { thought: "  ".into(), ..Decision::default() };
-    tell(&Event::Decided { decision: &decision, spent: &spent(2, 0.0), took: ms(90_400) });
-    let doing = Doing {
+    tell(&AgentEvent::Decided {
+        decision: decision.into(),
+        spent: spent(2, 0.0),
+        took: ms(90_400),
+    });
+    let doing = FunctionCall {
         function: "type_text".into(),
         arguments: arguments(json!({
             "text": "restaurants and all that stands at a street, as far as one can walk there in the evening",
@@ -67,47 +89,56 @@ fn run(mut tell: impl FnMut(&Event<'_>)) -> Ended {
     };
     let message =
         "Control with ID '7' not found. Please call get_app_window_controls_target_info first.";
-    tell(&Event::Did { doing: &doing, success: false, message, took: ms(3) });
-    tell(&Event::Asked { question: "Which\nstreet?" });
-    tell(&Event::State { status: Status::Continue, spent: &spent(3, 0.0041), left });
-    tell(&Event::Ended { status: Status::Fail, why: "no decision" });
-    Ended {
-        status: Status::Fail,
+    tell(&AgentEvent::FunctionFinished {
+        doing,
+        success: false,
+        message: message.into(),
+        took: ms(3),
+    });
+    tell(&AgentEvent::UserAsked { question: "Which\nstreet?".into() });
+    tell(&AgentEvent::StepFinished {
+        status: AgentStatus::Continue,
+        spent: spent(3, 0.0041),
+        left: left(),
+    });
+    tell(&AgentEvent::RunFinished { status: AgentStatus::Fail, why: "no decision".into() });
+    RunResult {
+        status: AgentStatus::Fail,
         why: "the phone stays silent\u{7}".into(),
-        stopped: Some(Stopped::Failed),
+        stopped: Some(StopReason::Failed),
         rounds: 2,
-        spent: Spent { retries: 1, ..spent(3, 1.25) },
+        spent: Usage { retries: 1, ..spent(3, 1.25) },
         took: ms(95_000),
     }
 }
 
-fn told(ink: Ink) -> String {
-    let mut telling = Telling::new(ink);
+fn told(ink: LineStyle) -> String {
+    let mut telling = RunFormatter::new(ink);
     let about = ["Pixel 8".to_owned(), "scripted maps".to_owned(), "logs/run-1".to_owned()];
     let mut lines = telling.head("Search for restaurants on Maps", &about);
     let ended = run(|event| lines.extend(telling.lines(event)));
-    lines.extend(telling.end(&ended, &["the story: thumbwire trace report logs/run-1".into()]));
+    lines.extend(telling.end(&ended, &["Report: thumbwire trace report logs/run-1".into()]));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 #[test]
-fn a_run_in_a_log_is_as_recorded() {
-    insta::assert_snapshot!("plain", told(Ink { width: None, colours: false }));
+fn run_without_a_terminal_matches_snapshot() {
+    insta::assert_snapshot!("plain", told(LineStyle { width: None, colours: false }));
 }
 
 #[test]
-fn a_run_on_a_terminal_is_as_recorded() {
-    insta::assert_snapshot!("wide", told(Ink { width: Some(80), colours: false }));
-    insta::assert_snapshot!("narrow", told(Ink { width: Some(32), colours: false }));
-    let colourful = told(Ink { width: Some(80), colours: true });
+fn run_on_a_terminal_matches_snapshot() {
+    insta::assert_snapshot!("wide", told(LineStyle { width: Some(80), colours: false }));
+    insta::assert_snapshot!("narrow", told(LineStyle { width: Some(32), colours: false }));
+    let colourful = told(LineStyle { width: Some(80), colours: true });
     insta::assert_snapshot!("colours", colourful.replace('\x1b', "␛"));
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in 20..120 {
-        for line in told(Ink { width: Some(width), colours: false }).lines() {
-            let story = line.starts_with("the story");
+        for line in told(LineStyle { width: Some(width), colours: false }).lines() {
+            let story = line.starts_with("Report:");
             assert!(
                 story || unicode_width::UnicodeWidthStr::width(line) <= width,
                 "{width}: {line}"
@@ -117,8 +148,8 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn the_line_below_says_what_goes_on_and_what_it_cost() {
-    let mut telling = Telling::new(Ink { width: None, colours: false });
+fn progress_line_shows_activity_and_usage() {
+    let mut telling = RunFormatter::new(LineStyle { width: None, colours: false });
     let mut seen = Vec::new();
     run(|event| {
         telling.lines(event);
@@ -129,7 +160,7 @@ fn the_line_below_says_what_goes_on_and_what_it_cost() {
 }
 
 #[test]
-fn a_run_for_programs_is_as_recorded() {
+fn json_lines_match_snapshot() {
     let mut lines = Vec::new();
     let ended = run(|event| lines.extend(json::line(event)));
     lines.push(json::done(&ended, Some("logs/run-1")));
@@ -137,7 +168,7 @@ fn a_run_for_programs_is_as_recorded() {
     insta::assert_snapshot!("json", lines.join("\n"));
 }
 
-/// A terminal of 40 columns that keeps what is written.
+/// A terminal of 40 columns that records its content.
 #[derive(Debug, Default, Clone)]
 struct Sheet(Arc<Mutex<String>>);
 
@@ -174,7 +205,7 @@ impl indicatif::TermLike for Sheet {
 }
 
 #[test]
-fn the_line_below_fits_and_ends_with_the_time() {
+fn progress_line_fits_and_ends_with_the_clock() {
     for (limit, clock) in [(None, "0:00"), (Some(Duration::from_secs(75)), "1:1")] {
         let bar = bar(false, limit);
         let sheet = Sheet::default();
@@ -189,7 +220,7 @@ fn the_line_below_fits_and_ends_with_the_time() {
 }
 
 #[test]
-fn the_line_below_is_gone_once_it_is_taken_away() {
+fn progress_line_disappears_when_cleared() {
     let bar = bar(false, None);
     let sheet = Sheet::default();
     bar.set_draw_target(indicatif::ProgressDrawTarget::term_like(Box::new(sheet.clone())));

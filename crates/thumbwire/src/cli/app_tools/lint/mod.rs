@@ -1,36 +1,36 @@
-//! `thumbwire app-tools lint`: what a tool app has against the rules, from its files alone.
+//! `thumbwire app-tools lint`: checks a tool app's files against the protocol's rules.
 //!
-//! Begin with [`run`]. What the rules are is `thumbwire-mobile-mcp`'s matter, and reading packages `thumbwire-apk`'s; here files are told
-//! apart by what they hold ([`inspect`]), and findings told ([`telling`]).
+//! Begin with [`run`]. `thumbwire-mobile-mcp` has the rules and `thumbwire-apk` reads packages; this module detects the kind of each file
+//! ([`report`]) and prints the findings ([`render`]).
 
-mod inspect;
 pub(super) mod package;
-mod telling;
+mod render;
+mod report;
 
 use std::path::PathBuf;
 
 use thumbwire_mobile_mcp::Mode;
 
-use super::super::{Ended, print};
+use super::super::{CliError, print};
 use crate::config::Config;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// APKs, and descriptors as XML text
+    /// APKs, or descriptors as XML text
     #[arg(required_unless_present = "rules", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print JSON: an object a file, with its findings
+    /// Print JSON: one object per file, with its findings
     #[arg(long)]
     json: bool,
-    /// Count as fatal only what keeps agents from calling the tool, as this program's own bridge does
+    /// Count a finding as fatal only if it keeps agents, Thumbwire included, from calling the tool
     #[arg(long)]
     lenient: bool,
-    /// Print the rules, as a table in Markdown, and look at no file
+    /// Print the rules as a Markdown table, then exit
     #[arg(long, exclusive = true)]
     rules: bool,
 }
 
-pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Ended> {
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     if arguments.rules {
         print(&thumbwire_mobile_mcp::table())?;
         return Ok(0);
@@ -38,20 +38,20 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, End
     let mode = if arguments.lenient { Mode::Lenient } else { Mode::Strict };
     let mut seen = Vec::new();
     for file in &arguments.files {
-        seen.push(inspect::file(file).await);
+        seen.push(report::file(file).await);
     }
     match arguments.json {
         true => {
-            let rows = seen.iter().map(|one| telling::json(one, mode));
+            let rows = seen.iter().map(|one| render::json(one, mode));
             print(&format!("{:#}\n", serde_json::Value::from_iter(rows)))?;
         }
         false => {
-            let ink = super::telling::ink(config.colours);
+            let ink = super::render::ink(config.colours);
             for one in &seen {
-                print(&telling::file(one, mode, ink))?;
+                print(&render::file(one, mode, ink))?;
             }
             if seen.len() > 1 {
-                print(&telling::sum(&seen, mode, ink))?;
+                print(&render::sum(&seen, mode, ink))?;
             }
         }
     }

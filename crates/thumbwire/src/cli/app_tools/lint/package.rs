@@ -1,4 +1,4 @@
-//! An APK, held against the rules: the declaration in its manifest, and the descriptor that this points to.
+//! Checks an APK against the rules: the declaration in its manifest and the descriptor that it points to.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,34 +11,34 @@ use bytes::Bytes;
 use thumbwire_apk::xml::Value;
 use thumbwire_apk::{Apk, Error, Limits, Service, Source};
 use thumbwire_mobile_mcp::{
-    self as mcp, Declaration, Finding, Place, Rule, declaration, descriptor,
+    self as mcp, Declaration, Finding, Rule, SourcePosition, declaration, descriptor,
 };
 
-use super::inspect::{Found, Kind, Told};
-use crate::bridge::compiled;
+use super::report::{FileKind, LintFinding, LintReport};
+use thumbwire_core::app_tools::convert;
 
-/// The manifest's place in a package.
+/// The manifest's entry in a package.
 const MANIFEST: &str = "AndroidManifest.xml";
 
-/// How many services of one app have their descriptors read; a tool has one.
+/// How many services' descriptors are read per app. A tool should have one.
 const MOST_SERVICES: usize = 8;
 
-/// Reads a package on this computer and holds it against the rules.
-pub(super) async fn told(file: &Path) -> Result<Told, String> {
-    read(Disk::open(file).map_err(|error| error.to_string())?).await
+/// Checks an APK on this computer.
+pub(super) async fn lint_apk(file: &Path) -> Result<LintReport, String> {
+    read(FileRanges::open(file).map_err(|error| error.to_string())?).await
 }
 
-/// Reads a package, wherever it is, and holds it against the rules.
-pub(in super::super) async fn read(source: impl Source) -> Result<Told, String> {
+/// Checks an APK from any source.
+pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, String> {
     let words = |error: Error| error.to_string();
     let mut apk = Apk::open(source, Limits::default()).await.map_err(words)?;
     let manifest = apk.manifest().await.map_err(words)?;
     let services: Vec<&Service> = manifest.services_for(mcp::ACTION).collect();
-    let declared: Vec<Declaration> = services.iter().copied().map(compiled::declaration).collect();
-    let mut told = Told { kind: Kind::Apk, ..Told::default() };
+    let declared: Vec<Declaration> = services.iter().copied().map(convert::declaration).collect();
+    let mut told = LintReport { kind: FileKind::Apk, ..LintReport::default() };
     let findings = declaration::check(&declared).into_iter();
     let placed = findings.map(|finding| place(finding, &services));
-    let found = |part: &str, finding| Found { part: Some(part.to_owned()), finding };
+    let found = |part: &str, finding| LintFinding { part: Some(part.to_owned()), finding };
     told.found.extend(placed.map(|finding| found(MANIFEST, finding)));
     let mut known = BTreeSet::new();
     for declared in declared.into_iter().take(MOST_SERVICES) {
@@ -50,7 +50,7 @@ pub(in super::super) async fn read(source: impl Source) -> Result<Told, String> 
         match apk.xml(id).await {
             Ok(mut root) => {
                 apk.resolve(&mut root).await.map_err(words)?;
-                let reading = descriptor::check(&compiled::element(&root));
+                let reading = descriptor::check(&convert::element(&root));
                 let capabilities = reading.descriptor.capabilities.iter();
                 told.capabilities.extend(capabilities.map(|one| one.id.clone()));
                 told.tools.push((declared.service, reading.descriptor));
@@ -64,8 +64,11 @@ pub(in super::super) async fn read(source: impl Source) -> Result<Told, String> 
                     Error::Malformed { .. } => (Rule::WellFormed, path.as_str()),
                     Error::Source(why) => return Err(why.clone()),
                 };
-                let says = format!("the descriptor cannot be read: {error}");
-                told.found.push(found(part, Finding { rule, place: Place::default(), says }));
+                let says = format!("cannot read the descriptor: {error}");
+                told.found.push(found(
+                    part,
+                    Finding { rule, place: SourcePosition::default(), message: says },
+                ));
             }
         }
     }
@@ -73,7 +76,7 @@ pub(in super::super) async fn read(source: impl Source) -> Result<Told, String> 
     Ok(told)
 }
 
-/// Where in the manifest a finding of the one service stands, as far as the package kept its lines.
+/// Adds the manifest line to a finding, if there is only one service and the package kept line numbers.
 fn place(finding: Finding, services: &[&Service]) -> Finding {
     let [service] = services else { return finding };
     let meta = match finding.rule {
@@ -83,19 +86,19 @@ fn place(finding: Finding, services: &[&Service]) -> Finding {
         _ => None,
     };
     let line = meta.map_or(service.line, |meta| meta.line);
-    match finding.place == Place::default() {
-        true => Finding { place: Place { line, column: 0 }, ..finding },
+    match finding.place == SourcePosition::default() {
+        true => Finding { place: SourcePosition { line, column: 0 }, ..finding },
         false => finding,
     }
 }
 
-/// A package on this computer's disk.
-struct Disk {
+/// An APK on this computer.
+struct FileRanges {
     file: Mutex<File>,
     length: u64,
 }
 
-impl Disk {
+impl FileRanges {
     fn open(file: &Path) -> io::Result<Self> {
         let file = File::open(file)?;
         let length = file.metadata()?.len();
@@ -104,7 +107,7 @@ impl Disk {
 }
 
 #[async_trait]
-impl Source for Disk {
+impl Source for FileRanges {
     async fn length(&self) -> Result<u64, String> {
         Ok(self.length)
     }

@@ -11,25 +11,25 @@ import org.json.JSONException
 import org.json.JSONObject
 
 /**
- * The tool's side of the Mobile-MCP Intent protocol 1.0, section 3.2: it reads a request, checks its version, its capability and its
- * arguments, has the capability do its work, and answers by the request's callback. What is specific to this app is in the class
- * that extends this one; nothing here needs to be changed.
+ * The tool side of the Mobile-MCP Intent protocol 1.0, section 3.2: it reads a request, checks its version, capability and arguments,
+ * runs the capability, and answers through the request's callback. The subclass holds everything specific to this app; nothing here
+ * needs to change.
  *
- * Callers differ in how they write a request, though all say "1.0". These are understood:
+ * Callers write requests in different formats, all labelled "1.0". These are supported:
  *
- *  - `mobile-mcp-request`: `{"mobile-mcp-request": {"version", "request": {"id", "capability": {"id", "args": {…}}}}}`, as the
- *    specification has it; answered by `mobile-mcp-response`;
- *  - the same with `input` in the place of `args`, an object or a list of `{"name", "type", "value"}`;
- *  - `request`: `{"id", "capability": {"id", "input": {…}}}` without the rest, as the specification's sample apps send it; answered by
+ *  - `mobile-mcp-request`: `{"mobile-mcp-request": {"version", "request": {"id", "capability": {"id", "args": {…}}}}}`, as in the
+ *    specification; answered with `mobile-mcp-response`;
+ *  - the same with `input` instead of `args`, as an object or a list of `{"name", "type", "value"}`;
+ *  - `request`: `{"id", "capability": {"id", "input": {…}}}` without an envelope, as in the specification's sample apps; answered with
  *    `response` and `mcp_request_id`.
  *
- * Any app on the phone can start this service. Whatever costs money, tells secrets or cannot be undone should ask the user first.
+ * Any app on the phone can start this service. Ask the user before doing anything that costs money, reveals secrets or cannot be undone.
  */
 abstract class MobileMcpService : Service() {
-    /** What the tool can do: the same as in res/xml/mcp_capabilities.xml. */
+    /** The tool's capabilities. Must match res/xml/mcp_capabilities.xml. */
     protected abstract val capabilities: List<Capability>
 
-    /** A capability. [run] gets arguments that fit [input], on a thread of its own, and gives the values of [output] by name. */
+    /** A capability. [run] gets arguments that match [input], on a worker thread, and returns the values of [output] by name. */
     class Capability(
         val id: String,
         val input: List<Param>,
@@ -37,19 +37,19 @@ abstract class MobileMcpService : Service() {
         val run: (JSONObject) -> Map<String, Any>,
     )
 
-    /** A value that is taken or given. [type] is string, boolean, integer or number. */
+    /** An input or output parameter. [type] is string, boolean, integer or number. */
     class Param(val name: String, val type: String, val required: Boolean = false)
 
-    /** Why something is not done; the caller reads the message. */
+    /** Refuses a call; the caller gets the message. */
     class Refusal(message: String) : Exception(message)
 
     private val worker = Executors.newSingleThreadExecutor()
 
-    // Messages through a binding are the protocol's other way. This tool is asked by Intents.
+    // Binding is the protocol's other transport. This tool takes Intents only.
     override fun onBind(intent: Intent): IBinder? = null
 
     override fun onStartCommand(intent: Intent?, flags: Int, startId: Int): Int {
-        // A caller that uses startForegroundService wants startForeground() here within seconds, with a notification of this app.
+        // If callers use startForegroundService, call startForeground() here with a notification, within seconds.
         worker.execute {
             if (intent != null) handle(intent)
             stopSelf(startId)
@@ -62,23 +62,23 @@ abstract class MobileMcpService : Service() {
         super.onDestroy()
     }
 
-    /** A request as it came, and how it wants to be answered. */
+    /** A parsed request, and which format to answer in. */
     private class Request(val id: String, val capability: JSONObject, val version: String?, val inEnvelope: Boolean)
 
     private fun handle(intent: Intent) {
         val request = try {
             read(intent)
         } catch (e: JSONException) {
-            Log.w(TAG, "the request is not JSON as the protocol has it: ${e.message}")
+            Log.w(TAG, "malformed request: ${e.message}")
             null
         }
-        // Without an id there is nothing that an answer could belong to.
+        // Without a request id, no answer is possible.
         if (request == null) return
         val id = request.capability.optString("id")
         val known = capabilities.find { it.id == id }
         try {
             if (request.inEnvelope && request.version != VERSION) {
-                throw Refusal("Unsupported version: ${request.version ?: "none"}; this tool speaks $VERSION.")
+                throw Refusal("Unsupported version: ${request.version ?: "none"}; this tool supports $VERSION.")
             }
             if (known == null) throw Refusal("Unknown capability ID: $id")
             val values = known.run(arguments(request.capability, known))
@@ -86,7 +86,7 @@ abstract class MobileMcpService : Service() {
         } catch (e: Refusal) {
             answer(intent, request, id, "failure", e.message ?: "", emptyList())
         } catch (e: Exception) {
-            // What went wrong in here is nothing for other apps to read.
+            // Don't leak internal errors to other apps.
             Log.e(TAG, "$id failed", e)
             answer(intent, request, id, "failure", "$id failed.", emptyList())
         }
@@ -114,27 +114,27 @@ abstract class MobileMcpService : Service() {
         return Request(id, body.optJSONObject("capability") ?: JSONObject(), version, inEnvelope)
     }
 
-    /** The arguments of a call, which fit what the capability takes. */
+    /** Reads the arguments of a call and checks them against the capability's input. */
     private fun arguments(call: JSONObject, capability: Capability): JSONObject {
         val given = named(call)
         for (name in given.keys()) {
-            if (capability.input.none { it.name == name }) throw Refusal("There is no argument `$name`.")
+            if (capability.input.none { it.name == name }) throw Refusal("Unknown argument: `$name`.")
         }
         val fitting = JSONObject()
         for (param in capability.input) {
-            // A JSON null says that there is none.
+            // JSON null counts as missing.
             if (given.isNull(param.name)) {
                 if (param.required) throw Refusal("Missing argument: `${param.name}`.")
                 continue
             }
             val value = given.get(param.name)
-            if (!fits(value, param.type)) throw Refusal("The argument `${param.name}` must be of the type ${param.type}.")
+            if (!fits(value, param.type)) throw Refusal("The argument `${param.name}` must be of type ${param.type}.")
             fitting.put(param.name, value)
         }
         return fitting
     }
 
-    /** The arguments by name, in whichever of the three ways they were written. */
+    /** The arguments by name, from any of the three formats. */
     private fun named(call: JSONObject): JSONObject {
         val given = call.opt("args") ?: call.opt("input")
         return when (given) {
@@ -162,7 +162,7 @@ abstract class MobileMcpService : Service() {
         else -> value is String
     }
 
-    /** What is given, in the descriptor's order. */
+    /** The output values, in the descriptor's order. */
     private fun outputs(capability: Capability, values: Map<String, Any>): List<Pair<Param, Any>> =
         capability.output.mapNotNull { param -> values[param.name]?.let { param to it } }
 
@@ -176,7 +176,7 @@ abstract class MobileMcpService : Service() {
     ) {
         @Suppress("DEPRECATION")
         val callback = CALLBACKS.firstNotNullOfOrNull { intent.getParcelableExtra(it) as? PendingIntent }
-        // It was done all the same: whoever only sends an Intent cannot hear an answer.
+        // A caller that only sends an Intent gets no answer; the work is done all the same.
         if (callback == null) return
         val body = JSONObject().put("id", request.id)
         val back = Intent()
@@ -207,7 +207,7 @@ abstract class MobileMcpService : Service() {
         const val TAG = "MobileMcp"
         const val VERSION = "1.0"
 
-        // The specification leaves the callback's key open; these are in use.
+        // The specification doesn't name the callback's key; these are in use.
         val CALLBACKS = listOf("mcp_callback", "callback")
     }
 }

@@ -1,10 +1,10 @@
-//! The Kotlin of a tool app: the part that every tool shares, and a class with a function a capability, to be filled in.
+//! Generates a tool app's Kotlin: the shared base class, and a class with one function to implement per capability.
 
 use std::fmt::Write as _;
 
-use super::plan::{BASE, Plan, Planned, Taken, Type, camel, is_reserved};
+use super::plan::{BASE, CapabilitySpec, InputSpec, Plan, Type, camel, is_reserved};
 
-/// The shared part, for this package.
+/// The shared base class, in this package.
 pub(super) fn base(package: &str) -> String {
     include_str!("MobileMcpService.kt").replacen(
         "package org.example",
@@ -13,11 +13,11 @@ pub(super) fn base(package: &str) -> String {
     )
 }
 
-/// The app's own part.
+/// The app's own class.
 pub(super) fn service(plan: &Plan) -> String {
     let mut code = format!("package {}\n\n", quoted(&plan.package));
     let _ = writeln!(code, "// {}: {}", line(&plan.name), line(&plan.description));
-    code.push_str("// What is listed here is the same as in res/xml/mcp_capabilities.xml.\n");
+    code.push_str("// This list must match res/xml/mcp_capabilities.xml.\n");
     let _ = writeln!(code, "class {} : {BASE}() {{", plan.class);
     code.push_str("    override val capabilities = listOf(\n");
     for one in &plan.capabilities {
@@ -31,7 +31,7 @@ pub(super) fn service(plan: &Plan) -> String {
     code
 }
 
-fn listed(code: &mut String, one: &Planned) {
+fn listed(code: &mut String, one: &CapabilitySpec) {
     let _ = writeln!(code, "        Capability(\n            id = {},", text(&one.id));
     let input = one.input.iter().map(|it| (it.name.as_str(), it.kind, it.required));
     params(code, "input", &input.collect::<Vec<_>>());
@@ -69,8 +69,8 @@ fn params(code: &mut String, what: &str, params: &[(&str, Type, bool)]) {
     code.push_str("            ),\n");
 }
 
-/// How an argument is taken out of those that came.
-fn argument(taken: &Taken) -> String {
+/// The expression that reads an argument.
+fn argument(taken: &InputSpec) -> String {
     let get = match taken.kind {
         Type::String => "getString",
         Type::Boolean => "getBoolean",
@@ -84,13 +84,13 @@ fn argument(taken: &Taken) -> String {
     }
 }
 
-fn function(code: &mut String, one: &Planned) {
+fn function(code: &mut String, one: &CapabilitySpec) {
     let _ = writeln!(code, "\n    // {}", line(&one.description));
     for it in &one.input {
-        let _ = writeln!(code, "    //   takes {}: {}", it.name, line(&it.description));
+        let _ = writeln!(code, "    //   input {}: {}", it.name, line(&it.description));
     }
     for it in &one.output {
-        let _ = writeln!(code, "    //   gives {}: {}", it.name, line(&it.description));
+        let _ = writeln!(code, "    //   output {}: {}", it.name, line(&it.description));
     }
     let takes: Vec<_> = one.input.iter().map(parameter).collect();
     let head = format!("    private fun {}({}): Map<String, Any> {{", name(one), takes.join(", "));
@@ -112,19 +112,19 @@ fn function(code: &mut String, one: &Planned) {
         false => format!("mapOf({})", gives.join(", ")),
     };
     let _ = writeln!(code, "        // return {gives}");
-    let unwritten = text(&format!("{} is not written yet.", one.id));
+    let unwritten = text(&format!("{} is not implemented yet.", one.id));
     let _ = writeln!(code, "        throw Refusal({unwritten})\n    }}");
 }
 
-/// The function of a capability. Its name begins with a word of its own, so that none is a function of Android's `Service`.
-fn name(one: &Planned) -> String {
+/// The function name of a capability. The prefix `do` avoids clashes with functions of Android's `Service`.
+fn name(one: &CapabilitySpec) -> String {
     let camel = camel(&one.id);
     let mut characters = camel.chars();
     let first = characters.next().map(|first| first.to_ascii_uppercase());
     format!("do{}{}", first.unwrap_or_default(), characters.as_str())
 }
 
-fn parameter(taken: &Taken) -> String {
+fn parameter(taken: &InputSpec) -> String {
     let camel = camel(&taken.name);
     let name = if is_reserved(&camel) { format!("`{camel}`") } else { camel };
     let kind = match taken.kind {
@@ -136,7 +136,7 @@ fn parameter(taken: &Taken) -> String {
     format!("{name}: {kind}{}", if taken.required { "" } else { "?" })
 }
 
-fn example(given: &super::plan::Given) -> String {
+fn example(given: &super::plan::OutputSpec) -> String {
     let value = match given.kind {
         Type::String => "\"\"",
         Type::Boolean => "true",
@@ -146,7 +146,7 @@ fn example(given: &super::plan::Given) -> String {
     format!("{} to {value}", text(&given.name))
 }
 
-/// A package in which words of the language are names.
+/// A package name with Kotlin's keywords quoted.
 fn quoted(package: &str) -> String {
     let quoted = package.split('.').map(|it| match is_reserved(it) {
         true => format!("`{it}`"),
@@ -155,7 +155,7 @@ fn quoted(package: &str) -> String {
     quoted.collect::<Vec<_>>().join(".")
 }
 
-/// A text as a literal. `$` begins a template.
+/// A text as a string literal. `$` would begin a template.
 fn text(text: &str) -> String {
     let mut literal = String::from("\"");
     for character in text.chars() {
@@ -170,7 +170,7 @@ fn text(text: &str) -> String {
     literal
 }
 
-/// A text in a comment that ends with its line.
+/// A text on one line, for a line comment.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_of_india_is_one_of_kotlin_too() {
+    fn keyword_in_package_name_is_quoted() {
         let plan = plan::read(
             r#"
 package = "in.gov.notes"
@@ -199,7 +199,7 @@ description = "Counts them"
     }
 
     #[test]
-    fn nothing_that_a_text_says_leaves_its_place() {
+    fn texts_cannot_inject_code() {
         assert_eq!(text("a \"b\" $c ${d} \\ \n"), r#""a \"b\" \$c \${d} \\ \n""#);
         let plan = plan::read(
             r#"
@@ -216,7 +216,7 @@ input = [{ name = "when", type = "integer", required = false, description = "\n\
         let code = service(&plan.unwrap());
         assert!(code.contains("// */ Odd }: one fun two() {}\n"), "{code}");
         assert!(code.contains("    // ${java.lang.System.exit(1)} }\n"), "{code}");
-        // A function of Service is called so, and a word of the language.
+        // `stopSelf` is a function of Service, and `when` a keyword.
         assert!(code.contains("private fun doStopSelf(`when`: Long?)"), "{code}");
         let taken = r#"doStopSelf(if (given.has("when")) given.getLong("when") else null)"#;
         assert!(code.contains(taken), "{code}");

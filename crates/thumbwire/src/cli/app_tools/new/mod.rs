@@ -1,7 +1,7 @@
-//! `thumbwire app-tools new`: from a short TOML to the files that make an Android app a tool.
+//! `thumbwire app-tools new`: generates the files that turn an Android app into a tool app, from a TOML file.
 //!
-//! Begin with [`run`]. [`plan`] is the TOML, [`xml`] and [`kotlin`] what is made of it. The files lie where Android's build looks for
-//! them below `app/src/main`, and none that is there already is touched.
+//! Begin with [`run`]. [`plan`] reads the TOML, [`xml`] and [`kotlin`] generate the files. They go where Android's build expects them below
+//! `app/src/main`. Existing files are never overwritten.
 
 mod kotlin;
 mod plan;
@@ -11,51 +11,52 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::super::{Ended, print};
+use super::super::{CliError, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// What the tool is to be: package, class, name, description and capabilities (docs/app-tools.md has an example)
+    /// Definition of the tool: package, class, name, description and capabilities (example in docs/app-tools.md)
     #[arg(value_name = "TOOL.toml")]
     plan: PathBuf,
-    /// The folder that the files are written into: the `app/src/main` of an Android project
+    /// Output directory: the `app/src/main` of an Android project
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
 
-/// The largest plan that is read, in bytes.
+/// Size limit of the TOML file, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-pub(super) fn run(arguments: &Arguments) -> Result<u8, Ended> {
+pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
     let place = arguments.plan.display();
-    let text =
-        read(&arguments.plan).map_err(|why| Ended::usage(format!("cannot read {place}: {why}")))?;
+    let text = read(&arguments.plan)
+        .map_err(|why| CliError::usage(format!("cannot read {place}: {why}")))?;
     let plan =
-        plan::read(&text).map_err(|why| Ended::usage(format!("{place}: {}", why.trim_end())))?;
+        plan::read(&text).map_err(|why| CliError::usage(format!("{place}: {}", why.trim_end())))?;
     let files = files(&plan, &arguments.out);
     let there: Vec<_> = files.iter().filter(|(file, _)| file.exists()).collect();
     if !there.is_empty() {
         let names: Vec<_> = there.iter().map(|(file, _)| file.display().to_string()).collect();
-        return Err(Ended::failed(format!(
-            "nothing was written: {} {} there already; choose another --out, or remove {}",
+        return Err(CliError::failed(format!(
+            "nothing was written: {} already {}. Choose another --out or remove {}",
             names.join(", "),
-            if names.len() == 1 { "is" } else { "are" },
+            if names.len() == 1 { "exists" } else { "exist" },
             if names.len() == 1 { "it" } else { "them" },
         )));
     }
     for (file, text) in &files {
-        write(file, text)
-            .map_err(|error| Ended::failed(format!("cannot write {}: {error}", file.display())))?;
+        write(file, text).map_err(|error| {
+            CliError::failed(format!("cannot write {}: {error}", file.display()))
+        })?;
         print(&format!("{}\n", file.display()))?;
     }
     print(&format!(
-        "\nNext: put {MANIFEST}'s <service> into AndroidManifest.xml, fill in the functions of {}.kt, build, and\n      `thumbwire app-tools lint app.apk`\n",
+        "\nNext: copy the <service> from {MANIFEST} to AndroidManifest.xml, implement the functions in {}.kt, build, and run\n      `thumbwire app-tools lint app.apk`\n",
         plan.class
     ))?;
     Ok(0)
 }
 
-/// The piece of the manifest.
+/// The file with the manifest entry.
 const MANIFEST: &str = "AndroidManifest-tool.xml";
 
 fn files(plan: &plan::Plan, out: &Path) -> Vec<(PathBuf, String)> {
@@ -79,7 +80,7 @@ fn read(file: &Path) -> Result<String, String> {
     }
 }
 
-/// Writes a file that was not there.
+/// Writes a new file; fails if it exists.
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;

@@ -1,65 +1,65 @@
-//! What a tool is to be: the short TOML file that `app-tools new` reads, checked before anything is written.
+//! The definition of a tool app: the TOML file that `app-tools new` reads, and its validation.
 
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-/// A tool app, as its developer describes it.
+/// A tool app, as defined by its developer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Plan {
     /// The app's package.
     pub(super) package: String,
-    /// The name of the service's class.
+    /// Class name of the service.
     pub(super) class: String,
-    /// What people call the tool.
+    /// Display name of the tool.
     pub(super) name: String,
     /// What it is for.
     pub(super) description: String,
-    /// What it can do.
+    /// Its capabilities.
     #[serde(default, rename = "capability")]
-    pub(super) capabilities: Vec<Planned>,
+    pub(super) capabilities: Vec<CapabilitySpec>,
 }
 
-/// One thing that it can do.
+/// A capability.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Planned {
-    /// Unique in the tool.
+pub(super) struct CapabilitySpec {
+    /// Its id, unique in the tool.
     pub(super) id: String,
     /// What it does.
     pub(super) description: String,
     /// Its version.
     #[serde(default = "first_version")]
     pub(super) version: String,
-    /// What it takes.
+    /// Its input parameters.
     #[serde(default)]
-    pub(super) input: Vec<Taken>,
-    /// What it gives.
+    pub(super) input: Vec<InputSpec>,
+    /// Its output values.
     #[serde(default)]
-    pub(super) output: Vec<Given>,
+    pub(super) output: Vec<OutputSpec>,
 }
 
-/// A value that it takes.
+/// An input parameter.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Taken {
+pub(super) struct InputSpec {
     /// Its name.
     pub(super) name: String,
     /// How it travels.
     #[serde(rename = "type")]
     pub(super) kind: Type,
-    /// Whether a call must have it.
+    /// Whether a call must include it.
     #[serde(default = "needed")]
     pub(super) required: bool,
     /// What it means.
     pub(super) description: String,
 }
 
-/// A value that it gives.
+/// An output value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Given {
+pub(super) struct OutputSpec {
     /// Its name.
     pub(super) name: String,
     /// How it travels.
@@ -69,7 +69,7 @@ pub(super) struct Given {
     pub(super) description: String,
 }
 
-/// A type that every agent knows.
+/// A type that every agent understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Type {
@@ -80,7 +80,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// As a descriptor has it.
+    /// The name in descriptors.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -99,16 +99,16 @@ fn needed() -> bool {
     true
 }
 
-/// The most capabilities, and the most values that one takes or gives: fewer than what agents read (`thumbwire-mobile-mcp`).
+/// Maximum number of capabilities, and of inputs or outputs of one. Below the limits of agents (`thumbwire-mobile-mcp`).
 const MOST: usize = 64;
 
-/// The most characters of a text.
+/// Maximum length of a text, in characters.
 const LONGEST: usize = 2000;
 
-/// Reads a plan.
+/// Parses and checks a definition.
 ///
 /// # Errors
-/// In words, with the line: it is no TOML, says something unknown, or cannot be written as XML and Kotlin.
+/// A message with the line: invalid TOML, an unknown field, or something that cannot be written as XML or Kotlin.
 pub(super) fn read(text: &str) -> Result<Plan, String> {
     let plan: Plan = toml::from_str(text).map_err(|error| error.to_string())?;
     check(&plan)?;
@@ -119,17 +119,17 @@ fn check(plan: &Plan) -> Result<(), String> {
     package(&plan.package)?;
     if !is_identifier(&plan.class) || !plan.class.starts_with(|c: char| c.is_ascii_uppercase()) {
         return Err(format!(
-            "`class` is {:?}; it must be the bare name of a class, such as \"NotesTools\"",
+            "invalid `class` {:?}: expected a bare class name such as \"NotesTools\"",
             plan.class
         ));
     }
     if plan.class == BASE {
-        return Err(format!("`class` must not be {BASE}: that is the class it extends"));
+        return Err(format!("`class` must not be {BASE}, which is the class it extends"));
     }
     words("name", &plan.name)?;
     words("description", &plan.description)?;
     if plan.capabilities.is_empty() {
-        return Err("there is no [[capability]]: a tool can do something".into());
+        return Err("no [[capability]]: a tool needs at least one".into());
     }
     most("capabilities", plan.capabilities.len())?;
     let ids = plan.capabilities.iter().map(|one| one.id.as_str());
@@ -139,7 +139,11 @@ fn check(plan: &Plan) -> Result<(), String> {
         words(&at("description"), &one.description)?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if one.version.is_empty() || !one.version.chars().all(plain) || one.version.len() > 32 {
-            return Err(format!("{} is {:?}; write one like \"1.0\"", at("version"), one.version));
+            return Err(format!(
+                "invalid {} {:?}: expected one such as \"1.0\"",
+                at("version"),
+                one.version
+            ));
         }
         most(&at("inputs"), one.input.len())?;
         most(&at("outputs"), one.output.len())?;
@@ -156,8 +160,8 @@ fn check(plan: &Plan) -> Result<(), String> {
 /// The class that the service extends.
 pub(super) const BASE: &str = "MobileMcpService";
 
-/// Android's rule for application ids: two segments or more, each of which begins with a letter. Words of the language cannot be
-/// segments of a package in Java, whose compiler sees the generated `R`; Kotlin's own can: the apps of a whole country begin with `in.`.
+/// Checks Android's rule for application ids: at least two segments, each beginning with a letter. Java keywords are not allowed, because
+/// Java compiles the generated `R`. Kotlin keywords are: all apps from India begin with `in.`.
 fn package(package: &str) -> Result<(), String> {
     let segments: Vec<&str> = package.split('.').collect();
     let good = |it: &&str| {
@@ -166,12 +170,12 @@ fn package(package: &str) -> Result<(), String> {
     match segments.len() > 1 && segments.iter().all(good) && package.len() <= 200 {
         true => Ok(()),
         false => Err(format!(
-            "`package` is {package:?}; it must be that of the app, such as \"org.example.notes\""
+            "invalid `package` {package:?}: expected the app's package, such as \"org.example.notes\""
         )),
     }
 }
 
-/// Ids and names, each fit to be a name in every dialect and no two of them the same in Kotlin.
+/// Checks that ids or names are valid in every request format and distinct in Kotlin.
 fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut known = BTreeSet::new();
     for name in names {
@@ -181,11 +185,13 @@ fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), St
             && name.len() <= 48;
         if !good || ["true", "false"].contains(&name) {
             return Err(format!(
-                "{what} {name:?}: a name has up to 48 letters (a to z), digits and `_`, and begins with a letter"
+                "invalid {what} {name:?}: use at most 48 letters (a to z), digits and `_`, beginning with a letter"
             ));
         }
         if !known.insert(camel(name)) {
-            return Err(format!("{what} {name:?}: there are two that Kotlin cannot tell apart"));
+            return Err(format!(
+                "duplicate {what} {name:?}: another one has the same name in Kotlin"
+            ));
         }
     }
     Ok(())
@@ -198,10 +204,10 @@ fn words(what: &str, text: &str) -> Result<(), String> {
     if text.chars().count() > LONGEST {
         return Err(format!("{what} is longer than {LONGEST} characters"));
     }
-    // XML 1.0, production 2: these cannot stand in a file at all.
+    // XML 1.0, production 2: these characters are not allowed in a file at all.
     let unfit = |c: char| c.is_control() && !"\n\t".contains(c) || "\u{fffe}\u{ffff}".contains(c);
     match text.chars().find(|&c| unfit(c)) {
-        Some(odd) => Err(format!("{what} holds the character {odd:?}, which cannot be written")),
+        Some(odd) => Err(format!("{what} contains {odd:?}, which XML does not allow")),
         None => Ok(()),
     }
 }
@@ -209,7 +215,7 @@ fn words(what: &str, text: &str) -> Result<(), String> {
 fn most(what: &str, count: usize) -> Result<(), String> {
     match count <= MOST {
         true => Ok(()),
-        false => Err(format!("there are {count} {what}; {MOST} is the most")),
+        false => Err(format!("too many {what}: {count}; the limit is {MOST}")),
     }
 }
 
@@ -219,7 +225,7 @@ fn is_identifier(name: &str) -> bool {
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A name as Kotlin has it: `clock_in_today` is `clockInToday`.
+/// Converts a name to Kotlin style: `clock_in_today` to `clockInToday`.
 pub(super) fn camel(name: &str) -> String {
     let mut camel = String::new();
     for part in name.split('_').filter(|part| !part.is_empty()) {
@@ -234,15 +240,15 @@ pub(super) fn camel(name: &str) -> String {
     camel
 }
 
-/// Whether a word of Kotlin or Java cannot be a name. Kotlin: those of its hard keywords (kotlinlang.org, "Keywords and
-/// operators") that are none of Java.
+/// Whether a word is reserved in Kotlin or Java. `KOTLIN` lists the hard keywords (kotlinlang.org, "Keywords and operators") that are
+/// not Java's.
 pub(super) fn is_reserved(word: &str) -> bool {
     const KOTLIN: &[&str] =
         &["as", "fun", "in", "is", "object", "typealias", "typeof", "val", "var", "when"];
     KOTLIN.contains(&word) || is_java(word)
 }
 
-/// Whether a word of Java cannot be a name (JLS 3.9).
+/// Whether a word is reserved in Java (JLS 3.9).
 fn is_java(word: &str) -> bool {
     const JAVA: &[&str] = &[
         "abstract",
@@ -319,7 +325,7 @@ input = [{ name = "text", type = "string", description = "What it says" }]
 "#;
 
     #[test]
-    fn what_is_left_away_has_its_plain_meaning() {
+    fn omitted_fields_have_defaults() {
         let plan = read(GOOD).unwrap();
         let one = &plan.capabilities[0];
         assert_eq!((one.version.as_str(), one.input[0].required), ("1.0", true));
@@ -327,17 +333,17 @@ input = [{ name = "text", type = "string", description = "What it says" }]
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_and_named() {
+    fn invalid_definitions_are_rejected_by_name() {
         let check = |from: &str, to: &str, words: &str| {
             assert!(GOOD.contains(from), "{from}");
             let why = read(&GOOD.replacen(from, to, 1)).unwrap_err();
             assert!(why.contains(words), "{why}");
         };
-        check("org.example.notes", "notes", "`package` is \"notes\"");
+        check("org.example.notes", "notes", "invalid `package` \"notes\"");
         check("org.example.notes", "org.example.new", "`package`");
         check("org.example.notes", "org.example.class", "`package`");
-        check("NotesTools", "org.example.NotesTools", "bare name of a class");
-        check("NotesTools", "notesTools", "bare name of a class");
+        check("NotesTools", "org.example.NotesTools", "bare class name");
+        check("NotesTools", "notesTools", "bare class name");
         check("NotesTools", "MobileMcpService", "the class it extends");
         check("\"Keeps notes\"", "\" \"", "description is empty");
         check("Adds a note", "Adds\\u0007a note", "'\\u{7}'");
@@ -347,13 +353,13 @@ input = [{ name = "text", type = "string", description = "What it says" }]
         check("class =", "klass =", "unknown field `klass`");
         check("[[capability]]", "[[capabilities]]", "unknown field `capabilities`");
         let twice = "[[capability]]\nid = \"addNote\"\ndescription = \"Adds one\"\n[[capability]]";
-        check("[[capability]]", twice, "cannot tell apart");
+        check("[[capability]]", twice, "duplicate capability");
         let none = GOOD.split("[[capability]]").next().unwrap();
         assert!(read(none).unwrap_err().contains("no [[capability]]"));
     }
 
     #[test]
-    fn names_become_those_of_kotlin() {
+    fn names_convert_to_camel_case() {
         for (name, camel_case) in
             [("clock_in_today", "clockInToday"), ("ID", "iD"), ("a__b_", "aB"), ("date", "date")]
         {

@@ -1,4 +1,4 @@
-//! The XML of a tool app: its descriptor, and the piece of its manifest.
+//! Generates a tool app's XML: its descriptor and its manifest entry.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub(super) fn descriptor(plan: &Plan) -> String {
     xml
 }
 
-/// The service as the manifest declares it (section 1.1).
+/// The service's declaration in the manifest (section 1.1).
 pub(super) fn declaration(plan: &Plan) -> String {
     let entry = |name: &str, what: &str, value: &str| {
         format!(
@@ -59,7 +59,7 @@ pub(super) fn declaration(plan: &Plan) -> String {
         )
     };
     [
-        "<!-- For AndroidManifest.xml, inside <application>. -->\n".to_owned(),
+        "<!-- Copy into <application> of AndroidManifest.xml. -->\n".to_owned(),
         format!("<service android:name=\"{}.{}\" android:exported=\"true\">\n", plan.package, plan.class),
         format!("    <intent-filter>\n        <action android:name=\"{ACTION}\" />\n    </intent-filter>\n"),
         entry("name", "value", &value(&plan.name)),
@@ -70,9 +70,9 @@ pub(super) fn declaration(plan: &Plan) -> String {
     .concat()
 }
 
-/// A text as an attribute of a resource file. Two readers come after each other: XML's, and that of Android's resource compiler, for which
-/// a backslash begins an escape, `@`, `?` and `#` at the beginning mean something else, and what looks like a number or a truth value
-/// is one (frameworks/base, ResourceTypes.cpp, `stringToValue` and `collectString`).
+/// Escapes a text for an attribute of a resource file. Two parsers read it: XML's, then Android's resource compiler, where a backslash
+/// begins an escape, a leading `@`, `?` or `#` has a special meaning, and anything that looks like a number or boolean becomes one
+/// (frameworks/base, ResourceTypes.cpp, `stringToValue` and `collectString`).
 fn value(text: &str) -> String {
     let mut value = String::new();
     for (at, character) in text.trim().chars().enumerate() {
@@ -93,7 +93,7 @@ fn value(text: &str) -> String {
     value
 }
 
-/// Whether the resource compiler may take it for a number, a measure or a truth value.
+/// Whether the resource compiler may take it for a number, a dimension or a boolean.
 fn is_typed(text: &str) -> bool {
     let word = !text.contains(char::is_whitespace);
     let number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_the_same_after_both_readers() {
+    fn escaped_text_survives_both_parsers() {
         for (text, written) in [
             ("Tom & \"Jerry\" <3", "Tom &amp; &quot;Jerry&quot; &lt;3"),
             ("@string/none", "\\@string/none"),

@@ -1,0 +1,294 @@
+//! Questions to the user: those that a policy asks, and those before a risky action.
+//!
+//! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need approval, and [`risk`] which ones are
+//! risky, by the text of their target. Questions go through [`Call::ask`]; whether anybody is there to answer is up to
+//! the caller. An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
+//! the policy learns only its name.
+
+mod risk;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::functions::FunctionProvider;
+use super::observation::Function;
+use super::secrets::Vault;
+pub use risk::{Risk, risk};
+use thumbwire_core::action::{Call, Perform, agrees};
+use thumbwire_core::toolset::Reply;
+
+/// Which actions need the user's approval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ConfirmMode {
+    /// All that change something.
+    Always,
+    /// Risky ones.
+    Risky,
+    /// None.
+    #[default]
+    Never,
+}
+
+impl ConfirmMode {
+    /// The mode of this name: `always`, `risky`, `never`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [("always", Self::Always), ("risky", Self::Risky), ("never", Self::Never)];
+        all.into_iter().find(|(known, _)| *known == name).map(|(_, it)| it)
+    }
+}
+
+/// Asks the user for approval.
+///
+/// # Errors
+/// Why it was not given, as a sentence for the policy: the user said no, or nobody answered.
+pub(super) async fn confirmed(call: &Call, question: &str) -> Result<(), String> {
+    match call.ask.ask(question).await {
+        Some(answer) if agrees(&answer) => Ok(()),
+        Some(_) => Err("the user said no: do not try it again; find another way, or end with FAIL".into()),
+        None => Err("the user has to agree to this, and nobody answered: find another way, or end with FAIL and say so".into()),
+    }
+}
+
+/// Provides the function by which a policy asks the user.
+#[derive(Debug)]
+pub struct AskUserFunctions {
+    vault: Arc<Vault>,
+}
+
+impl AskUserFunctions {
+    /// Stores secret answers in this vault, which must be that of the run's [`RedactedPerform`](super::RedactedPerform).
+    pub fn new(vault: Arc<Vault>) -> Self {
+        Self { vault }
+    }
+}
+
+/// The function's name.
+const ASK: &str = "ask";
+/// Longer questions are truncated.
+const LONGEST_QUESTION: usize = 1000;
+const MOST_CHOICES: usize = 10;
+
+#[async_trait]
+impl FunctionProvider for AskUserFunctions {
+    fn functions(&self) -> Vec<Function> {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "question": { "type": "string", "description": "What you want to know, in one sentence" },
+                "choices": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "The possible answers, if there are few"
+                },
+                "secret": {
+                    "type": "string",
+                    "description": "If the answer is a password or a code: a name for it, such as PASSWORD. You do not see the \
+                                    answer; type it as {{PASSWORD}}"
+                }
+            },
+            "required": ["question"]
+        });
+        let description = "Ask the user for what only they know (a password, a code, a choice), or before something that cannot \
+                           be undone. Do not ask for what the phone can tell you.";
+        vec![Function {
+            name: ASK.into(),
+            description: description.into(),
+            schema: schema.as_object().cloned().unwrap_or_default(),
+        }]
+    }
+
+    async fn call(
+        &self,
+        _function: &str,
+        arguments: Map<String, Value>,
+        call: &Call,
+        _perform: &dyn Perform,
+    ) -> Result<Reply, String> {
+        let word = |name: &str| {
+            arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|it| !it.is_empty())
+        };
+        let Some(question) = word("question") else {
+            return Err("`question` is missing: say what you want to know".into());
+        };
+        let mut question: String = question.chars().take(LONGEST_QUESTION).collect();
+        let choices = arguments.get("choices").and_then(Value::as_array).into_iter().flatten();
+        let choices: Vec<&str> = choices.filter_map(Value::as_str).take(MOST_CHOICES).collect();
+        if !choices.is_empty() {
+            question = format!("{question} ({})", choices.join(" / "));
+        }
+        let secret = word("secret");
+        if let Some(name) = secret {
+            question = format!("{question} (stored as {name}; the model does not see it)");
+        }
+        let answer = match secret {
+            None => call.ask.ask(&question).await,
+            Some(_) => call.ask.ask_secret(&question).await,
+        };
+        let Some(answer) = answer.filter(|answer| !answer.trim().is_empty()) else {
+            let error = match secret {
+                None => "nobody answered: go on without the answer if you can; otherwise end with FAIL and say what you needed to know".to_owned(),
+                // Also returned if a user is there but cannot be asked without echo.
+                Some(name) => format!(
+                    "nobody answered, or secrets cannot be asked for here: end with FAIL and say that {name} is needed; the user \
+                     can pass it with `--secret {name}`"
+                ),
+            };
+            return Ok(Reply::json(json!({ "success": false, "error": error })));
+        };
+        Ok(Reply::json(match secret.map(|name| (name, self.vault.insert(name, answer.clone()))) {
+            None => {
+                // If the answer contains a known secret, the policy gets its name.
+                let answer = self.vault.cleaned(answer.trim());
+                json!({ "success": true, "message": format!("The user answered: {answer}") })
+            }
+            Some((name, Ok(()))) => json!({
+                "success": true,
+                "message": format!("The user answered; type it as {{{{{name}}}}}"),
+            }),
+            Some((_, Err(why))) => json!({ "success": false, "error": why }),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use super::*;
+    use thumbwire_core::action::{Action, AskUser, Failure, Outcome};
+
+    /// A user who gives this answer and records the questions; those without echo are marked.
+    struct Person(Option<&'static str>, Mutex<Vec<String>>);
+
+    #[async_trait]
+    impl AskUser for Person {
+        async fn ask(&self, question: &str) -> Option<String> {
+            self.1.lock().unwrap().push(question.into());
+            self.0.map(str::to_owned)
+        }
+
+        async fn ask_secret(&self, question: &str) -> Option<String> {
+            self.ask(&format!("unseen: {question}")).await
+        }
+    }
+
+    struct NoPhone;
+
+    #[async_trait]
+    impl Perform for NoPhone {
+        async fn perform(&self, _call: &Call, action: Action) -> Result<Outcome, Failure> {
+            panic!("a question must not reach the phone: {action}")
+        }
+    }
+
+    fn with(says: Option<&'static str>) -> (Call, Arc<Person>) {
+        let person = Arc::new(Person(says, Mutex::default()));
+        let call = Call {
+            ask: Arc::clone(&person) as Arc<dyn AskUser>,
+            ..Call::within(Duration::from_secs(9))
+        };
+        (call, person)
+    }
+
+    async fn asked(
+        says: Option<&'static str>,
+        arguments: Value,
+    ) -> (Value, Vec<String>, Vec<String>) {
+        let (call, person) = with(says);
+        let vault = Arc::new(Vault::default());
+        let questions = AskUserFunctions::new(Arc::clone(&vault));
+        let arguments = arguments.as_object().cloned().unwrap();
+        let reply = questions.call(ASK, arguments, &call, &NoPhone).await.unwrap();
+        let asked = person.1.lock().unwrap().clone();
+        (reply.structured.unwrap_or_default(), asked, vault.names())
+    }
+
+    #[tokio::test]
+    async fn question_reaches_user_and_answer_reaches_policy() {
+        let arguments = json!({ "question": "Which?", "choices": ["red", "blue"] });
+        let (reply, asked, _) = asked(Some("blue"), arguments).await;
+        assert_eq!(reply["message"], "The user answered: blue");
+        assert_eq!(asked, ["Which? (red / blue)"]);
+    }
+
+    #[tokio::test]
+    async fn secret_answer_is_stored_and_only_named() {
+        let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
+        let (reply, questions, names) = asked(Some("hunter2!"), arguments.clone()).await;
+        assert_eq!(names, ["PASSWORD"]);
+        assert!(questions[0].starts_with("unseen: Your password?"), "{questions:?}");
+        assert!(
+            reply.to_string().contains("{{PASSWORD}}") && !reply.to_string().contains("hunter2")
+        );
+        let (reply, _, names) = asked(Some("abc"), arguments).await;
+        assert!(names.is_empty() && reply["success"] == false, "{reply}");
+    }
+
+    #[tokio::test]
+    async fn known_secret_in_an_answer_is_redacted() {
+        let vault = Arc::new(Vault::new([("PASSWORD".into(), "Tr0ub4dor".into())]).unwrap());
+        let (call, _) = with(Some("it is Tr0ub4dor, as ever"));
+        let arguments = json!({ "question": "What now?" }).as_object().cloned().unwrap();
+        let reply =
+            AskUserFunctions::new(vault).call(ASK, arguments, &call, &NoPhone).await.unwrap();
+        let said = reply.structured.unwrap_or_default();
+        assert_eq!(said["message"], "The user answered: it is {{PASSWORD}}, as ever");
+    }
+
+    /// A user behind a client that has forms, but no input without echo.
+    struct Forms;
+
+    #[async_trait]
+    impl AskUser for Forms {
+        async fn ask(&self, _question: &str) -> Option<String> {
+            Some("hunter2!".into())
+        }
+    }
+
+    #[tokio::test]
+    async fn secret_is_never_asked_for_with_echo() {
+        let call = Call { ask: Arc::new(Forms), ..Call::within(Duration::from_secs(9)) };
+        let vault = Arc::new(Vault::default());
+        let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
+        let arguments = arguments.as_object().cloned().unwrap();
+        let questions = AskUserFunctions::new(Arc::clone(&vault));
+        let reply = questions.call(ASK, arguments, &call, &NoPhone).await.unwrap();
+        let error = reply.structured.unwrap_or_default()["error"].to_string();
+        assert!(error.contains("pass it with `--secret PASSWORD`"), "{error}");
+        assert!(vault.names().is_empty());
+    }
+
+    #[tokio::test]
+    async fn missing_user_does_not_end_the_run() {
+        for says in [None, Some("  ")] {
+            let (reply, ..) = asked(says, json!({ "question": "Which?" })).await;
+            assert!(reply["error"].as_str().unwrap().starts_with("nobody answered"), "{reply}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_an_explicit_yes_confirms() {
+        for (says, done) in [
+            (Some("yes"), true),
+            (Some(" Ja! "), true),
+            (Some("Sí"), true),
+            (Some("はい"), true),
+            (Some("no"), false),
+            (Some("yes, but not now"), false),
+            (Some(""), false),
+            (None, false),
+        ] {
+            let (call, _) = with(says);
+            assert_eq!(confirmed(&call, "May I?").await.is_ok(), done, "{says:?}");
+        }
+    }
+
+    #[test]
+    fn confirm_mode_parses() {
+        assert_eq!(ConfirmMode::from_name("risky"), Some(ConfirmMode::Risky));
+        assert_eq!(ConfirmMode::from_name("sometimes"), None);
+    }
+}

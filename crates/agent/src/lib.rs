@@ -1,0 +1,64 @@
+//! The agent: works towards a goal on a phone, step by step, as the UFO MobileAgent strategy describes.
+//!
+//! Start with [`Policy`], which decides, and [`Observation`], which is all that it decides by. Decisions are executed by the
+//! tools of the toolsets through [`Perform`](thumbwire_core::action::Perform), so an MCP client can do whatever the agent does.
+//! Models are behind [`model::Model`], the only place that knows a provider's JSON. Nothing here talks to a phone or
+//! writes a file: [`thumbwire_core::trace`] records runs.
+
+mod app_functions;
+mod budget;
+mod confirm;
+mod context;
+mod event;
+mod examples;
+mod follow_up;
+mod functions;
+mod knowledge;
+mod log_sink;
+mod loop_detector;
+mod memory;
+pub mod model;
+mod model_policy;
+mod observation;
+mod options;
+mod phases;
+mod policy;
+mod prompt;
+mod replay_policy;
+mod reply;
+mod retarget;
+mod run;
+pub mod run_task;
+mod screen_state;
+mod screenshot_need;
+mod secrets;
+mod step;
+#[cfg(test)]
+mod tests;
+mod trace_writer;
+mod verify;
+
+pub use budget::BudgetUsage;
+pub use confirm::{AskUserFunctions, ConfirmMode, Risk, risk};
+pub use event::{AgentEvent, StepContext};
+pub use examples::Examples;
+pub use functions::FunctionProvider;
+pub use knowledge::Knowledge;
+pub use log_sink::LogSink;
+pub use loop_detector::{LoopDetector, LoopWarning};
+pub use memory::Memory;
+pub use model_policy::ModelPolicy;
+pub use observation::{AppRow, CompletedCall, ControlRow, Function, Observation};
+pub use options::{AgentOptions, Budgets, RunResult, Safeguards, ScreenshotMode, StopReason};
+pub use phases::explain;
+pub use policy::{Judgement, Policy, PolicyError, PolicyOutput};
+pub use prompt::{ContentPart, Message, Prompt, Role, readable};
+pub use replay_policy::ReplayPolicy;
+pub use reply::{AgentStatus, Decision, FunctionCall};
+pub use run::Agent;
+pub use screen_state::ScreenState;
+pub use screenshot_need::screenshot_reason;
+pub use secrets::{RedactedPerform, Vault, check_secret_name};
+pub use verify::{
+    Anomaly, AnomalyKind, AttemptedCall, Repair, RepairAction, new_window_in_front, verify,
+};

@@ -1,0 +1,198 @@
+//! What a run remembers from step to step.
+//!
+//! [`Memory`] is derived from the trace's [`AgentStep`](format::AgentStep)s alone ([`Memory::remember_step`]), both during a run and when it is
+//! resumed, so a resumed run knows what an uninterrupted one would. Failures are remembered too, as the UFO MobileAgent
+//! strategy says; UFO's code forgets them.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::budget::BudgetUsage;
+use super::model::Usage;
+use super::observation::CompletedCall;
+use super::reply::FunctionCall;
+use thumbwire_core::trace::format::{AgentStep, TraceRecord, UsageRecord};
+
+/// What a run remembers. A new run starts with `Memory::default()`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Memory {
+    /// The last step.
+    round: u32,
+    /// The memory items of the steps ("Memory Structure"), newest last.
+    items: VecDeque<Value>,
+    /// Successful calls, newest last.
+    done: VecDeque<CompletedCall>,
+    /// The plan of the last decision.
+    plan: Vec<String>,
+    /// Facts to remember.
+    blackboard: VecDeque<String>,
+    /// What the next step is told about the last one: failures, and the verdict on a claim.
+    observations: Vec<String>,
+    /// How many consecutive claims that the goal is reached were rejected.
+    refuted: u32,
+    spent: Usage,
+    /// The usage of the last step.
+    last: Option<Usage>,
+    took: Duration,
+}
+
+/// How many memory items are kept. The trace has all of them.
+const ITEMS: usize = 100;
+/// How many successful calls are kept.
+const DONE: usize = 20;
+/// How many notes the blackboard keeps.
+const NOTES: usize = 50;
+
+impl Memory {
+    /// The memory of an interrupted run, from the records of its trace.
+    pub fn of(lines: &[TraceRecord]) -> Self {
+        let mut memory = Self::default();
+        for line in lines {
+            if let TraceRecord::AgentStep(round) = line {
+                memory.remember_step(round);
+            }
+        }
+        memory
+    }
+
+    /// Adds notes from elsewhere to the blackboard.
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        notes.into_iter().for_each(|note| self.note(note));
+        self
+    }
+
+    /// Remembers a step.
+    pub(super) fn remember_step(&mut self, round: &AgentStep) {
+        self.round = round.round;
+        let spent = Usage::from(&round.spent);
+        self.spent.add(&spent);
+        self.last = Some(spent);
+        self.took += Duration::from_millis(round.took_ms);
+        if !round.memory.is_null() {
+            keep(&mut self.items, round.memory.clone(), ITEMS);
+            // A step without a decision has no plan: the last plan stays.
+            self.plan.clone_from(&round.plan);
+        }
+        // The policy was told these at once, and the next step reads the screen anew.
+        let told = |why: &&String| round.observations.contains(&unseen(why));
+        self.observations = round.failures.iter().filter(|why| !told(why)).cloned().collect();
+        for action in &round.actions {
+            let doing = FunctionCall {
+                function: action.function.clone(),
+                arguments: action.arguments.clone(),
+            };
+            if action.success {
+                let message = action.message.clone();
+                keep(&mut self.done, CompletedCall { doing, message }, DONE);
+            } else {
+                self.observations.push(format!("{} failed: {}", doing.function, action.message));
+            }
+        }
+        match &round.judged {
+            Some(judged) if !judged.reached => {
+                self.refuted += 1;
+                let why = &judged.why;
+                self.observations.push(format!(
+                    "You said that the goal is reached, but a check of the screen says that it is not: {why}"
+                ));
+            }
+            _ => self.refuted = 0,
+        }
+        round.remember.iter().for_each(|note| self.note(note.clone()));
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.blackboard.contains(&note) {
+            keep(&mut self.blackboard, note, NOTES);
+        }
+    }
+
+    /// The number of steps.
+    pub fn rounds(&self) -> u32 {
+        self.round
+    }
+
+    /// The memory items, with the keys of the UFO MobileAgent strategy, newest last.
+    pub fn items(&self) -> impl DoubleEndedIterator<Item = &Value> {
+        self.items.iter()
+    }
+
+    /// Successful calls, newest last.
+    pub fn last_success_actions(&self) -> Vec<CompletedCall> {
+        self.done.iter().cloned().collect()
+    }
+
+    /// The plan of the last decision.
+    pub fn plan(&self) -> &[String] {
+        &self.plan
+    }
+
+    /// Facts to remember.
+    pub fn blackboard(&self) -> Vec<String> {
+        self.blackboard.iter().cloned().collect()
+    }
+
+    /// The models' usage so far.
+    pub fn spent(&self) -> &Usage {
+        &self.spent
+    }
+
+    /// What is used of the budgets, `time` after the last step.
+    pub(super) fn used(&self, time: Duration) -> BudgetUsage {
+        let (spent, last) = (self.spent.clone(), self.last.clone());
+        BudgetUsage { rounds: self.round, time: self.took + time, spent, last }
+    }
+
+    pub(super) fn observations(&self) -> &[String] {
+        &self.observations
+    }
+
+    pub(super) fn rejected_claim_count(&self) -> u32 {
+        self.refuted
+    }
+}
+
+/// How the policy is told, in the same step, that part of the screen could not be read.
+pub(super) fn unseen(why: &str) -> String {
+    format!("Missing from this step: {why}")
+}
+
+/// Appends a value; drops the oldest if there are too many.
+fn keep<T>(values: &mut VecDeque<T>, value: T, most: usize) {
+    if values.len() == most {
+        values.pop_front();
+    }
+    values.push_back(value);
+}
+
+impl From<&UsageRecord> for Usage {
+    fn from(cost: &UsageRecord) -> Self {
+        let UsageRecord {
+            calls,
+            retries,
+            input_tokens,
+            cached_tokens,
+            cache_writes,
+            output_tokens,
+            dollars,
+        } = *cost;
+        Self { calls, retries, input_tokens, cached_tokens, cache_writes, output_tokens, dollars }
+    }
+}
+
+impl From<&Usage> for UsageRecord {
+    fn from(spent: &Usage) -> Self {
+        let Usage {
+            calls,
+            retries,
+            input_tokens,
+            cached_tokens,
+            cache_writes,
+            output_tokens,
+            dollars,
+        } = *spent;
+        Self { calls, retries, input_tokens, cached_tokens, cache_writes, output_tokens, dollars }
+    }
+}

@@ -1,0 +1,177 @@
+//! Scales and converts images for an endpoint: no larger than the model looks at anyway, in a format that it can read.
+//!
+//! If a provider scales an image itself, the bytes are wasted, and the model's coordinates refer to an image that
+//! nobody else has. So we scale it first and tell the model the factor. The trace keeps the original.
+
+use thumbwire_device::image::{self, Pixels};
+use thumbwire_device::{Format, Image, Size};
+
+use super::super::prompt::{ContentPart, Prompt};
+
+/// What an endpoint accepts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Limits {
+    /// The longer side, in pixels.
+    long: u32,
+    /// The shorter side, in pixels.
+    short: u32,
+    /// The total number of pixels.
+    pixels: u32,
+    /// The file size, in bytes.
+    bytes: usize,
+    /// Whether it reads WebP.
+    webp: bool,
+}
+
+/// Larger files make requests slow without helping the model: a phone's screen at these sizes is 0.1 to 0.6 MB as PNG.
+const FILE: usize = 1_500_000;
+
+impl Limits {
+    /// OpenAI, "Images and vision", high detail: fitted into 2048 by 2048, then the shorter side to 768. PNG, JPEG,
+    /// WebP.
+    pub(super) const OPENAI: Self =
+        Self { long: 2048, short: 768, pixels: u32::MAX, bytes: FILE, webp: true };
+
+    /// Anthropic, "Vision": scaled by the provider above 1568 pixels a side or about 1.15 million in total; rejected
+    /// above 8000 pixels a side or 5 MB as base64. PNG, JPEG, WebP. Some newer models use more detail; they accept this
+    /// too.
+    pub(super) const ANTHROPIC: Self =
+        Self { long: 1568, short: 1568, pixels: 1_150_000, bytes: FILE, webp: true };
+
+    /// The same for other servers: llama.cpp reads images with stb_image, which does not know WebP.
+    pub(super) fn for_other_servers(self) -> Self {
+        Self { webp: false, ..self }
+    }
+}
+
+/// The prompt with its images as the endpoint accepts them. Each scaled image is followed by a line with both sizes.
+/// Takes up to about 0.3 s of computing time per image.
+///
+/// # Errors
+/// An image cannot be read, or cannot be made small enough.
+pub(super) fn fitted(prompt: &Prompt, limits: Limits) -> Result<Prompt, image::Error> {
+    let mut prompt = prompt.clone();
+    for turn in &mut prompt.turns {
+        let mut parts = Vec::with_capacity(turn.parts.len());
+        for part in std::mem::take(&mut turn.parts) {
+            match part {
+                ContentPart::Image(image) => {
+                    let (image, scaled) = fit(image, limits)?;
+                    parts.push(ContentPart::Image(image));
+                    parts.extend(scaled.map(|(from, to)| ContentPart::Text(told(from, to))));
+                }
+                words => parts.push(words),
+            }
+        }
+        turn.parts = parts;
+    }
+    Ok(prompt)
+}
+
+fn told(from: Size, to: Size) -> String {
+    let factor = f64::from(from.width) / f64::from(to.width);
+    format!(
+        "(The image above was scaled down: {}x{} pixels show {}x{} screen pixels. Multiply coordinates that you read from it by \
+         {factor:.3}; coordinates in the text are screen pixels already.)",
+        to.width, to.height, from.width, from.height
+    )
+}
+
+fn fit(image: Image, limits: Limits) -> Result<(Image, Option<(Size, Size)>), image::Error> {
+    let readable = image.format != Format::Webp || limits.webp;
+    let pixels = Pixels::read(&image)?;
+    let from = pixels.size();
+    let to = target(from, limits);
+    let (image, scaled) = if to != from {
+        (pixels.scaled(to)?.write(Format::Png)?, Some((from, to)))
+    } else if readable {
+        (image, None)
+    } else {
+        (pixels.write(Format::Png)?, None)
+    };
+    // An image that is still too large becomes a JPEG.
+    Ok((image::fit(image, None, Some(limits.bytes))?, scaled))
+}
+
+/// The size to send: the original if it is not too large.
+fn target(size: Size, limits: Limits) -> Size {
+    let (long, short) = (size.width.max(size.height), size.width.min(size.height));
+    let all = f64::from(long) * f64::from(short);
+    let factor = (f64::from(limits.long) / f64::from(long))
+        .min(f64::from(limits.short) / f64::from(short))
+        .min((f64::from(limits.pixels) / all).sqrt());
+    if factor >= 1.0 {
+        return size;
+    }
+    let side = |side: i32| ((f64::from(side) * factor) as i32).max(1);
+    Size { width: side(size.width), height: side(size.height) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::prompt::{Message, Role};
+    use super::*;
+
+    fn picture(width: u32, height: u32, format: Format) -> Image {
+        let rgb = (0..width * height * 3).map(|at| (at / 7 % 251) as u8).collect();
+        Pixels::new(width, height, rgb).unwrap().write(format).unwrap()
+    }
+
+    fn parts(image: Image, limits: Limits) -> Vec<ContentPart> {
+        let turn = Message { role: Role::User, parts: vec![ContentPart::Image(image)] };
+        let prompt = Prompt { system: String::new(), turns: vec![turn] };
+        fitted(&prompt, limits).unwrap().turns.remove(0).parts
+    }
+
+    #[test]
+    fn image_is_scaled_to_the_limits_and_never_enlarged() {
+        let check = |limits, (width, height), to| {
+            let size = target(Size { width, height }, limits);
+            assert_eq!((size.width, size.height), to, "{width}x{height}");
+        };
+        check(Limits::OPENAI, (1080, 2400), (768, 1706));
+        check(Limits::OPENAI, (2400, 1080), (1706, 768));
+        check(Limits::OPENAI, (720, 1280), (720, 1280));
+        check(Limits::OPENAI, (600, 9000), (136, 2048));
+        check(Limits::ANTHROPIC, (1080, 2400), (705, 1568));
+        check(Limits::ANTHROPIC, (1536, 2048), (928, 1238));
+        check(Limits::ANTHROPIC, (720, 1280), (720, 1280));
+        check(Limits::ANTHROPIC, (1, 30_000), (1, 1568));
+    }
+
+    #[test]
+    fn scaled_image_states_its_factor() {
+        let told = parts(picture(1080, 2400, Format::Png), Limits::OPENAI);
+        let [ContentPart::Image(image), ContentPart::Text(words)] = &told[..] else {
+            panic!("{told:?}")
+        };
+        assert_eq!(Pixels::read(image).unwrap().size(), Size { width: 768, height: 1706 });
+        assert!(words.contains("768x1706 pixels show 1080x2400"), "{words}");
+        assert!(words.contains("1.406"), "{words}");
+    }
+
+    #[test]
+    fn fitting_image_is_sent_unchanged() {
+        let image = picture(400, 800, Format::Png);
+        assert_eq!(parts(image.clone(), Limits::OPENAI), [ContentPart::Image(image)]);
+        let webp = picture(400, 800, Format::Webp);
+        assert_eq!(parts(webp.clone(), Limits::ANTHROPIC), [ContentPart::Image(webp.clone())]);
+        let sent = parts(webp, Limits::ANTHROPIC.for_other_servers());
+        assert!(matches!(&sent[..], [ContentPart::Image(image)] if image.format == Format::Png));
+    }
+
+    #[test]
+    fn oversized_image_becomes_a_jpeg() {
+        let limits = Limits { bytes: 60_000, ..Limits::OPENAI };
+        // Noise cannot be compressed.
+        let mut state = 1_u32;
+        let rgb = (0..400 * 400 * 3).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        });
+        let noise = Pixels::new(400, 400, rgb.collect()).unwrap().write(Format::Png).unwrap();
+        let sent = parts(noise, limits);
+        let [ContentPart::Image(image)] = &sent[..] else { panic!() };
+        assert!(image.format == Format::Jpeg && image.bytes.len() <= 60_000);
+    }
+}

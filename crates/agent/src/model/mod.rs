@@ -1,0 +1,117 @@
+//! Models that answer prompts. The only place that knows providers' JSON.
+//!
+//! Start with [`Model`]; [`open`] makes one from a [`ModelSpec`] such as `openai:gpt-5`. The modules send requests and
+//! retry them, write bodies and parse responses for both APIs, parse event streams, classify errors, scale images, and
+//! answer from a file. Not here: files and the environment; both are passed in.
+
+mod anthropic;
+mod backoff;
+mod config;
+mod error;
+mod http;
+mod http_model;
+mod image;
+mod openai;
+mod price;
+mod scripted;
+mod sse;
+#[cfg(test)]
+mod tests;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::prompt::Prompt;
+pub use config::{ModelSpec, Settings, open};
+pub use http::{ApiKey, ProxySettings};
+pub use http_model::RequestTimeouts;
+pub use price::Price;
+pub use scripted::ScriptedModel;
+use thumbwire_core::action::Call;
+
+/// Receives the text of an answer as it arrives.
+// The lifetime is named because async-trait would otherwise give the text the caller's lifetime.
+pub type OnText<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
+
+/// Answers prompts.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// Its provider and name: `openai gpt-5`.
+    fn name(&self) -> String;
+
+    /// Answers a prompt. `shape` is the JSON schema for the answer, for endpoints that can enforce one. `heard`
+    /// receives the text as it arrives; if a stream breaks off and is retried, it receives a line break and the text
+    /// from the start. Retries and time limits are up to the model, which stops when the call is cancelled or its
+    /// deadline passes.
+    ///
+    /// # Errors
+    /// There was no answer.
+    async fn complete(
+        &self,
+        prompt: &Prompt,
+        shape: Option<&Value>,
+        call: &Call,
+        heard: &OnText<'_>,
+    ) -> Result<ModelResponse, ModelError>;
+}
+
+/// A model's answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelResponse {
+    /// Its text.
+    pub text: String,
+    /// The usage, including failed attempts.
+    pub usage: Usage,
+    /// Whether it was truncated at the token limit.
+    pub truncated: bool,
+}
+
+/// The usage of models.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Answered requests.
+    pub calls: u32,
+    /// Retried requests.
+    pub retries: u32,
+    /// Input tokens, including those read from or written to the provider's cache.
+    pub input_tokens: u64,
+    /// Input tokens read from the cache.
+    pub cached_tokens: u64,
+    /// Input tokens written to the cache.
+    pub cache_writes: u64,
+    /// Output tokens.
+    pub output_tokens: u64,
+    /// The cost in US dollars; `None` if no price is known.
+    pub dollars: Option<f64>,
+}
+
+impl Usage {
+    /// Adds other usage. The sum has no cost if a part with requests has none.
+    pub fn add(&mut self, other: &Self) {
+        self.dollars = match (self.dollars, other.dollars) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, None) if other.calls == 0 => one,
+            (None, two) if self.calls == 0 => two,
+            _ => None,
+        };
+        self.calls += other.calls;
+        self.retries += other.retries;
+        self.input_tokens += other.input_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.cache_writes += other.cache_writes;
+        self.output_tokens += other.output_tokens;
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{why}")]
+pub struct ModelError {
+    /// The reason and the next move. Never contains a key.
+    pub why: String,
+    /// Whether the call was cancelled.
+    pub cancelled: bool,
+    /// The usage of the attempts.
+    pub usage: Usage,
+}

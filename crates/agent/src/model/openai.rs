@@ -1,0 +1,265 @@
+//! OpenAI's chat completions API, which many servers offer: OpenAI, Azure, vLLM, Ollama, llama.cpp, OpenRouter.
+//!
+//! Source: OpenAI's API reference, "Chat completions", and the servers' own documentation; docs/models.md lists the
+//! differences. What a server does not support is found by trying: OpenAI's newer models reject `max_tokens`, older
+//! versions of Azure's API reject `max_completion_tokens` (openai-python #1724) and `stream_options`. The error names
+//! the parameter, and requests omit it from then on.
+
+use std::sync::Mutex;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::super::prompt::{ContentPart, Message, Role};
+use super::Prompt;
+use super::error::{RequestError, inside};
+use super::http_model::{PartialResponse, ProviderApi};
+
+/// OpenAI's own base URL.
+pub(super) const BASE: &str = "https://api.openai.com/v1";
+
+/// The path after a base URL.
+pub(super) const PATH: &str = "/chat/completions";
+
+/// OpenAI's API.
+pub(super) struct OpenAi {
+    /// The model's name; empty if the URL has it (Azure's deployments).
+    pub(super) model: String,
+    /// The maximum number of output tokens; `None` is the server's default.
+    pub(super) most_tokens: Option<u32>,
+    /// Whether the endpoint enforces the JSON schema.
+    pub(super) shaped: bool,
+    ways: Mutex<ServerSupport>,
+}
+
+/// What this server supports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ServerSupport {
+    stream: bool,
+    /// Whether it can report the usage at the end of a stream.
+    counts: bool,
+    shapes: bool,
+    /// Whether the token limit is called `max_completion_tokens`.
+    newer: bool,
+    /// Whether both names were tried.
+    both: bool,
+}
+
+impl OpenAi {
+    /// Starts with what the server at this host most likely supports.
+    pub(super) fn new(model: &str, host: &str, stream: bool) -> Self {
+        // All of OpenAI's models accept the newer name; other servers certainly know the older one.
+        let newer = host == "api.openai.com" || is_azure(host);
+        let ways = ServerSupport { stream, counts: true, shapes: true, newer, both: false };
+        Self { model: model.to_owned(), most_tokens: None, shaped: false, ways: Mutex::new(ways) }
+    }
+
+    fn ways(&self) -> ServerSupport {
+        *self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Whether a host is Azure's, which expects the key in a header of its own.
+pub(super) fn is_azure(host: &str) -> bool {
+    [".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"]
+        .iter()
+        .any(|end| host.ends_with(end))
+}
+
+impl ProviderApi for OpenAi {
+    fn body(&self, prompt: &Prompt, shape: Option<&Value>) -> Value {
+        let ways = self.ways();
+        let mut messages = Vec::with_capacity(prompt.turns.len() + 1);
+        if !prompt.system.is_empty() {
+            messages.push(json!({ "role": "system", "content": prompt.system }));
+        }
+        messages.extend(prompt.turns.iter().map(message));
+        let mut body = Map::new();
+        body.insert("model".into(), json!(self.model));
+        body.insert("messages".into(), messages.into());
+        body.insert("stream".into(), ways.stream.into());
+        if ways.stream && ways.counts {
+            body.insert("stream_options".into(), json!({ "include_usage": true }));
+        }
+        if let Some(most) = self.most_tokens {
+            let name = if ways.newer { "max_completion_tokens" } else { "max_tokens" };
+            body.insert(name.into(), most.into());
+        }
+        if let Some(shape) = shape.filter(|_| self.shaped && ways.shapes) {
+            let schema = json!({ "name": "answer", "schema": shape, "strict": is_closed(shape) });
+            let format = json!({ "type": "json_schema", "json_schema": schema });
+            body.insert("response_format".into(), format);
+        }
+        body.into()
+    }
+
+    fn parse_response(
+        &self,
+        body: &Value,
+        reading: &mut PartialResponse,
+    ) -> Result<(), RequestError> {
+        erroneous(body)?;
+        count(body, reading);
+        let choice = &body["choices"][0];
+        if choice.is_null() {
+            return Err(RequestError::transient(format!(
+                "the answer has no choices: {}.",
+                super::error::error_message(&body.to_string())
+            )));
+        }
+        let message = &choice["message"];
+        reading.text = words(&message["content"]).unwrap_or_default();
+        finish(choice, &message["refusal"], reading)?;
+        reading.ended = true;
+        Ok(())
+    }
+
+    fn parse_event(
+        &self,
+        event: &Value,
+        reading: &mut PartialResponse,
+    ) -> Result<(), RequestError> {
+        erroneous(event)?;
+        // The usage comes in a last event without choices; Azure's first event has none either.
+        count(event, reading);
+        let choice = &event["choices"][0];
+        let delta = &choice["delta"];
+        reading.text += &words(&delta["content"]).unwrap_or_default();
+        finish(choice, &delta["refusal"], reading)
+    }
+
+    fn adapt(&self, refusal: &str) -> bool {
+        let mut ways = self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = *ways;
+        let said = refusal.to_lowercase();
+        let unknown = ["support", "unrecognized", "unknown", "permitted", "extra", "unexpected"];
+        let unknown = unknown.iter().any(|word| said.contains(word));
+        let limit = if ways.newer { "max_completion_tokens" } else { "max_tokens" };
+        if said.contains("stream_options") || said.contains("include_usage") {
+            ways.counts = false;
+        } else if unknown && said.contains(limit) && self.most_tokens.is_some() && !ways.both {
+            ways.newer = !ways.newer;
+            ways.both = true;
+        } else if self.shaped && (said.contains("response_format") || said.contains("json_schema"))
+        {
+            tracing::warn!("{} does not support JSON schemas; continuing without one", self.model);
+            ways.shapes = false;
+        } else if said.contains("to stream") || said.contains("\"param\": \"stream\"") {
+            // Sent to organizations that are not verified.
+            ways.stream = false;
+        }
+        *ways != before
+    }
+}
+
+/// An error in a response: some gateways send it with status 200.
+fn erroneous(body: &Value) -> Result<(), RequestError> {
+    match &body["error"] {
+        Value::Null => Ok(()),
+        error => Err(inside(error)),
+    }
+}
+
+fn message(turn: &Message) -> Value {
+    let text = |part: &ContentPart| match part {
+        ContentPart::Text(text) => Some(text.clone()),
+        ContentPart::Image(_) => None,
+    };
+    match turn.role {
+        // The model's own messages contain only text.
+        Role::Assistant => {
+            let words: Vec<String> = turn.parts.iter().filter_map(text).collect();
+            json!({ "role": "assistant", "content": words.join("\n") })
+        }
+        Role::User => {
+            let parts: Vec<Value> = turn.parts.iter().map(part).collect();
+            json!({ "role": "user", "content": parts })
+        }
+    }
+}
+
+fn part(part: &ContentPart) -> Value {
+    match part {
+        ContentPart::Text(text) => json!({ "type": "text", "text": text }),
+        ContentPart::Image(image) => {
+            let url =
+                format!("data:{};base64,{}", image.format.mime(), STANDARD.encode(&image.bytes));
+            json!({ "type": "image_url", "image_url": { "url": url } })
+        }
+    }
+}
+
+/// The text of a message: a string, or a list of parts.
+fn words(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            Some(parts.iter().filter_map(|part| part["text"].as_str()).collect())
+        }
+        _ => None,
+    }
+}
+
+fn finish(
+    choice: &Value,
+    refusal: &Value,
+    reading: &mut PartialResponse,
+) -> Result<(), RequestError> {
+    // A refusal is beside the text.
+    reading.text += refusal.as_str().unwrap_or_default();
+    match choice["finish_reason"].as_str() {
+        None => return Ok(()),
+        Some("length") => reading.cut_off = true,
+        Some("content_filter") => {
+            return Err(RequestError::permanent(
+                "the provider's content filter stopped the answer; rephrase the goal, or use another model.",
+            ));
+        }
+        // OpenRouter's reason for a provider that failed while answering.
+        Some("error") => {
+            return Err(RequestError::transient("the provider failed while answering."));
+        }
+        Some(_) => {}
+    }
+    reading.ended = true;
+    Ok(())
+}
+
+fn count(body: &Value, reading: &mut PartialResponse) {
+    let usage = &body["usage"];
+    if !usage.is_object() {
+        return;
+    }
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let spent = &mut reading.spent;
+    spent.input_tokens = number(&usage["prompt_tokens"]);
+    spent.output_tokens = number(&usage["completion_tokens"]);
+    // DeepSeek has a key of its own.
+    let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
+    spent.cached_tokens = cached.unwrap_or_else(|| number(&usage["prompt_cache_hit_tokens"]));
+    // OpenRouter reports its price in US dollars.
+    spent.dollars = usage["cost"].as_f64();
+}
+
+/// Whether a schema is closed, as OpenAI's `strict` requires: each object allows only its named properties and requires
+/// all of them.
+pub(super) fn is_closed(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => {
+            let object = map.get("type").is_some_and(|kind| kind == "object");
+            let named = || {
+                let all = map.get("properties").and_then(Value::as_object);
+                let required = map.get("required").and_then(Value::as_array);
+                map.get("additionalProperties") == Some(&Value::Bool(false))
+                    && all.is_some_and(|all| {
+                        all.keys()
+                            .all(|key| required.is_some_and(|list| list.contains(&json!(key))))
+                    })
+            };
+            (!object || named()) && map.values().all(is_closed)
+        }
+        Value::Array(list) => list.iter().all(is_closed),
+        _ => true,
+    }
+}

@@ -1,0 +1,284 @@
+//! A model that answers from a file, for tests, the demo, and runs that cost nothing.
+//!
+//! The file has entries ([`Entry`]) as a JSON list or as JSON lines; each request gets the next one. docs/models.md
+//! describes the format.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::prompt::ContentPart;
+use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
+use thumbwire_core::action::Call;
+
+/// More entries than any run needs.
+const MOST: usize = 10_000;
+
+/// A model that answers from a file.
+#[derive(Debug)]
+pub struct ScriptedModel {
+    name: String,
+    entries: Vec<Entry>,
+    price: Option<Price>,
+    next: Mutex<usize>,
+}
+
+/// What a request gets.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// The answer: a text, or an object that is sent as JSON.
+    #[serde(default)]
+    reply: Option<Value>,
+    /// A failure instead of an answer.
+    #[serde(default)]
+    error: Option<String>,
+    /// Texts that the prompt must contain.
+    #[serde(default)]
+    expect: OneOrMany,
+    /// Texts that the prompt must not contain.
+    #[serde(default)]
+    refuse: OneOrMany,
+    /// The usage to report.
+    #[serde(default)]
+    tokens: Tokens,
+    /// Whether the answer counts as truncated.
+    #[serde(default)]
+    cut_off: bool,
+}
+
+/// One text, or several.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for OneOrMany {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl OneOrMany {
+    fn all(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Several(several) => several,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Tokens {
+    input: u64,
+    output: u64,
+    cached: u64,
+    cache_write: u64,
+}
+
+impl ScriptedModel {
+    /// Parses a script; `name` is its file's.
+    ///
+    /// # Errors
+    /// It is not a list of entries; the message names the invalid entry.
+    pub fn read(name: &str, text: &str, price: Option<Price>) -> Result<Self, String> {
+        let wrong = |number: usize, why: &dyn std::fmt::Display| {
+            format!(
+                "the script {name}, entry {number}: {why}; an entry is {{\"reply\": \"…\"}}, see docs/models.md"
+            )
+        };
+        let text = text.trim_start_matches('\u{feff}').trim();
+        let values: Vec<Value> = if text.starts_with('[') {
+            serde_json::from_str(text).map_err(|error| format!("the script {name}: {error}"))?
+        } else {
+            let lines = text.lines().filter(|line| !line.trim().is_empty()).enumerate();
+            let values = lines.map(|(at, line)| {
+                serde_json::from_str(line).map_err(|error| wrong(at + 1, &error))
+            });
+            values.collect::<Result<_, _>>()?
+        };
+        if values.len() > MOST {
+            return Err(format!("the script {name} has more than {MOST} entries; split it"));
+        }
+        let mut entries = Vec::with_capacity(values.len());
+        for (at, value) in values.into_iter().enumerate() {
+            let entry: Entry =
+                serde_json::from_value(value).map_err(|error| wrong(at + 1, &error))?;
+            if entry.reply.is_some() == entry.error.is_some() {
+                return Err(wrong(at + 1, &"it must have either `reply` or `error`"));
+            }
+            entries.push(entry);
+        }
+        if entries.is_empty() {
+            return Err(format!(
+                "the script {name} is empty; write one reply per line, see docs/models.md"
+            ));
+        }
+        Ok(Self { name: name.to_owned(), entries, price, next: Mutex::new(0) })
+    }
+
+    /// How many replies are left.
+    pub fn left(&self) -> usize {
+        let next = self.next.lock().map_or(0, |next| *next);
+        self.entries.len().saturating_sub(next)
+    }
+
+    fn entry(&self, prompt: &Prompt) -> Result<&Entry, String> {
+        let Self { name, entries, .. } = self;
+        let number = {
+            let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            *next += 1;
+            *next
+        };
+        let entry = entries.get(number - 1).ok_or_else(|| {
+            format!(
+                "the script {name} has {} replies, but this is request {number}; add one",
+                entries.len()
+            )
+        })?;
+        let words = words(prompt);
+        if let Some(missing) = entry.expect.all().iter().find(|part| !words.contains(*part)) {
+            return Err(format!(
+                "the script {name}, entry {number}, expects {missing:?}, which is not in the prompt; the run took another path"
+            ));
+        }
+        if let Some(there) = entry.refuse.all().iter().find(|part| words.contains(*part)) {
+            return Err(format!(
+                "the script {name}, entry {number}, refuses {there:?}, which is in the prompt; the run took another path"
+            ));
+        }
+        Ok(entry)
+    }
+}
+
+#[async_trait]
+impl Model for ScriptedModel {
+    fn name(&self) -> String {
+        format!("scripted {}", self.name)
+    }
+
+    async fn complete(
+        &self,
+        prompt: &Prompt,
+        _shape: Option<&Value>,
+        call: &Call,
+        heard: &OnText<'_>,
+    ) -> Result<ModelResponse, ModelError> {
+        let failed =
+            |why: String, cancelled| ModelError { why, cancelled, usage: Usage::default() };
+        if call.cancelled.is_cancelled() {
+            return Err(failed("the call was cancelled".into(), true));
+        }
+        let entry = self.entry(prompt).map_err(|why| failed(why, false))?;
+        let mut spent = Usage {
+            calls: 1,
+            input_tokens: entry.tokens.input,
+            output_tokens: entry.tokens.output,
+            cached_tokens: entry.tokens.cached,
+            cache_writes: entry.tokens.cache_write,
+            ..Usage::default()
+        };
+        spent.dollars = self.price.map(|price| price.of(&spent));
+        if let Some(why) = &entry.error {
+            return Err(ModelError { why: why.clone(), cancelled: false, usage: spent });
+        }
+        let text = match &entry.reply {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => String::new(),
+        };
+        for word in text.split_inclusive(' ') {
+            heard(word);
+        }
+        Ok(ModelResponse { text, usage: spent, truncated: entry.cut_off })
+    }
+}
+
+/// The text of a prompt.
+fn words(prompt: &Prompt) -> String {
+    let mut words = prompt.system.clone();
+    for part in prompt.turns.iter().flat_map(|turn| &turn.parts) {
+        if let ContentPart::Text(text) = part {
+            words.push('\n');
+            words.push_str(text);
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::super::prompt::{Message, Role};
+    use super::*;
+
+    fn prompt(words: &str) -> Prompt {
+        let turn = Message { role: Role::User, parts: vec![ContentPart::Text(words.into())] };
+        Prompt { system: "You operate a phone.".into(), turns: vec![turn] }
+    }
+
+    async fn ask(model: &ScriptedModel, words: &str) -> Result<ModelResponse, ModelError> {
+        model.complete(&prompt(words), None, &Call::within(Duration::from_secs(1)), &|_| ()).await
+    }
+
+    #[tokio::test]
+    async fn each_request_gets_the_next_reply_until_none_is_left() {
+        let list = r#"[{"reply": "one"}, {"reply": {"status": "FINISH"}, "tokens": {"input": 7, "output": 2}}]"#;
+        let lines = "{\"reply\": \"one\"}\n\n{\"reply\": {\"status\": \"FINISH\"}, \"tokens\": {\"input\": 7, \"output\": 2}}\n";
+        for text in [list, lines] {
+            let model = ScriptedModel::read("a.json", text, "1,10".parse().ok()).unwrap();
+            assert_eq!(ask(&model, "x").await.unwrap().text, "one");
+            let answer = ask(&model, "x").await.unwrap();
+            assert_eq!(answer.text, r#"{"status":"FINISH"}"#);
+            assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (7, 2));
+            assert!((answer.usage.dollars.unwrap() - 27e-6).abs() < 1e-12);
+            assert_eq!(model.left(), 0);
+            let why = ask(&model, "x").await.unwrap_err().why;
+            assert_eq!(why, "the script a.json has 2 replies, but this is request 3; add one");
+        }
+    }
+
+    #[tokio::test]
+    async fn unmet_expectation_fails_the_request() {
+        let text = r#"[{"reply": "a", "expect": "Search here"}, {"reply": "b", "expect": ["phone", "Maps"], "refuse": "Bank"},
+                       {"reply": "c", "refuse": ["Bank"]}, {"error": "no answer today"}]"#;
+        let model = ScriptedModel::read("s", text, None).unwrap();
+        let why = ask(&model, "Home").await.unwrap_err().why;
+        assert!(why.contains("entry 1, expects \"Search here\""), "{why}");
+        assert_eq!(ask(&model, "Maps").await.unwrap().text, "b");
+        let why = ask(&model, "Bank").await.unwrap_err().why;
+        assert!(why.contains("entry 3, refuses \"Bank\""), "{why}");
+        assert_eq!(ask(&model, "").await.unwrap_err().why, "no answer today");
+    }
+
+    #[test]
+    fn invalid_script_names_the_entry() {
+        let check = |text: &str, expected: &str| {
+            let why = ScriptedModel::read("s", text, None).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+        };
+        check("", "is empty");
+        check("[]", "is empty");
+        check("[{}", "s: EOF");
+        check("{\"reply\": \"a\"}\nnonsense", "entry 2");
+        check("[{\"reply\": \"a\", \"expct\": \"b\"}]", "entry 1: unknown field `expct`");
+        check("[{\"expect\": \"b\"}]", "either `reply` or `error`");
+        check("[{\"reply\": \"a\", \"error\": \"b\"}]", "either `reply` or `error`");
+    }
+
+    #[tokio::test]
+    async fn cancelled_call_uses_no_reply() {
+        let model = ScriptedModel::read("s", r#"[{"reply": "a"}]"#, None).unwrap();
+        let call = Call::within(Duration::from_secs(1));
+        call.cancelled.cancel();
+        let failed = model.complete(&prompt(""), None, &call, &|_| ()).await.unwrap_err();
+        assert!(failed.cancelled);
+        assert_eq!(model.left(), 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! What requests contain.
+
+use serde_json::{Value, json};
+
+use super::endpoint::{Given, Server};
+use super::*;
+
+/// An answer for both APIs in one body: each reads its own part.
+fn answer() -> Given {
+    Given::json(
+        200,
+        &json!({
+            "choices": [{ "message": { "content": "yes" }, "finish_reason": "stop" }],
+            "content": [{ "type": "text", "text": "yes" }], "stop_reason": "end_turn",
+            "usage": { "prompt_tokens": 10, "input_tokens": 10, "completion_tokens": 2, "output_tokens": 2 },
+        }),
+    )
+}
+
+fn shape(closed: bool) -> Value {
+    let mut shape = json!({
+        "type": "object",
+        "properties": { "status": { "type": "string" } },
+        "required": ["status"],
+    });
+    if closed {
+        shape["additionalProperties"] = false.into();
+    }
+    shape
+}
+
+async fn body(choice: &str, shape: Option<&Value>, change: impl Fn(&mut Settings)) -> Value {
+    let server = Server::giving([answer()]).await;
+    let mut settings = settings(&server);
+    change(&mut settings);
+    let model = config::open(&choice.parse().unwrap(), settings).unwrap();
+    assert_eq!(ask(&*model, shape).await.0.unwrap().text, "yes");
+    server.asked().remove(0).body
+}
+
+#[tokio::test]
+async fn bodies_match_each_api() {
+    for choice in BOTH {
+        let plain = body(choice, None, |_| ()).await;
+        let shape = shape(true);
+        let full = body(choice, Some(&shape), |settings| {
+            settings.stream = false;
+            settings.json_schema = true;
+            settings.most_tokens = Some(500);
+        });
+        let name = choice.split(':').next().unwrap();
+        insta::assert_json_snapshot!(format!("{name}_streamed"), plain);
+        insta::assert_json_snapshot!(format!("{name}_whole_in_a_shape"), full.await);
+    }
+}
+
+#[tokio::test]
+async fn requests_carry_the_key_where_each_provider_looks_for_it() {
+    let server = Server::giving([answer()]).await;
+    for choice in BOTH {
+        asked(choice, &server).await.0.unwrap();
+    }
+    let [openai, anthropic] = &server.asked()[..] else { panic!() };
+    assert_eq!(openai.uri.path(), "/chat/completions");
+    assert_eq!(openai.headers["authorization"], format!("Bearer {KEY}"));
+    assert_eq!(anthropic.uri.path(), "/v1/messages");
+    assert_eq!(anthropic.headers["x-api-key"], KEY);
+    assert_eq!(anthropic.headers["anthropic-version"], "2023-06-01");
+    assert!(!anthropic.headers.contains_key("authorization"));
+}
+
+#[tokio::test]
+async fn schema_is_sent_only_if_wanted_and_supported() {
+    let with = |settings: &mut Settings| settings.json_schema = true;
+    let open = body(BOTH[0], Some(&shape(false)), with).await;
+    assert_eq!(open["response_format"]["json_schema"]["strict"], false);
+    assert!(body(BOTH[0], Some(&shape(true)), |_| ()).await.get("response_format").is_none());
+    let open = body(BOTH[1], Some(&shape(false)), with).await;
+    assert!(open.get("output_config").is_none(), "Anthropic refuses open schemas: {open}");
+}
+
+#[tokio::test]
+async fn large_screenshot_is_scaled_with_a_note() {
+    for (choice, sizes) in BOTH.into_iter().zip(["768x1706", "705x1568"]) {
+        let server = Server::giving([answer()]).await;
+        let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
+        let turn = Message { role: Role::User, parts: vec![ContentPart::Image(screen())] };
+        let prompt = Prompt { system: String::new(), turns: vec![turn] };
+        let call = Call::within(Duration::from_secs(30));
+        model.complete(&prompt, None, &call, &|_| ()).await.unwrap();
+        let parts = server.asked().remove(0).body["messages"][0]["content"].clone();
+        let words = parts[1]["text"].as_str().unwrap();
+        assert!(words.contains(&format!("{sizes} pixels show 1080x2400")), "{words}");
+    }
+}

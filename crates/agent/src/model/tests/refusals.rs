@@ -1,0 +1,308 @@
+//! Failures: what is retried, when it gives up, and what the message says.
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::super::ProxySettings;
+
+use super::endpoint::{End, Given, Server};
+use super::*;
+
+fn fine(choice: &str) -> Given {
+    let body = if choice.starts_with("openai") {
+        json!({ "choices": [{ "message": { "content": "yes" }, "finish_reason": "stop" }] })
+    } else {
+        json!({ "content": [{ "type": "text", "text": "yes" }], "stop_reason": "end_turn" })
+    };
+    Given::json(200, &body)
+}
+
+fn refusal(status: u16) -> Given {
+    // Some servers echo the key.
+    Given::json(status, &json!({ "error": { "message": format!("no: {KEY} is not enough.") } }))
+}
+
+#[tokio::test]
+async fn transient_errors_are_retried() {
+    for choice in BOTH {
+        for status in [408, 409, 429, 500, 502, 503, 504, 529] {
+            let server = Server::giving([refusal(status), refusal(status), fine(choice)]).await;
+            let answer = asked(choice, &server).await.0.unwrap();
+            assert_eq!((answer.text.as_str(), answer.usage.retries), ("yes", 2), "{status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn permanent_errors_fail_at_once_with_the_next_move() {
+    let moves = [
+        (400, "is not enough."),
+        (401, "Check the key in OPENAI_API_KEY."),
+        (402, "no credit left"),
+        (403, "may use model-x"),
+        (404, "Check the model name, model-x, and the base URL"),
+        (413, "fewer images"),
+        (422, "is not enough."),
+    ];
+    for (status, words) in moves {
+        let server = Server::giving([refusal(status)]).await;
+        let failed = asked(BOTH[0], &server).await.0.unwrap_err();
+        assert!(failed.why.starts_with("openai model-x at http://127.0.0.1:"), "{}", failed.why);
+        assert!(failed.why.contains(words), "{}", failed.why);
+        assert_eq!((server.asked().len(), failed.usage.retries), (1, 0), "{status}");
+    }
+    let server = Server::giving([refusal(401)]).await;
+    let settings = Settings { key: None, ..settings(&server) };
+    let model = config::open(&BOTH[1].parse().unwrap(), settings).unwrap();
+    let why = ask(&*model, None).await.0.unwrap_err().why;
+    assert!(why.contains("The server requires an API key: set ANTHROPIC_API_KEY."), "{why}");
+}
+
+#[tokio::test]
+async fn x_should_retry_header_is_obeyed() {
+    let server = Server::giving([refusal(500).with("x-should-retry", "false")]).await;
+    asked(BOTH[0], &server).await.0.unwrap_err();
+    assert_eq!(server.asked().len(), 1);
+    let server = Server::giving([refusal(400).with("x-should-retry", "true"), fine(BOTH[0])]).await;
+    asked(BOTH[0], &server).await.0.unwrap();
+}
+
+#[tokio::test]
+async fn server_requested_pause_is_kept() {
+    let server = Server::giving([refusal(429).with("retry-after-ms", "400"), fine(BOTH[0])]).await;
+    let begun = std::time::Instant::now();
+    asked(BOTH[0], &server).await.0.unwrap();
+    assert!(begun.elapsed() >= Duration::from_millis(400));
+}
+
+#[tokio::test]
+async fn too_long_a_pause_fails_at_once() {
+    let server = Server::giving([refusal(429).with("retry-after", "3600")]).await;
+    let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+    assert!(why.contains("asks for a pause of 3600 s, which is too long"), "{why}");
+    // Less than an hour, but longer than the caller waits.
+    let server = Server::giving([refusal(529).with("retry-after", "20")]).await;
+    let model = config::open(&BOTH[1].parse().unwrap(), settings(&server)).unwrap();
+    let call = Call::within(Duration::from_secs(5));
+    let begun = std::time::Instant::now();
+    let why = ask_within(&*model, None, &call).await.0.unwrap_err().why;
+    assert!(why.contains("asks for a pause of 20 s"), "{why}");
+    assert!(begun.elapsed() < Duration::from_secs(4));
+}
+
+#[tokio::test]
+async fn retries_are_limited() {
+    let server = Server::giving([refusal(503)]).await;
+    let failed = asked(BOTH[1], &server).await.0.unwrap_err();
+    assert!(failed.why.ends_with("Gave up after 3 attempts."), "{}", failed.why);
+    assert_eq!((server.asked().len(), failed.usage.retries), (3, 2));
+}
+
+#[tokio::test]
+async fn malformed_responses_are_retried_and_then_reported() {
+    let page = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head></html>";
+    let cases = [
+        (Given::new(200, "text/html", page), "HTML page: Sign in to the network"),
+        (Given::new(200, "application/json", ""), "the answer is not JSON: empty body"),
+        (Given::new(200, "application/json", "{\"choices\":[{\"mess"), "the answer is not JSON"),
+        (Given::json(200, &json!({ "error": { "message": "worker died" } })), "worker died"),
+        (Given::json(200, &json!({ "error": "worker died" })), "worker died"),
+        (Given::json(200, &json!({})), "the answer has no"),
+        (Given::json(200, &json!([1, 2])), "the answer has no"),
+        (Given::new(502, "text/html", page), "status 502: HTML page: Sign in to the network"),
+        (Given::events(&["data: {\"broken\n\n".into()]), "an event is not JSON"),
+        (Given::events(&[": nothing\n\n".into()]), "the answer broke off: the connection closed"),
+        (fine(BOTH[0]).ending(End::Cut), "the answer broke off"),
+        (fine(BOTH[0]).ending(End::Never), "the answer broke off: no data for 0.3 s"),
+    ];
+    for choice in BOTH {
+        for (given, words) in &cases {
+            let server = Server::giving([given.clone()]).await;
+            let why = asked(choice, &server).await.0.unwrap_err().why;
+            assert!(why.contains(words), "{choice}: {why}");
+            assert_eq!(server.asked().len(), 3, "{choice}: {why}");
+            let server = Server::giving([given.clone(), fine(choice)]).await;
+            assert_eq!(asked(choice, &server).await.0.unwrap().text, "yes");
+        }
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed_with_the_key() {
+    let elsewhere = Server::giving([fine(BOTH[0])]).await;
+    for status in [301, 302, 307, 308] {
+        let to = format!("{}/chat?key=other", elsewhere.base);
+        let server = Server::giving([Given::new(status, "", "").with("location", &to)]).await;
+        let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+        assert!(why.contains("redirect to \"http://127.0.0.1:"), "{why}");
+        assert!(!why.contains("other"), "{why}");
+    }
+    assert!(elsewhere.asked().is_empty());
+}
+
+#[tokio::test]
+async fn echoed_key_never_leaks_through_truncation() {
+    let words = format!("{}{KEY}", "x".repeat(290));
+    let inside = format!("{} {KEY}", "x".repeat(289));
+    for given in [
+        Given::json(401, &json!({ "error": { "message": words } })),
+        Given::new(403, "text/plain", words.clone()),
+        Given::new(200, "application/json", words.clone()),
+        Given::events(&[format!("data: {words}\n\n")]),
+        Given::json(200, &json!({ "error": { "message": inside } })),
+    ] {
+        for choice in BOTH {
+            let server = Server::giving([given.clone()]).await;
+            let why = asked(choice, &server).await.0.unwrap_err().why;
+            assert!(!why.contains(&KEY[..5]), "{why}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn endless_response_is_cut_off() {
+    let piece = "x".repeat(1 << 20);
+    for kind in ["application/json", "text/event-stream"] {
+        let mut given = Given::new(200, kind, "");
+        given.pieces = vec![bytes(piece.clone()); 40];
+        let server = Server::giving([given.ending(End::Never)]).await;
+        let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+        assert!(why.contains("longer than 32 MB"), "{why}");
+    }
+    let mut given = Given::new(500, "text/plain", "");
+    given.pieces = vec![bytes(piece); 40];
+    let server = Server::giving([given.ending(End::Never)]).await;
+    let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
+    assert!(why.len() < 1000, "{} bytes", why.len());
+}
+
+#[tokio::test]
+async fn unreachable_server_is_reported_with_its_url() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let server = Server::giving([fine(BOTH[0])]).await;
+    let mut settings = settings(&server);
+    settings.base_url = Some(format!("http://{address}/v1?key=other"));
+    let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let failed = ask(&*model, None).await.0.unwrap_err();
+    assert!(
+        failed.why.contains(&format!("at http://{address}/v1/chat/completions: cannot connect")),
+        "{}",
+        failed.why
+    );
+    assert!(!failed.why.contains("other") && failed.usage.retries == 2, "{failed:?}");
+}
+
+/// The proxy learns the target and nothing else: the key goes through the tunnel only.
+#[tokio::test]
+async fn proxy_gets_a_connect_request_without_the_key() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = format!("http://me:pass@{}", listener.local_addr().unwrap());
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = vec![0; 4096];
+        let read = stream.read(&mut head).await.unwrap();
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\n\r\n").await.unwrap();
+        String::from_utf8_lossy(&head[..read]).into_owned()
+    };
+    let through = ProxySettings { proxy, except: "elsewhere.example".into() };
+    let settings = Settings {
+        base_url: Some("https://model.example/v1".into()),
+        key: Some(ApiKey::new(KEY)),
+        patience: RequestTimeouts { retries: 0, ..RequestTimeouts::default() },
+        through: Some(through),
+        ..Settings::default()
+    };
+    let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let (asked, head) = tokio::join!(ask(&*model, None), serve);
+    assert!(head.starts_with("CONNECT model.example:443 HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("roxy-") && !head.contains(KEY), "{head}");
+    let why = asked.0.unwrap_err().why;
+    assert!(why.contains("cannot connect") && !why.contains("pass"), "{why}");
+}
+
+#[tokio::test]
+async fn cancellation_or_deadline_ends_the_request() {
+    for choice in BOTH {
+        let silent = Given { pieces: Vec::new(), ..fine(choice) }.ending(End::Never);
+        let server = Server::giving([silent]).await;
+        let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
+        let call = Call::within(Duration::from_secs(30));
+        let (asked, ()) = tokio::join!(ask_within(&*model, None, &call), async {
+            while server.asked().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            call.cancelled.cancel();
+        });
+        let failed = asked.0.unwrap_err();
+        assert!(failed.cancelled && failed.why.ends_with("the call was cancelled."), "{failed:?}");
+        let call = Call::within(Duration::from_millis(200));
+        let failed = ask_within(&*model, None, &call).await.0.unwrap_err();
+        assert!(!failed.cancelled && failed.why.contains("the call timed out"), "{failed:?}");
+    }
+}
+
+#[tokio::test]
+async fn slow_attempt_is_retried_only_once() {
+    let silent = Given { pieces: Vec::new(), ..fine(BOTH[0]) }.ending(End::Never);
+    let server = Server::giving([silent]).await;
+    let mut settings = settings(&server);
+    settings.patience.whole = Duration::from_millis(150);
+    let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    let failed = ask(&*model, None).await.0.unwrap_err();
+    assert!(failed.why.contains("no complete answer within 0.15 s"), "{}", failed.why);
+    assert_eq!(server.asked().len(), 2);
+}
+
+/// The error messages of OpenAI and Azure, from openai-python #1724 and gollm #33.
+#[tokio::test]
+async fn unsupported_parameters_are_omitted_after_an_error() {
+    let refuse = |message: &str| Given::json(400, &json!({ "error": { "message": message } }));
+    let cases = [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "max_tokens",
+            Some("max_completion_tokens"),
+        ),
+        ("Unrecognized request argument supplied: stream_options", "stream_options", None),
+        (
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+            "response_format",
+            None,
+        ),
+        ("Your organization must be verified to stream this model.", "stream_options", None),
+    ];
+    for (message, gone, instead) in cases {
+        let server = Server::giving([refuse(message), fine(BOTH[0])]).await;
+        let mut settings = settings(&server);
+        settings.most_tokens = Some(100);
+        settings.json_schema = true;
+        let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+        let shape = json!({ "type": "object" });
+        for _ in 0..2 {
+            ask(&*model, Some(&shape)).await.0.unwrap();
+        }
+        let asked = server.asked();
+        assert_eq!(asked.len(), 3, "{message}");
+        assert!(asked[0].body.get(gone).is_some(), "{message}");
+        for later in &asked[1..] {
+            assert!(later.body.get(gone).is_none(), "{message}: {}", later.body);
+            assert!(instead.is_none_or(|instead| later.body[instead] == 100), "{}", later.body);
+        }
+    }
+    // A server that always sends the same error is given up eventually.
+    let server = Server::giving([refuse(
+        "'max_tokens' and 'max_completion_tokens' are not supported; nor are stream_options",
+    )])
+    .await;
+    let mut settings = settings(&server);
+    settings.most_tokens = Some(100);
+    let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    ask(&*model, None).await.0.unwrap_err();
+    assert!(server.asked().len() <= 4);
+    let refused = refuse("messages.0.content.0.cache_control: Extra inputs are not permitted");
+    let server = Server::giving([refused, fine(BOTH[1])]).await;
+    asked(BOTH[1], &server).await.0.unwrap();
+    assert!(!server.asked()[1].body.to_string().contains("cache_control"));
+}

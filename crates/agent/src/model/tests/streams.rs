@@ -1,0 +1,200 @@
+//! Parsing of responses and streams.
+
+use serde_json::{Value, json};
+
+use super::super::sse::SseParser;
+use super::endpoint::{End, Given, Server};
+use super::*;
+
+/// The events of an answer in OpenAI's API reference, with Azure's first event.
+fn openai() -> Vec<String> {
+    let chunk = |delta: Value, reason: Value| json!({ "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }], "usage": null });
+    let usage = json!({
+        "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230,
+        "prompt_tokens_details": { "cached_tokens": 1024 },
+    });
+    let events = [
+        json!({ "choices": [], "prompt_filter_results": [] }),
+        chunk(json!({ "role": "assistant", "content": "" }), Value::Null),
+        chunk(json!({ "content": "Grüße" }), Value::Null),
+        chunk(json!({ "content": " 👍" }), Value::Null),
+        chunk(json!({}), json!("stop")),
+        json!({ "choices": [], "usage": usage }),
+    ];
+    let mut events: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    events.push("data: [DONE]\n\n".into());
+    events
+}
+
+/// The events of an answer in Anthropic's documentation.
+fn anthropic() -> Vec<String> {
+    let usage = json!({
+        "input_tokens": 76, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 1024, "output_tokens": 1,
+    });
+    let delta = |text: &str| json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": text } });
+    let events = [
+        json!({ "type": "message_start", "message": { "role": "assistant", "content": [], "usage": usage } }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+        json!({ "type": "ping" }),
+        delta("Grüße"),
+        delta(" 👍"),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": 30 } }),
+        json!({ "type": "something_newer" }),
+        json!({ "type": "message_stop" }),
+    ];
+    let event =
+        |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    events.iter().map(event).collect()
+}
+
+fn events(choice: &str) -> Vec<String> {
+    if choice.starts_with("openai") { openai() } else { anthropic() }
+}
+
+#[tokio::test]
+async fn answer_streams_and_usage_is_counted() {
+    for (choice, writes) in BOTH.into_iter().zip([0, 100]) {
+        let server = Server::giving([Given::events(&events(choice))]).await;
+        let (answer, heard) = asked(choice, &server).await;
+        let answer = answer.unwrap();
+        assert_eq!((answer.text.as_str(), heard.as_str()), ("Grüße 👍", "Grüße 👍"), "{choice}");
+        assert!(!answer.truncated);
+        let spent = answer.usage;
+        assert_eq!((spent.calls, spent.retries), (1, 0));
+        assert_eq!((spent.input_tokens, spent.output_tokens), (1200, 30), "{choice}");
+        assert_eq!((spent.cached_tokens, spent.cache_writes), (1024, writes));
+        assert!((spent.dollars.unwrap() - 0.0015).abs() < 1e-9, "{spent:?}");
+    }
+}
+
+/// Both APIs are parsed the same wherever the network splits the stream.
+#[tokio::test]
+async fn stream_parses_however_it_is_split() {
+    for choice in BOTH {
+        let whole = events(choice).concat();
+        let expected: Vec<String> = SseParser::default().push(whole.as_bytes());
+        for at in 1..whole.len() {
+            let (one, two) = whole.as_bytes().split_at(at);
+            let mut events = SseParser::default();
+            let mut read = events.push(one);
+            read.extend(events.push(two));
+            assert_eq!(read, expected, "{choice} at {at}");
+        }
+        // And through a socket, byte by byte.
+        let pieces = whole.as_bytes().chunks(1).map(bytes::Bytes::copy_from_slice).collect();
+        let given = Given { pieces, ..Given::events(&[]) };
+        let server = Server::giving([given]).await;
+        assert_eq!(asked(choice, &server).await.0.unwrap().text, "Grüße 👍");
+    }
+}
+
+#[tokio::test]
+async fn broken_stream_is_retried_and_its_usage_counted() {
+    for choice in BOTH {
+        for end in [End::Well, End::Cut, End::Never] {
+            let broken = Given::events(&events(choice)[..4]).ending(end);
+            let server = Server::giving([broken, Given::events(&events(choice))]).await;
+            let (answer, heard) = asked(choice, &server).await;
+            let answer = answer.unwrap();
+            assert_eq!(answer.text, "Grüße 👍", "{choice} {end:?}");
+            assert!(heard.ends_with("\nGrüße 👍"), "{choice} {end:?}: {heard:?}");
+            assert_eq!(answer.usage.retries, 1);
+            // Anthropic reports the input at the start.
+            let input = if choice == BOTH[0] { 1200 } else { 2400 };
+            assert_eq!(answer.usage.input_tokens, input, "{choice} {end:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn complete_answer_needs_no_proper_stream_end() {
+    for (choice, last) in BOTH.into_iter().zip([5, 7]) {
+        for end in [End::Well, End::Cut, End::Never] {
+            let given = Given::events(&events(choice)[..last]).ending(end);
+            let server = Server::giving([given]).await;
+            assert_eq!(asked(choice, &server).await.0.unwrap().text, "Grüße 👍");
+            assert_eq!(server.asked().len(), 1, "{choice} {end:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn error_inside_a_stream_is_reported_or_retried() {
+    let overloaded = [
+        "data: {\"error\":{\"message\":\"Overloaded\",\"code\":502}}\n\n",
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+    ];
+    let invalid = [
+        "data: {\"error\":{\"message\":\"no such thing\",\"type\":\"invalid_request_error\"}}\n\n",
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no such thing\"}}\n\n",
+    ];
+    for (at, choice) in BOTH.into_iter().enumerate() {
+        let mut first = events(choice)[..3].to_vec();
+        first.push(overloaded[at].into());
+        let server = Server::giving([Given::events(&first), Given::events(&events(choice))]).await;
+        assert_eq!(asked(choice, &server).await.0.unwrap().usage.retries, 1);
+        let server = Server::giving([Given::events(&[invalid[at].into()])]).await;
+        let why = asked(choice, &server).await.0.unwrap_err().why;
+        assert!(why.contains("the answer contains an error: no such thing"), "{why}");
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn all_response_formats_parse() {
+    let whole = |message: Value, reason: &str| json!({ "choices": [{ "message": message, "finish_reason": reason }] });
+    let block = |text: &str| json!([{ "type": "thinking", "thinking": "hm" }, { "type": "text", "text": text }]);
+    let cases = [
+        (BOTH[0], whole(json!({ "content": "a" }), "stop"), "a", false),
+        (
+            BOTH[0],
+            whole(
+                json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }),
+                "length",
+            ),
+            "ab",
+            true,
+        ),
+        (
+            BOTH[0],
+            whole(json!({ "content": null, "refusal": "I will not." }), "stop"),
+            "I will not.",
+            false,
+        ),
+        (BOTH[0], whole(json!({ "content": null }), "stop"), "", false),
+        (BOTH[1], json!({ "content": block("a"), "stop_reason": "end_turn" }), "a", false),
+        (BOTH[1], json!({ "content": block("a"), "stop_reason": "max_tokens" }), "a", true),
+        (
+            BOTH[1],
+            json!({ "content": [], "stop_reason": "refusal" }),
+            "The model refused to answer.",
+            false,
+        ),
+    ];
+    for (choice, body, text, cut_off) in cases {
+        let server = Server::giving([Given::json(200, &body)]).await;
+        let (answer, heard) = asked(choice, &server).await;
+        let answer = answer.unwrap();
+        assert_eq!((answer.text.as_str(), answer.truncated), (text, cut_off), "{body}");
+        assert_eq!(heard, text);
+        // The server reported no usage, only an answer.
+        assert_eq!((answer.usage.calls, answer.usage.input_tokens), (1, 0));
+    }
+    // A stream with another content type.
+    let given = Given::new(200, "text/plain", openai().concat());
+    let server = Server::giving([given]).await;
+    assert_eq!(asked(BOTH[0], &server).await.0.unwrap().text, "Grüße 👍");
+}
+
+#[tokio::test]
+async fn endpoint_cost_is_used_without_a_price() {
+    let body = json!({
+        "choices": [{ "message": { "content": "a" }, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 10, "completion_tokens": 1, "cost": 0.25 },
+    });
+    let server = Server::giving([Given::json(200, &body)]).await;
+    let settings = Settings { price: None, ..settings(&server) };
+    let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
+    assert_eq!(ask(&*model, None).await.0.unwrap().usage.dollars, Some(0.25));
+}

@@ -1,0 +1,353 @@
+//! DATA_COLLECTION: screenshot, apps and controls, each by its command of the UFO MobileAgent servers.
+//!
+//! Only a missing screenshot ends the run: without apps or controls the policy can still decide by the screenshot, and
+//! is told what is missing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use thumbwire_device::{BlackReason, Flags, Screenshot as Picture};
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+
+use super::super::context::DataUri;
+use super::super::event::AgentEvent;
+use super::super::functions::CallResult;
+use super::super::observation::{AppRow, ControlRow};
+use super::super::options::ScreenshotMode;
+use super::super::screen_state::ScreenState;
+use super::super::screenshot_need::screenshot_reason;
+use super::super::step::{CapturedScreen, CarryOver, StepInProgress};
+use super::super::verify::new_window_in_front;
+use super::{Strategy, StrategyError};
+use thumbwire_core::action::{Action, Cause, Controls as Listing, Failure, Outcome};
+use thumbwire_core::annotate::{self, Mark};
+
+/// `MobileScreenshotCaptureStrategy`.
+pub(super) struct ScreenshotCapture;
+
+/// `MobileAppsCollectionStrategy`.
+pub(super) struct AppsCollection;
+
+/// `MobileControlsCollectionStrategy`.
+pub(super) struct ControlsCollection;
+
+#[async_trait]
+impl Strategy for ScreenshotCapture {
+    fn name(&self) -> &'static str {
+        "MobileScreenshotCaptureStrategy"
+    }
+
+    fn dependencies(&self) -> Vec<&'static str> {
+        vec!["log_path", "session_step"]
+    }
+
+    fn provides(&self) -> Vec<&'static str> {
+        vec![
+            "clean_screenshot_path",
+            "clean_screenshot_url",
+            "annotated_screenshot_url",
+            "screenshot_saved_time",
+        ]
+    }
+
+    fn fail_fast(&self) -> bool {
+        true
+    }
+
+    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+        let began = Instant::now();
+        let Picture { image, blank, .. } = take(round).await?;
+        if let Some(blank) = blank {
+            round.screen.black = true;
+            round.observations.push(why_black(&blank));
+        }
+        let name = format!("action_step{}.{}", round.number, image.format.name());
+        let kept = round.story.keep(name, &image.bytes);
+        let took = began.elapsed();
+        let path = kept.map(|name| format!("{}/{name}", round.options.log_path));
+        let told = path.clone().unwrap_or_default();
+        AgentEvent::ScreenshotTaken { path: told, took }.tell(round.watch);
+        round.context.clean_screenshot_path = path;
+        round.context.clean_screenshot_url = Some(DataUri(image.clone()));
+        round.context.screenshot_saved_time = Some(took.as_secs_f64());
+        round.screen.clean = Some(image);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Strategy for AppsCollection {
+    fn name(&self) -> &'static str {
+        "MobileAppsCollectionStrategy"
+    }
+
+    fn dependencies(&self) -> Vec<&'static str> {
+        vec!["clean_screenshot_url"]
+    }
+
+    fn provides(&self) -> Vec<&'static str> {
+        vec!["installed_apps", "apps_collection_time"]
+    }
+
+    fn fail_fast(&self) -> bool {
+        false
+    }
+
+    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+        let began = Instant::now();
+        round.context.installed_apps = Some(Vec::new());
+        let came = patiently(round, "get_mobile_app_target_info", Map::new()).await;
+        let took = began.elapsed();
+        round.context.apps_collection_time = Some(took.as_secs_f64());
+        let apps: Vec<AppRow> = rows(came?.result.result)?;
+        AgentEvent::AppsListed { count: apps.len(), took }.tell(round.watch);
+        round.context.installed_apps = Some(apps);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Strategy for ControlsCollection {
+    fn name(&self) -> &'static str {
+        "MobileControlsCollectionStrategy"
+    }
+
+    fn dependencies(&self) -> Vec<&'static str> {
+        vec!["clean_screenshot_url"]
+    }
+
+    fn provides(&self) -> Vec<&'static str> {
+        vec![
+            "current_controls",
+            "controls_collection_time",
+            "annotated_screenshot_url",
+            "annotated_screenshot_path",
+            "annotation_dict",
+        ]
+    }
+
+    fn fail_fast(&self) -> bool {
+        false
+    }
+
+    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+        let began = Instant::now();
+        let mut listed = list(round).await;
+        if listed.is_ok() {
+            listed = mark(round).await;
+        }
+        judge(round);
+        let name = format!("action_step{}_annotated.png", round.number);
+        let marked = round.screen.marked.clone();
+        let kept = marked.as_ref().and_then(|image| round.story.keep(name, &image.bytes));
+        let path = kept.map(|name| format!("{}/{name}", round.options.log_path));
+        let took = began.elapsed();
+        let ids: Vec<String> = round.screen.rows.iter().map(|row| row.id.clone()).collect();
+        AgentEvent::ControlsListed { ids, path: path.clone(), took }.tell(round.watch);
+        let by_id = |row: &ControlRow| (row.id.clone(), json!(row));
+        let context = &mut round.context;
+        context.annotation_dict = Some(round.screen.rows.iter().map(by_id).collect());
+        context.current_controls = Some(round.screen.rows.clone());
+        context.annotated_screenshot_path = path;
+        context.annotated_screenshot_url = marked.map(DataUri);
+        context.controls_collection_time = Some(took.as_secs_f64());
+        listed
+    }
+}
+
+/// Looks for a window that covers the app, and decides whether the text is enough.
+fn judge(round: &mut StepInProgress<'_>) {
+    let now = &round.screen.scene;
+    let CarryOver { scene: before, kinds, failed } = round.before;
+    round.screen.doubt = screenshot_reason(kinds, *failed, now, round.screen.black);
+    if round.options.safeguards.verification
+        && let Some(finding) = before.as_ref().and_then(|before| new_window_in_front(before, now))
+    {
+        AgentEvent::AnomalyFound(finding.says.clone()).tell(round.watch);
+        round.observations.push(finding.says);
+    }
+}
+
+fn why_black(blank: &BlackReason) -> String {
+    let why = match blank {
+        BlackReason::Secure { window } => format!("a window blocks screenshots ({window})"),
+        BlackReason::ScreenOff => "the screen is off; KEYCODE_WAKEUP turns it on".into(),
+        BlackReason::Unexplained => "the phone does not say why".into(),
+    };
+    format!("The screenshot is black: {why}. Use the list of controls.")
+}
+
+/// Reads the screen again, to judge a claim. Leaves the step unchanged and saves no files itself.
+pub(super) async fn afresh(
+    round: &mut StepInProgress<'_>,
+) -> Result<CapturedScreen, StrategyError> {
+    let before = std::mem::take(&mut round.screen);
+    let clean = take(round).await;
+    round.screen.clean = clean.as_ref().ok().map(|picture| picture.image.clone());
+    let mut listed = list(round).await;
+    if listed.is_ok() {
+        listed = mark(round).await;
+    }
+    let fresh = std::mem::replace(&mut round.screen, before);
+    match (clean, listed) {
+        (Err(broken), Err(_)) => Err(broken),
+        _ => Ok(fresh),
+    }
+}
+
+async fn take(round: &mut StepInProgress<'_>) -> Result<Picture, StrategyError> {
+    let came = patiently(round, "capture_screenshot", Map::new()).await?;
+    let picture = came.exchanges.into_iter().rev().find_map(|(_, done)| match done {
+        Ok(Outcome::Screenshot(picture)) => Some(picture),
+        _ => None,
+    });
+    picture.ok_or_else(|| StrategyError("the screenshot has no image".into()))
+}
+
+/// Lists the controls and finds the app in front.
+async fn list(round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    // Even if nothing was done since the last list, time has passed.
+    let anew = Map::from_iter([("force_refresh".to_owned(), true.into())]);
+    let came = patiently(round, "get_app_window_controls_target_info", anew).await;
+    let came = match came {
+        Ok(came) => came,
+        Err(broken) => {
+            round.screen.scene = scene(round, None).await;
+            return Err(broken);
+        }
+    };
+    let listing = came.exchanges.into_iter().rev().find_map(|(_, done)| match done {
+        Ok(Outcome::Controls(controls)) => Some(controls),
+        _ => None,
+    });
+    let mut rows: Vec<ControlRow> = rows(came.result.result)?;
+    if let Some(listing) = &listing {
+        for row in &mut rows {
+            row.state = listing.node_of(&row.id).map_or(Vec::new(), |node| state(listing, node));
+        }
+    }
+    round.screen.scene = scene(round, listing).await;
+    round.screen.rows = rows;
+    Ok(())
+}
+
+/// The app in front; if the phone does not say, the app whose window the list shows.
+async fn scene(round: &StepInProgress<'_>, listing: Option<Arc<Listing>>) -> ScreenState {
+    const BUDGET: Duration = Duration::from_secs(15);
+    let said = round.hands.perform(Action::CurrentApp, BUDGET).await;
+    let front = match &said {
+        Ok(Outcome::Foreground(front)) => front.as_ref(),
+        _ => None,
+    };
+    let mut scene = ScreenState::new(listing, front);
+    if scene.app.is_none() {
+        let packages = scene.nodes().map(|(_, node)| node.package.clone());
+        let shown = packages.into_iter().find(|package| !package.is_empty());
+        scene.app = shown;
+    }
+    scene
+}
+
+/// Annotates the screenshot with the controls' ids. Skipped if nobody would see it, because it takes a moment.
+async fn mark(round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    let unseen = round.story.0.is_none() && round.options.pictures == ScreenshotMode::None;
+    let Some(clean) = round.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
+    let mark =
+        |row: &ControlRow| Mark { rect: row.rect, label: row.id.clone(), kind: row.kind.clone() };
+    let marks: Vec<Mark> = round.screen.rows.iter().map(mark).collect();
+    let drawn = spawn_blocking(move || annotate::draw(&clean, &marks)).await;
+    let failed = |why: String| StrategyError(format!("cannot annotate the screenshot: {why}"));
+    let drawn = drawn.map_err(|error| failed(error.to_string()))?;
+    round.screen.marked = Some(drawn.map_err(|error| failed(error.to_string()))?);
+    Ok(())
+}
+
+/// The states of a control that its name does not tell.
+fn state(listing: &Listing, node: usize) -> Vec<String> {
+    let look = &listing.look;
+    let Flags { checkable, checked, enabled, focused, scrollable, password, selected, .. } =
+        look.tree.nodes[node].flags;
+    let covered = look.covered_by(node).is_some();
+    let words = [
+        ("checked", checked),
+        ("unchecked", checkable && !checked),
+        ("selected", selected),
+        ("focused", focused),
+        ("disabled", !enabled),
+        ("password", password),
+        ("scrollable", scrollable),
+        ("covered", covered),
+        ("hidden", !covered && look.shown(node).is_empty()),
+    ];
+    words.into_iter().filter(|(_, is)| *is).map(|(word, _)| word.to_owned()).collect()
+}
+
+/// The rows that a server listed. Unknown keys are ignored.
+fn rows<R: for<'de> Deserialize<'de>>(listed: Value) -> Result<Vec<R>, StrategyError> {
+    // UFO's servers send no text for an empty list.
+    let listed = if listed.is_null() { json!([]) } else { listed };
+    serde_json::from_value(listed)
+        .map_err(|error| StrategyError(format!("cannot read the list: {error}")))
+}
+
+/// Pauses before the screen is read again.
+const AGAIN: [Duration; 3] =
+    [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// Pauses while waiting for a lost phone: two minutes altogether.
+const LOST: [Duration; 6] = [
+    Duration::from_secs(1),
+    Duration::from_secs(4),
+    Duration::from_secs(10),
+    Duration::from_secs(20),
+    Duration::from_secs(35),
+    Duration::from_secs(50),
+];
+
+/// Sends a command to the data server, and retries transient failures if `Safeguards::patience` is on.
+async fn patiently(
+    round: &StepInProgress<'_>,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Result<CallResult, StrategyError> {
+    let mut waits = 0;
+    loop {
+        let came = round.hands.look(tool, arguments.clone()).await;
+        if came.succeeded() {
+            return Ok(came);
+        }
+        let error = came.result.error.clone().unwrap_or_default();
+        let why = error.lines().collect::<Vec<_>>().join("; ");
+        let pause = came.failure().and_then(|failure| pause(failure, waits));
+        let Some(pause) = pause.filter(|_| round.options.safeguards.patience && !round.is_over())
+        else {
+            return Err(StrategyError(why));
+        };
+        waits += 1;
+        let seconds = pause.as_secs_f64();
+        let says = format!("{why}; retrying in {seconds} s");
+        AgentEvent::AnomalyFound(says).tell(round.watch);
+        let slack = Duration::from_secs(2);
+        if round.hands.perform(Action::Wait(pause), pause + slack).await.is_err() {
+            return Err(StrategyError(why));
+        }
+    }
+}
+
+/// How long to wait before a retry; `None` if a retry is pointless, or there were enough.
+fn pause(failure: &Failure, waits: usize) -> Option<Duration> {
+    match &failure.cause {
+        Cause::DeviceNotConnected { .. }
+        | Cause::DeviceNotReady { .. }
+        | Cause::DeviceNotAuthorized { .. } => LOST.get(waits).copied(),
+        Cause::NoDeviceChosen { there } if there.is_empty() => LOST.get(waits).copied(),
+        Cause::TimedOut { .. } | Cause::NotReady { .. } | Cause::DeviceError { .. } => {
+            AGAIN.get(waits).copied()
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,114 @@
+//! MEMORY_UPDATE: the step's memory item, and its record in the trace.
+
+use async_trait::async_trait;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::super::context::one_or_list;
+use super::super::log_sink::name;
+use super::super::step::StepInProgress;
+use super::{Strategy, StrategyError};
+use thumbwire_core::trace::format::{self, CallRecord, StoredSnapshot};
+
+/// `AppMemoryUpdateStrategy`.
+pub(super) struct MemoryUpdate;
+
+#[async_trait]
+impl Strategy for MemoryUpdate {
+    fn name(&self) -> &'static str {
+        "AppMemoryUpdateStrategy"
+    }
+
+    fn dependencies(&self) -> Vec<&'static str> {
+        vec![
+            "parsed_response",
+            "execution_result",
+            "action_info",
+            "clean_screenshot_url",
+            "annotated_screenshot_url",
+        ]
+    }
+
+    fn provides(&self) -> Vec<&'static str> {
+        vec!["memory"]
+    }
+
+    fn fail_fast(&self) -> bool {
+        false
+    }
+
+    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+        let action = |carried: &CallRecord| json!({ "function": carried.function, "arguments": carried.arguments });
+        let result = |carried: &CallRecord| json!({ "success": carried.success, "message": carried.message });
+        let context = &mut round.context;
+        context.memory = Some(json!({
+            "round": round.number,
+            "request": context.request,
+            "thought": context.thought,
+            "action": one_or_list(round.carried.iter().map(action).collect()),
+            "result": one_or_list(round.carried.iter().map(result).collect()),
+            "screenshots": {
+                "clean": context.clean_screenshot_path,
+                "annotated": context.annotated_screenshot_path,
+            },
+            "controls": context.current_controls,
+            "status": round.status,
+            // The specification's format: 2025-11-14T10:30:45.
+            "timestamp": (round.options.clock)().strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+        }));
+        Ok(())
+    }
+}
+
+/// The step's record in the trace. Saves the step's files.
+pub(in super::super) fn line(round: &mut StepInProgress<'_>) -> format::AgentStep {
+    let number = round.number;
+    let file = |path: &Option<String>| Some(path.as_deref()?.rsplit('/').next()?.to_owned());
+    let clean = file(&round.context.clean_screenshot_path);
+    let annotated = file(&round.context.annotated_screenshot_path);
+    let look = round.screen.scene.controls.as_ref().and_then(|controls| {
+        let stored = serde_json::to_vec(&StoredSnapshot::from(&*controls.look)).ok()?;
+        round.story.keep(format!("look_step{number}.json"), &stored)
+    });
+    let thinking = round.thinking.take().unwrap_or_default();
+    let pictures = [(&round.screen.clean, &clean), (&round.screen.marked, &annotated)];
+    let known: Vec<_> = pictures
+        .iter()
+        .filter_map(|(image, file)| Some((image.as_ref()?, file.as_deref()?)))
+        .collect();
+    let decided = round.context.parsed_response.is_some();
+    let prompt = decided.then(|| {
+        round.story.keep_prompt(format!("prompt_step{number}.json"), &thinking.prompt, &known)
+    });
+    let response = decided.then(|| {
+        round.story.keep(format!("response_step{number}.txt"), thinking.response.as_bytes())
+    });
+    let steps = (round.steps_before + 1, round.story.steps());
+    let at_ms = round.story.0.as_ref().map_or(0, |recorder| recorder.at_ms(round.began));
+    let decision = thinking.decision;
+    format::AgentStep {
+        round: number,
+        at_ms,
+        took_ms: u64::try_from((Instant::now() - round.began).as_millis()).unwrap_or(u64::MAX),
+        steps: (steps.0 <= steps.1).then_some([steps.0, steps.1]),
+        clean,
+        annotated,
+        look,
+        prompt: prompt.flatten(),
+        response: response.flatten(),
+        app: round.screen.scene.app.clone(),
+        observations: round.observations.clone(),
+        thought: decision.thought,
+        comment: decision.comment,
+        plan: decision.plan,
+        remember: decision.remember,
+        actions: round.carried.clone(),
+        status: name(round.status).into(),
+        result: decision.result,
+        judged: round.judged.clone(),
+        spent: format::UsageRecord::from(&round.spent),
+        timings: round.timings.clone(),
+        failures: round.failures.clone(),
+        memory: round.context.memory.clone().unwrap_or_default(),
+    }
+}

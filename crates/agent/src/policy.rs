@@ -1,0 +1,86 @@
+//! Who decides what to do next: a model with a prompt, a recorded run, or a script.
+
+use async_trait::async_trait;
+
+use super::model::Usage;
+use super::observation::Observation;
+use super::prompt::Prompt;
+use super::reply::Decision;
+use thumbwire_core::action::Call;
+use thumbwire_core::event::EventSink;
+
+/// Decides what to do next.
+#[async_trait]
+pub trait Policy: Send + Sync {
+    /// Its name for the trace: `openai gpt-5`, `replay`.
+    fn name(&self) -> String;
+
+    /// Decides one step. Returns early when the call is cancelled.
+    ///
+    /// # Errors
+    /// There is no decision. The step fails, and the run with it (`LLM_INTERACTION` has `fail_fast` in the UFO
+    /// MobileAgent strategy).
+    async fn decide(
+        &self,
+        sight: &Observation,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<PolicyOutput, PolicyError>;
+
+    /// Judges whether the goal is reached, by a fresh snapshot and without the earlier reasoning. `None` if this policy
+    /// does not judge.
+    ///
+    /// # Errors
+    /// As [`Policy::decide`].
+    async fn judge(
+        &self,
+        _sight: &Observation,
+        _claim: &Decision,
+        _call: &Call,
+        _watch: &dyn EventSink,
+    ) -> Result<Option<Judgement>, PolicyError> {
+        Ok(None)
+    }
+}
+
+/// A decision and how it came about.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyOutput {
+    /// The prompt (`prompt_message`).
+    pub prompt: Prompt,
+    /// The response, verbatim (`response_text`).
+    pub response: String,
+    /// The parsed response (`parsed_response`).
+    pub decision: Decision,
+    /// The usage of all attempts.
+    pub spent: Usage,
+    /// How many unreadable responses came before this one.
+    pub unreadable: u32,
+}
+
+/// A verdict on whether the goal is reached.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    /// Whether it is reached.
+    pub reached: bool,
+    /// The reason, in a sentence.
+    pub why: String,
+    /// The prompt.
+    pub prompt: Prompt,
+    /// The response, verbatim.
+    pub response: String,
+    /// The usage.
+    pub spent: Usage,
+}
+
+/// Why there is no decision.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{why}")]
+pub struct PolicyError {
+    /// The reason and the next move.
+    pub why: String,
+    /// The usage of the failed attempts.
+    pub spent: Usage,
+    /// Whether the call was cancelled.
+    pub cancelled: bool,
+}

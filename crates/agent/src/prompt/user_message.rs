@@ -1,0 +1,181 @@
+//! The user message of a step: screenshots, then the blocks of the UFO MobileAgent strategy in its order, then ours,
+//! which are omitted when empty.
+//!
+//! Long lists are cut, and the prompt says how many rows are missing: a model takes what it does not see for absent.
+
+use serde::Serialize;
+use serde_json::json;
+use thumbwire_device::Image;
+
+use super::json_line::{self, shortened, to_json_line};
+use super::{ContentPart, Message, Role};
+use crate::observation::{CompletedCall, ControlRow, Observation};
+use crate::options::ScreenshotMode;
+
+/// Byte limits for the lists of controls and apps. A full screen has about a hundred controls of 100 bytes.
+const MOST_OF_CONTROLS: usize = 12_000;
+const MOST_OF_APPS: usize = 8_000;
+/// Byte limit for each block about the past. The newest entries, which come last, are kept.
+const MOST_OF_THE_PAST: usize = 4_000;
+/// The longest name and the longest sentence, in characters.
+const LONGEST_NAME: usize = 160;
+const LONGEST_SENTENCE: usize = 600;
+/// The longest string argument in `[Last Success Actions]`, in characters.
+const LONGEST_ARGUMENT: usize = 400;
+
+/// Writes the user message of a step.
+pub(super) fn round(
+    sight: &Observation,
+    pictures: ScreenshotMode,
+    documents: &[Document<'_>],
+) -> Message {
+    let mut parts: Vec<ContentPart> =
+        shown(sight, pictures).into_iter().cloned().map(ContentPart::Image).collect();
+    let pictured = !parts.is_empty();
+    parts.push(ContentPart::Text(words(sight, pictured, documents)));
+    Message { role: Role::User, parts }
+}
+
+/// A passage that may help, with its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Document<'a> {
+    /// The file's name.
+    pub source: &'a str,
+    /// The passage.
+    pub text: &'a str,
+}
+
+/// The screenshots to send, in order. The only place that decides this.
+pub(super) fn shown(sight: &Observation, pictures: ScreenshotMode) -> Vec<&Image> {
+    // The plain screenshot can replace a missing annotated one: the text has the rectangles.
+    let one = || sight.marked.as_ref().or(sight.clean.as_ref()).into_iter().collect();
+    match pictures {
+        ScreenshotMode::Both => sight.clean.iter().chain(&sight.marked).collect(),
+        ScreenshotMode::Annotated => one(),
+        ScreenshotMode::Auto if sight.doubt.is_some() => one(),
+        ScreenshotMode::Auto | ScreenshotMode::None => Vec::new(),
+    }
+}
+
+/// The block `[Current Screen Controls]`, used by steps and judgements.
+pub(super) fn controls(rows: &[ControlRow]) -> String {
+    let rows: Vec<String> = shortly(rows).map(|row| to_json_line(&row)).collect();
+    format!("[Current Screen Controls]: {}", first(&rows, MOST_OF_CONTROLS, "scroll to see them"))
+}
+
+/// The controls that fit into a prompt, as they appear there. A policy without a model must not see more.
+pub fn readable(rows: &[ControlRow]) -> Vec<ControlRow> {
+    let mut rows: Vec<ControlRow> = shortly(rows).collect();
+    let words: Vec<String> = rows.iter().map(to_json_line).collect();
+    rows.truncate(fitting(words.iter(), MOST_OF_CONTROLS));
+    rows
+}
+
+fn shortly(rows: &[ControlRow]) -> impl Iterator<Item = ControlRow> {
+    rows.iter().map(|row| ControlRow { name: shortened(&row.name, LONGEST_NAME), ..row.clone() })
+}
+
+/// A sentence as JSON, truncated.
+pub(super) fn sentence(text: &str) -> String {
+    to_json_line(&shortened(text, LONGEST_SENTENCE))
+}
+
+fn words(sight: &Observation, pictured: bool, documents: &[Document<'_>]) -> String {
+    let apps: Vec<String> = sight.installed_apps.iter().map(to_json_line).collect();
+    let done: Vec<String> =
+        sight.last_success_actions.iter().map(|done| to_json_line(&brief(done))).collect();
+    let mut blocks = vec![
+        format!("[Previous Plan]: {}", list(&sight.previous_plan)),
+        format!("[User Request]: {}", json_line::request(&sight.request)),
+        format!("[Installed Apps]: {}", first(&apps, MOST_OF_APPS, "launch the others by package")),
+        controls(&sight.current_controls),
+        format!("[Last Success Actions]: {}", last(&done)),
+    ];
+    if let Some((width, height)) = sight.clean.as_ref().and_then(size) {
+        let size = json!({ "width": width, "height": height });
+        blocks.push(format!("[Screen]: {}", to_json_line(&size)));
+    }
+    if let Some(app) = &sight.app {
+        blocks.push(format!("[App in Front]: {}", to_json_line(app)));
+    }
+    let mut sentences = |name: &str, sentences: &[String]| {
+        if !sentences.is_empty() {
+            let sentences: Vec<String> = sentences.iter().map(|one| sentence(one)).collect();
+            blocks.push(format!("[{name}]: {}", last(&sentences)));
+        }
+    };
+    sentences("Observations", &sight.feedback);
+    sentences("Blackboard", &sight.blackboard);
+    if !documents.is_empty() {
+        let documents: Vec<String> = documents.iter().map(to_json_line).collect();
+        blocks.push(format!("[Retrieved Docs]: {}", rows(&documents)));
+    }
+    if !sight.secrets.is_empty() {
+        blocks.push(format!("[Secrets]: {}", list(&sight.secrets)));
+    }
+    if let Some(doubt) = &sight.doubt {
+        let seen = if pictured { "see the screenshot" } else { "no screenshot is shown" };
+        blocks.push(format!("[Doubt]: {} ({seen})", sentence(doubt)));
+    }
+    if !sight.left.is_empty() {
+        blocks.push(format!("[Budget]: step {}; left: {}", sight.round, sentence(&sight.left)));
+    }
+    blocks.join("\n")
+}
+
+/// Width and height of a PNG, from its first chunk (PNG 1.2, section 11.2.2). Screenshots of phones are PNGs.
+fn size(image: &Image) -> Option<(u32, u32)> {
+    let edge = |at: usize| Some(u32::from_be_bytes(image.bytes.get(at..at + 4)?.try_into().ok()?));
+    (image.bytes.get(12..16)? == b"IHDR").then_some((edge(16)?, edge(20)?))
+}
+
+/// A call with long arguments truncated.
+fn brief(done: &CompletedCall) -> CompletedCall {
+    let mut done = done.clone();
+    for value in done.doing.arguments.values_mut() {
+        if let Some(text) = value.as_str() {
+            *value = shortened(text, LONGEST_ARGUMENT).into();
+        }
+    }
+    done.message = shortened(&done.message, LONGEST_SENTENCE);
+    done
+}
+
+/// Short texts on one line.
+fn list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| sentence(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// JSON rows, one per line.
+fn rows(rows: &[String]) -> String {
+    if rows.is_empty() { "[]".into() } else { format!("[\n{}\n]", rows.join(",\n")) }
+}
+
+/// The first rows that fit into `most` bytes, and how many are missing.
+fn first(all: &[String], most: usize, otherwise: &str) -> String {
+    let kept = fitting(all.iter(), most);
+    match all.len() - kept {
+        0 => rows(all),
+        left => format!("{} ({left} more omitted; {otherwise})", rows(&all[..kept])),
+    }
+}
+
+/// The last rows that fit, and how many earlier ones are missing.
+fn last(all: &[String]) -> String {
+    let left = all.len() - fitting(all.iter().rev(), MOST_OF_THE_PAST);
+    match left {
+        0 => rows(all),
+        left => format!("{} ({left} earlier ones omitted)", rows(&all[left..])),
+    }
+}
+
+/// How many of the rows fit into `most` bytes.
+fn fitting<'a>(rows: impl Iterator<Item = &'a String>, most: usize) -> usize {
+    let mut total = 0;
+    rows.take_while(|row| {
+        total += row.len() + 2;
+        total <= most
+    })
+    .count()
+}

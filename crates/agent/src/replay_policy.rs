@@ -1,0 +1,370 @@
+//! A policy that replays a recorded run and checks at each step that the phone is as it was.
+//!
+//! Start with [`ReplayPolicy`]. Before it returns a recorded action, it compares the screen with the recorded one: the app in
+//! front, the text, and the action's control, which is found again by its properties ([`Controls::same_as`]) and used
+//! with its present number. So each step also verifies the actions of the previous one. If a check fails, the screen
+//! gets a few seconds to settle. After that another policy takes over, or the run ends and says what differs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use thumbwire_device::find::FindResult;
+use thumbwire_device::{Point, text_field};
+
+use super::event::AgentEvent;
+use super::observation::Observation;
+use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
+use super::reply::{AgentStatus, Decision, FunctionCall};
+use super::screen_state::ScreenState;
+use thumbwire_core::action::{Action, Call, Controls, Outcome, Perform};
+use thumbwire_core::event::EventSink;
+use thumbwire_core::toolset::app_tools::is_app_tool;
+use thumbwire_core::trace::format::{AgentStep, CallRecord, StoredSnapshot, TraceRecord};
+
+/// How much of the recorded text must be on the screen: lists change, pages do not.
+const ALIKE: f64 = 0.5;
+/// How many missing texts are named.
+const NAMED: usize = 3;
+/// How many seconds a differing screen gets to settle.
+const WAITS: u32 = 3;
+/// The maximum age of the list that present numbers come from (the control cache of the UFO MobileAgent servers).
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Decides as a recorded run did, as long as the phone is as it was.
+pub struct ReplayPolicy {
+    request: String,
+    rounds: Vec<RecordedStep>,
+    perform: Arc<dyn Perform>,
+    inner: Option<Arc<dyn Policy>>,
+    at: Mutex<ReplayPosition>,
+}
+
+/// A recorded step that did something, or was the last.
+struct RecordedStep {
+    round: u32,
+    scene: ScreenState,
+    actions: Vec<CallRecord>,
+    thought: String,
+    comment: String,
+    plan: Vec<String>,
+    status: AgentStatus,
+    result: String,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ReplayPosition {
+    /// The next step to replay.
+    next: usize,
+    /// How many times its screen was waited for.
+    waits: u32,
+    /// Whether the other policy has taken over.
+    handed: bool,
+}
+
+impl ReplayPolicy {
+    /// Replays the run of these records. `read` returns the content of a file in the run's folder; `perform` is used
+    /// only to read the controls for comparison.
+    ///
+    /// # Errors
+    /// The records have no goal, or no step that did anything.
+    pub fn of(
+        lines: &[TraceRecord],
+        read: impl Fn(&str) -> Option<Vec<u8>>,
+        perform: Arc<dyn Perform>,
+    ) -> Result<Self, String> {
+        let goal = lines.iter().find_map(|line| match line {
+            TraceRecord::Goal(goal) => Some(goal.request.clone()),
+            _ => None,
+        });
+        let request = goal.ok_or("the trace has no goal: only agent runs can be replayed")?;
+        let rounds = lines.iter().filter_map(|line| match line {
+            TraceRecord::AgentStep(round) => RecordedStep::of(round, &read),
+            _ => None,
+        });
+        let rounds: Vec<RecordedStep> = rounds.collect();
+        if rounds.is_empty() {
+            return Err("the run did nothing that can be replayed".into());
+        }
+        let at = Mutex::new(ReplayPosition { next: 0, waits: 0, handed: false });
+        Ok(Self { request, rounds, perform, inner: None, at })
+    }
+
+    /// Sets the policy that takes over when the phone differs.
+    pub fn with_fallback(mut self, inner: Arc<dyn Policy>) -> Self {
+        self.inner = Some(inner);
+        self
+    }
+
+    /// The recorded goal.
+    pub fn request(&self) -> &str {
+        &self.request
+    }
+
+    /// What the recorded run did in the next step, with present numbers.
+    ///
+    /// # Errors
+    /// What differs.
+    async fn next(
+        &self,
+        at: ReplayPosition,
+        sight: &Observation,
+        call: &Call,
+    ) -> Result<Decision, String> {
+        let Some(recorded) = self.rounds.get(at.next) else {
+            return Err("the recorded run stops here without finishing".into());
+        };
+        let listed = self.perform.perform(call, Action::Controls { max_age: FRESH }).await;
+        let controls = match listed {
+            Ok(Outcome::Controls(controls)) => Some(controls),
+            _ => None,
+        };
+        let now = ScreenState { app: sight.app.clone(), screen: String::new(), controls };
+        recorded
+            .replay_step(&now, sight)
+            .map_err(|why| format!("at step {} of the recorded run, {why}", recorded.round))
+    }
+
+    fn set(&self, at: ReplayPosition) {
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+}
+
+#[async_trait]
+impl Policy for ReplayPolicy {
+    fn name(&self) -> String {
+        match &self.inner {
+            Some(inner) => format!("replay, then {}", inner.name()),
+            None => "replay".into(),
+        }
+    }
+
+    async fn decide(
+        &self,
+        sight: &Observation,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<PolicyOutput, PolicyError> {
+        let at = *self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(inner) = self.inner.as_ref().filter(|_| at.handed) {
+            return inner.decide(sight, call, watch).await;
+        }
+        let why = match self.next(at, sight, call).await {
+            Ok(decision) => {
+                self.set(ReplayPosition { next: at.next + 1, waits: 0, ..at });
+                return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
+            }
+            Err(why) => why,
+        };
+        if at.waits < WAITS && at.next < self.rounds.len() {
+            self.set(ReplayPosition { waits: at.waits + 1, ..at });
+            let arguments = json!({ "seconds": 1 }).as_object().cloned().unwrap_or_default();
+            let wait = FunctionCall { function: "wait".into(), arguments };
+            let decision = Decision {
+                thought: format!("Waiting: {why}"),
+                actions: vec![wait],
+                ..Decision::default()
+            };
+            return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
+        }
+        let Some(inner) = &self.inner else {
+            let result = format!("the replay stopped: {why}");
+            let decision = Decision { status: AgentStatus::Fail, result, ..Decision::default() };
+            return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
+        };
+        self.set(ReplayPosition { handed: true, ..at });
+        let says = format!("{} takes over: {why}", inner.name());
+        AgentEvent::AnomalyFound(says).tell(watch);
+        let mut sight = sight.clone();
+        sight.feedback.push(format!(
+            "A recorded run of the same goal was replayed up to here. Now the phone differs: {why}."
+        ));
+        inner.decide(&sight, call, watch).await
+    }
+
+    async fn judge(
+        &self,
+        sight: &Observation,
+        claim: &Decision,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<Option<Judgement>, PolicyError> {
+        let handed = self.at.lock().unwrap_or_else(PoisonError::into_inner).handed;
+        match self.inner.as_ref().filter(|_| handed) {
+            Some(inner) => inner.judge(sight, claim, call, watch).await,
+            // The replay has already checked that the last screen is as it was.
+            None => Ok(None),
+        }
+    }
+}
+
+impl RecordedStep {
+    /// The part of a step to replay; `None` if it did nothing and the run continued.
+    fn of(round: &AgentStep, read: &impl Fn(&str) -> Option<Vec<u8>>) -> Option<Self> {
+        let status = match &*round.status {
+            "FINISH" => AgentStatus::Finish,
+            "FAIL" => AgentStatus::Fail,
+            _ => AgentStatus::Continue,
+        };
+        let done: Vec<CallRecord> = round.actions.iter().filter(|it| it.success).cloned().collect();
+        if done.is_empty() && status == AgentStatus::Continue {
+            return None;
+        }
+        let look = round.look.as_deref().and_then(read).and_then(|stored| {
+            let stored: StoredSnapshot<'_> = serde_json::from_slice(&stored).ok()?;
+            Some(Arc::new(Controls::of(Arc::new(stored.into_look()))))
+        });
+        let scene = ScreenState { app: round.app.clone(), screen: String::new(), controls: look };
+        Some(Self {
+            round: round.round,
+            scene,
+            actions: done,
+            thought: round.thought.clone(),
+            comment: round.comment.clone(),
+            plan: round.plan.clone(),
+            status,
+            result: round.result.clone(),
+        })
+    }
+
+    /// The step's decision, for the present screen.
+    fn replay_step(&self, now: &ScreenState, sight: &Observation) -> Result<Decision, String> {
+        if let (Some(was), Some(is)) = (&self.scene.app, &now.app)
+            && was != is
+        {
+            return Err(format!("{was} was in front, but {is} is now"));
+        }
+        if self.scene.controls.is_some() {
+            let (was, is) = (self.scene.words(), now.words());
+            let alike = was.found_in(&is);
+            if alike < ALIKE {
+                let missing = was.missing_in(&is).filter(|words| !words.is_empty());
+                let missing: Vec<String> =
+                    missing.take(NAMED).map(|words| format!("{:?}", short(words))).collect();
+                let named = match missing.is_empty() {
+                    true => String::new(),
+                    false => format!("; missing: {}", missing.join(", ")),
+                };
+                return Err(format!(
+                    "the screen showed other text: only {:.0} % of it is there now{named}",
+                    alike * 100.0
+                ));
+            }
+        }
+        let actions = self
+            .actions
+            .iter()
+            .map(|carried| self.action(carried, now, sight))
+            .collect::<Result<_, _>>()?;
+        Ok(Decision {
+            thought: self.thought.clone(),
+            comment: self.comment.clone(),
+            plan: self.plan.clone(),
+            status: self.status,
+            result: self.result.clone(),
+            actions,
+            ..Decision::default()
+        })
+    }
+
+    fn action(
+        &self,
+        carried: &CallRecord,
+        now: &ScreenState,
+        sight: &Observation,
+    ) -> Result<FunctionCall, String> {
+        let mut arguments = carried.arguments.clone();
+        if is_app_tool(&carried.function) {
+            // The arguments belong to the app: none of them is a position on the screen.
+            return Ok(FunctionCall { function: carried.function.clone(), arguments });
+        }
+        if let Some(id) = arguments.get("control_id").and_then(Value::as_str) {
+            let was = self.scene.controls.as_deref().ok_or("its controls were not recorded")?;
+            let node = carried
+                .node
+                .filter(|&node| node < was.look.tree.nodes.len())
+                .or_else(|| was.node_of(id));
+            let node =
+                node.ok_or_else(|| format!("control {id} is not among the recorded controls"))?;
+            let number = found(was, node, now)?;
+            arguments.insert("control_id".into(), number.to_string().into());
+        }
+        let whole = |name: &str| {
+            arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())
+        };
+        if let (Some(x), Some(y)) = (whole("x"), whole("y"))
+            && let Some(at) = self.moved(Point { x, y }, now)
+        {
+            arguments.insert("x".into(), at.x.into());
+            arguments.insert("y".into(), at.y.into());
+        }
+        if carried.function == "launch_app" && arguments.contains_key("id") {
+            // App numbers refer to the present list and override package names there.
+            let package = arguments.get("package_name").and_then(Value::as_str).unwrap_or_default();
+            let app = sight.installed_apps.iter().find(|app| app.package == package);
+            match app.map(|app| app.id.clone()) {
+                Some(id) => arguments.insert("id".into(), id.into()),
+                None => arguments.remove("id"),
+            };
+        }
+        Ok(FunctionCall { function: carried.function.clone(), arguments })
+    }
+
+    /// The position on the same control now; `None` if there was no control, or it is not found again.
+    fn moved(&self, at: Point, now: &ScreenState) -> Option<Point> {
+        let was = self.scene.controls.as_deref()?;
+        let nodes = &was.look.tree.nodes;
+        let area = |&node: &usize| {
+            let bounds = nodes[node].bounds;
+            i64::from(bounds.right - bounds.left) * i64::from(bounds.bottom - bounds.top)
+        };
+        let node = was
+            .nodes
+            .iter()
+            .copied()
+            .filter(|&node| nodes[node].bounds.contains(at))
+            .min_by_key(area)?;
+        let number = found(was, node, now).ok()?;
+        let (before, after) =
+            (nodes[node].bounds, now.nodes().find(|(counted, _)| *counted == number)?.1.bounds);
+        let moved = Point { x: at.x + after.left - before.left, y: at.y + after.top - before.top };
+        Some(if after.contains(moved) { moved } else { after.center() })
+    }
+}
+
+/// The present number of a recorded control.
+fn found(was: &Controls, node: usize, now: &ScreenState) -> Result<usize, String> {
+    let it = &was.look.tree.nodes[node];
+    let name = || short(it.name());
+    let controls = now.controls.as_deref().ok_or("the current screen could not be read")?;
+    let place = match controls.same_as(was, node) {
+        FindResult::One(place) => Some(place),
+        // The content of a text field does not identify it.
+        FindResult::None if text_field::is_text_field(it) && !it.id.is_empty() => {
+            let nodes = &controls.look.tree.nodes;
+            let mut like = controls
+                .nodes
+                .iter()
+                .copied()
+                .filter(|&at| (&nodes[at].id, &nodes[at].class) == (&it.id, &it.class));
+            like.next().filter(|_| like.next().is_none())
+        }
+        FindResult::None => None,
+        FindResult::Ambiguous(all) => {
+            return Err(format!("there was one {:?}, but there are {} now", name(), all.len()));
+        }
+    };
+    let number = place.and_then(|place| controls.nodes.iter().position(|&at| at == place));
+    number
+        .map(|number| number + 1)
+        .ok_or_else(|| format!("there was {:?}, but it is gone now", name()))
+}
+
+/// Truncates text for a message.
+fn short(words: &str) -> String {
+    words.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,378 @@
+//! Parses a model's reply into a decision.
+//!
+//! Start with [`decision`]. Small models think aloud, add code fences and prose, write a list where one object is
+//! enough, or a function's name where its object belongs. All of that is accepted. What is missing or ambiguous is
+//! rejected, with a message that the model is asked again with.
+
+use serde_json::{Map, Value};
+
+use super::lenient_json::{self, ParsedValue};
+use super::{AgentStatus, Decision, FunctionCall, arguments};
+use crate::observation::Function;
+
+/// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes thousands.
+const LONGEST_REPLY: usize = 256 * 1024;
+
+/// The maximum number of actions in a decision.
+const MOST_ACTIONS: usize = 10;
+
+/// The longest text of a decision, in characters, and the longest list of texts.
+const LONGEST_TEXT: usize = 4_000;
+const MOST_LINES: usize = 30;
+
+/// Parses a decision. `cut_off` says that the model's output was truncated.
+///
+/// # Errors
+/// A message for the model that continues "Your answer could not be used: ".
+pub(crate) fn decision(
+    reply: &str,
+    cut_off: bool,
+    functions: &[Function],
+) -> Result<Decision, String> {
+    let found = best(reply, cut_off, "action", is_decision, acts)?;
+    let twice = |key: &&String| !SPOKEN.contains(&key.to_ascii_lowercase().as_str());
+    if let Some(key) = found.twice.iter().find(twice) {
+        return Err(format!("`{key}` appears twice with different values"));
+    }
+    let mut decision = read(&found.value)?;
+    for doing in &mut decision.actions {
+        let function = named(&doing.function, functions)?;
+        doing.function.clone_from(&function.name);
+        doing.arguments = arguments::coerce(function, std::mem::take(&mut doing.arguments))?;
+    }
+    Ok(decision)
+}
+
+/// The calls of an answer, whether or not the functions exist.
+///
+/// # Errors
+/// It is not an answer.
+pub(crate) fn calls(answer: &Value) -> Result<Vec<FunctionCall>, String> {
+    if !is_decision(answer) {
+        return Err(NOTHING_SAID.into());
+    }
+    read(answer).map(|decision| decision.actions)
+}
+
+/// A parsed judgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ParsedJudgement {
+    /// Whether the goal is reached.
+    pub reached: bool,
+    /// The reason.
+    pub why: String,
+}
+
+/// Parses a judgement.
+///
+/// # Errors
+/// As [`decision`].
+pub(crate) fn parse_judgement(reply: &str, cut_off: bool) -> Result<ParsedJudgement, String> {
+    let has =
+        |value: &Value| value.as_object().is_some_and(|object| get(object, &["reached"]).is_some());
+    let found = best(reply, cut_off, "reached", has, has)?;
+    if found.twice.iter().any(|key| key.eq_ignore_ascii_case("reached")) {
+        return Err("`reached` appears twice with different values".into());
+    }
+    let object = found.value.as_object().cloned().unwrap_or_default();
+    let reached = get(&object, &["reached"]).cloned().unwrap_or_default();
+    let reached = match &reached {
+        Value::Bool(reached) => *reached,
+        Value::String(word) if ["true", "yes"].contains(&&*word.trim().to_lowercase()) => true,
+        Value::String(word) if ["false", "no"].contains(&&*word.trim().to_lowercase()) => false,
+        other => return Err(format!("`reached` must be true or false, not {}", short(other))),
+    };
+    Ok(ParsedJudgement { reached, why: text(&object, &["why", "reason"]) })
+}
+
+const NOTHING_SAID: &str = "it has neither `action` nor `status`";
+
+/// Keys that hold the model's thoughts. A second value for one of them does no harm.
+const SPOKEN: [&str; 5] = ["observation", "thought", "comment", "plan", "remember"];
+
+const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
+const FUNCTION: [&str; 3] = ["function", "name", "tool"];
+const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
+
+/// Chooses the value that the reply is about: the first that does something, else the first of the right kind. `key` is
+/// what values of that kind have.
+fn best(
+    reply: &str,
+    cut_off: bool,
+    key: &str,
+    is_kind: impl Fn(&Value) -> bool,
+    acts: impl Fn(&Value) -> bool,
+) -> Result<ParsedValue, String> {
+    let whole = reply.len() <= LONGEST_REPLY;
+    let reply = &reply[..reply.floor_char_boundary(LONGEST_REPLY)];
+    let said = strip_reasoning(reply);
+    let mut found = lenient_json::values(said);
+    // A list of one answer is that answer.
+    for one in &mut found {
+        if let Value::Array(list) = &mut one.value
+            && let [only] = &mut list[..]
+            && is_kind(only)
+        {
+            one.value = only.take();
+        }
+    }
+    found.retain(|one| is_kind(&one.value));
+    let broken_off =
+        |why: &str| format!("it was cut off {why}; write less and start with the object");
+    let chosen = found.iter().position(|one| acts(&one.value)).unwrap_or(0);
+    match found.into_iter().nth(chosen) {
+        // What was truncated may have been another argument.
+        Some(one) if !one.closed && (cut_off || !whole) => {
+            Err(broken_off("before its object was closed"))
+        }
+        Some(one) => Ok(one),
+        None if cut_off => Err(broken_off("before its object was complete")),
+        None if !whole => Err(format!("it has no JSON object in its first {LONGEST_REPLY} bytes")),
+        None if reply.trim().is_empty() => Err("it is empty".into()),
+        None if said.trim().is_empty() => Err("it ends inside its thinking".into()),
+        None if said.contains('{') => Err(format!("it has no readable JSON object with `{key}`")),
+        None => Err("it has no JSON object".into()),
+    }
+}
+
+/// The reply without its reasoning: a draft is not a decision. Some chat templates write the opening tag themselves, so
+/// a reply may have only the closing one.
+fn strip_reasoning(reply: &str) -> &str {
+    let start = reply.trim_start();
+    if start.starts_with(['{', '[', '`']) {
+        return reply;
+    }
+    let closing = ["</think>", "</thinking>", "</thought>", "◁/think▷"];
+    let ends = closing.iter().filter_map(|tag| reply.rfind(tag).map(|at| at + tag.len()));
+    let opening = ["<think>", "<thinking>", "<thought>", "◁think▷"];
+    let thinks = opening.iter().any(|tag| start.starts_with(tag));
+    ends.max().map_or(if thinks { "" } else { reply }, |end| &reply[end..])
+}
+
+/// Whether the value has the keys of an answer.
+fn is_decision(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            acts(value) || get(object, &ACTION).is_some() || get(object, &["status"]).is_some()
+        }
+        Value::Array(list) => !list.is_empty() && list.iter().all(acts),
+        _ => false,
+    }
+}
+
+/// Whether the value does something: it is a call, or an answer with one.
+fn acts(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            let calls = get(object, &["function"]).is_some()
+                || (get(object, &FUNCTION).is_some() && get(object, &ARGUMENTS).is_some());
+            let holds = get(object, &ACTION).is_some_and(|action| match action {
+                Value::Null => false,
+                Value::String(text) => !text.trim().is_empty(),
+                Value::Array(list) => !list.is_empty(),
+                _ => true,
+            });
+            calls || holds
+        }
+        Value::Array(list) => !list.is_empty() && list.iter().all(acts),
+        _ => false,
+    }
+}
+
+/// Parses an answer without knowing the functions.
+fn read(answer: &Value) -> Result<Decision, String> {
+    let nothing = Map::new();
+    let object = answer.as_object().unwrap_or(&nothing);
+    let mut actions = Vec::new();
+    let mut statuses = Vec::new();
+    match get(object, &ACTION) {
+        // A bare call.
+        None if acts(answer) => gather(answer, object, &mut actions, &mut statuses)?,
+        None => {}
+        Some(action) => gather(action, object, &mut actions, &mut statuses)?,
+    }
+    if actions.len() > MOST_ACTIONS {
+        return Err(format!("it has {} actions; the maximum is {MOST_ACTIONS}", actions.len()));
+    }
+    // Of several actions, the last has the final status.
+    let inside = statuses.last().copied();
+    let beside = status(get(object, &["status"]))?;
+    let status = match (inside, beside) {
+        (Some(inside), Some(beside)) if inside != beside => {
+            let [inside, beside] = [inside, beside].map(word);
+            return Err(format!("`status` is {inside} in the action and {beside} beside it"));
+        }
+        (inside, beside) => inside.or(beside).unwrap_or_default(),
+    };
+    Ok(Decision {
+        observation: text(object, &["observation"]),
+        thought: text(object, &["thought"]),
+        actions,
+        status,
+        plan: lines(object, "plan"),
+        comment: text(object, &["comment"]),
+        result: text(object, &["result"]),
+        remember: lines(object, "remember"),
+    })
+}
+
+/// Collects calls and statuses. `beside` is the object that has the action: if the action is only a function's name,
+/// its arguments are there.
+fn gather(
+    action: &Value,
+    beside: &Map<String, Value>,
+    actions: &mut Vec<FunctionCall>,
+    statuses: &mut Vec<AgentStatus>,
+) -> Result<(), String> {
+    match action {
+        Value::Null => Ok(()),
+        Value::Array(list) => list.iter().try_for_each(|one| match one {
+            Value::Array(_) => Err("`action` is a nested list".into()),
+            one => gather(one, beside, actions, statuses),
+        }),
+        Value::Object(one) => {
+            statuses.extend(status(get(one, &["status"]))?);
+            actions.extend(call(one)?);
+            Ok(())
+        }
+        Value::String(name) if name.trim().is_empty() => Ok(()),
+        Value::String(name) => {
+            // An object written as a string, or a name whose arguments are beside it.
+            if let Some(inside) = written(name) {
+                return gather(&inside, &Map::new(), actions, statuses);
+            }
+            let arguments = get(beside, &ARGUMENTS).cloned();
+            actions.push(FunctionCall {
+                function: name.trim().into(),
+                arguments: object(arguments, name)?,
+            });
+            Ok(())
+        }
+        other => Err(format!("`action` must be an object, not {}", short(other))),
+    }
+}
+
+/// One call; `None` if there is nothing to do.
+fn call(one: &Map<String, Value>) -> Result<Option<FunctionCall>, String> {
+    let (name, arguments) = match get(one, &FUNCTION) {
+        None | Some(Value::Null) => (String::new(), None),
+        Some(Value::String(name)) => (name.trim().to_owned(), get(one, &ARGUMENTS).cloned()),
+        // The form of tool calls in chat APIs.
+        Some(Value::Object(inner)) => {
+            (text(inner, &["name"]).trim().to_owned(), get(inner, &ARGUMENTS).cloned())
+        }
+        Some(other) => return Err(format!("`function` must be a name, not {}", short(other))),
+    };
+    if name.is_empty() || ["none", "null"].contains(&&*name.to_lowercase()) {
+        let wants =
+            arguments.as_ref().and_then(Value::as_object).is_some_and(|all| !all.is_empty());
+        return if wants {
+            Err("an action has arguments but no `function`".into())
+        } else {
+            Ok(None)
+        };
+    }
+    let arguments = object(arguments, &name)?;
+    Ok(Some(FunctionCall { function: name, arguments }))
+}
+
+/// The arguments, which may be written as a string.
+fn object(arguments: Option<Value>, function: &str) -> Result<Map<String, Value>, String> {
+    match arguments {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(object)) => Ok(object),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(Map::new()),
+        Some(Value::Array(list)) if list.is_empty() => Ok(Map::new()),
+        Some(Value::String(text)) => match written(&text) {
+            Some(Value::Object(object)) => Ok(object),
+            _ => Err(format!("the `arguments` of {function} are not an object")),
+        },
+        Some(other) => {
+            Err(format!("the `arguments` of {function} must be an object, not {}", short(&other)))
+        }
+    }
+}
+
+/// The object or list in a string.
+fn written(text: &str) -> Option<Value> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let found = lenient_json::values(text).into_iter().next()?;
+    (found.closed && found.twice.is_empty()).then_some(found.value)
+}
+
+/// The function of this name, as models spell it.
+fn named<'a>(name: &str, functions: &'a [Function]) -> Result<&'a Function, String> {
+    let bare = name.trim().trim_end_matches("()");
+    let bare = bare.rsplit(['.', '/', ':']).next().unwrap_or(bare);
+    let is =
+        |function: &&Function| function.name == name || function.name.eq_ignore_ascii_case(bare);
+    functions.iter().find(is).ok_or_else(|| {
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        format!(
+            "there is no function {}; the functions are {}",
+            short(&name.into()),
+            names.join(", ")
+        )
+    })
+}
+
+fn status(value: Option<&Value>) -> Result<Option<AgentStatus>, String> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    match &*value.as_str().unwrap_or("?").trim().to_uppercase() {
+        "" => Ok(None),
+        "CONTINUE" => Ok(Some(AgentStatus::Continue)),
+        "FINISH" => Ok(Some(AgentStatus::Finish)),
+        "FAIL" => Ok(Some(AgentStatus::Fail)),
+        _ => Err(format!("`status` is {}; it must be CONTINUE, FINISH or FAIL", short(value))),
+    }
+}
+
+fn word(status: AgentStatus) -> &'static str {
+    match status {
+        AgentStatus::Continue => "CONTINUE",
+        AgentStatus::Finish => "FINISH",
+        AgentStatus::Fail => "FAIL",
+    }
+}
+
+/// A member by one of its names, ignoring case.
+fn get<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
+    names
+        .iter()
+        .find_map(|name| object.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)))
+        .map(|(_, value)| value)
+}
+
+/// The text of a member; other values as JSON.
+fn text(object: &Map<String, Value>, names: &[&str]) -> String {
+    get(object, names).map(line).unwrap_or_default()
+}
+
+/// The lines of a member: a list, or one string with a line for each.
+fn lines(object: &Map<String, Value>, name: &str) -> Vec<String> {
+    let lines = match get(object, &[name]) {
+        Some(Value::Array(list)) => list.iter().map(line).collect(),
+        Some(Value::String(text)) => text.lines().map(|text| line(&text.into())).collect(),
+        Some(other) => vec![line(other)],
+        None => Vec::new(),
+    };
+    lines.into_iter().filter(|line| !line.is_empty()).take(MOST_LINES).collect()
+}
+
+fn line(value: &Value) -> String {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    crate::prompt::shortened(&text, LONGEST_TEXT)
+}
+
+fn short(value: &Value) -> String {
+    crate::prompt::shortened(&value.to_string(), 80)
+}
+
+#[cfg(test)]
+mod tests;

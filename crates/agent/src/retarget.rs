@@ -1,0 +1,115 @@
+//! Maps a control's number in the list that the policy saw to its present number.
+//!
+//! After the first action of a reply, the other actions' numbers are outdated: a newer list has its own.
+//! [`retarget`] finds their targets again or refuses the call; a number of one list is never used with another.
+//! [`tap_at_old_position`] is the behaviour without this safeguard, to measure its effect. Within one list, the session finds
+//! controls that have moved (`session/controls.rs`).
+
+use serde_json::{Value, json};
+use thumbwire_device::Rect;
+use thumbwire_device::find::FindResult;
+
+use super::reply::FunctionCall;
+use thumbwire_core::action::Controls;
+use thumbwire_core::snapshot::RefVisibility;
+
+/// The same call, with the control's number in the list `now`.
+///
+/// # Errors
+/// Why there is no such control, or which elements it could be, as a sentence for the policy.
+pub(super) fn retarget(
+    doing: &FunctionCall,
+    listed: &Controls,
+    now: &Controls,
+) -> Result<FunctionCall, String> {
+    let Some((id, node)) = target(doing, listed) else { return Ok(doing.clone()) };
+    match now.same_as(listed, node) {
+        FindResult::One(node) => {
+            let place = now.nodes.iter().position(|&at| at == node);
+            let number = place.map(|place| (place + 1).to_string());
+            let number =
+                number.ok_or_else(|| target_gone_message(id, &listed.look.tree.nodes[node]))?;
+            let mut doing = doing.clone();
+            doing.arguments.insert("control_id".into(), number.into());
+            Ok(doing)
+        }
+        FindResult::None => Err(target_gone_message(id, &listed.look.tree.nodes[node])),
+        FindResult::Ambiguous(nodes) => Err(format!(
+            "Control {id} matches several elements now: {}",
+            now.look.describe_several(&nodes, RefVisibility::Unknown)
+        )),
+    }
+}
+
+/// A tap at the centre of the control's old position, whatever is there now. `None` if the call is not a click.
+pub(super) fn tap_at_old_position(doing: &FunctionCall, listed: &Controls) -> Option<FunctionCall> {
+    let (_, node) = target(doing, listed)?;
+    let at = Rect::center(listed.look.tree.nodes[node].bounds);
+    let arguments = json!({ "x": at.x, "y": at.y });
+    let tap = FunctionCall { function: "tap".into(), arguments: arguments.as_object().cloned()? };
+    (doing.function == "click_control").then_some(tap)
+}
+
+/// The number of the control that a call is for, and the index of its node.
+fn target<'a>(doing: &'a FunctionCall, listed: &Controls) -> Option<(&'a str, usize)> {
+    let id = doing.arguments.get("control_id").and_then(Value::as_str)?;
+    Some((id, listed.node_of(id)?))
+}
+
+fn target_gone_message(id: &str, node: &thumbwire_device::Node) -> String {
+    let name: String = node.name().chars().take(60).collect();
+    format!(
+        "Control {id} ({name:?}) is no longer on the screen, or its text has changed; choose from the new list"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::screen_state::made::{controls, node};
+    use super::*;
+
+    fn click(id: &str) -> FunctionCall {
+        let arguments = json!({ "control_id": id, "control_name": "x" });
+        FunctionCall {
+            function: "click_control".into(),
+            arguments: arguments.as_object().cloned().unwrap(),
+        }
+    }
+
+    #[test]
+    fn moved_control_gets_its_present_number() {
+        let listed = controls(vec![node("Button", "Open", 0), node("Button", "Save", 1)]);
+        let now = controls(vec![
+            node("TextView", "News", 0),
+            node("Button", "Open", 1),
+            node("Button", "Save", 2),
+        ]);
+        assert_eq!(retarget(&click("2"), &listed, &now).unwrap().arguments["control_id"], "3");
+        let wait = FunctionCall { function: "wait".into(), ..FunctionCall::default() };
+        assert_eq!(retarget(&wait, &listed, &now), Ok(wait));
+    }
+
+    #[test]
+    fn missing_or_ambiguous_control_is_rejected() {
+        let listed = controls(vec![node("Button", "Open", 0), node("Button", "Save", 1)]);
+        let other = controls(vec![node("Button", "Done", 0)]);
+        let why = retarget(&click("2"), &listed, &other).unwrap_err();
+        assert!(why.starts_with("Control 2 (\"Save\") is no longer"), "{why}");
+        let twice = controls(vec![node("Button", "Save", 3), node("Button", "Save", 4)]);
+        let why = retarget(&click("2"), &listed, &twice).unwrap_err();
+        assert!(why.starts_with("Control 2 matches several elements now"), "{why}");
+    }
+
+    #[test]
+    fn without_retargeting_the_old_position_is_tapped() {
+        let listed = controls(vec![node("Button", "Open", 0), node("Button", "Save", 1)]);
+        let tap = tap_at_old_position(&click("2"), &listed).unwrap();
+        assert_eq!(
+            (tap.function.as_str(), Value::from(tap.arguments)),
+            ("tap", json!({ "x": 200, "y": 75 }))
+        );
+        let typing = FunctionCall { function: "type_text".into(), ..click("2") };
+        assert_eq!(tap_at_old_position(&typing, &listed), None);
+        assert_eq!(tap_at_old_position(&click("9"), &listed), None);
+    }
+}

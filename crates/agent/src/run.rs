@@ -1,0 +1,344 @@
+//! A run: one step after another, until the goal is reached, turns out to be impossible, or the run is stopped.
+//!
+//! ```text
+//!            ┌────────────── CONTINUE ──────────────┐
+//!            ▼                                      │
+//!   collect → decide → act → remember → status? ────┤
+//!      │         │                                  ├─ FINISH   the policy says so, and a fresh snapshot confirms it
+//!      └─ fails ─┴──────────────────────────────────┴─ FAIL     the policy says so, or a fail-fast phase failed
+//! ```
+//!
+//! Start with [`Agent::run`]. What happens in a step is in [`super::phases`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::app_functions::AppFunctions;
+use super::confirm::{AskUserFunctions, ConfirmMode};
+use super::context::Context;
+use super::event::{AgentEvent, StepContext};
+use super::functions::{FunctionExecutor, FunctionProvider};
+use super::log_sink::{LogSink, name};
+use super::loop_detector::LoopDetector;
+use super::memory::Memory;
+use super::model::Usage;
+use super::options::{AgentOptions, RunResult, StopReason};
+use super::phases::{self, Pipeline, StrategyError};
+use super::policy::Policy;
+use super::reply::AgentStatus;
+use super::secrets::Vault;
+use super::step::{CapturedScreen, CarryOver, StepInProgress};
+use super::trace_writer::TraceWriter;
+use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::event::{EventSink, EventSinks};
+use thumbwire_core::trace::Recorder;
+use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+
+/// Works towards goals on a phone.
+pub struct Agent {
+    mind: Arc<dyn Policy>,
+    perform: Arc<dyn Perform>,
+    options: AgentOptions,
+    story: TraceWriter,
+    watch: EventSinks,
+    suppliers: Vec<Arc<dyn FunctionProvider>>,
+    vault: Option<Arc<Vault>>,
+    confirm: ConfirmMode,
+    apps: Option<Arc<dyn Perform>>,
+}
+
+/// After how many consecutive rejected claims that the goal is reached the run fails.
+const MOST_REFUTED: u32 = 3;
+/// After how many consecutive claims that could not be checked, for lack of a snapshot or a judgement, the run fails.
+const MOST_UNCHECKED: u32 = 3;
+
+impl Agent {
+    /// An agent whose decisions come from `mind` and are executed by `perform`. It logs to `tracing` ([`LogSink`]).
+    pub fn new(mind: Arc<dyn Policy>, perform: Arc<dyn Perform>, options: AgentOptions) -> Self {
+        let watch = EventSinks::default().with(LogSink::default());
+        let (story, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
+        let suppliers = Vec::new();
+        Self { mind, perform, options, story, watch, suppliers, vault, confirm, apps: None }
+    }
+
+    /// Writes a trace to this recorder, which must be a sink of the
+    /// [`ObservedPerform`](thumbwire_core::event::ObservedPerform) that the agent performs by.
+    pub fn with_trace(mut self, recorder: Arc<Recorder>) -> Self {
+        self.story = TraceWriter(Some(recorder));
+        self
+    }
+
+    /// Adds an event sink.
+    pub fn with_event_sink(self, watch: Arc<dyn EventSink>) -> Self {
+        self.watch.add(watch);
+        self
+    }
+
+    /// Adds functions.
+    pub fn with_functions(mut self, supplier: Arc<dyn FunctionProvider>) -> Self {
+        self.suppliers.push(supplier);
+        self
+    }
+
+    /// Adds the functions that the phone's apps offer and that may be called. `perform` lists them once, when a run
+    /// starts; calls go through the agent's own.
+    pub fn with_app_functions(mut self, perform: Arc<dyn Perform>) -> Self {
+        self.apps = Some(perform);
+        self
+    }
+
+    /// Lets the agent ask the user, and tells the policy which secrets of this vault it can type. It must be the vault
+    /// of the [`RedactedPerform`](super::RedactedPerform) that the agent performs by. Answers that are secrets are stored in it.
+    pub fn with_secrets(self, vault: Arc<Vault>) -> Self {
+        let able = self.with_functions(Arc::new(AskUserFunctions::new(Arc::clone(&vault))));
+        Self { vault: Some(vault), ..able }
+    }
+
+    /// Asks the user before actions that `confirm` selects.
+    pub fn with_confirm_mode(mut self, confirm: ConfirmMode) -> Self {
+        self.confirm = confirm;
+        self
+    }
+
+    /// The names of the secrets that can be typed now.
+    fn secrets(&self) -> Vec<String> {
+        self.vault.as_ref().map_or_else(Vec::new, |vault| vault.names())
+    }
+
+    /// Works towards a goal; continues an interrupted run if `memory` is from one ([`Memory::of`]). Ends at the call's
+    /// deadline or when a budget is used up; after a cancellation, when the current action is done.
+    pub async fn run(&self, call: &Call, request: &str, memory: Memory) -> RunResult {
+        let began = Instant::now();
+        let mut call = call.clone();
+        if let Some(left) = memory.used(Duration::ZERO).time_left(&self.options.budgets) {
+            call.deadline = call.deadline.min(began + left);
+        }
+        let (left, loops) = (CarryOver::default(), LoopDetector::default());
+        let mut suppliers = self.suppliers.clone();
+        if let Some(apps) = &self.apps {
+            let offered = AppFunctions::on(&**apps, &call, request).await;
+            if !offered.is_empty() {
+                suppliers.push(Arc::new(offered));
+            }
+        }
+        let mut run =
+            Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
+        run.begin();
+        let end = run.carry_out().await;
+        run.end(end)
+    }
+}
+
+/// A run in progress.
+struct Run<'a> {
+    agent: &'a Agent,
+    call: Call,
+    request: &'a str,
+    memory: Memory,
+    /// The functions besides the built-in ones.
+    suppliers: Vec<Arc<dyn FunctionProvider>>,
+    /// What the previous step left.
+    left: CarryOver,
+    loops: LoopDetector,
+    /// How many consecutive claims could not be checked.
+    unchecked: u32,
+    began: Instant,
+}
+
+/// How a run ends.
+struct RunEnd {
+    status: AgentStatus,
+    why: String,
+    stopped: Option<StopReason>,
+}
+
+impl RunEnd {
+    fn stopped(status: AgentStatus, stopped: StopReason, why: impl Into<String>) -> Self {
+        Self { status, why: why.into(), stopped: Some(stopped) }
+    }
+}
+
+impl Run<'_> {
+    fn begin(&self) {
+        let Agent { mind, options, story, watch, .. } = self.agent;
+        story.write(&TraceRecord::Goal(GoalStart {
+            request: self.request.into(),
+            mind: mind.name(),
+            started: in_utc((options.clock)()),
+        }));
+        let (request, behind) = (self.request.to_owned(), self.memory.rounds());
+        AgentEvent::RunStarted { request, behind }.tell(watch);
+    }
+
+    async fn carry_out(&mut self) -> RunEnd {
+        let pipeline = Pipeline::standard();
+        if let Err(why) = pipeline.check() {
+            return RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why);
+        }
+        loop {
+            if let Some(end) = self.stop_reason() {
+                return end;
+            }
+            if let Some(end) = self.round(&pipeline).await {
+                return end;
+            }
+        }
+    }
+
+    /// Why the run must end before another step.
+    fn stop_reason(&self) -> Option<RunEnd> {
+        let end = |stopped, why: String| Some(RunEnd::stopped(AgentStatus::Continue, stopped, why));
+        if self.call.cancelled.is_cancelled() {
+            return end(StopReason::Cancelled, "the run was cancelled".into());
+        }
+        if let Some(why) = self.memory.used(Duration::ZERO).over(&self.agent.options.budgets) {
+            return end(StopReason::Budget, why);
+        }
+        if Instant::now() >= self.call.deadline {
+            return end(StopReason::Budget, "the call's deadline has passed".into());
+        }
+        None
+    }
+
+    /// Runs one step. Returns how the run ends, if it ends here.
+    async fn round(&mut self, pipeline: &Pipeline) -> Option<RunEnd> {
+        let Agent { mind, perform, options, story, watch, confirm, .. } = self.agent;
+        let secrets = self.agent.secrets();
+        let budgets = &options.budgets;
+        let used = self.memory.used(Duration::ZERO);
+        let number = self.memory.rounds() + 1;
+        AgentEvent::StepStarted { round: number, most: options.budgets.rounds }.tell(watch);
+        let hands = FunctionExecutor::new(&**perform, &self.call, &self.suppliers);
+        let context = Context {
+            request: Some(self.request.into()),
+            log_path: Some(options.log_path.clone()),
+            session_step: Some(number),
+            ..Context::default()
+        };
+        let mut round = StepInProgress {
+            mind: &**mind,
+            hands: &hands,
+            options,
+            story,
+            watch,
+            call: &self.call,
+            memory: &self.memory,
+            secrets: &secrets,
+            confirm: *confirm,
+            before: &self.left,
+            left: used.remaining(budgets),
+            number,
+            began: Instant::now(),
+            steps_before: story.steps(),
+            context,
+            screen: CapturedScreen::default(),
+            observations: self
+                .memory
+                .observations()
+                .iter()
+                .cloned()
+                .chain(used.warning(budgets))
+                .collect(),
+            thinking: None,
+            carried: Vec::new(),
+            judged: None,
+            leaves: CarryOver::default(),
+            status: AgentStatus::Continue,
+            failures: Vec::new(),
+            spent: Usage::default(),
+            timings: serde_json::Map::new(),
+        };
+        let done = pipeline.execute(&mut round).await;
+        if let Err(StrategyError(why)) = &done {
+            let over = round.is_over();
+            round.failures.push(why.clone());
+            if !over {
+                round.status = AgentStatus::Fail;
+            }
+        }
+        let circle = options.safeguards.loops.then(|| {
+            // Nothing was done between the end of the last step and the start of this one.
+            if let Some(earlier) = &self.left.scene {
+                self.loops.on_idle_step(earlier, &round.screen.scene);
+            }
+            let doings = round.thinking.as_ref().map(|it| &*it.decision.actions);
+            self.loops.on_call(
+                &round.screen.scene,
+                doings.unwrap_or_default(),
+                self.began.elapsed(),
+            )
+        });
+        let circle = circle.flatten();
+        if let Some(circle) = &circle {
+            AgentEvent::AnomalyFound(circle.says.clone()).tell(watch);
+            round.failures.push(circle.says.clone());
+        }
+        let unchecked = round.claim_is_unchecked();
+        self.unchecked = if unchecked { self.unchecked + 1 } else { 0 };
+        let line = phases::line(&mut round);
+        let status = round.status;
+        let left = std::mem::take(&mut round.leaves);
+        let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
+        drop(round);
+        AgentEvent::StepContext(context).tell(watch);
+        self.left = left;
+        let decided = !line.memory.is_null();
+        self.memory.remember_step(&line);
+        story.write(&TraceRecord::AgentStep(Box::new(line.clone())));
+        let spent = self.memory.spent().clone();
+        let left = self.memory.used(Duration::ZERO).remaining(budgets);
+        AgentEvent::StepFinished { status, spent, left }.tell(watch);
+        let said = || {
+            let words = [line.result, line.comment, line.thought];
+            words.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
+        };
+        match (done, status) {
+            (Err(StrategyError(why)), AgentStatus::Fail) => {
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why))
+            }
+            (_, AgentStatus::Finish | AgentStatus::Fail) if decided => {
+                Some(RunEnd { status, why: said(), stopped: None })
+            }
+            _ if circle.as_ref().is_some_and(|circle| circle.hopeless) => {
+                let why = circle.map(|circle| circle.says).unwrap_or_default();
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, why))
+            }
+            _ if self.memory.rejected_claim_count() >= MOST_REFUTED => {
+                let times = self.memory.rejected_claim_count();
+                let why = format!(
+                    "the agent claimed {times} times that the goal was reached, but it was not"
+                );
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, why))
+            }
+            _ if self.unchecked >= MOST_UNCHECKED => {
+                let (times, last) = (self.unchecked, line.failures.last());
+                let last = last.map_or("unknown reason", String::as_str);
+                let why = format!(
+                    "the agent claimed {times} times that the goal was reached, but this could not be checked: {last}"
+                );
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why))
+            }
+            _ => None,
+        }
+    }
+
+    fn end(self, end: RunEnd) -> RunResult {
+        let RunEnd { status, why, stopped } = end;
+        self.agent
+            .story
+            .write(&TraceRecord::GoalEnd { status: name(status).into(), why: why.clone() });
+        AgentEvent::RunFinished { status, why: why.clone() }.tell(&self.agent.watch);
+        let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
+        let took = self.began.elapsed();
+        RunResult { status, why, stopped, rounds, spent, took }
+    }
+}
+
+/// A local time as the trace stores it: RFC 3339 in UTC; empty if it cannot be converted.
+fn in_utc(time: jiff::civil::DateTime) -> String {
+    let zoned = time.to_zoned(jiff::tz::TimeZone::system());
+    let told = zoned.map(|it| it.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    told.unwrap_or_default()
+}

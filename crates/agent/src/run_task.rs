@@ -1,0 +1,317 @@
+//! `mobile_run_task`: a goal as a tool, for clients that cannot see the screen themselves.
+//!
+//! Start with [`tool`]. The caller provides a [`RunTask`] that runs goals. This module turns it into a tool: one goal at
+//! a time on a phone, progress after each step, and an end at the next safe point when the client cancels or
+//! disconnects. The tool exists only if the operator configured a model; no toolset knows it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
+use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform, Progress};
+use thumbwire_core::event::{Event, EventSink};
+use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect};
+
+/// The tool's name.
+pub const NAME: &str = "mobile_run_task";
+
+/// Runs goals.
+#[async_trait]
+pub trait RunTask: Send + Sync {
+    /// Runs a goal on the call's phone. After a cancellation it ends at the next safe point, with
+    /// [`StopReason::Cancelled`].
+    ///
+    /// # Errors
+    /// Why it could not start.
+    async fn carry_out(
+        &self,
+        goal: &str,
+        wanted: TaskOverrides,
+        call: &Call,
+        watch: Arc<dyn EventSink>,
+    ) -> Result<TaskResult, String>;
+}
+
+/// What a client sets differently from the operator.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TaskOverrides {
+    /// A lower limit of steps.
+    pub rounds: Option<u32>,
+    /// A shorter time limit.
+    pub time: Option<Duration>,
+    /// Which screenshots the policy gets.
+    pub pictures: Option<ScreenshotMode>,
+}
+
+/// The result of a goal.
+#[derive(Debug, Clone)]
+pub struct TaskResult {
+    /// How it ended.
+    pub ended: RunResult,
+    /// The folder of its trace.
+    pub trace: Option<String>,
+}
+
+/// The tool. `carry` runs its calls, each limited to `time`.
+pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
+    let handler = Task { carry, under_way: Arc::default() };
+    Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler)).with_device()
+}
+
+/// The tool as the tool reference shows it. It cannot run anything.
+pub fn for_the_manual(time: Duration) -> Tool {
+    let mut tool = tool(Arc::new(NoModel), time);
+    tool.description.push_str(". Available only if `thumbwire serve` was started with `--model`");
+    tool
+}
+
+fn described() -> Value {
+    serde_json::from_str(include_str!("task.json")).unwrap_or_default()
+}
+
+struct NoModel;
+
+#[async_trait]
+impl RunTask for NoModel {
+    async fn carry_out(
+        &self,
+        _goal: &str,
+        _wanted: TaskOverrides,
+        _call: &Call,
+        _watch: Arc<dyn EventSink>,
+    ) -> Result<TaskResult, String> {
+        Err("no model is configured; start the server with `--model`".into())
+    }
+}
+
+/// Handles calls of the tool.
+struct Task {
+    carry: Arc<dyn RunTask>,
+    /// The goals in progress, by phone.
+    under_way: Arc<Mutex<BTreeMap<String, String>>>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    goal: String,
+    max_steps: Option<u32>,
+    time_limit_s: Option<f64>,
+    look: Option<String>,
+}
+
+#[async_trait]
+impl Handler for Task {
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        let arguments: Arguments = serde_json::from_value(arguments.into())
+            .map_err(|error| Cause::InvalidArgument { why: error.to_string() })?;
+        if arguments.goal.trim().is_empty() {
+            let why = "`goal` is empty; say what the agent should do".to_owned();
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        let wanted = TaskOverrides {
+            rounds: arguments.max_steps,
+            time: arguments.time_limit_s.and_then(|time| Duration::try_from_secs_f64(time).ok()),
+            pictures: arguments.look.as_deref().and_then(pictures),
+        };
+        let phone = phone(call, perform).await?;
+        let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
+        let told = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
+        let mut inner = call.clone().on(Some(phone));
+        inner.cancelled = call.cancelled.child_token();
+        // A client that disconnects drops this future. The run itself goes on to the next safe point.
+        let left = inner.cancelled.clone().drop_guard();
+        let (carry, watch) = (Arc::clone(&self.carry), Arc::clone(&told));
+        let work = tokio::spawn(async move {
+            let carried = carry.carry_out(&arguments.goal, wanted, &inner, watch).await;
+            drop(claim);
+            carried
+        });
+        let carried = work.await;
+        drop(left.disarm());
+        let carried =
+            carried.unwrap_or_else(|error| Err(format!("internal error in Thumbwire: {error}")));
+        let carried = carried.map_err(|why| Cause::Refused { why })?;
+        Ok(reply(&carried, told.actions()))
+    }
+}
+
+/// The option of this name, as in flags and arguments.
+pub fn pictures(name: &str) -> Option<ScreenshotMode> {
+    match name {
+        "both" => Some(ScreenshotMode::Both),
+        "marked" => Some(ScreenshotMode::Annotated),
+        "text" => Some(ScreenshotMode::None),
+        "doubt" => Some(ScreenshotMode::Auto),
+        _ => None,
+    }
+}
+
+/// The id of the phone that the call is for.
+async fn phone(call: &Call, perform: &dyn Perform) -> Result<String, Failure> {
+    let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
+    match perform.perform(call, ask).await? {
+        Outcome::Info { identity, .. } => Ok(identity.id),
+        odd => Err(Cause::DeviceError { said: format!("unexpected outcome: {odd:?}") }.into()),
+    }
+}
+
+/// Reserves a phone for a goal until dropped.
+struct TaskLease {
+    all: Arc<Mutex<BTreeMap<String, String>>>,
+    phone: String,
+}
+
+impl TaskLease {
+    fn on(
+        all: &Arc<Mutex<BTreeMap<String, String>>>,
+        phone: &str,
+        goal: &str,
+    ) -> Result<Self, Failure> {
+        let mut held = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(other) = held.get(phone) {
+            let other = shortened(other, 100);
+            let why = format!(
+                "a task is already running on {phone} ({other:?}); wait until it ends, cancel it, or pass another device"
+            );
+            return Err(Cause::Refused { why }.into());
+        }
+        held.insert(phone.to_owned(), goal.to_owned());
+        Ok(Self { all: Arc::clone(all), phone: phone.to_owned() })
+    }
+}
+
+impl Drop for TaskLease {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.phone);
+    }
+}
+
+/// The maximum number of actions in a reply.
+const MOST_ACTIONS: usize = 200;
+
+/// The longest message of an action, in characters.
+const LONGEST_MESSAGE: usize = 300;
+
+/// Reports progress after each step, and collects the actions.
+struct TaskProgress {
+    progress: Arc<dyn Progress>,
+    so_far: Mutex<ProgressState>,
+}
+
+#[derive(Default)]
+struct ProgressState {
+    round: u32,
+    most: u32,
+    /// The last step that was reported: MCP requires progress to increase.
+    told: u32,
+    thought: String,
+    actions: VecDeque<Value>,
+    /// The result of the step's last action.
+    message: String,
+}
+
+impl TaskProgress {
+    fn new(progress: Arc<dyn Progress>) -> Self {
+        Self { progress, so_far: Mutex::default() }
+    }
+
+    fn actions(&self) -> Vec<Value> {
+        let so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        so_far.actions.iter().cloned().collect()
+    }
+}
+
+impl EventSink for TaskProgress {
+    fn on_event(&self, event: &Event<'_>) {
+        let Some(event) = event.payload() else { return };
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            AgentEvent::StepStarted { round, most } => {
+                (so_far.round, so_far.most) = (*round, *most);
+                so_far.thought.clear();
+                so_far.message.clear();
+            }
+            AgentEvent::Decided { decision, .. } => {
+                so_far.thought = shortened(&decision.thought, LONGEST_MESSAGE);
+            }
+            AgentEvent::FunctionFinished { doing, success, message, .. } => {
+                let message = shortened(message, LONGEST_MESSAGE);
+                if so_far.actions.len() == MOST_ACTIONS {
+                    so_far.actions.pop_front();
+                }
+                so_far.actions.push_back(json!({
+                    "function": doing.function, "arguments": doing.arguments, "success": success, "message": message,
+                }));
+                so_far.message = format!("{}: {message}", doing.function);
+            }
+            AgentEvent::StepFinished { .. } if so_far.round > so_far.told => {
+                so_far.told = so_far.round;
+                let parts = [so_far.thought.as_str(), so_far.message.as_str()];
+                let words: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                let words = format!("Step {}: {}", so_far.round, words.join(" → "));
+                self.progress.report(so_far.round, Some(so_far.most), &words);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The reply: a few lines of text, and everything as structured content.
+fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
+    let TaskResult { ended, trace } = carried;
+    let status = serde_json::to_value(ended.status).unwrap_or_default();
+    let stopped = ended.stopped.map(|stopped| match stopped {
+        StopReason::Budget => "budget",
+        StopReason::Cancelled => "cancelled",
+        StopReason::Failed => "failed",
+        StopReason::Loop => "loop",
+    });
+    let word = match ended.status {
+        AgentStatus::Finish => "FINISH",
+        AgentStatus::Fail => "FAIL",
+        AgentStatus::Continue => "CONTINUE",
+    };
+    let seconds = (ended.took.as_secs_f64() * 10.0).round() / 10.0;
+    let rounds = ended.rounds;
+    let plural = if rounds == 1 { "" } else { "s" };
+    let mut words = format!("{word} after {rounds} step{plural}, {seconds} s: {}", ended.why);
+    if let Some(last) = actions.last().filter(|_| ended.status != AgentStatus::Finish) {
+        words.push_str(&format!(
+            "\nLast action: {}: {}",
+            last["function"].as_str().unwrap_or_default(),
+            last["message"].as_str().unwrap_or_default(),
+        ));
+    }
+    if let Some(trace) = trace {
+        words.push_str(&format!("\nTrace: {trace}"));
+    }
+    let structured = json!({
+        "status": status, "result": ended.why, "stopped": stopped, "rounds": rounds, "seconds": seconds, "actions": actions,
+        "spent": {
+            "calls": ended.spent.calls, "input_tokens": ended.spent.input_tokens, "output_tokens": ended.spent.output_tokens,
+            "dollars": ended.spent.dollars,
+        },
+        "trace": trace,
+    });
+    Reply { structured: Some(structured), ..Reply::text(words) }
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

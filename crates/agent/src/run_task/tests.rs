@@ -1,0 +1,228 @@
+//! The task tool as a client sees it, with a fake agent.
+
+use std::sync::Mutex as StdMutex;
+
+use thumbwire_device::{DeviceInfo, Identity, Orientation, Panel, Platform, Size};
+use tokio::sync::Notify;
+
+use super::super::model::Usage;
+use super::super::{Decision, FunctionCall};
+use super::*;
+use thumbwire_core::toolset::mobile;
+
+/// A phone that only reports its identity.
+struct Phone;
+
+#[async_trait]
+impl Perform for Phone {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        assert!(matches!(action, Action::DeviceInfo { .. }));
+        let id = call.device.clone().unwrap_or_else(|| "first".into());
+        if id == "gone" {
+            return Err(Cause::DeviceNotConnected { device: id, why: "unplugged".into() }.into());
+        }
+        let identity = Identity { id, platform: Platform::Android, model: "Pixel 8".into() };
+        let screen = Size { width: 1080, height: 2400 };
+        let panel = Panel { size: screen, size_set: None, density: None, density_set: None };
+        let info = DeviceInfo {
+            manufacturer: String::new(),
+            model: "Pixel 8".into(),
+            os_version: "14".into(),
+            api_level: None,
+            screen,
+            density: None,
+            orientation: Orientation::Portrait,
+            battery: None,
+            serial: String::new(),
+            panel,
+        };
+        Ok(Outcome::Info { identity, info, earlier: false })
+    }
+}
+
+/// Does one step, and a second one when allowed; ends when the call is cancelled.
+#[derive(Default)]
+struct Hands {
+    begun: Notify,
+    may: Notify,
+    asked: StdMutex<Vec<(String, TaskOverrides, Option<String>)>>,
+    /// How each run ended.
+    ended: Arc<StdMutex<Vec<Option<StopReason>>>>,
+}
+
+#[async_trait]
+impl RunTask for Hands {
+    async fn carry_out(
+        &self,
+        goal: &str,
+        wanted: TaskOverrides,
+        call: &Call,
+        watch: Arc<dyn EventSink>,
+    ) -> Result<TaskResult, String> {
+        self.asked.lock().unwrap().push((goal.into(), wanted, call.device.clone()));
+        if goal == "impossible" {
+            return Err("the folder cannot be written".into());
+        }
+        let round = |round| {
+            AgentEvent::StepStarted { round, most: 50 }.tell(&*watch);
+            let decision = Decision { thought: format!("thought {round}"), ..Decision::default() };
+            let spent = Usage::default();
+            let (decision, took) = (Box::new(decision), Duration::ZERO);
+            AgentEvent::Decided { decision, spent: spent.clone(), took }.tell(&*watch);
+            let doing = FunctionCall { function: "tap".into(), arguments: Map::new() };
+            let message = "tapped".into();
+            AgentEvent::FunctionFinished { doing, success: true, message, took }.tell(&*watch);
+            let (status, left) = (AgentStatus::Continue, String::new());
+            let state = AgentEvent::StepFinished { status, spent, left };
+            state.tell(&*watch);
+            // A repeated event is not progress.
+            state.tell(&*watch);
+        };
+        round(1);
+        self.begun.notify_one();
+        let stopped = tokio::select! {
+            () = self.may.notified() => None,
+            () = call.cancelled.cancelled() => Some(StopReason::Cancelled),
+        };
+        if stopped.is_none() {
+            round(2);
+        }
+        self.ended.lock().unwrap().push(stopped);
+        let status = if stopped.is_some() { AgentStatus::Continue } else { AgentStatus::Finish };
+        let spent = Usage { calls: 2, input_tokens: 900, dollars: Some(0.5), ..Usage::default() };
+        let ended = RunResult {
+            status,
+            why: "Three restaurants are there".into(),
+            stopped,
+            rounds: 2,
+            spent,
+            took: Duration::from_millis(1260),
+        };
+        Ok(TaskResult { ended, trace: Some("logs/run-1".into()) })
+    }
+}
+
+#[derive(Default)]
+struct Heard(StdMutex<Vec<String>>);
+
+impl Progress for Heard {
+    fn report(&self, done: u32, total: Option<u32>, words: &str) {
+        self.0.lock().unwrap().push(format!("{done}/{} {words}", total.unwrap_or(0)));
+    }
+}
+
+async fn called(hands: &Arc<Hands>, arguments: Value, call: Call) -> Reply {
+    let tool = tool(Arc::clone(hands) as Arc<dyn RunTask>, Duration::from_secs(60));
+    answered(&tool, arguments, call).await
+}
+
+async fn answered(tool: &Tool, arguments: Value, call: Call) -> Reply {
+    let arguments = arguments.as_object().cloned().unwrap_or_default();
+    mobile::surface().answer(tool, arguments, call, &Phone).await
+}
+
+fn call() -> Call {
+    Call::within(Duration::from_secs(60))
+}
+
+fn words(reply: &Reply) -> String {
+    match reply.content.as_slice() {
+        [thumbwire_core::toolset::Content::Text(text), ..] => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn task_reports_each_step_once_and_all_actions() {
+    let hands = Arc::new(Hands::default());
+    hands.may.notify_one();
+    let heard = Arc::new(Heard::default());
+    let mut call = call();
+    call.progress = Arc::clone(&heard) as Arc<dyn Progress>;
+    let arguments = json!({ "goal": "Find food", "max_steps": 7, "time_limit_s": 2.5, "look": "text", "device": "x" });
+    let reply = called(&hands, arguments, call).await;
+    let heard = heard.0.lock().unwrap().join("\n");
+    assert_eq!(heard, "1/50 Step 1: thought 1 → tap: tapped\n2/50 Step 2: thought 2 → tap: tapped");
+    insta::assert_snapshot!("task_reply", serde_json::to_string_pretty(&reply.to_json()).unwrap());
+    let wanted = TaskOverrides {
+        rounds: Some(7),
+        time: Some(Duration::from_millis(2500)),
+        pictures: Some(ScreenshotMode::None),
+    };
+    assert_eq!(*hands.asked.lock().unwrap(), [("Find food".into(), wanted, Some("x".into()))]);
+}
+
+#[tokio::test]
+async fn phone_runs_one_task_at_a_time() {
+    let hands = Arc::new(Hands::default());
+    let tool = Arc::new(tool(Arc::clone(&hands) as Arc<dyn RunTask>, Duration::from_secs(60)));
+    let first = tokio::spawn({
+        let tool = Arc::clone(&tool);
+        async move { answered(&tool, json!({ "goal": "Find food" }), call()).await }
+    });
+    hands.begun.notified().await;
+    // The second client names the default phone explicitly.
+    let second = answered(&tool, json!({ "goal": "Find drink", "device": "first" }), call()).await;
+    let said = words(&second);
+    assert!(second.is_error && said.contains("already running on first (\"Find food\")"), "{said}");
+    hands.may.notify_one();
+    assert!(!first.await.unwrap().is_error);
+    hands.may.notify_one();
+    assert!(!answered(&tool, json!({ "goal": "Find drink" }), call()).await.is_error);
+}
+
+#[tokio::test]
+async fn cancelled_task_reports_its_actions() {
+    let hands = Arc::new(Hands::default());
+    let call = call();
+    let cancelled = call.cancelled.clone();
+    let (reply, ()) = tokio::join!(called(&hands, json!({ "goal": "Find food" }), call), async {
+        hands.begun.notified().await;
+        cancelled.cancel();
+    });
+    let said = words(&reply);
+    assert!(
+        said.starts_with("CONTINUE after 2 steps") && said.contains("Last action: tap: tapped"),
+        "{said}"
+    );
+    assert_eq!(reply.structured.unwrap()["stopped"], "cancelled");
+}
+
+#[tokio::test]
+async fn run_ends_and_frees_phone_when_client_disconnects() {
+    let hands = Arc::new(Hands::default());
+    let tool = tool(Arc::clone(&hands) as Arc<dyn RunTask>, Duration::from_secs(60));
+    tokio::select! {
+        _ = answered(&tool, json!({ "goal": "Find food" }), call()) => panic!("nobody let it end"),
+        () = hands.begun.notified() => {}
+    }
+    while hands.ended.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(*hands.ended.lock().unwrap(), [Some(StopReason::Cancelled)]);
+    hands.may.notify_one();
+    tokio::task::yield_now().await;
+    assert!(!answered(&tool, json!({ "goal": "Find drink" }), call()).await.is_error);
+}
+
+#[tokio::test]
+async fn task_that_cannot_start_says_why() {
+    let hands = Arc::new(Hands::default());
+    let check = async |arguments: Value, why: &str| {
+        let reply = called(&hands, arguments, call()).await;
+        let said = words(&reply);
+        assert!(reply.is_error && said.contains(why), "{said}");
+    };
+    check(json!({}), "goal").await;
+    check(json!({ "goal": " " }), "`goal` is empty").await;
+    check(json!({ "goal": "x", "look": "twice" }), "must be one of").await;
+    check(json!({ "goal": "x", "device": "gone" }), "Device not connected: gone").await;
+    check(json!({ "goal": "impossible" }), "Refused: the folder cannot be written").await;
+    assert_eq!(hands.asked.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn the_tool_is_as_recorded() {
+    let tool = for_the_manual(Duration::from_secs(600));
+    insta::assert_snapshot!("task_tool", serde_json::to_string_pretty(&tool.to_json()).unwrap());
+}

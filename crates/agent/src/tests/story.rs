@@ -1,0 +1,156 @@
+//! What a run leaves: its trace, the values of each step, and the memory of a resumed run.
+
+use super::*;
+use thumbwire_core::event::{Event, ObservedPerform};
+use thumbwire_core::trace::Recorder;
+use thumbwire_core::trace::format::TraceRecord;
+
+/// The steps in a trace.
+fn rounds(lines: &[TraceRecord]) -> Vec<thumbwire_core::trace::format::AgentStep> {
+    let round = |line: &TraceRecord| match line {
+        TraceRecord::AgentStep(round) => Some((**round).clone()),
+        _ => None,
+    };
+    lines.iter().filter_map(round).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn resumed_run_has_the_same_memory() {
+    let decisions = || {
+        let launch = doing("launch_app", json!({ "package_name": "com.google.android.apps.maps" }));
+        let note = Decision { remember: vec!["the code is 42".into()], ..does([launch]) };
+        [note, does([doing("fly", json!({}))]), does([click("1")]), finishes()]
+    };
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let agent = |recorder: &Arc<Recorder>, mind: &Arc<Script>, rounds: u32| {
+        let traced = ObservedPerform::new(Phone::new(), Arc::clone(recorder));
+        let mut options = options();
+        options.budgets.rounds = rounds;
+        Agent::new(mind.clone(), Arc::new(traced), options).with_trace(Arc::clone(recorder))
+    };
+    let started = "2025-11-14T10:30:45Z";
+    let whole = Script::of(decisions());
+    let recorder = Arc::new(Recorder::begin(folders[0].path(), started.into()).unwrap());
+    let ended = agent(&recorder, &whole, 50).run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!(ended.status, AgentStatus::Finish);
+
+    let before = Script::of(decisions());
+    let recorder = Arc::new(Recorder::begin(folders[1].path(), started.into()).unwrap());
+    let ended = agent(&recorder, &before, 2).run(&an_hour(), REQUEST, Memory::default()).await;
+    assert_eq!((ended.status, ended.stopped), (AgentStatus::Continue, Some(StopReason::Budget)));
+    drop(recorder);
+    let after = Script::of(decisions().into_iter().skip(2));
+    let (recorder, lines) = Recorder::resume(folders[1].path()).unwrap();
+    let memory = Memory::of(&lines);
+    assert_eq!((memory.rounds(), memory.spent().calls), (2, 2));
+    let recorder = Arc::new(recorder);
+    let ended = agent(&recorder, &after, 50).run(&an_hour(), REQUEST, memory).await;
+    assert_eq!((ended.status, ended.rounds, ended.spent.calls), (AgentStatus::Finish, 4, 4));
+
+    let (whole, after) = (whole.seen(), after.seen());
+    for (one, other) in whole[2..].iter().zip(&after) {
+        assert_eq!(one.round, other.round);
+        assert_eq!(one.previous_plan, other.previous_plan);
+        assert_eq!(one.last_success_actions, other.last_success_actions);
+        assert_eq!(one.feedback, other.feedback);
+        assert_eq!(one.blackboard, other.blackboard);
+        assert_eq!(one.left, other.left);
+    }
+    assert_eq!(after[0].blackboard, ["the code is 42"]);
+    assert_eq!(after[0].last_success_actions.len(), 1);
+    // Memory is derived from the trace alone, so both traces give the same memory, except for the time.
+    let [one, other] = folders.map(|folder| {
+        let lines = thumbwire_core::trace::read(folder.path()).unwrap();
+        rounds(&lines)
+    });
+    let told = |round: &thumbwire_core::trace::format::AgentStep| {
+        (round.round, round.memory.clone(), round.actions.clone(), round.status.clone())
+    };
+    assert_eq!(
+        one.iter().map(told).collect::<Vec<_>>(),
+        other.iter().map(told).collect::<Vec<_>>()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_story_has_the_goal_each_round_with_its_files_and_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Arc::new(Recorder::begin(folder.path(), "2025-11-14T10:30:45Z".into()).unwrap());
+    let traced = Arc::new(ObservedPerform::new(Phone::new(), Arc::clone(&recorder)));
+    let mind = Script::of([does([click("1")]), finishes()]);
+    // The safeguards' snapshots are in the trace too; their own tests cover them.
+    let mut options = options();
+    options.safeguards.verification = false;
+    let agent = Agent::new(mind, traced, options).with_trace(recorder);
+    agent.run(&an_hour(), REQUEST, Memory::default()).await;
+    let lines = thumbwire_core::trace::read(folder.path()).unwrap();
+    assert!(matches!(&lines[1], TraceRecord::Goal(goal) if goal.request == REQUEST));
+    assert!(
+        matches!(lines.last(), Some(TraceRecord::GoalEnd { status, .. }) if status == "FINISH")
+    );
+    let mut files: Vec<String> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("_step1"))
+        .collect();
+    files.sort();
+    let round = &rounds(&lines)[0];
+    let told = serde_json::to_string_pretty(round).unwrap();
+    let prompt = std::fs::read_to_string(folder.path().join("prompt_step1.json")).unwrap();
+    insta::assert_snapshot!(format!("{}\n\n{told}\n\n{prompt}", files.join("\n")));
+}
+
+/// Records the values of each step.
+#[derive(Default)]
+struct Keeps(Mutex<Vec<Value>>);
+
+impl EventSink for Keeps {
+    fn on_event(&self, event: &Event<'_>) {
+        if let Some(AgentEvent::StepContext(context)) = event.payload() {
+            self.0.lock().unwrap().push(context.to_json());
+        }
+    }
+}
+
+/// Every key of the specification, and the shape of its value, after a whole step.
+#[tokio::test(start_paused = true)]
+async fn what_a_round_knows_by_the_documents_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::begin(folder.path(), "2025-11-14T10:30:45Z".into()).unwrap();
+    let mind = Script::of([does([click("1")]), finishes()]);
+    let kept = Arc::new(Keeps::default());
+    let mut options = options();
+    options.safeguards.verification = false;
+    Agent::new(mind, Arc::new(Phone::new()), options)
+        .with_trace(Arc::new(recorder))
+        .with_event_sink(kept.clone())
+        .run(&an_hour(), REQUEST, Memory::default())
+        .await;
+    let context = kept.0.lock().unwrap()[0].clone();
+    for key in super::super::context::Context::KEYS {
+        assert!(context.get(key).is_some_and(|value| !value.is_null()), "{key}");
+    }
+    let told = serde_json::to_string_pretty(&context).unwrap();
+    // The data of images is cut out.
+    let told = told.lines().map(|line| match line.split_once("base64,") {
+        Some((before, data)) => {
+            format!("{before}base64,…\"{}", if data.ends_with(',') { "," } else { "" })
+        }
+        None => line.to_owned(),
+    });
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn what_a_mind_can_do() {
+    let call = an_hour();
+    let phone = Phone::new();
+    let hands = super::super::functions::FunctionExecutor::new(&phone, &call, &[]);
+    let told = |function: &Function| {
+        let arguments = function.schema.get("properties").and_then(Value::as_object);
+        let arguments: Vec<&str> = arguments.unwrap().keys().map(String::as_str).collect();
+        format!("{}({})", function.name, arguments.join(", "))
+    };
+    let functions: Vec<String> = hands.functions().iter().map(told).collect();
+    insta::assert_snapshot!(functions.join("\n"));
+}

@@ -1,0 +1,99 @@
+//! The context of an action: its phone, its deadline, and the ways back to the caller.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The context of an action: its phone, its deadline, and the ways back to the caller.
+#[derive(Clone)]
+pub struct Call {
+    /// The phone this call is for; `None` is the session's selected phone.
+    pub device: Option<String>,
+    /// When the caller stops waiting.
+    pub deadline: Instant,
+    /// Cancelled when the caller no longer wants the result.
+    pub cancelled: CancellationToken,
+    /// Reports progress to the caller.
+    pub progress: Arc<dyn Progress>,
+    /// Asks the user.
+    pub ask: Arc<dyn AskUser>,
+}
+
+impl Call {
+    /// A call with the timeout `time`, without progress reports and without a user to ask.
+    pub fn within(time: Duration) -> Self {
+        Self {
+            device: None,
+            deadline: Instant::now() + time,
+            cancelled: CancellationToken::new(),
+            progress: Arc::new(NoProgress),
+            ask: Arc::new(NoUser),
+        }
+    }
+
+    /// The same call for this phone.
+    pub fn on(mut self, device: Option<String>) -> Self {
+        self.device = device;
+        self
+    }
+}
+
+/// Reports a call's progress to the caller.
+pub trait Progress: Send + Sync {
+    /// Reports a step: `done` out of `total`, if known, and a message.
+    fn report(&self, done: u32, total: Option<u32>, words: &str);
+}
+
+/// Drops all progress.
+#[derive(Debug, Clone, Copy)]
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn report(&self, _done: u32, _total: Option<u32>, _words: &str) {}
+}
+
+/// Asks the user behind the caller.
+#[async_trait]
+pub trait AskUser: Send + Sync {
+    /// Asks and waits for the answer; `None` if there is no user or the user declined.
+    async fn ask(&self, question: &str) -> Option<String>;
+
+    /// Asks for a secret without echoing it. Also `None` if that is not possible: MCP's forms must not ask for secrets
+    /// (revision 2025-11-25, "Elicitation").
+    async fn ask_secret(&self, _question: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether there is a user who may answer.
+    fn is_interactive(&self) -> bool {
+        true
+    }
+}
+
+/// Whether an answer means yes. Anything but an explicit yes means no.
+pub fn agrees(answer: &str) -> bool {
+    const YES: [&str; 21] = [
+        "y", "yes", "ok", "okay", "sure", "go", "go ahead", "do it", "true", "accept", "ja", "j",
+        "oui", "si", "sí", "sì", "sim", "tak", "да", "はい", "是",
+    ];
+    let answer = answer.trim().trim_end_matches(['.', '!']).to_lowercase();
+    YES.contains(&answer.as_str())
+}
+
+/// There is no user to ask.
+#[derive(Debug, Clone, Copy)]
+pub struct NoUser;
+
+#[async_trait]
+impl AskUser for NoUser {
+    async fn ask(&self, _question: &str) -> Option<String> {
+        None
+    }
+
+    fn is_interactive(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,59 @@
+//! What a caller can do about a phone that an adb server lists but that is not ready, by its state.
+//!
+//! States are those of adb's `ConnectionState` (`adb.h` and `to_string` in AOSP's packages/modules/adb); after
+//! "no permissions" comes what this computer lacks (`diagnose_usb.cpp`).
+
+/// How to get a phone in this state ready, as a sentence that fits after "Next: ".
+pub(super) fn next_move(state: &str) -> &'static str {
+    match state.split_whitespace().next().unwrap_or_default() {
+        "offline" => {
+            "replug the phone, or run `adb reconnect offline`; restart the phone if it stays offline"
+        }
+        "unauthorized" => UNAUTHORIZED,
+        "authorizing" => {
+            "unlock the phone, accept the USB debugging prompt if it shows one, then call again"
+        }
+        "connecting" => "call again in a few seconds; the adb server is still connecting",
+        "no" => {
+            "give your user access to the USB device: install the udev rules for Android phones (package android-sdk-platform-tools-common on Debian and Ubuntu), join the group plugdev, replug the phone, and run `adb kill-server`"
+        }
+        "recovery" => {
+            "restart the phone into Android from the menu on its screen or with `adb reboot`; it cannot be controlled in recovery mode"
+        }
+        "sideload" | "rescue" => {
+            "restart the phone into Android from the menu on its screen; in this mode it only accepts updates"
+        }
+        "bootloader" => "restart the phone into Android with `fastboot reboot` or its power key",
+        "detached" => "return the phone to the adb server with `adb attach`",
+        _ => "list the devices again in a few seconds; replug it if its state does not change",
+    }
+}
+
+/// The next move for a phone that has not authorized this computer.
+pub(super) const UNAUTHORIZED: &str =
+    "accept the USB debugging prompt on the phone's screen, then call again";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_adb_state_has_its_own_next_move() {
+        let states = [
+            "offline",
+            "unauthorized",
+            "authorizing",
+            "connecting",
+            "no permissions (missing udev rules? user is in the plugdev group); see [http://developer.android.com/tools/device.html]",
+            "recovery",
+            "sideload",
+            "bootloader",
+            "detached",
+            "something new",
+        ];
+        let moves: std::collections::BTreeSet<&str> = states.into_iter().map(next_move).collect();
+        assert_eq!(moves.len(), states.len());
+        assert_eq!(next_move("rescue"), next_move("sideload"));
+        assert_eq!(next_move(""), next_move("something new"));
+    }
+}

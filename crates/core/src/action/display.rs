@@ -1,0 +1,88 @@
+//! `Display` of actions and targets, for messages.
+
+use std::fmt;
+
+use thumbwire_device::Gesture;
+
+use super::{Action, AppSelector, Target};
+
+/// Fits after "Operation timed out:".
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ListDevices { .. } => f.write_str("list devices"),
+            Self::SelectDevice { device, .. } => write!(f, "use device {device}"),
+            Self::SelectDefaultDevice => f.write_str("select a device"),
+            Self::Health => f.write_str("check device health"),
+            Self::DeviceInfo { .. } => f.write_str("get device information"),
+            Self::ListApps { .. } => f.write_str("list apps"),
+            Self::CurrentApp => f.write_str("get current app"),
+            Self::Scroll { direction, .. } => write!(f, "scroll {}", direction.name()),
+            Self::Stop(app) => write!(f, "close {app}"),
+            Self::ClearData(app) => write!(f, "clear the data of {app}"),
+            Self::SetPermission { app, permission, granted: true } => {
+                write!(f, "grant {permission} to {app}")
+            }
+            Self::SetPermission { app, permission, granted: false } => {
+                write!(f, "revoke {permission} from {app}")
+            }
+            Self::Screenshot(_) => f.write_str("take screenshot"),
+            Self::SaveScreenshot { .. } => f.write_str("save screenshot"),
+            Self::Snapshot(_) => f.write_str("read accessibility tree"),
+            Self::FindElements(_) => f.write_str("find elements"),
+            Self::Controls { .. } => f.write_str("list controls"),
+            Self::Swipe { direction, .. } => write!(f, "swipe {}", direction.name()),
+            Self::Wait(time) => write!(f, "wait {} s", time.as_secs_f64()),
+            Self::InvalidateCache(_) => f.write_str("invalidate caches"),
+            Self::ReadLog { .. } => f.write_str("read the log"),
+            Self::StartMonitor { .. } => f.write_str("start log monitoring"),
+            Self::StopMonitor(_) => f.write_str("stop log monitoring"),
+            Self::ListMonitors => f.write_str("list log monitors"),
+            Self::StartRecording { .. } => f.write_str("start a recording"),
+            Self::StopRecording { .. } => f.write_str("stop a recording"),
+            Self::ListRecordings => f.write_str("list recordings"),
+            Self::ListAppTools { .. } => f.write_str("list app tools"),
+            Self::CallAppTool(call) => write!(f, "call {} of {}", call.tool, call.app),
+            Self::TrustAppTools(app) => write!(f, "trust the tools of {app}"),
+            Self::ScreenshotAndSnapshot(_) => f.write_str("take snapshot"),
+            Self::SetOrientation(orientation) => write!(f, "turn to {}", orientation.name()),
+            Self::Touch(Gesture::Tap { at }) => write!(f, "tap ({}, {})", at.x, at.y),
+            Self::Touch(Gesture::LongPress { at, .. }) => {
+                write!(f, "long press ({}, {})", at.x, at.y)
+            }
+            Self::Touch(Gesture::Swipe { from, to, .. }) => {
+                write!(f, "swipe ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y)
+            }
+            Self::TapElement(target) => write!(f, "tap element {target}"),
+            // Never the text itself: it may be a password.
+            Self::Type(typing) => write!(f, "type {} characters", typing.text.chars().count()),
+            Self::Press(key) => write!(f, "press {}", key.name()),
+            Self::Launch(AppSelector::Id(app)) => write!(f, "launch {app}"),
+            Self::Launch(AppSelector::Named(name)) => write!(f, "launch {name}"),
+            Self::Launch(AppSelector::ListIndex(number)) => write!(f, "launch app {number}"),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named { id: Some(id), text: None } => f.write_str(id),
+            Self::Named { id: None, text: Some(text) } => write!(f, "{text:?}"),
+            Self::Named { id: Some(id), text: Some(text) } => write!(f, "{id} or {text:?}"),
+            Self::Named { id: None, text: None } => f.write_str("(no element given)"),
+            Self::Ref(number) => write!(f, "control {number}"),
+            Self::Selector(criteria, _) => {
+                let words = [
+                    ("text", &criteria.text),
+                    ("id", &criteria.id),
+                    ("description", &criteria.description),
+                    ("class", &criteria.class),
+                ];
+                let given = words.iter().filter_map(|(name, word)| Some((name, word.as_ref()?)));
+                let said: Vec<_> = given.map(|(name, word)| format!("{name} {word:?}")).collect();
+                f.write_str(&said.join(", "))
+            }
+        }
+    }
+}

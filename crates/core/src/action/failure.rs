@@ -1,0 +1,282 @@
+//! Why an action failed, sorted by what the caller can do about it.
+
+use std::time::Duration;
+
+use thumbwire_device::{Platform, SideEffect};
+
+use super::{FileNameError, ListedDevice, device_states};
+
+/// Why an action failed, and whether it may have happened anyway.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The reason.
+    pub cause: Cause,
+    /// Whether the phone may have acted.
+    pub side_effect: SideEffect,
+}
+
+/// The reason for a failure, sorted by what the caller can do about it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Cause {
+    /// The phone is not connected, or no longer.
+    #[error("device {device} is not connected: {why}")]
+    DeviceNotConnected {
+        /// The id.
+        device: String,
+        /// The transport's message.
+        why: String,
+    },
+    /// An adb server lists the phone, but in a state in which it cannot be controlled.
+    #[error("device {device} is not ready: its state is {state}")]
+    DeviceNotReady {
+        /// The id.
+        device: String,
+        /// As the adb server reports it: `offline`, `recovery`, "no permissions …".
+        state: String,
+    },
+    /// The phone has not authorized this computer's ADB key.
+    #[error("device {device} has not authorized this computer")]
+    DeviceNotAuthorized {
+        /// The id.
+        device: String,
+    },
+    /// No phone is selected, and the session cannot tell which one the caller means.
+    #[error("no device selected; {} connected", .there.len())]
+    NoDeviceChosen {
+        /// The connected phones.
+        there: Vec<ListedDevice>,
+    },
+    /// No such app.
+    #[error("app {app} not found")]
+    AppNotFound {
+        /// The requested app.
+        app: String,
+    },
+    /// No such element, or several.
+    #[error("element {sought} not found{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    ElementNotFound {
+        /// What the caller searched for.
+        sought: String,
+        /// More than "nothing matches", if known.
+        why: Option<String>,
+    },
+    /// Fewer elements match the selector than the index asks for.
+    #[error("index {index} is out of range: {found} elements match")]
+    IndexOutOfRange {
+        /// The requested index, counted from 0.
+        index: usize,
+        /// How many elements match.
+        found: usize,
+    },
+    /// The number is not in the last list, or an action has changed the screen since that list.
+    #[error("{number} is not in the last list of {list}{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    StaleReference {
+        /// Which list: "controls" or "apps".
+        list: &'static str,
+        /// The number.
+        number: String,
+        /// More detail, if known.
+        why: Option<String>,
+        /// Whether there is no list at all: none was requested, or it was invalidated.
+        none: bool,
+    },
+    /// No active recording has this id.
+    #[error("recording {id} not found")]
+    NoSuchRecording {
+        /// The requested id.
+        id: String,
+        /// The active ids.
+        there: Vec<String>,
+    },
+    /// No active log monitor has this id.
+    #[error("log monitor {id} not found")]
+    NoSuchMonitor {
+        /// The requested id.
+        id: String,
+        /// The active ids.
+        there: Vec<String>,
+    },
+    /// Not a valid file name; nothing was done.
+    #[error("{name:?} is not a valid file name: {why}")]
+    InvalidFileName {
+        /// The requested name.
+        name: String,
+        /// Why it is not valid.
+        why: FileNameError,
+    },
+    /// The limit of concurrent recordings or monitors is reached.
+    #[error("maximum active {what} reached ({most})")]
+    TooManyActive {
+        /// "recordings" or "monitors".
+        what: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// The app offers no such tool, or the tool cannot be called.
+    #[error("{app} has no tool {tool}{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    AppToolNotFound {
+        /// The requested app.
+        app: String,
+        /// The requested tool.
+        tool: String,
+        /// Why, or which tools exist.
+        why: Option<String>,
+    },
+    /// The app's tools may not be called: the operator has not allowed the app, or it changed since. Nothing was sent.
+    #[error("tools of {app} are not allowed: {why}")]
+    AppNotTrusted {
+        /// The app.
+        app: String,
+        /// Why they are not allowed.
+        why: String,
+    },
+    /// The app could be called, but its reply cannot be received. Nothing was sent.
+    #[error("cannot receive the reply to {what}: {why}")]
+    NoAppReply {
+        /// The call.
+        what: String,
+        /// Why the reply cannot be received.
+        why: &'static str,
+    },
+    /// Android does not start a service of an app in the background. Nothing was started.
+    #[error("cannot start {what} while its app is in the background ({said})")]
+    BackgroundStartRestricted {
+        /// The call.
+        what: String,
+        /// The phone's message.
+        said: String,
+    },
+    /// The deadline passed.
+    #[error("{what} timed out after {:.1} s", .after.as_secs_f64())]
+    TimedOut {
+        /// The operation.
+        what: String,
+        /// The timeout.
+        after: Duration,
+    },
+    /// The platform does not support this.
+    #[error("{what} is not supported on {platform}")]
+    PlatformNotSupported {
+        /// The unsupported operation.
+        what: String,
+        /// The platform.
+        platform: Platform,
+    },
+    /// An argument is invalid; nothing was done.
+    #[error("{why}")]
+    InvalidArgument {
+        /// What is wrong and what would be valid.
+        why: String,
+    },
+    /// Valid, but refused.
+    #[error("{why}")]
+    Refused {
+        /// Why, and what is possible instead.
+        why: String,
+    },
+    /// The phone cannot do it at the moment.
+    #[error("{said}")]
+    NotReady {
+        /// The phone's message.
+        said: String,
+    },
+    /// The phone tried and failed, or its output is unknown.
+    #[error("{said}")]
+    DeviceError {
+        /// The phone's message.
+        said: String,
+    },
+    /// The caller cancelled the call.
+    #[error("the call was cancelled")]
+    Cancelled,
+}
+
+impl From<Cause> for Failure {
+    /// A failure before anything was sent to the phone.
+    fn from(cause: Cause) -> Self {
+        Self { cause, side_effect: SideEffect::None }
+    }
+}
+
+impl Failure {
+    /// A failure of the phone with the id `device`.
+    pub fn of_device(device: &str, error: &thumbwire_device::Error) -> Self {
+        use thumbwire_device::Error;
+        let device = device.to_owned();
+        let cause = match error {
+            Error::NotConnected { why, .. } => {
+                Cause::DeviceNotConnected { device, why: why.clone() }
+            }
+            Error::Unauthorized { .. } => Cause::DeviceNotAuthorized { device },
+            Error::NoSuchApp { app } => Cause::AppNotFound { app: app.clone() },
+            Error::NotReady { .. } => Cause::NotReady { said: error.to_string() },
+            Error::Unsupported { what, platform } => {
+                Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
+            }
+            Error::Refused { what, why } => Cause::Refused { why: format!("{what}: {why}") },
+            Error::Failed { .. } | Error::Unreadable { .. } => {
+                Cause::DeviceError { said: error.to_string() }
+            }
+        };
+        Self { cause, side_effect: error.acted() }
+    }
+
+    /// What the caller can do next, as one sentence.
+    pub fn next_move(&self) -> String {
+        let advice = match &self.cause {
+            Cause::DeviceNotConnected { .. } => {
+                "list the devices to check the id; the next call reconnects once the phone is back"
+            }
+            Cause::DeviceNotReady { state, .. } => device_states::next_move(state),
+            Cause::DeviceNotAuthorized { .. } => device_states::UNAUTHORIZED,
+            Cause::NoDeviceChosen { there } if there.is_empty() => {
+                "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""
+            }
+            Cause::NoDeviceChosen { .. } => {
+                "select one of these devices, or start with `--device ID`"
+            }
+            Cause::AppNotFound { .. } => "list the installed apps and check the id",
+            Cause::IndexOutOfRange { .. } => "use a smaller index; it counts from 0",
+            Cause::StaleReference { .. } => "list again and use an entry of the new list",
+            Cause::NoSuchRecording { .. } => "list the active recordings",
+            Cause::NoSuchMonitor { .. } => "list the active log monitors",
+            Cause::InvalidFileName { .. } => {
+                "use a plain file name such as `login.png`, or omit it"
+            }
+            Cause::TooManyActive { .. } => "stop one first",
+            Cause::ElementNotFound { .. } => {
+                "get the accessibility tree again and use an element from it"
+            }
+            Cause::AppToolNotFound { .. } => "list the app tools and use one of them",
+            Cause::AppNotTrusted { app, .. } => {
+                return format!(
+                    "whoever runs Thumbwire can review and allow them with `thumbwire app-tools trust {app}`; until then, use the app on its screen"
+                );
+            }
+            Cause::NoAppReply { .. } => {
+                "send it without waiting for a reply (`send_only`, or `--send-only` on the command line) and check the screen for the result, or use the app on its screen"
+            }
+            Cause::BackgroundStartRestricted { .. } => "launch the app, then call again",
+            Cause::TimedOut { .. } if self.side_effect == SideEffect::None => {
+                "try again; the phone may be busy or slow"
+            }
+            Cause::TimedOut { .. } => "check the screen before you try again",
+            Cause::PlatformNotSupported { .. } => "try another way; this phone does not support it",
+            Cause::InvalidArgument { .. } => "correct the argument and call again",
+            Cause::Refused { .. } => "try something else",
+            Cause::NotReady { .. } => "wait a second and try again",
+            Cause::DeviceError { .. } if self.side_effect == SideEffect::None => {
+                "try again; if it fails again, try another way"
+            }
+            Cause::DeviceError { .. } => "check the screen to see what happened",
+            Cause::Cancelled if self.side_effect == SideEffect::None => {
+                "call again if still needed"
+            }
+            Cause::Cancelled => "check the screen before you continue",
+        };
+        match self.side_effect {
+            SideEffect::None => advice.into(),
+            SideEffect::Possible => format!("the action may have happened: {advice}"),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! The vocabulary of a session: actions, outcomes and failures.
+//!
+//! Every caller (an MCP client, the agent, the command line) uses [`Perform::perform`], and every layer between a
+//! caller and the session (the trace, a replay) implements [`Perform`] too. It takes a [`Call`] and an [`Action`] and
+//! returns an [`Outcome`] or a [`Failure`]. Tool names and JSON belong to [`crate::toolset`].
+
+mod app_tools;
+mod call;
+mod device_states;
+mod display;
+mod failure;
+mod file_names;
+mod outcome;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use thumbwire_device::{
+    AppId, Format, Gesture, Key, LogFilter, Orientation, Platform, Size, TreeDetail,
+};
+
+pub use crate::snapshot::Controls;
+pub use app_tools::{
+    AppTool, AppToolCall, AppToolFinding, AppToolPhase, AppToolProtocol, AppToolReply,
+    AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
+};
+pub use call::{AskUser, Call, NoProgress, NoUser, Progress, agrees};
+pub use failure::{Cause, Failure};
+pub use file_names::{FileNameError, LONGEST_NAME, check_name};
+pub use outcome::{
+    DeviceKind, FetchResult, ListedDevice, LocalFile, LogMonitor, Outcome, Readback, RecordingInfo,
+    SavedScreenshot, SelectionReason, TapResult, TypeResult,
+};
+
+/// Performs actions.
+#[async_trait]
+pub trait Perform: Send + Sync {
+    /// Performs one action within the call's deadline. Never sends an action to the phone twice.
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure>;
+}
+
+#[async_trait]
+impl<P: Perform + ?Sized> Perform for Arc<P> {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        (**self).perform(call, action).await
+    }
+}
+
+/// An action that a session can perform.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Lists the phones.
+    ListDevices {
+        /// Only this platform.
+        platform: Option<Platform>,
+    },
+    /// Selects the phone for later calls.
+    SelectDevice {
+        /// Its id.
+        device: String,
+        /// The platform that the caller expects.
+        platform: Option<Platform>,
+    },
+    /// Selects a phone without an id: the one selected before, else the first physical one, else the first emulator.
+    SelectDefaultDevice,
+    /// Checks how well the phone can be controlled.
+    Health,
+    /// Takes a screenshot.
+    Screenshot(ScreenshotOptions),
+    /// Saves a screenshot as a PNG file on the phone.
+    SaveScreenshot {
+        /// The file name, relative to the phone's storage; `None` derives one from the time.
+        name: Option<String>,
+        /// Whether to fetch it into a local file too.
+        fetch: bool,
+    },
+    /// Takes a snapshot: the elements on the screen, with refs.
+    Snapshot(SnapshotOptions),
+    /// Takes a screenshot and a snapshot of the same moment.
+    ScreenshotAndSnapshot(ScreenshotOptions),
+    /// Finds the elements on the screen that match a selector.
+    FindElements(ElementSelector),
+    /// Lists the controls on the screen by the rules of the UFO MobileAgent servers, numbered from 1.
+    Controls {
+        /// The maximum age of a cached answer, if no action followed it.
+        max_age: Duration,
+    },
+    /// Reads the phone's properties.
+    DeviceInfo {
+        /// The maximum age of a cached answer.
+        max_age: Duration,
+    },
+    /// Lists the installed apps. [`AppSelector::ListIndex`] counts this list from 1.
+    ListApps {
+        /// Which apps: by user, with the system, or all.
+        which: AppFilter,
+        /// Only apps whose id contains this; empty means all.
+        containing: String,
+        /// The maximum age of a cached answer.
+        max_age: Duration,
+    },
+    /// Tells which app has the focus.
+    CurrentApp,
+    /// Performs a gesture at coordinates.
+    Touch(Gesture),
+    /// Swipes from the centre of the screen.
+    Swipe {
+        /// The direction of the finger.
+        direction: Direction,
+        /// The distance in pixels; `None` is a third of the screen's shorter side.
+        distance: Option<i32>,
+        /// The duration.
+        lasting: Duration,
+    },
+    /// Scrolls the content in the centre of the screen.
+    Scroll {
+        /// The direction of scrolling: down shows content further down.
+        direction: Direction,
+        /// The distance in screens: 1.0 is a full screen.
+        distance: f64,
+    },
+    /// Taps an element.
+    TapElement(Target),
+    /// Types text into a field.
+    Type(TextInput),
+    /// Presses a key.
+    Press(Key),
+    /// Starts an app or brings it to the front.
+    Launch(AppSelector),
+    /// Stops an app with all its processes.
+    Stop(AppId),
+    /// Stops an app and clears its data, as if it had just been installed.
+    ClearData(AppId),
+    /// Grants a permission to an app or revokes it.
+    SetPermission {
+        /// The app.
+        app: AppId,
+        /// The permission: `android.permission.CAMERA`.
+        permission: String,
+        /// Whether to grant or revoke it.
+        granted: bool,
+    },
+    /// Rotates the screen. The session restores the orientation when it ends.
+    SetOrientation(Orientation),
+    /// Waits for this long.
+    Wait(Duration),
+    /// Drops cached answers, so that the next query asks the phone.
+    InvalidateCache(CacheKind),
+    /// Reads the newest entries of the phone's log, oldest first.
+    ReadLog {
+        /// Which entries.
+        filter: LogFilter,
+        /// The maximum number of entries.
+        most: usize,
+        /// Whether to clear the log first.
+        clear: bool,
+    },
+    /// Follows the phone's log until stopped or until the session ends.
+    StartMonitor {
+        /// Which entries.
+        filter: LogFilter,
+        /// The name of the local file to write them to; `None` only counts them.
+        file: Option<String>,
+    },
+    /// Stops one log monitor; `None` stops all.
+    StopMonitor(Option<String>),
+    /// Lists the active log monitors.
+    ListMonitors,
+    /// Records the screen until stopped, until the time limit, or until the session ends.
+    StartRecording {
+        /// The file name, relative to the phone's storage; `None` derives one from the time.
+        name: Option<String>,
+        /// The time limit.
+        lasting: Duration,
+        /// Bits per second.
+        bit_rate: Option<u32>,
+        /// Video size in pixels.
+        size: Option<Size>,
+    },
+    /// Stops one recording, or all.
+    StopRecording {
+        /// Which one; `None` stops all.
+        recording: Option<String>,
+        /// Whether to fetch it into a local file too.
+        fetch: bool,
+    },
+    /// Lists the active recordings.
+    ListRecordings,
+    /// Lists the tools that apps on the phone offer.
+    ListAppTools {
+        /// The maximum age of a cached answer; zero always asks the phone.
+        max_age: Duration,
+    },
+    /// Calls a tool of an app.
+    CallAppTool(AppToolCall),
+    /// Trusts an app's tools: pins its present certificate and descriptor.
+    TrustAppTools(AppId),
+}
+
+/// How to take a snapshot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SnapshotOptions {
+    /// How much of the tree.
+    pub detail: TreeDetail,
+    /// The maximum age of a cached snapshot, if no action followed it; zero always asks the phone.
+    pub max_age: Duration,
+}
+
+/// A cache of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheKind {
+    /// The numbered controls.
+    Controls,
+    /// The list of apps.
+    Apps,
+    /// The UI tree.
+    Tree,
+    /// The phone's properties.
+    DeviceInfo,
+    /// All of them.
+    All,
+}
+
+/// How a caller names an app to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AppSelector {
+    /// By its id.
+    Id(AppId),
+    /// By a part of its id. A whole segment between dots wins over a substring.
+    Named(String),
+    /// By its number in the last [`Action::ListApps`], counted from 1.
+    ListIndex(String),
+}
+
+/// Selects elements by their properties; all set fields must match.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ElementSelector {
+    /// Its text contains this, ignoring case.
+    pub text: Option<String>,
+    /// Its resource id contains this, case-sensitive.
+    pub id: Option<String>,
+    /// Its description contains this, ignoring case.
+    pub description: Option<String>,
+    /// Its class contains this, ignoring case.
+    pub class: Option<String>,
+    /// It is clickable.
+    pub clickable: bool,
+    /// It is enabled.
+    pub enabled: bool,
+    /// The strings must be equal to the whole values, case-sensitive.
+    pub exact: bool,
+}
+
+/// The format and size of a screenshot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScreenshotOptions {
+    /// The format; `None` is whatever the phone returns.
+    pub format: Option<Format>,
+    /// The maximum file size in bytes; `None` is unlimited. A larger image is encoded again: first losslessly, then as
+    /// JPEG. Its size in pixels stays.
+    pub max_bytes: Option<usize>,
+}
+
+/// Text to type, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextInput {
+    /// The text; a line end is the Enter key.
+    pub text: String,
+    /// The field to tap first; `None` is the focused field.
+    pub into: Option<Target>,
+    /// Whether to clear the field first.
+    pub clear: bool,
+    /// Whether to press Enter afterwards.
+    pub submit: bool,
+}
+
+impl TextInput {
+    /// This text for the focused field.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+/// Apps by origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppFilter {
+    /// Installed by the user.
+    User,
+    /// Shipped with the phone.
+    System,
+    /// All.
+    All,
+}
+
+/// A direction on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are clear")]
+pub enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Direction {
+    /// The name that the specifications' tools use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+
+    /// The direction with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Up, Self::Down, Self::Left, Self::Right].into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// How a caller names an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// By id or text. With both, the text is used if nothing matches the id; but a stale ref is refused anyway, since
+    /// the text may be elsewhere by now.
+    Named {
+        /// A ref (`e12`), a resource id, or a description.
+        id: Option<String>,
+        /// The visible text.
+        text: Option<String>,
+    },
+    /// By its number in the last [`Action::Controls`], counted from 1.
+    Ref(String),
+    /// By selector, and its index among the matches, counted from 0.
+    Selector(ElementSelector, usize),
+}
+
+impl Target {
+    /// The element with this id.
+    pub fn id(id: impl Into<String>) -> Self {
+        Self::Named { id: Some(id.into()), text: None }
+    }
+
+    /// The element with this text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Named { id: None, text: Some(text.into()) }
+    }
+}
+
+impl Action {
+    /// A full snapshot of the present screen.
+    pub const LOOK: Self =
+        Self::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::ZERO });
+
+    /// Whether the action may change the screen.
+    pub fn changes_screen(&self) -> bool {
+        match self {
+            Self::ListDevices { .. }
+            | Self::SelectDevice { .. }
+            | Self::SelectDefaultDevice
+            | Self::Health
+            | Self::DeviceInfo { .. }
+            | Self::ListApps { .. }
+            | Self::CurrentApp
+            | Self::Screenshot(_)
+            | Self::SaveScreenshot { .. }
+            | Self::Snapshot(_)
+            | Self::ScreenshotAndSnapshot(_)
+            | Self::FindElements(_)
+            | Self::Controls { .. }
+            | Self::Wait(_)
+            | Self::InvalidateCache(_)
+            | Self::ReadLog { .. }
+            | Self::StartMonitor { .. }
+            | Self::StopMonitor(_)
+            | Self::ListMonitors
+            | Self::StartRecording { .. }
+            | Self::StopRecording { .. }
+            | Self::ListRecordings
+            | Self::ListAppTools { .. }
+            | Self::TrustAppTools(_) => false,
+            Self::Touch(_)
+            | Self::Swipe { .. }
+            | Self::Scroll { .. }
+            | Self::Stop(_)
+            | Self::ClearData(_)
+            | Self::SetPermission { .. }
+            | Self::TapElement(_)
+            | Self::Type(_)
+            | Self::Press(_)
+            | Self::Launch(_)
+            | Self::CallAppTool(_)
+            | Self::SetOrientation(_) => true,
+        }
+    }
+}

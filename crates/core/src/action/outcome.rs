@@ -1,0 +1,272 @@
+//! Outcomes of actions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thumbwire_device::{
+    App, AppId, DeviceInfo, Foreground, Health, Identity, LogEntry, LogFilter, Platform, Point,
+    Screenshot, Size, TypingMethod,
+};
+
+use super::app_tools::{AppToolResult, Catalog};
+use super::{Cause, Failure, device_states};
+use crate::snapshot::{Controls, Snapshot};
+
+/// A phone in the device list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedDevice {
+    /// The id to select it by.
+    pub id: String,
+    /// Its platform.
+    pub platform: Platform,
+    /// Its model; empty if unknown without asking the phone.
+    pub model: String,
+    /// Its state as the transport reports it: `device` is ready; others are `offline`, `unauthorized` or a sentence.
+    pub state: String,
+    /// Its kind, which decides which phone is selected if a caller names none.
+    pub kind: DeviceKind,
+    /// Other properties from the adb server's list, unchanged: `product`, `model`, `device`, `transport_id`.
+    pub properties: Vec<(String, String)>,
+}
+
+/// The kind of a phone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A physical phone.
+    Physical,
+    /// The platform's emulator.
+    Emulator,
+    /// The built-in virtual phone. It is only selected by name.
+    BuiltIn,
+}
+
+impl ListedDevice {
+    /// The state of a phone that is ready.
+    pub const READY: &'static str = "device";
+
+    /// The state of a selected phone with an address, before it is connected.
+    pub const NOT_YET: &'static str = "not connected; the next call connects";
+
+    /// Whether it can be controlled now.
+    pub fn is_ready(&self) -> bool {
+        self.state == Self::READY
+    }
+
+    /// The failure for its state; `None` if it is ready.
+    pub fn not_ready(&self) -> Option<Failure> {
+        let device = self.id.clone();
+        let cause = match self.state.as_str() {
+            Self::READY => return None,
+            "unauthorized" => Cause::DeviceNotAuthorized { device },
+            state => Cause::DeviceNotReady { device, state: state.to_owned() },
+        };
+        Some(cause.into())
+    }
+
+    /// How to get it ready, as one sentence; `None` if it is ready.
+    pub fn next_move(&self) -> Option<&'static str> {
+        (!self.is_ready()).then(|| device_states::next_move(&self.state))
+    }
+}
+
+/// The outcome of an action.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// Of [`super::Action::ListDevices`].
+    Devices(Vec<ListedDevice>),
+    /// Of [`super::Action::SelectDevice`]: the selected phone.
+    DeviceSelected(Identity),
+    /// Of [`super::Action::SelectDefaultDevice`].
+    DefaultDeviceSelected(ListedDevice, SelectionReason),
+    /// Of [`super::Action::Health`].
+    Health(Identity, Health),
+    /// Of [`super::Action::DeviceInfo`].
+    Info {
+        /// Which phone.
+        identity: Identity,
+        /// Its properties.
+        info: DeviceInfo,
+        /// Whether this comes from the cache.
+        earlier: bool,
+    },
+    /// Of [`super::Action::ListApps`].
+    Apps(Vec<App>),
+    /// Of [`super::Action::CurrentApp`]; `None` while no app has the focus.
+    Foreground(Option<Foreground>),
+    /// Of [`super::Action::Screenshot`].
+    Screenshot(Screenshot),
+    /// Of [`super::Action::Snapshot`].
+    Snapshot(Arc<Snapshot>),
+    /// Of [`super::Action::SaveScreenshot`].
+    ScreenshotSaved(SavedScreenshot),
+    /// Of [`super::Action::FindElements`]: the snapshot, and the indices of the matching nodes in its tree.
+    Elements(Arc<Snapshot>, Vec<usize>),
+    /// Of [`super::Action::Controls`].
+    Controls(Arc<Controls>),
+    /// Of [`super::Action::Snapshot`].
+    ScreenshotAndSnapshot(Screenshot, Arc<Snapshot>),
+    /// Of [`super::Action::Type`].
+    Typed(TypeResult),
+    /// Of [`super::Action::TapElement`]: the tap point and the element.
+    Tapped(TapResult),
+    /// Of [`super::Action::Swipe`].
+    Swiped {
+        /// The start point.
+        from: Point,
+        /// The end point.
+        to: Point,
+        /// The screen size.
+        screen: Size,
+    },
+    /// Of [`super::Action::Launch`].
+    Launched {
+        /// The launched app.
+        app: AppId,
+        /// The phone's output.
+        said: String,
+    },
+    /// Of [`super::Action::ReadLog`].
+    Log(Vec<LogEntry>),
+    /// Of [`super::Action::StartMonitor`], and of [`super::Action::StopMonitor`] with an id.
+    Monitor(LogMonitor),
+    /// Of [`super::Action::ListMonitors`], and of [`super::Action::StopMonitor`] for all.
+    Monitors(Vec<LogMonitor>),
+    /// Of [`super::Action::StartRecording`], and of [`super::Action::StopRecording`] with an id.
+    Recording(RecordingInfo),
+    /// Of [`super::Action::ListRecordings`], and of [`super::Action::StopRecording`] for all.
+    Recordings(Vec<RecordingInfo>),
+    /// Of [`super::Action::ListAppTools`].
+    AppTools(Arc<Catalog>),
+    /// Of [`super::Action::CallAppTool`].
+    AppToolResult(AppToolResult),
+    /// Of every other action: it succeeded.
+    Done,
+}
+
+/// The result of typing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeResult {
+    /// How the text reached the phone.
+    pub by: TypingMethod,
+    /// What the field shows afterwards.
+    pub field: Readback,
+    /// The field that was tapped first, if one was named.
+    pub into: Option<TapResult>,
+}
+
+/// An element that was tapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TapResult {
+    /// Where the tap went.
+    pub at: Point,
+    /// The snapshot that located the element.
+    pub look: Arc<Snapshot>,
+    /// The element's index in that snapshot's tree.
+    pub node: usize,
+    /// How many elements matched the selector.
+    pub of: usize,
+}
+
+impl TapResult {
+    /// The element's name.
+    pub fn name(&self) -> &str {
+        self.look.tree.nodes[self.node].name()
+    }
+}
+
+/// Why a phone was selected by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelectionReason {
+    /// It was already selected.
+    AlreadySelected,
+    /// It is the first physical one.
+    FirstPhysical,
+    /// It is the first emulator.
+    FirstEmulator,
+}
+
+/// A saved screenshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedScreenshot {
+    /// The file's name.
+    pub name: String,
+    /// The path on the phone.
+    pub on_phone: String,
+    /// The local file, if requested.
+    pub local_file: Option<FetchResult>,
+}
+
+/// A file fetched from a phone, or why that failed.
+pub type FetchResult = Result<LocalFile, String>;
+
+/// A local file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// A log monitor, active or stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogMonitor {
+    /// Its id.
+    pub id: String,
+    /// Which entries it counts.
+    pub filter: LogFilter,
+    /// The local file that it writes.
+    pub file: Option<PathBuf>,
+    /// How long it has been running.
+    pub running: Duration,
+    /// How many entries arrived.
+    pub entries: u64,
+    /// Why it ended without being stopped; `None` while it works.
+    pub ended: Option<String>,
+}
+
+/// A recording, active or stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingInfo {
+    /// Its id.
+    pub id: String,
+    /// The file's name.
+    pub name: String,
+    /// The path on the phone.
+    pub on_phone: String,
+    /// How long it has been recording.
+    pub running: Duration,
+    /// Its time limit.
+    pub lasting: Duration,
+    /// Bits per second, if requested.
+    pub bit_rate: Option<u32>,
+    /// Video size in pixels, if requested.
+    pub size: Option<Size>,
+    /// The process id of the recorder on the phone.
+    pub process: u32,
+    /// What may be wrong with the recording.
+    pub warnings: Vec<String>,
+    /// Why it could not be stopped; it stays listed. Only when stopping all: stopping a single one fails instead.
+    pub unstopped: Option<String>,
+    /// The local file, if requested.
+    pub local_file: Option<FetchResult>,
+}
+
+/// What a field shows after text was typed into it, or after it was cleared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Readback {
+    /// The expected text.
+    Same,
+    /// The expected text, after characters were lost and the text was typed again.
+    Corrected,
+    /// Something else. After clearing only, this may be the field's hint.
+    Differs {
+        /// The text in the field.
+        shows: String,
+    },
+    /// The field hides its content, like a password field.
+    Hidden,
+    /// Nothing to compare: no readable field has the focus, or a line end moved the text elsewhere.
+    NoField,
+}

@@ -1,0 +1,325 @@
+//! A phone with scripted apps.
+
+use std::collections::BTreeMap;
+
+use thumbwire_device::{
+    self as device, AppFunctions, AppServices, CallbackResult, Device, DeviceInfo, Facets,
+    Foreground, Gesture, Identity, Key, Package, Packages, Platform, Screenshot, ServiceReply,
+    ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
+};
+use thumbwire_mobile_mcp::{Declaration, Value as Said, declaration, descriptor};
+
+use super::*;
+use crate::app_tools::package::{DeclaredService, ParsedApp, ReadAppError};
+
+/// What an app does with a service request.
+pub(super) type Doing = dyn Fn(&ServiceRequest) -> Result<ServiceReply, Error> + Send + Sync;
+
+/// An installed app.
+#[derive(Clone)]
+pub(super) struct App {
+    pub(super) package: Package,
+    pub(super) services: Vec<(String, String)>,
+    /// Why its packages cannot be read.
+    pub(super) unreadable: Option<&'static str>,
+    pub(super) certificate: &'static str,
+    pub(super) exported: bool,
+}
+
+impl App {
+    pub(super) fn new(name: &str) -> Self {
+        let package = Package {
+            app: AppId(name.into()),
+            version_code: 1,
+            version_name: "1.0".into(),
+            updated: "2026-01-01 10:00:00".into(),
+            files: vec![format!("/data/app/{name}/base.apk")],
+            uid: Some(10_123),
+        };
+        Self { package, services: Vec::new(), unreadable: None, certificate: "aa", exported: true }
+    }
+
+    pub(super) fn service(mut self, class: &str, descriptor: &str) -> Self {
+        self.services.push((class.into(), descriptor.into()));
+        self
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Phone {
+    identity: Identity,
+    inside: Arc<Inside>,
+}
+
+#[derive(Default)]
+pub(super) struct Inside {
+    pub(super) apps: Mutex<Vec<App>>,
+    /// How often each query was made.
+    pub(super) asked: Mutex<BTreeMap<&'static str, usize>>,
+    pub(super) letters: Mutex<Vec<ServiceRequest>>,
+    doing: Mutex<Option<Arc<Doing>>>,
+    /// What it prints for its own functions; `None` if it has none.
+    pub(super) functions: Mutex<Option<String>>,
+    /// What a function returns.
+    pub(super) returned: Mutex<String>,
+    pub(super) helper: Mutex<bool>,
+    pub(super) unplugged: Mutex<bool>,
+}
+
+impl Phone {
+    pub(super) fn with(apps: impl IntoIterator<Item = App>) -> Self {
+        let platform = Platform::Android;
+        let identity = Identity { id: "fake".into(), platform, model: String::new() };
+        let inside = Inside { helper: Mutex::new(true), ..Inside::default() };
+        let phone = Self { identity, inside: Arc::new(inside) };
+        lock(&phone.apps).extend(apps);
+        phone.doing(|letter| Ok(answering(letter, "success", json!([]), 10_123)));
+        phone
+    }
+
+    pub(super) fn ios() -> Self {
+        let mut phone = Self::with([]);
+        phone.identity.platform = Platform::Ios;
+        phone
+    }
+
+    /// Sets what its apps do with a service request.
+    pub(super) fn doing(
+        &self,
+        doing: impl Fn(&ServiceRequest) -> Result<ServiceReply, Error> + Send + Sync + 'static,
+    ) {
+        *lock(&self.doing) = Some(Arc::new(doing));
+    }
+
+    pub(super) fn change(&self, change: impl FnOnce(&mut Vec<App>)) {
+        change(&mut lock(&self.apps));
+    }
+
+    pub(super) fn times(&self, what: &str) -> usize {
+        lock(&self.asked).get(what).copied().unwrap_or_default()
+    }
+
+    pub(super) fn reader(&self) -> DescriptorReader {
+        DescriptorReader(self.clone())
+    }
+
+    fn count(&self, what: &'static str) -> Result<(), Error> {
+        if *lock(&self.unplugged) {
+            return Err(Error::NotConnected { why: "unplugged".into(), acted: SideEffect::None });
+        }
+        *lock(&self.asked).entry(what).or_default() += 1;
+        Ok(())
+    }
+}
+
+impl std::ops::Deref for Phone {
+    type Target = Inside;
+
+    fn deref(&self) -> &Inside {
+        &self.inside
+    }
+}
+
+/// Reads the apps' descriptors as text.
+pub(super) struct DescriptorReader(Phone);
+
+#[async_trait]
+impl AppReader for DescriptorReader {
+    async fn read(
+        &self,
+        _device: &dyn Device,
+        package: &Package,
+        services: &[Component],
+    ) -> Result<ParsedApp, ReadAppError> {
+        self.0.count("read").map_err(ReadAppError::Device)?;
+        let apps = lock(&self.0.apps).clone();
+        let app = apps.into_iter().find(|app| app.package.app == package.app).unwrap();
+        if let Some(why) = app.unreadable {
+            return Err(ReadAppError::Words(why.into()));
+        }
+        let declared = |(class, text): &(String, String)| {
+            let text_of = |name: &str, words: &str| (name.to_owned(), Said::Text(words.into()));
+            let meta = vec![
+                text_of(declaration::NAME, "Clock\u{202e} \n app"),
+                text_of(declaration::DESCRIPTION, "Clocks in."),
+                (declaration::CAPABILITIES.to_owned(), Said::Reference(0x7f0b_0001)),
+            ];
+            let declaration = Declaration {
+                service: class.clone(),
+                exported: app.exported,
+                enabled: true,
+                permission: None,
+                meta,
+            };
+            DeclaredService { declaration, descriptor: Ok(descriptor::read(text)) }
+        };
+        let declared = app.services.iter().map(declared).collect();
+        let certificate = Some(app.certificate.to_owned()).filter(|it| !it.is_empty());
+        Ok(ParsedApp::of(services, declared, certificate))
+    }
+}
+
+/// The request in a service request's extras.
+pub(super) fn request(letter: &ServiceRequest) -> Value {
+    let (_, text) = letter.extras.iter().find(|(key, _)| key == "mobile-mcp-request").unwrap();
+    let whole: Value = serde_json::from_str(text).unwrap();
+    whole["mobile-mcp-request"]["request"].clone()
+}
+
+/// The reply of an app that follows the specification.
+pub(super) fn answering(
+    letter: &ServiceRequest,
+    status: &str,
+    output: Value,
+    uid: u32,
+) -> ServiceReply {
+    let asked = request(letter);
+    let capability = json!({ "id": asked["capability"]["id"], "output": output });
+    let response = json!({ "id": asked["id"], "capability": capability, "status": status, "message": "Done." });
+    answered(json!({ "mobile-mcp-response": { "version": "1.0", "response": response } }), uid)
+}
+
+pub(super) fn answered(body: Value, uid: u32) -> ServiceReply {
+    let text = match body {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let extras = vec![("mobile-mcp-response".to_owned(), text)];
+    ServiceReply::Answered(CallbackResult { code: 7, extras, uid: Some(uid) })
+}
+
+#[async_trait]
+impl Device for Phone {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    async fn probe(&self) -> Result<(), Error> {
+        self.count("probe")
+    }
+
+    async fn screen_size(&self) -> Result<Size, Error> {
+        Ok(Size { width: 10, height: 10 })
+    }
+
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn touch(&self, _gesture: Gesture) -> Result<(), Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn type_text(&self, _text: &str) -> Result<TypingMethod, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn press(&self, _key: Key) -> Result<(), Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn apps(&self) -> Result<Vec<device::App>, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn stop(&self, _app: &AppId) -> Result<(), Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn info(&self) -> Result<DeviceInfo, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn restore_borrowed(&self) {}
+
+    fn facets(&self) -> Facets<'_> {
+        Facets {
+            packages: Some(self),
+            app_services: Some(self),
+            app_functions: Some(self),
+            ..Facets::default()
+        }
+    }
+}
+
+#[async_trait]
+impl Packages for Phone {
+    async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
+        self.count("package")?;
+        let apps = lock(&self.apps);
+        let found = apps.iter().find(|known| known.package.app == *app);
+        found.map(|app| app.package.clone()).ok_or_else(|| Error::NoSuchApp { app: app.0.clone() })
+    }
+}
+
+#[async_trait]
+impl AppServices for Phone {
+    async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error> {
+        assert_eq!(action, "mobile.mcp.SERVICE");
+        self.count("services")?;
+        let apps = lock(&self.apps);
+        let of = |app: &App| {
+            let id = app.package.app.clone();
+            let one = move |(class, _): &(String, String)| Component {
+                app: id.clone(),
+                class: class.clone(),
+            };
+            app.services.iter().map(one).collect::<Vec<_>>()
+        };
+        Ok(apps.iter().flat_map(of).collect())
+    }
+
+    async fn start_service(&self, letter: &ServiceRequest) -> Result<(), Error> {
+        self.count("start")?;
+        lock(&self.letters).push(letter.clone());
+        Ok(())
+    }
+
+    async fn call_service(
+        &self,
+        letter: &ServiceRequest,
+        _limit: Duration,
+    ) -> Result<ServiceReply, Error> {
+        if !*lock(&self.helper) {
+            return Err(self.unsupported("receiving an app's reply"));
+        }
+        self.count("courier")?;
+        lock(&self.letters).push(letter.clone());
+        let doing = lock(&self.doing).clone().unwrap();
+        // A later request may be answered first.
+        for _ in 0..fastrand::u8(0..4) {
+            tokio::task::yield_now().await;
+        }
+        doing(letter)
+    }
+}
+
+#[async_trait]
+impl AppFunctions for Phone {
+    async fn list_functions(&self, _app: Option<&AppId>) -> Result<String, Error> {
+        self.count("functions")?;
+        lock(&self.functions).clone().ok_or_else(|| self.unsupported("app functions"))
+    }
+
+    async fn call_function(
+        &self,
+        _app: &AppId,
+        _function: &str,
+        _parameters: &str,
+    ) -> Result<String, Error> {
+        self.count("function")?;
+        Ok(lock(&self.returned).clone())
+    }
+}

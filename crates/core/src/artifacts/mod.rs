@@ -1,0 +1,233 @@
+//! Local files under one root: screenshots and recordings in `assets/`, monitored logs in `logs/`.
+//!
+//! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that is removed again unless it is persisted.
+//! Existing files are never overwritten: a new file with the same name gets a number. Nothing is written outside the
+//! root, neither by name nor through a symbolic link. [`mp4`] checks that a recording is complete. The session decides
+//! what the files contain and when to fetch them.
+
+mod mp4;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::fs;
+
+use crate::action::{FileNameError, LocalFile, check_name};
+
+/// The maximum number of files with the same name.
+const MOST_OF_A_NAME: u32 = 1000;
+
+/// The store of local files.
+#[derive(Debug, Clone)]
+pub struct ArtifactStore {
+    root: PathBuf,
+    /// The files that are being written.
+    drafts: Arc<Mutex<BTreeSet<PathBuf>>>,
+}
+
+/// A folder under the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folder {
+    /// Screenshots and recordings.
+    Assets,
+    /// Monitored logs.
+    Logs,
+}
+
+impl Folder {
+    /// Its name, as in the examples of the Android MCP server reference.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assets => "assets",
+            Self::Logs => "logs",
+        }
+    }
+}
+
+/// Why a file could not be saved. Messages fit after "failed to".
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file name is invalid. Choose another name.
+    #[error("save the file: {0}")]
+    Name(FileNameError),
+    /// A symbolic link takes the folder outside the root. Remove the link, or choose another root.
+    #[error("write to {}: it resolves outside the output folder", .folder.display())]
+    Outside {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The operating system refuses: a full disk, a read-only folder.
+    #[error("write {}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The file is not a playable MP4: the recording was not written completely.
+    #[error("read the recording: {0}")]
+    Broken(String),
+}
+
+impl ArtifactStore {
+    /// A store under this root, which is created with the first file. Reported paths start with the root; if it is
+    /// empty or `.`, they are relative to the working directory (`assets/login.png`).
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        let root = if root == Path::new(".") { PathBuf::new() } else { root };
+        Self { root, drafts: Arc::default() }
+    }
+
+    /// Creates an empty file with this name. If it exists, the new one is `NAME-2`, `NAME-3` and so on, with the number
+    /// before the extension.
+    ///
+    /// # Errors
+    /// If the name is invalid, the folder resolves outside the root, or the system refuses.
+    pub async fn begin(&self, folder: Folder, name: &str) -> Result<PendingFile, Error> {
+        check_name(name).map_err(Error::Name)?;
+        let told = self.root.join(folder.name());
+        let folder = self.folder(&told).await?;
+        for number in 1..=MOST_OF_A_NAME {
+            let name = numbered(name, number);
+            let lies = folder.join(&name);
+            // A symbolic link with this name counts as a file (`O_EXCL`), wherever it points.
+            let opened =
+                fs::File::options().read(true).write(true).create_new(true).open(&lies).await;
+            match opened {
+                Ok(file) => {
+                    self.list().insert(lies.clone());
+                    let path = told.join(&name);
+                    return Ok(PendingFile { path, lies, file: Some(file), keep: self.clone() });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(Error::Io { path: told.join(&name), source }),
+            }
+        }
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files with this name");
+        Err(Error::Io { path: told.join(name), source })
+    }
+
+    /// Removes the files that are still being written, for the end of the program.
+    pub fn discard(&self) {
+        for lies in std::mem::take(&mut *self.list()) {
+            let _ = std::fs::remove_file(lies);
+        }
+    }
+
+    /// The canonical path of the folder, created if missing.
+    async fn folder(&self, told: &Path) -> Result<PathBuf, Error> {
+        let refused = |source| Error::Io { path: told.to_owned(), source };
+        fs::create_dir_all(told).await.map_err(refused)?;
+        let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
+        let root = fs::canonicalize(root).await.map_err(refused)?;
+        let lies = fs::canonicalize(told).await.map_err(refused)?;
+        match lies.parent() {
+            Some(parent) if parent == root && lies.file_name() == told.file_name() => Ok(lies),
+            _ => Err(Error::Outside { folder: told.to_owned() }),
+        }
+    }
+
+    fn list(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.drafts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A file that is being written. It is removed when dropped.
+#[derive(Debug)]
+pub struct PendingFile {
+    path: PathBuf,
+    lies: PathBuf,
+    file: Option<fs::File>,
+    keep: ArtifactStore,
+}
+
+impl PendingFile {
+    /// Its path as reported to callers.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file to write to.
+    ///
+    /// # Errors
+    /// If it is closed.
+    pub fn writer(&mut self) -> Result<&mut fs::File, Error> {
+        self.file.as_mut().ok_or_else(|| over(&self.path))
+    }
+
+    /// Checks that the file is a complete MP4.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub async fn check_video(&mut self) -> Result<(), Error> {
+        let path = self.path.clone();
+        let refused = |source| Error::Io { path: path.clone(), source };
+        let file = self.writer()?;
+        sync(file).await.map_err(refused)?;
+        let mut read = file.try_clone().await.map_err(refused)?.into_std().await;
+        let checked = tokio::task::spawn_blocking(move || mp4::check(&mut read)).await;
+        match checked {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(fault)) => Err(Error::Broken(fault.to_string())),
+            Err(panicked) => Err(Error::Broken(panicked.to_string())),
+        }
+    }
+
+    /// Persists what was written.
+    ///
+    /// # Errors
+    /// If the last bytes cannot be written; then the file is removed.
+    pub async fn persist(mut self) -> Result<LocalFile, Error> {
+        let path = self.path.clone();
+        let refused = |source| Error::Io { path: path.clone(), source };
+        let mut file = self.file.take().ok_or_else(|| over(&self.path))?;
+        sync(&mut file).await.map_err(refused)?;
+        let bytes = file.metadata().await.map_err(refused)?.len();
+        self.keep.list().remove(&self.lies);
+        Ok(LocalFile { path, bytes })
+    }
+
+    /// Persists the file now and returns it for further writing.
+    ///
+    /// # Errors
+    /// If it is closed.
+    pub fn persist_open(mut self) -> Result<fs::File, Error> {
+        let file = self.file.take().ok_or_else(|| over(&self.path))?;
+        self.keep.list().remove(&self.lies);
+        Ok(file)
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if self.keep.list().remove(&self.lies) {
+            // Windows cannot remove open files.
+            drop(self.file.take());
+            let _ = std::fs::remove_file(&self.lies);
+        }
+    }
+}
+
+/// Flushes the file: write errors arrive late.
+async fn sync(file: &mut fs::File) -> io::Result<()> {
+    use tokio::io::AsyncWriteExt as _;
+    file.flush().await
+}
+
+fn over(path: &Path) -> Error {
+    Error::Io { path: path.to_owned(), source: io::Error::other("the file is closed") }
+}
+
+/// `login.png`, `login-2.png`, …
+fn numbered(name: &str, number: u32) -> String {
+    match (number, name.rsplit_once('.')) {
+        (1, _) => name.to_owned(),
+        (_, Some((stem, extension))) if !stem.is_empty() => format!("{stem}-{number}.{extension}"),
+        _ => format!("{name}-{number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

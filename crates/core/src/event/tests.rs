@@ -1,0 +1,104 @@
+//! Calls as sinks see them, and several sinks.
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::action::{Call, Cause, Perform};
+
+/// Records events as text.
+#[derive(Default)]
+struct Keeps(Mutex<Vec<String>>);
+
+impl Keeps {
+    fn told(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl EventSink for Keeps {
+    fn on_event(&self, event: &Event<'_>) {
+        let words = match event {
+            Event::CallStarted(call) => {
+                format!("{} {} on {:?}", call.number, call.action, call.device)
+            }
+            Event::CallFinished { call, took, result } => {
+                let result = match result {
+                    CallResult::Done(_) => "done",
+                    CallResult::Failed(_) => "failed",
+                    CallResult::Abandoned => "abandoned",
+                };
+                format!("{} {result} after {took:?}", call.number)
+            }
+            Event::Task(payload) => format!("{} {}", payload.source(), payload.to_json()),
+            other => format!("{other:?}"),
+        };
+        self.0.lock().unwrap().push(words);
+    }
+}
+
+/// Can wait, and hangs on one action; all others fail.
+struct Waits;
+
+#[async_trait]
+impl Perform for Waits {
+    async fn perform(&self, _: &Call, action: Action) -> Result<Outcome, Failure> {
+        match action {
+            Action::Wait(time) => {
+                tokio::time::advance(time).await;
+                Ok(Outcome::Done)
+            }
+            Action::CurrentApp => std::future::pending().await,
+            _ => Err(Cause::Cancelled.into()),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_reported_when_it_starts_and_when_it_ends() {
+    let kept = Arc::new(Keeps::default());
+    let observed = ObservedPerform::new(Waits, Arc::clone(&kept));
+    let call = Call::within(Duration::from_secs(60)).on(Some("one".into()));
+    observed.perform(&call, Action::Wait(Duration::from_secs(2))).await.unwrap();
+    observed.perform(&call, Action::Health).await.unwrap_err();
+    let told = kept.told();
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[0].starts_with("1 ") && told[0].ends_with("on Some(\"one\")"), "{told:?}");
+    assert_eq!([&*told[1], &*told[3]], ["1 done after 2s", "2 failed after 0ns"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_call_is_reported_as_abandoned() {
+    let kept = Arc::new(Keeps::default());
+    let observed = ObservedPerform::new(Waits, Arc::clone(&kept));
+    let call = Call::within(Duration::from_secs(60));
+    let left =
+        tokio::time::timeout(Duration::from_secs(3), observed.perform(&call, Action::CurrentApp));
+    left.await.unwrap_err();
+    assert_eq!(kept.told()[1], "1 abandoned after 3s");
+}
+
+#[derive(Debug, PartialEq)]
+struct Step(u32);
+
+impl EventPayload for Step {
+    fn source(&self) -> &'static str {
+        "test"
+    }
+
+    fn to_json(&self) -> Value {
+        serde_json::json!({ "event": "step", "number": self.0 })
+    }
+}
+
+#[test]
+fn a_payload_comes_back_as_its_type_and_as_json() {
+    let kept = Arc::new(Keeps::default());
+    let sinks = EventSinks::default().with(NoEvents);
+    sinks.clone().add(Arc::clone(&kept) as Arc<dyn EventSink>);
+    let event = Event::Task(&Step(7));
+    sinks.on_event(&event);
+    assert_eq!(kept.told(), [r#"test {"event":"step","number":7}"#]);
+    assert_eq!(event.payload::<Step>(), Some(&Step(7)));
+    let lost = Event::DeviceLost { device: "one", why: "unplugged" };
+    assert_eq!(lost.payload::<Step>(), None);
+}

@@ -1,0 +1,105 @@
+//! Phones whose adbd is reached directly at `HOST:PORT`, without an adb server. Nothing lists them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use thumbwire_adb::{DirectTransport, Key, Transport};
+use thumbwire_device::android::Android;
+use thumbwire_device::{Device, Error, Platform};
+
+use super::{DeviceProvider, OpenResult};
+use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
+
+/// The phones with an address.
+#[derive(Default)]
+pub struct AdbDirectProvider {
+    key: Option<Arc<HostKey>>,
+}
+
+impl AdbDirectProvider {
+    /// Adds a key for phones that ask for one.
+    pub fn with_key(self, key: impl Into<Option<Arc<HostKey>>>) -> Self {
+        Self { key: key.into() }
+    }
+}
+
+/// The key by which phones know this computer.
+pub struct HostKey {
+    /// Gets the key, or says why there is none. Called when the first phone asks for it.
+    pub source: Box<dyn Fn() -> Result<Arc<Key>, String> + Send + Sync>,
+    /// The name that an unknown phone shows to its owner.
+    pub name: String,
+    /// How long the owner may take to accept it.
+    pub consent: Duration,
+}
+
+impl HostKey {
+    /// Adds the key to a direct transport, for a phone that asks for one.
+    fn with_host_key(&self, direct: DirectTransport) -> Result<DirectTransport, Failure> {
+        let key = (self.source)().map_err(|said| Failure::from(Cause::DeviceError { said }))?;
+        Ok(direct.with_key(key, &self.name).with_auth_timeout(self.consent))
+    }
+}
+
+#[async_trait]
+impl DeviceProvider for AdbDirectProvider {
+    fn name(&self) -> &'static str {
+        "adbd"
+    }
+
+    /// Always empty: nothing announces an address.
+    async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn unlisted(&self, id: &str) -> Option<ListedDevice> {
+        is_address(id).then(|| ListedDevice {
+            id: id.to_owned(),
+            platform: Platform::Android,
+            model: String::new(),
+            // Listing connects to nothing: that may take long, or prompt the phone's owner.
+            state: ListedDevice::NOT_YET.into(),
+            kind: DeviceKind::Physical,
+            properties: Vec::new(),
+        })
+    }
+
+    /// A phone that asks for a key gets ours, and its owner has some seconds to accept it.
+    async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
+        if !is_address(id) {
+            return Ok(OpenResult::NotMine(None));
+        }
+        let device = attach_with_key(id, self.key.as_deref(), || DirectTransport::tcp(id)).await?;
+        Ok(OpenResult::Opened(device))
+    }
+}
+
+/// Whether this id can be reached without an adb server.
+fn is_address(id: &str) -> bool {
+    id.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).is_some()
+}
+
+/// Opens a phone over `direct`, with the key if the phone asks for one.
+pub(super) async fn attach_with_key(
+    id: &str,
+    key: Option<&HostKey>,
+    direct: impl Fn() -> DirectTransport,
+) -> Result<Arc<dyn Device>, Failure> {
+    let opened = match (attach(id, direct()).await, key) {
+        // Load the key only now: most phones reached directly want none.
+        (Err(Error::Unauthorized { .. }), Some(key)) => {
+            attach(id, key.with_host_key(direct())?).await
+        }
+        (opened, _) => opened,
+    };
+    opened.map_err(|error| Failure::of_device(id, &error))
+}
+
+/// Opens a phone over this transport.
+pub(super) async fn attach(
+    id: &str,
+    transport: impl Transport + 'static,
+) -> Result<Arc<dyn Device>, Error> {
+    Ok(Arc::new(Android::attach(id, Arc::new(transport)).await?))
+}

@@ -1,0 +1,169 @@
+//! The phones of a running adb server, on USB or on the network.
+//!
+//! Ids come in two forms: a serial, or `transport_id=N` if the serial is missing or not unique. The server is never started
+//! from here.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use thumbwire_adb::{self as adb, AdbServer, DeviceEntry, DeviceTracker};
+use thumbwire_device::Platform;
+use tokio::time::{sleep, timeout};
+
+use super::{DeviceChange, DeviceProvider, OpenResult, ReadyDevices, adb_direct};
+use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
+
+/// How long the adb server may take to list devices. It does not contact them for that: it answers at once or hangs.
+const LISTING: Duration = Duration::from_secs(3);
+
+/// The delay before connecting again to a server that is not running.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// The prefix of ids that are transport ids. They contain no colon, so they are no addresses.
+const NUMBERED: &str = "transport_id=";
+
+/// The serial prefix of Android emulators.
+const EMULATOR: &str = "emulator-";
+
+/// The phones of an adb server.
+pub struct AdbServerProvider {
+    server: AdbServer,
+    retry: Duration,
+}
+
+impl AdbServerProvider {
+    /// The phones of this server. Connects to nothing yet.
+    pub fn new(server: AdbServer) -> Self {
+        Self { server, retry: RETRY }
+    }
+
+    /// Sets the delay after which a watch connects again to a server that is not running.
+    pub fn with_retry(self, retry: Duration) -> Self {
+        Self { retry, ..self }
+    }
+}
+
+#[async_trait]
+impl DeviceProvider for AdbServerProvider {
+    fn name(&self) -> &'static str {
+        "adb server"
+    }
+
+    /// If no adb server is running, the list is empty; that is not an error.
+    async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+        let refused = |why: String| {
+            let said = format!("cannot list the adb server's devices: {why}");
+            Failure::from(Cause::DeviceError { said })
+        };
+        match timeout(LISTING, self.server.devices()).await {
+            Ok(Ok(attached)) => Ok(listed(&attached)),
+            Ok(Err(adb::Error::NotReachable { .. })) => Ok(Vec::new()),
+            Ok(Err(error)) => Err(refused(format!("failed to {error}"))),
+            Err(_) => {
+                let why = format!(
+                    "no answer within {LISTING:?}. If the server hangs, run `adb kill-server`"
+                );
+                Err(refused(why))
+            }
+        }
+    }
+
+    /// Uses the server's device tracking. A server that is not running has no phones; the watch retries from time to time.
+    fn watch(&self) -> BoxStream<'static, DeviceChange> {
+        let watch = Watch {
+            server: self.server.clone(),
+            retry: self.retry,
+            tracker: None,
+            ready: ReadyDevices::default(),
+            changes: VecDeque::new(),
+        };
+        stream::unfold(watch, |mut watch| async { Some((watch.next().await, watch)) }).boxed()
+    }
+
+    async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
+        let listed = match self.list().await {
+            Ok(listed) => listed,
+            Err(failure) => return Ok(OpenResult::Unknown(failure)),
+        };
+        let Some(phone) = listed.into_iter().find(|phone| phone.id == id) else {
+            return Ok(OpenResult::NotMine(Some("the adb server does not list it".into())));
+        };
+        if let Some(failure) = phone.not_ready() {
+            return Err(failure);
+        }
+        let number = id.strip_prefix(NUMBERED).and_then(|number| number.parse().ok());
+        let transport = match number {
+            Some(number) => self.server.device_by_transport_id(id, number),
+            None => self.server.device(id),
+        };
+        let opened = adb_direct::attach(id, transport).await;
+        opened.map(OpenResult::Opened).map_err(|error| Failure::of_device(id, &error))
+    }
+}
+
+/// The server's list and its changes.
+struct Watch {
+    server: AdbServer,
+    retry: Duration,
+    tracker: Option<DeviceTracker>,
+    ready: ReadyDevices,
+    /// The changes not returned yet.
+    changes: VecDeque<DeviceChange>,
+}
+
+impl Watch {
+    async fn next(&mut self) -> DeviceChange {
+        loop {
+            if let Some(change) = self.changes.pop_front() {
+                return change;
+            }
+            let attached = match &mut self.tracker {
+                Some(tracker) => tracker.next().await,
+                None => match self.server.track_devices().await {
+                    Ok(tracker) => self.tracker.insert(tracker).next().await,
+                    Err(error) => Err(error),
+                },
+            };
+            match attached {
+                Ok(attached) => self.changes.extend(self.ready.update(listed(&attached))),
+                Err(error) => {
+                    tracing::debug!("cannot watch the adb server's devices: {error}");
+                    self.tracker = None;
+                    self.changes.extend(self.ready.update(Vec::new()));
+                    if self.changes.is_empty() {
+                        sleep(self.retry).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn listed(attached: &[DeviceEntry]) -> Vec<ListedDevice> {
+    let listed = attached.iter().map(|phone| {
+        let id = find_id(attached, phone);
+        let emulator = phone.serial.starts_with(EMULATOR);
+        ListedDevice {
+            id,
+            platform: Platform::Android,
+            model: phone.property("model").unwrap_or_default().replace('_', " "),
+            state: phone.state.to_string(),
+            kind: if emulator { DeviceKind::Emulator } else { DeviceKind::Physical },
+            properties: phone.properties.clone(),
+        }
+    });
+    listed.collect()
+}
+
+/// The id that selects this phone: its serial, or its transport id if the serial is missing or not unique.
+fn find_id(all: &[DeviceEntry], phone: &DeviceEntry) -> String {
+    let serial = &phone.serial;
+    let names_it = serial != "(no serial number)"
+        && all.iter().filter(|other| other.serial == *serial).count() == 1;
+    match phone.property("transport_id") {
+        Some(number) if !names_it => format!("{NUMBERED}{number}"),
+        _ => serial.clone(),
+    }
+}

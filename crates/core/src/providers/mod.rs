@@ -1,0 +1,204 @@
+//! Device providers: they list phones, report when phones connect and disconnect, and open them.
+//!
+//! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
+//! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
+//! for an adbd with an address, and `VirtualPhoneProvider` for the built-in virtual phone.
+//!
+//! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
+
+mod adb_direct;
+mod adb_server;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "virtual-phone")]
+mod virtual_phone;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use thumbwire_device::{Device, Error, ScaledDevice, SideEffect};
+
+use crate::action::{Failure, ListedDevice};
+pub use adb_direct::{AdbDirectProvider, HostKey};
+pub use adb_server::AdbServerProvider;
+#[cfg(feature = "virtual-phone")]
+pub use virtual_phone::VirtualPhoneProvider;
+
+/// The id of the built-in virtual phone.
+pub const VIRTUAL: &str = "virtual";
+
+/// A source of phones.
+#[async_trait]
+pub trait DeviceProvider: Send + Sync {
+    /// Its name in logs, such as `adb server`.
+    fn name(&self) -> &'static str;
+
+    /// Its phones now, in any state.
+    ///
+    /// # Errors
+    /// If they cannot be listed. If there is nothing to ask (no adb server is running), the list is empty.
+    async fn list(&self) -> Result<Vec<ListedDevice>, Failure>;
+
+    /// Phones that connect and disconnect: first those that are ready now, then each change. Empty by default, for a
+    /// provider whose list never changes by itself.
+    fn watch(&self) -> BoxStream<'static, DeviceChange> {
+        stream::empty().boxed()
+    }
+
+    /// Whether an id of this form can only belong to this provider. No other provider is asked for such a phone, and it can
+    /// be opened without being listed.
+    fn owns(&self, _id: &str) -> bool {
+        false
+    }
+
+    /// The list entry for a phone that no list announces because its id says how to reach it, such as an address. Connects to
+    /// nothing.
+    fn unlisted(&self, _id: &str) -> Option<ListedDevice> {
+        None
+    }
+
+    /// Opens the phone with this id, if it belongs to this provider.
+    ///
+    /// # Errors
+    /// If the phone belongs to this provider and cannot be opened.
+    async fn open(&self, id: &str) -> Result<OpenResult, Failure>;
+}
+
+/// A provider's answer to [`DeviceProvider::open`].
+pub enum OpenResult {
+    /// The connected phone.
+    Opened(Arc<dyn Device>),
+    /// The phone does not belong to this provider. The reason, if any, follows "device … is not connected: ".
+    NotMine(Option<String>),
+    /// The provider cannot tell now, because it cannot list its phones. If no other provider has the phone, opening fails
+    /// with this failure.
+    Unknown(Failure),
+}
+
+/// A phone that connected or disconnected.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DeviceChange {
+    /// The phone is ready: it was plugged in, or its state changed.
+    Connected(ListedDevice),
+    /// The phone with this id is gone or no longer ready.
+    Lost(String),
+}
+
+/// Several providers, asked in order.
+#[derive(Default)]
+pub struct DeviceProviders {
+    providers: Vec<Arc<dyn DeviceProvider>>,
+    /// The longer side of returned screenshots, in pixels; `None` for the screen's own size.
+    max_side: Option<u32>,
+}
+
+impl DeviceProviders {
+    /// The phones of this adb server, and those with an address that need no key.
+    pub fn adb(server: thumbwire_adb::AdbServer) -> Self {
+        Self::default().with(AdbServerProvider::new(server)).with(AdbDirectProvider::default())
+    }
+
+    /// Adds a provider, which is asked after the others. A phone that several providers can reach is opened by the first of
+    /// them, so no phone is opened twice.
+    pub fn with(mut self, provider: impl DeviceProvider + 'static) -> Self {
+        self.providers.push(Arc::new(provider));
+        self
+    }
+
+    /// Limits the longer side of screenshots to this many pixels. All coordinates are pixels of the scaled screenshot.
+    pub fn with_max_side(self, pixels: u32) -> Self {
+        Self { max_side: Some(pixels), ..self }
+    }
+
+    /// All phones now, in any state.
+    ///
+    /// # Errors
+    /// If a provider cannot list its phones.
+    pub async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+        let mut listed = Vec::new();
+        for provider in &self.providers {
+            listed.extend(provider.list().await?);
+        }
+        Ok(listed)
+    }
+
+    /// The changes of all providers: first the phones that are ready now. Ends when no provider can report any more.
+    pub fn watch(&self) -> BoxStream<'static, DeviceChange> {
+        stream::select_all(self.providers.iter().map(|provider| provider.watch())).boxed()
+    }
+
+    /// Whether a phone with this id can be opened without being listed, because its form identifies the provider.
+    pub fn owns(&self, id: &str) -> bool {
+        self.providers.iter().any(|provider| provider.owns(id))
+    }
+
+    /// The list entry for a phone that no list announces; `None` if phones with such an id are announced.
+    pub fn unlisted(&self, id: &str) -> Option<ListedDevice> {
+        self.providers.iter().find_map(|provider| provider.unlisted(id))
+    }
+
+    /// Opens the phone with this id, through the first provider that has it.
+    ///
+    /// # Errors
+    /// If no provider has the phone, or the one that has it cannot open it.
+    pub async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
+        let owner = self.providers.iter().position(|provider| provider.owns(id));
+        let asked = owner.map_or(&self.providers[..], |at| &self.providers[at..=at]);
+        let mut unknown: Option<(&str, Failure)> = None;
+        let mut reasons = Vec::new();
+        for provider in asked {
+            let opened = match provider.open(id).await {
+                Ok(OpenResult::NotMine(reason)) => {
+                    reasons.extend(reason);
+                    continue;
+                }
+                Ok(OpenResult::Unknown(failure)) => {
+                    unknown.get_or_insert((provider.name(), failure));
+                    continue;
+                }
+                Ok(OpenResult::Opened(device)) => Ok(device),
+                Err(failure) => Err(failure),
+            };
+            // A broken adb server must not block a phone that has an address.
+            if let Some((broken, failure)) = unknown {
+                let name = provider.name();
+                tracing::warn!("opening {id} by {name}; {broken}: {}", failure.cause);
+            }
+            return opened.map(|device| self.scaled(device));
+        }
+        let why = if reasons.is_empty() { "no provider has it".into() } else { reasons.join("; ") };
+        Err(unknown.map_or_else(|| not_connected(id, why), |(_, failure)| failure))
+    }
+
+    fn scaled(&self, device: Arc<dyn Device>) -> Arc<dyn Device> {
+        match self.max_side {
+            Some(pixels) => Arc::new(ScaledDevice::new(device, pixels)),
+            None => device,
+        }
+    }
+}
+
+/// The ready phones of a list. Turns successive lists into changes.
+#[derive(Debug, Default)]
+pub struct ReadyDevices(BTreeMap<String, ListedDevice>);
+
+impl ReadyDevices {
+    /// Replaces the list, and returns the changes.
+    pub fn update(&mut self, listed: Vec<ListedDevice>) -> Vec<DeviceChange> {
+        let ready = listed.into_iter().filter(ListedDevice::is_ready);
+        let ready: BTreeMap<_, _> = ready.map(|phone| (phone.id.clone(), phone)).collect();
+        let before = std::mem::take(&mut self.0);
+        let lost = before.keys().filter(|id| !ready.contains_key(*id)).cloned();
+        let come = ready.values().filter(|phone| !before.contains_key(&phone.id)).cloned();
+        let changes = lost.map(DeviceChange::Lost).chain(come.map(DeviceChange::Connected));
+        let changes = changes.collect();
+        self.0 = ready;
+        changes
+    }
+}
+
+fn not_connected(id: &str, why: String) -> Failure {
+    Failure::of_device(id, &Error::NotConnected { why, acted: SideEffect::None })
+}

@@ -1,0 +1,190 @@
+//! Providers in order, and an adb server's device tracking.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use thumbwire_adb::AdbServer;
+use thumbwire_device::Platform;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+use crate::action::{Cause, DeviceKind};
+
+fn phone(id: &str, state: &str) -> ListedDevice {
+    ListedDevice {
+        id: id.into(),
+        platform: Platform::Android,
+        model: String::new(),
+        state: state.into(),
+        kind: DeviceKind::Physical,
+        properties: Vec::new(),
+    }
+}
+
+/// A provider with scripted answers, which records what it is asked to open.
+#[derive(Default)]
+struct Scripted {
+    owned: &'static str,
+    unknown: bool,
+    has: &'static str,
+    reason: Option<&'static str>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+#[async_trait]
+impl DeviceProvider for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+        Ok([self.has].iter().filter(|id| !id.is_empty()).map(|id| phone(id, "device")).collect())
+    }
+
+    fn owns(&self, id: &str) -> bool {
+        id == self.owned
+    }
+
+    async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
+        self.asked.lock().unwrap().push(id.to_owned());
+        match () {
+            () if self.unknown => {
+                let said = "ill".into();
+                Ok(OpenResult::Unknown(Cause::DeviceError { said }.into()))
+            }
+            // Its phone is listed and never opens.
+            () if id == self.has => Err(Cause::DeviceNotAuthorized { device: id.into() }.into()),
+            () => Ok(OpenResult::NotMine(self.reason.map(str::to_owned))),
+        }
+    }
+}
+
+async fn refused(providers: &DeviceProviders, id: &str) -> Cause {
+    providers.open(id).await.err().expect("nobody opens it").cause
+}
+
+#[tokio::test]
+async fn an_id_that_one_provider_owns_is_opened_by_no_other() {
+    let first = Scripted { has: "mine", ..Scripted::default() };
+    let asked = Arc::clone(&first.asked);
+    let last = Scripted { owned: "mine", ..Scripted::default() };
+    let providers = DeviceProviders::default().with(first).with(last);
+    let cause = refused(&providers, "mine").await;
+    assert!(matches!(cause, Cause::DeviceNotConnected { .. }), "{cause:?}");
+    assert!(asked.lock().unwrap().is_empty());
+    assert!(providers.owns("mine") && !providers.owns("other"));
+}
+
+#[tokio::test]
+async fn the_first_provider_that_has_a_phone_opens_it() {
+    let last = Scripted { has: "one", ..Scripted::default() };
+    let asked = Arc::clone(&last.asked);
+    let first = Scripted { has: "one", ..Scripted::default() };
+    let providers = DeviceProviders::default().with(first).with(last);
+    let cause = refused(&providers, "one").await;
+    assert_eq!(cause, Cause::DeviceNotAuthorized { device: "one".into() });
+    assert!(asked.lock().unwrap().is_empty());
+    assert_eq!(providers.list().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_broken_provider_fails_only_if_no_other_has_the_phone() {
+    let ill = || Scripted { unknown: true, ..Scripted::default() };
+    let has = Scripted { has: "one", ..Scripted::default() };
+    let providers = DeviceProviders::default().with(ill()).with(has);
+    let cause = refused(&providers, "one").await;
+    assert_eq!(cause, Cause::DeviceNotAuthorized { device: "one".into() });
+    assert_eq!(refused(&providers, "two").await, Cause::DeviceError { said: "ill".into() });
+}
+
+#[tokio::test]
+async fn a_phone_of_no_provider_is_not_connected_for_all_their_reasons() {
+    let because = |why| Scripted { reason: Some(why), ..Scripted::default() };
+    let providers = DeviceProviders::default().with(because("a")).with(because("b"));
+    let (device, why) = ("x".to_owned(), "a; b".to_owned());
+    assert_eq!(refused(&providers, "x").await, Cause::DeviceNotConnected { device, why });
+}
+
+#[test]
+fn only_ready_phones_are_reported() {
+    let mut ready = ReadyDevices::default();
+    let lost = |id: &str| DeviceChange::Lost(id.into());
+    let mut update = |list: &[(&str, &str)]| {
+        ready.update(list.iter().map(|(id, state)| phone(id, state)).collect())
+    };
+    assert_eq!(update(&[("a", "unauthorized")]), []);
+    assert_eq!(update(&[("a", "device")]), [DeviceChange::Connected(phone("a", "device"))]);
+    assert_eq!(update(&[("a", "device"), ("b", "offline")]), []);
+    let changes = update(&[("a", "offline"), ("b", "device")]);
+    assert_eq!(changes, [lost("a"), DeviceChange::Connected(phone("b", "device"))]);
+    assert_eq!(update(&[]), [lost("b")]);
+}
+
+/// The next connection to an adb server, which asks to track devices.
+async fn tracking(listener: &TcpListener) -> TcpStream {
+    let (mut socket, _) = listener.accept().await.unwrap();
+    let mut asked = [0; "0014host:track-devices-l".len()];
+    socket.read_exact(&mut asked).await.unwrap();
+    assert_eq!(&asked, b"0014host:track-devices-l");
+    socket.write_all(b"OKAY").await.unwrap();
+    socket
+}
+
+async fn send(socket: &mut TcpStream, list: &str) {
+    socket.write_all(format!("{:04x}{list}", list.len()).as_bytes()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_adb_server_that_exits_loses_its_phones_and_is_connected_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = AdbServer::new(listener.local_addr().unwrap().to_string());
+    let provider = AdbServerProvider::new(server).with_retry(Duration::ZERO);
+    let mut changes = provider.watch();
+    let mut told = async || match changes.next().await.unwrap() {
+        DeviceChange::Connected(phone) => format!("+{}", phone.id),
+        DeviceChange::Lost(id) => format!("-{id}"),
+    };
+    let server = async {
+        let mut socket = tracking(&listener).await;
+        send(&mut socket, "R58M1 offline transport_id:1\n").await;
+        send(&mut socket, "R58M1 device transport_id:1\nR58M2 device transport_id:2\n").await;
+        drop(socket);
+        let mut socket = tracking(&listener).await;
+        send(&mut socket, "R58M2 device transport_id:1\n").await;
+        socket
+    };
+    let watching = async {
+        let mut all = Vec::new();
+        for _ in 0..5 {
+            all.push(told().await);
+        }
+        all
+    };
+    let (_socket, told) = tokio::join!(server, watching);
+    assert_eq!(told, ["+R58M1", "+R58M2", "-R58M1", "-R58M2", "+R58M2"]);
+}
+
+#[cfg(feature = "virtual-phone")]
+#[tokio::test]
+async fn the_virtual_phone_is_reported_once_it_is_opened() {
+    let providers = DeviceProviders::default().with(VirtualPhoneProvider::default());
+    let mut changes = providers.watch();
+    assert!(providers.list().await.unwrap().is_empty());
+    let device = providers.open(VIRTUAL).await.expect("it opens");
+    assert_eq!(device.identity().id, VIRTUAL);
+    let Some(DeviceChange::Connected(phone)) = changes.next().await else { panic!() };
+    assert_eq!((phone.id.as_str(), phone.kind), (VIRTUAL, DeviceKind::BuiltIn));
+    assert_eq!(changes.next().await, None);
+    assert_eq!(providers.list().await.unwrap(), [phone]);
+}
+
+#[test]
+fn only_addresses_have_an_entry_of_their_own() {
+    let providers = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
+    for (id, address) in
+        [("10.0.0.7:5555", true), ("[::1]:5555", true), ("R58M1", false), ("a:b", false)]
+    {
+        assert_eq!(providers.unlisted(id).is_some(), address, "{id}");
+    }
+}

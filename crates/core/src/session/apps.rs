@@ -1,0 +1,160 @@
+//! Apps and device info: what may be served from the cache, and which app a caller means.
+//!
+//! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered from one cached list of all apps,
+//! so user and system apps never mix. App numbers refer to the most recent listing.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use thumbwire_device::{App, AppId};
+use tokio::time::Instant;
+
+use super::attached_device::AttachedDevice;
+use super::cache::InstalledApps;
+use super::lock;
+use crate::action::{AppFilter, AppSelector, Cause, Failure, Outcome};
+
+/// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).
+const NUMBERS_FRESH: Duration = Duration::from_secs(300);
+
+/// How many matching apps are tried at most. Each app without an activity to start takes an old phone 2 s.
+const MOST_TRIED: usize = 5;
+
+impl AttachedDevice {
+    pub(super) async fn info(&self, no_older_than: Duration) -> Result<Outcome, Failure> {
+        let known = &self.screen.memory.info;
+        let earlier = known.recent(no_older_than);
+        let told =
+            |info, earlier| Outcome::Info { identity: self.identity().clone(), info, earlier };
+        if let Some(info) = earlier {
+            return Ok(told(info, true));
+        }
+        let generation = self.screen.generation.load(Ordering::SeqCst);
+        let asked = known.ask(&self.screen.generation);
+        let info = self.device.info().await.map_err(|error| self.failed(&error))?;
+        if generation == self.screen.generation.load(Ordering::SeqCst) {
+            *lock(&self.screen.size) = Some(info.screen);
+        }
+        known.keep(asked, info.clone());
+        Ok(told(info, false))
+    }
+
+    /// The apps of this kind whose id contains the text.
+    pub(super) async fn apps(
+        &self,
+        which: AppFilter,
+        containing: &str,
+        no_older_than: Duration,
+    ) -> Result<Outcome, Failure> {
+        let installed = self.installed(no_older_than).await?;
+        let is_wanted = |app: &&App| {
+            let of_kind = match which {
+                AppFilter::User => !app.system,
+                AppFilter::System => app.system,
+                AppFilter::All => true,
+            };
+            of_kind && app.id.0.contains(containing)
+        };
+        let apps: Vec<App> = installed.apps.iter().filter(is_wanted).cloned().collect();
+        let numbered = &self.screen.memory.numbered;
+        let told = InstalledApps { apps: apps.clone().into(), at: installed.at };
+        numbered.keep(numbered.ask(&self.screen.generation), told);
+        Ok(Outcome::Apps(apps))
+    }
+
+    /// All apps, from the phone or from a cached list no older than that.
+    async fn installed(&self, no_older_than: Duration) -> Result<InstalledApps, Failure> {
+        let known = &self.screen.memory.apps;
+        if let Some(installed) = known.recent(no_older_than) {
+            return Ok(installed);
+        }
+        let (asked, at) = (known.ask(&self.screen.generation), Instant::now());
+        let apps = self.device.apps().await.map_err(|error| self.failed(&error))?;
+        let installed = InstalledApps { apps: apps.into(), at };
+        known.keep(asked, installed.clone());
+        Ok(installed)
+    }
+
+    /// Starts the selected app.
+    pub(super) async fn launch(&self, choice: &AppSelector) -> Result<Outcome, Failure> {
+        match choice {
+            AppSelector::Id(app) => self.start(app).await,
+            AppSelector::ListIndex(number) => self.start(&self.app_by_index(number).await?).await,
+            AppSelector::Named(word) => self.launch_by_name(word).await,
+        }
+    }
+
+    async fn start(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        let said = self.act(self.device.launch(app)).await?;
+        Ok(Outcome::Launched { app: app.clone(), said })
+    }
+
+    /// The app with this number in the most recent listing. If the listing is old, the phone is asked whether the app
+    /// is still installed; the number keeps its app even if its position changed.
+    async fn app_by_index(&self, number: &str) -> Result<AppId, Failure> {
+        let refuse = |why: Option<&str>, none: bool| {
+            let (number, why) = (number.to_owned(), why.map(str::to_owned));
+            Failure::from(Cause::StaleReference { list: "apps", number, why, none })
+        };
+        let Some(last) = self.screen.memory.numbered.last() else {
+            return Err(refuse(None, true));
+        };
+        // "05" and "+5" never appear in a listing.
+        let counted = number.parse::<usize>().ok().filter(|counted| counted.to_string() == number);
+        let place = counted.and_then(|counted| counted.checked_sub(1));
+        let Some(app) = place.and_then(|place| last.value.apps.get(place)) else {
+            return Err(refuse(None, false));
+        };
+        if last.value.at.elapsed() > NUMBERS_FRESH {
+            let installed = self.installed(NUMBERS_FRESH).await?.apps;
+            if !installed.iter().any(|there| there.id == app.id) {
+                return Err(refuse(Some("it is no longer installed"), false));
+            }
+        }
+        Ok(app.id.clone())
+    }
+
+    /// Starts the first matching app that can be started: `contacts` also matches the contacts provider, which has no
+    /// activity.
+    async fn launch_by_name(&self, word: &str) -> Result<Outcome, Failure> {
+        let word = word.trim();
+        if word.is_empty() {
+            let why = "the app name is empty; give its id or a part of it".into();
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        // Always ask the phone: the caller may mean an app that was just installed.
+        let installed = self.installed(Duration::ZERO).await?.apps;
+        let _turn = self.screen.acting.lock().await;
+        for app in match_app_name(word, &installed).into_iter().take(MOST_TRIED) {
+            match self.act(self.device.launch(app)).await {
+                Ok(said) => return Ok(Outcome::Launched { app: app.clone(), said }),
+                Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(Cause::AppNotFound { app: word.into() }.into())
+    }
+}
+
+/// The apps that a name may mean, most likely first: exact id, then ids with the name as a dot-separated segment, then
+/// ids that contain it; case-insensitive. Ties: user apps before system apps, then the phone's order.
+fn match_app_name<'a>(word: &str, apps: &'a [App]) -> Vec<&'a AppId> {
+    let word = word.to_lowercase();
+    let rank = |app: &'a App| {
+        let id = app.id.0.to_lowercase();
+        let rank = if id == word {
+            0
+        } else if id.split('.').any(|segment| segment == word) {
+            1
+        } else if id.contains(&word) {
+            2
+        } else {
+            return None;
+        };
+        Some((rank, app.system, &app.id))
+    };
+    let mut meant: Vec<_> = apps.iter().filter_map(rank).collect();
+    meant.sort_by_key(|&(rank, system, _)| (rank, system));
+    meant.into_iter().map(|(_, _, id)| id).collect()
+}

@@ -1,0 +1,272 @@
+//! A phone as one call sees it: its device and the session's cached screen state.
+//!
+//! Begin with [`AttachedDevice::act`], which decides what becomes stale. Snapshots are in `snapshots`, tap targets in `target`,
+//! caches in `cache`; this file holds what needs only the device. Finding the phone and enforcing the call's deadline
+//! belong to [`super::Session`].
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as Moment};
+use std::time::Duration;
+
+use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, SideEffect, Size};
+use tokio::sync::Mutex;
+
+use super::cache::DeviceCache;
+use super::lock;
+use super::screenshots::ScreenshotCache;
+use crate::action::{Cause, Direction, Failure, Outcome};
+
+/// What this session knows about a phone's screen.
+pub(super) struct ScreenCache {
+    /// Counts actions. Data loaded under another value is stale.
+    pub(super) generation: AtomicU64,
+    pub(super) memory: DeviceCache,
+    /// The ref number that the next new element gets.
+    pub(super) next_control: Arc<AtomicU32>,
+    pub(super) size: Moment<Option<Size>>,
+    /// Whether this session has rotated the screen.
+    pub(super) turned: AtomicBool,
+    /// Serializes actions, in the order in which they arrive.
+    pub(super) acting: Mutex<()>,
+    /// Serializes snapshots: Android's UiAutomation has one owner at a time, and a second dump kills the first.
+    pub(super) looking: Mutex<()>,
+    pub(super) pictures: ScreenshotCache,
+}
+
+impl ScreenCache {
+    /// A screen with empty caches.
+    pub(super) fn new(next_control: Arc<AtomicU32>) -> Self {
+        Self {
+            generation: AtomicU64::new(0),
+            memory: DeviceCache::default(),
+            next_control,
+            size: Moment::default(),
+            turned: AtomicBool::new(false),
+            acting: Mutex::default(),
+            looking: Mutex::default(),
+            pictures: ScreenshotCache::default(),
+        }
+    }
+
+    /// Drops what is cached and makes loads in progress stale.
+    pub(super) fn forget(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        self.memory.forget_connection();
+        *lock(&self.size) = None;
+        self.pictures.forget();
+    }
+}
+
+/// A phone as one call sees it.
+pub(super) struct AttachedDevice {
+    pub(super) device: Arc<dyn Device>,
+    pub(super) screen: Arc<ScreenCache>,
+    /// Set when this call's command is sent.
+    ordered: AtomicBool,
+}
+
+impl AttachedDevice {
+    pub(super) fn new(device: Arc<dyn Device>, screen: Arc<ScreenCache>) -> Self {
+        Self { device, screen, ordered: AtomicBool::new(false) }
+    }
+
+    pub(super) fn identity(&self) -> &Identity {
+        self.device.identity()
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.identity().id
+    }
+
+    /// Whether this call's command may have reached the phone.
+    pub(super) fn acted(&self) -> SideEffect {
+        if self.ordered.load(Ordering::SeqCst) { SideEffect::Possible } else { SideEffect::None }
+    }
+
+    pub(super) async fn settle(&self) {
+        self.device.restore_borrowed().await;
+    }
+
+    pub(super) async fn answers(&self) -> Result<(), Failure> {
+        self.device.probe().await.map_err(|error| self.failed(&error))
+    }
+
+    pub(super) async fn health(&self) -> Result<Outcome, Failure> {
+        let checking = async { self.device.health_checks()?.check_health().await };
+        let health = checking.await.map_err(|error| self.failed(&error))?;
+        Ok(Outcome::Health(self.identity().clone(), health))
+    }
+
+    pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
+        let current = self.device.foreground().await.map_err(|error| self.failed(&error))?;
+        Ok(Outcome::Foreground(current))
+    }
+
+    pub(super) async fn touch(&self, gesture: Gesture) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        if let Some(why) = self.outside(gesture).await? {
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        self.act(self.device.touch(gesture)).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.press(key)).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Swipes from the center of the screen. The path is cut at the screen's edge.
+    pub(super) async fn swipe(
+        &self,
+        direction: Direction,
+        distance: Option<i32>,
+        lasting: Duration,
+    ) -> Result<Outcome, Failure> {
+        if let Some(distance) = distance.filter(|distance| *distance < 1) {
+            let why = format!("swipe distance must be at least 1 pixel, not {distance}");
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        let _turn = self.screen.acting.lock().await;
+        let screen = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        let [from, to] = swipe_from_middle(screen, direction, distance);
+        self.act(self.device.touch(Gesture::Swipe { from, to, lasting })).await?;
+        Ok(Outcome::Swiped { from, to, screen })
+    }
+
+    /// Swipes from the center, where scrollable content most likely is, and stops short of the edges, which belong to
+    /// system gestures. Longer distances take several swipes.
+    pub(super) async fn scroll(
+        &self,
+        direction: Direction,
+        distance: f64,
+    ) -> Result<Outcome, Failure> {
+        const LONGEST: f64 = 0.4;
+        /// Slow enough that the content stops with the finger instead of being flung.
+        const LASTING: Duration = Duration::from_millis(500);
+        let _turn = self.screen.acting.lock().await;
+        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        let swipes = (distance / LONGEST).ceil().max(1.0);
+        let swipe = scroll_swipe(size, direction, distance / swipes, LASTING);
+        for _ in 0..swipes as u32 {
+            self.act(self.device.touch(swipe)).await?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn stop(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(self.device.stop(app)).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn clear_data(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        self.act(async { self.device.app_data()?.clear_data(app).await }).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn permit(
+        &self,
+        app: &AppId,
+        permission: &str,
+        granted: bool,
+    ) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        let granting =
+            async { self.device.app_permissions()?.set_permission(app, permission, granted).await };
+        self.act(granting).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Runs a command that may change the screen. Cached data becomes stale when it starts, and so does data loaded
+    /// while it runs.
+    pub(super) async fn act<T>(
+        &self,
+        order: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Failure> {
+        self.run_action(async { order.await.map_err(|error| self.failed(&error)) }).await
+    }
+
+    /// Same, for a future with its own [`Failure`]s.
+    pub(super) async fn run_action<T>(
+        &self,
+        order: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        self.ordered.store(true, Ordering::SeqCst);
+        let _bump = GenerationGuard::begin(&self.screen.generation);
+        self.screen.pictures.forget();
+        order.await
+    }
+
+    /// Why a gesture would leave the screen, if it would: Android ignores such a touch without an error.
+    pub(super) async fn outside(&self, gesture: Gesture) -> Result<Option<String>, Failure> {
+        let leaves = |Size { width, height }: Size| {
+            let inside = |at: &Point| (0..width).contains(&at.x) && (0..height).contains(&at.y);
+            gesture.ends().into_iter().find(|at| !inside(at))
+        };
+        let known = *lock(&self.screen.size);
+        if known.is_some_and(|size| leaves(size).is_none()) {
+            return Ok(None);
+        }
+        // The size was never read, or the screen was rotated since.
+        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        *lock(&self.screen.size) = Some(size);
+        Ok(leaves(size).map(|Point { x, y }| {
+            let Size { width, height } = size;
+            format!("({x}, {y}) is outside the screen, which is {width} wide and {height} high")
+        }))
+    }
+
+    pub(super) fn failed(&self, error: &Error) -> Failure {
+        Failure::of_device(self.id(), error)
+    }
+}
+
+/// The finger's path in this direction: the given pixels, or a third of the shorter side (Android MCP server reference,
+/// `swipe_direction`).
+fn swipe_from_middle(screen: Size, direction: Direction, distance: Option<i32>) -> [Point; 2] {
+    let Size { width, height } = screen;
+    let from = Point { x: width / 2, y: height / 2 };
+    let way = distance.unwrap_or(width.min(height) / 3);
+    let (dx, dy) = match direction {
+        Direction::Up => (0, -way),
+        Direction::Down => (0, way),
+        Direction::Left => (-way, 0),
+        Direction::Right => (way, 0),
+    };
+    let on_screen = |at: i32, way: i32, side: i32| at.saturating_add(way).min(side - 1).max(0);
+    [from, Point { x: on_screen(from.x, dx, width), y: on_screen(from.y, dy, height) }]
+}
+
+/// The finger's path that scrolls by this part of the screen. Scrolling down reveals what is further down, so the
+/// finger moves up.
+fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) -> Gesture {
+    let middle = Point { x: size.width / 2, y: size.height / 2 };
+    let way = |side: i32| (f64::from(side) * part).round() as i32;
+    let (dx, dy) = match direction {
+        Direction::Up => (0, -way(size.height)),
+        Direction::Down => (0, way(size.height)),
+        Direction::Left => (-way(size.width), 0),
+        Direction::Right => (way(size.width), 0),
+    };
+    let to = Point { x: middle.x - dx, y: middle.y - dy };
+    Gesture::Swipe { from: middle, to, lasting }
+}
+
+/// Raises the generation when an action starts and again when it ends, also if it is cancelled halfway.
+struct GenerationGuard<'a>(&'a AtomicU64);
+
+impl<'a> GenerationGuard<'a> {
+    fn begin(generation: &'a AtomicU64) -> Self {
+        generation.fetch_add(1, Ordering::SeqCst);
+        Self(generation)
+    }
+}
+
+impl Drop for GenerationGuard<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}

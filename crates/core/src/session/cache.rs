@@ -1,0 +1,215 @@
+//! Caches of earlier answers.
+//!
+//! Begin with [`Cached`], which holds the last answer to one question. An answer becomes stale by age (the caller says
+//! how old it may be), by an action if it is about the screen, and by invalidation. All three count from the moment the
+//! phone was asked, so an answer requested before an action is never served as fresh after it. [`DeviceCache`] holds all
+//! caches of one phone. No lock here is held while a phone is asked.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use thumbwire_device::{App, DeviceInfo, TreeDetail};
+use tokio::time::Instant;
+
+use super::lock;
+use crate::action::CacheKind;
+use crate::snapshot::{Controls, Snapshot};
+
+/// The caches of one phone.
+#[derive(Default)]
+pub(super) struct DeviceCache {
+    /// The snapshot whose refs (`e12`) were returned last.
+    pub(super) listing: Cached<Arc<Snapshot>>,
+    full: Cached<Arc<Snapshot>>,
+    compressed: Cached<Arc<Snapshot>>,
+    /// The control list returned last, which gives UFO's ids their meaning.
+    pub(super) controls: Cached<Arc<Controls>>,
+    pub(super) info: Cached<DeviceInfo>,
+    /// All apps, user and system.
+    pub(super) apps: Cached<InstalledApps>,
+    /// The app listing returned last, which gives app numbers their meaning.
+    pub(super) numbered: Cached<InstalledApps>,
+}
+
+impl DeviceCache {
+    /// The last snapshot with this detail.
+    pub(super) fn looks(&self, detail: TreeDetail) -> &Cached<Arc<Snapshot>> {
+        match detail {
+            TreeDetail::Full => &self.full,
+            TreeDetail::Compressed => &self.compressed,
+        }
+    }
+
+    /// Clears what was loaded over a dead connection. App numbers stay: they stand for app ids, which do not change.
+    pub(super) fn forget_connection(&self) {
+        self.listing.forget();
+        self.apps.forget();
+        for cache in [CacheKind::Controls, CacheKind::Tree, CacheKind::DeviceInfo] {
+            self.forget(cache);
+        }
+    }
+
+    /// Clears the given cache. Refs stay valid: each is assigned once, so none is ever reused, and an old one is looked
+    /// up again anyway.
+    pub(super) fn forget(&self, cache: CacheKind) {
+        match cache {
+            CacheKind::Controls => self.controls.forget(),
+            CacheKind::Apps => {
+                self.apps.forget();
+                self.numbered.forget();
+            }
+            CacheKind::Tree => {
+                self.full.forget();
+                self.compressed.forget();
+            }
+            CacheKind::DeviceInfo => self.info.forget(),
+            CacheKind::All => {
+                for each in
+                    [CacheKind::Controls, CacheKind::Apps, CacheKind::Tree, CacheKind::DeviceInfo]
+                {
+                    self.forget(each);
+                }
+            }
+        }
+    }
+}
+
+/// Installed apps, and when the phone was asked.
+#[derive(Clone)]
+pub(super) struct InstalledApps {
+    pub(super) apps: Arc<[App]>,
+    pub(super) at: Instant,
+}
+
+/// The last answer to one question.
+pub(super) struct Cached<T>(Mutex<Slot<T>>);
+
+struct Slot<T> {
+    /// Counts invalidations.
+    forgotten: u64,
+    last: Option<CacheEntry<T>>,
+}
+
+/// An answer, and when the phone was asked for it.
+#[derive(Clone)]
+pub(super) struct CacheEntry<T> {
+    pub(super) value: T,
+    asked: QueryStart,
+}
+
+/// The moment a phone was asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QueryStart {
+    at: Instant,
+    /// The action count.
+    generation: u64,
+    forgotten: u64,
+}
+
+impl<T> Default for Cached<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Slot { forgotten: 0, last: None }))
+    }
+}
+
+impl<T: Clone> Cached<T> {
+    /// Records that the phone is about to be asked.
+    pub(super) fn ask(&self, generation: &AtomicU64) -> QueryStart {
+        let (at, generation) = (Instant::now(), generation.load(Ordering::SeqCst));
+        QueryStart { at, generation, forgotten: lock(&self.0).forgotten }
+    }
+
+    /// Stores the answer, unless the cache was invalidated or a later question was answered in the meantime.
+    pub(super) fn keep(&self, asked: QueryStart, value: T) {
+        let mut slot = lock(&self.0);
+        let later = slot.last.as_ref().is_some_and(|last| last.asked.at > asked.at);
+        if asked.forgotten == slot.forgotten && !later {
+            slot.last = Some(CacheEntry { value, asked });
+        }
+    }
+
+    /// The last answer, however old.
+    pub(super) fn last(&self) -> Option<CacheEntry<T>> {
+        lock(&self.0).last.clone()
+    }
+
+    /// The last answer, if it is not older than that. Zero always asks the phone.
+    pub(super) fn recent(&self, no_older_than: Duration) -> Option<T> {
+        let last =
+            self.last().filter(|last| !no_older_than.is_zero() && last.age() <= no_older_than);
+        last.map(|last| last.value)
+    }
+
+    /// Same, if no action happened since.
+    pub(super) fn unchanged(&self, generation: &AtomicU64, no_older_than: Duration) -> Option<T> {
+        self.last().filter(|last| last.is_of(generation))?;
+        self.recent(no_older_than)
+    }
+
+    /// Invalidates the answer, and one in progress.
+    pub(super) fn forget(&self) {
+        let mut slot = lock(&self.0);
+        slot.forgotten += 1;
+        slot.last = None;
+    }
+}
+
+impl<T> CacheEntry<T> {
+    /// How long ago the phone was asked.
+    pub(super) fn age(&self) -> Duration {
+        self.asked.at.elapsed()
+    }
+
+    /// Whether no action happened since.
+    pub(super) fn is_of(&self, generation: &AtomicU64) -> bool {
+        self.asked.generation == generation.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn answer_is_served_up_to_the_requested_age() {
+        let (recall, acts) = (Cached::default(), AtomicU64::new(0));
+        recall.keep(recall.ask(&acts), "now");
+        assert_eq!(recall.recent(Duration::ZERO), None, "zero asks the phone");
+        assert_eq!(recall.recent(SECOND), Some("now"));
+        advance(SECOND).await;
+        assert_eq!(recall.recent(SECOND), Some("now"));
+        advance(Duration::from_millis(1)).await;
+        assert_eq!(recall.recent(SECOND), None);
+        assert_eq!(recall.recent(SECOND * 2), Some("now"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answer_requested_before_an_action_or_invalidation_is_stale() {
+        let (recall, acts) = (Cached::default(), AtomicU64::new(0));
+        let asked = recall.ask(&acts);
+        acts.fetch_add(1, Ordering::SeqCst);
+        recall.keep(asked, "before the act");
+        assert_eq!(recall.unchanged(&acts, SECOND), None);
+        let asked = recall.ask(&acts);
+        recall.forget();
+        recall.keep(asked, "before it was forgotten");
+        assert!(recall.last().is_none());
+        recall.keep(recall.ask(&acts), "fresh");
+        assert_eq!(recall.unchanged(&acts, SECOND), Some("fresh"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_answer_does_not_replace_a_newer_one() {
+        let (recall, acts) = (Cached::default(), AtomicU64::new(0));
+        let slow = recall.ask(&acts);
+        advance(SECOND).await;
+        recall.keep(recall.ask(&acts), "newer");
+        recall.keep(slow, "older");
+        assert_eq!(recall.recent(SECOND), Some("newer"));
+    }
+}

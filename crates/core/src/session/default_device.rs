@@ -1,0 +1,112 @@
+//! Which phones can be selected, and which one a call without a device means.
+//!
+//! Begin with [`Session::chosen_id`]. A caller who asks for any phone gets one in the order of the Android MCP server
+//! reference ([`Session::select_default`]); everyone else gets the selected one, or the only one. Neither picks the
+//! built-in virtual phone unless it was named.
+
+use thumbwire_device::{Identity, Platform};
+
+use super::{CallProgress, Session, lock};
+use crate::action::{Cause, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason};
+
+impl Session {
+    /// The selected phone; without a selection, the only one there is. That choice is remembered, so a second phone
+    /// plugged in later does not change which one is used. The built-in virtual phone must be named.
+    pub(super) async fn chosen_id(&self) -> Result<String, Failure> {
+        if let Some(id) = &*lock(&self.chosen) {
+            return Ok(id.clone());
+        }
+        let there = self.connections.phones.list().await?;
+        let attached: Vec<_> =
+            there.iter().filter(|phone| phone.kind != DeviceKind::BuiltIn).collect();
+        let ready = attached.iter().filter(|phone| phone.is_ready());
+        let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
+        match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
+            ([only], _) => Ok(lock(&self.chosen).get_or_insert_with(|| only.id.clone()).clone()),
+            // The only phone there is most likely the one that is meant.
+            ([], [unready]) => Err(unready.not_ready().unwrap_or_else(none)),
+            _ => Err(none()),
+        }
+    }
+
+    /// All phones to choose from, including those with an address, which no list announces.
+    pub(super) async fn list_devices(&self) -> Result<Vec<ListedDevice>, Failure> {
+        let mut there = self.connections.phones.list().await?;
+        let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
+        for attached in self.connections.all() {
+            let Identity { id, platform, model } = attached.identity().clone();
+            // If a provider lists the phone, use its entry.
+            if let Some(phone) =
+                self.connections.phones.unlisted(&id).filter(|_| !listed(&there, &id))
+            {
+                let state = ListedDevice::READY.into();
+                there.push(ListedDevice { platform, model, state, ..phone });
+            }
+        }
+        let chosen = lock(&self.chosen).clone();
+        let chosen = chosen.filter(|id| !listed(&there, id));
+        there.extend(chosen.and_then(|id| self.connections.phones.unlisted(&id)));
+        Ok(there)
+    }
+
+    pub(super) async fn choose(
+        &self,
+        id: &str,
+        platform: Option<Platform>,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        if platform == Some(Platform::Ios) {
+            let what = format!("selecting {id}");
+            return Err(Cause::PlatformNotSupported { what, platform: Platform::Ios }.into());
+        }
+        let attached = self.attach(id, course).await?;
+        attached.answers().await?;
+        *lock(&self.chosen) = Some(id.to_owned());
+        Ok(Outcome::DeviceSelected(attached.identity().clone()))
+    }
+
+    /// Selects in the order of the Android MCP server reference (`select_device` without an id): the previous phone if
+    /// it is still usable, else the first physical one, else the first emulator. A phone with an address is connected
+    /// first: nothing else tells whether it is usable.
+    pub(super) async fn select_default(&self, course: &CallProgress) -> Result<Outcome, Failure> {
+        let there = self.list_devices().await?;
+        let before = lock(&self.chosen).clone();
+        let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
+            Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
+            None => self.connections.phones.owns(id),
+        };
+        let (id, chosen) = match before.filter(still_there) {
+            Some(id) => (id, SelectionReason::AlreadySelected),
+            None => first(there)?,
+        };
+        let attached = self.attach(&id, course).await?;
+        attached.answers().await?;
+        *lock(&self.chosen) = Some(id.clone());
+        let Identity { platform, model, .. } = attached.identity().clone();
+        let listed = self.list_devices().await?.into_iter().find(|phone| phone.id == id);
+        // It may have disappeared from the list since.
+        let listed = listed.unwrap_or_else(|| ListedDevice {
+            id,
+            platform,
+            model,
+            state: ListedDevice::READY.into(),
+            kind: DeviceKind::Physical,
+            properties: Vec::new(),
+        });
+        Ok(Outcome::DefaultDeviceSelected(listed, chosen))
+    }
+}
+
+/// The first physical phone that is ready, else the first emulator.
+fn first(mut there: Vec<ListedDevice>) -> Result<(String, SelectionReason), Failure> {
+    there.retain(|phone| phone.kind != DeviceKind::BuiltIn);
+    let ready = |kind: DeviceKind| {
+        let mut ready = there.iter().filter(|phone| phone.is_ready());
+        ready.find(|phone| phone.kind == kind).map(|phone| phone.id.clone())
+    };
+    match (ready(DeviceKind::Physical), ready(DeviceKind::Emulator)) {
+        (Some(id), _) => Ok((id, SelectionReason::FirstPhysical)),
+        (None, Some(id)) => Ok((id, SelectionReason::FirstEmulator)),
+        (None, None) => Err(Cause::NoDeviceChosen { there }.into()),
+    }
+}

@@ -1,0 +1,337 @@
+//! One client's work on phones: the selected device, refs and control ids, caches, and what an action makes stale.
+//!
+//! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call, enforces its
+//! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
+//! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
+//! [`target`] finds where to tap, [`typing`] types and verifies text, [`apps`] resolves app names, [`cache`] caches
+//! answers, [`orientation`] rotates the screen and restores it when the session ends, and [`app_tools`] calls app tools.
+//! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
+//!
+//! Not here: shell commands, JSON, and anything specific to a toolset.
+
+mod app_tools;
+mod apps;
+mod attached_device;
+mod cache;
+mod connections;
+mod controls;
+mod default_device;
+mod jobs;
+mod local_files;
+mod monitors;
+mod orientation;
+mod recordings;
+mod screenshots;
+mod snapshots;
+mod target;
+#[cfg(test)]
+mod tests;
+mod typing;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use thumbwire_device::{Device, SideEffect};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
+use crate::app_tools::{AppToolHost, AppToolOptions};
+use crate::event::{Event, EventSink as _, EventSinks};
+use crate::providers::{DeviceChange, DeviceProviders};
+use attached_device::AttachedDevice;
+use connections::Connections;
+use local_files::LocalFiles;
+use monitors::Monitors;
+use recordings::{RecordingRequest, Recordings};
+
+/// The part of a call's time reserved for probing a phone that stopped answering.
+const PROBE: Duration = Duration::from_secs(1);
+
+/// One client's session on phones.
+///
+/// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
+pub struct Session {
+    connections: Arc<Connections>,
+    chosen: Mutex<Option<String>>,
+    /// Identifies this session as the owner of a phone's rotation.
+    name: String,
+    keep_orientation: bool,
+    saving: LocalFiles,
+    recordings: Recordings,
+    monitors: Monitors,
+    bridge: AppToolHost,
+}
+
+/// How far a call has got, for when it is cancelled halfway.
+#[derive(Default)]
+struct CallProgress {
+    /// The phone it is for.
+    phone: OnceLock<String>,
+    attached: OnceLock<AttachedDevice>,
+}
+
+impl CallProgress {
+    /// Whether a command that may change the screen was sent.
+    fn acted(&self) -> SideEffect {
+        self.attached.get().map_or(SideEffect::None, AttachedDevice::acted)
+    }
+}
+
+impl Session {
+    /// A session over these phones. `chosen` is the device to use until a caller selects another.
+    pub fn new(phones: DeviceProviders, chosen: Option<String>) -> Self {
+        Self {
+            connections: Arc::new(Connections::new(phones)),
+            chosen: Mutex::new(chosen),
+            name: orientation::name(),
+            keep_orientation: false,
+            saving: LocalFiles::new(),
+            recordings: Recordings::default(),
+            monitors: Monitors::default(),
+            bridge: AppToolHost::new(AppToolOptions::default()),
+        }
+    }
+
+    /// The sinks for phones that connect and disconnect: those with an address as this session connects to and loses them,
+    /// and with [`Session::watch_devices`] the listed ones. Calls are reported by
+    /// [`ObservedPerform`](crate::event::ObservedPerform).
+    pub fn events(&self) -> &EventSinks {
+        &self.connections.events
+    }
+
+    /// Reports listed phones to [`Session::events`]: those that are ready now, then each change. Runs until no provider can
+    /// report any more changes, and may outlive the session.
+    pub fn watch_devices(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (mut changes, events) = (self.connections.phones.watch(), self.events().clone());
+        async move {
+            while let Some(change) = changes.next().await {
+                events.on_event(&match &change {
+                    DeviceChange::Connected(phone) => {
+                        Event::DeviceConnected { device: &phone.id, model: &phone.model }
+                    }
+                    DeviceChange::Lost(device) => {
+                        Event::DeviceLost { device, why: "it is no longer listed as ready" }
+                    }
+                });
+            }
+        }
+    }
+
+    /// The phone that a call is for, connected.
+    async fn attached<'a>(
+        &self,
+        call: &Call,
+        course: &'a CallProgress,
+    ) -> Result<&'a AttachedDevice, Failure> {
+        let id = match &call.device {
+            Some(id) => id.clone(),
+            None => self.chosen_id().await?,
+        };
+        self.attach(&id, course).await
+    }
+
+    async fn attach<'a>(
+        &self,
+        id: &str,
+        course: &'a CallProgress,
+    ) -> Result<&'a AttachedDevice, Failure> {
+        let _ = course.phone.set(id.to_owned());
+        let attached = match self.connections.get(id) {
+            Some(attached) => attached,
+            None => {
+                let device = self.connections.open(id).await?;
+                self.restore_for_ended_sessions(id, &device).await;
+                self.keep(id, device)
+            }
+        };
+        Ok(course.attached.get_or_init(|| attached))
+    }
+
+    /// Stores a new connection, unless another call has just made one; then that one is used.
+    fn keep(&self, id: &str, device: Arc<dyn Device>) -> AttachedDevice {
+        self.connections.keep(id, device)
+    }
+
+    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
+    fn drop_connection(&self, attached: &AttachedDevice, why: &str) {
+        self.connections.drop_connection(attached.id(), &attached.device, why);
+    }
+
+    /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached phone has no caches.
+    fn forget(&self, call: &Call, cache: CacheKind) {
+        let Some(id) = call.device.clone().or_else(|| lock(&self.chosen).clone()) else { return };
+        if let CacheKind::All = cache {
+            self.bridge.forget(&id);
+        }
+        if let Some(screen) = self.connections.screen(&id) {
+            screen.memory.forget(cache);
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        call: &Call,
+        action: Action,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        match action {
+            Action::ListDevices { platform } => {
+                let mut there = self.list_devices().await?;
+                there.retain(|phone| platform.is_none_or(|platform| phone.platform == platform));
+                Ok(Outcome::Devices(there))
+            }
+            Action::SelectDevice { device, platform } => {
+                self.choose(&device, platform, course).await
+            }
+            Action::SelectDefaultDevice => self.select_default(course).await,
+            Action::Health => self.attached(call, course).await?.health().await,
+            Action::Screenshot(shape) => {
+                let picture = self.attached(call, course).await?.screenshot().await?;
+                screenshots::shaped(picture, shape).await.map(Outcome::Screenshot)
+            }
+            Action::Snapshot(looking) => {
+                self.attached(call, course).await?.snapshot(looking).await.map(Outcome::Snapshot)
+            }
+            Action::Controls { max_age: no_older_than } => self
+                .attached(call, course)
+                .await?
+                .controls(no_older_than)
+                .await
+                .map(Outcome::Controls),
+            Action::ScreenshotAndSnapshot(shape) => {
+                let (picture, look) =
+                    self.attached(call, course).await?.screenshot_and_snapshot().await?;
+                Ok(Outcome::ScreenshotAndSnapshot(screenshots::shaped(picture, shape).await?, look))
+            }
+            Action::SetOrientation(orientation) => {
+                let attached = self.attached(call, course).await?;
+                attached.set_orientation(orientation, &self.name).await
+            }
+            Action::DeviceInfo { max_age: no_older_than } => {
+                self.attached(call, course).await?.info(no_older_than).await
+            }
+            Action::ListApps { which, containing, max_age: no_older_than } => {
+                self.attached(call, course).await?.apps(which, &containing, no_older_than).await
+            }
+            Action::CurrentApp => self.attached(call, course).await?.current_app().await,
+            Action::Scroll { direction, distance } => {
+                self.attached(call, course).await?.scroll(direction, distance).await
+            }
+            Action::Stop(app) => self.attached(call, course).await?.stop(&app).await,
+            Action::ClearData(app) => self.attached(call, course).await?.clear_data(&app).await,
+            Action::SetPermission { app, permission, granted } => {
+                self.attached(call, course).await?.permit(&app, &permission, granted).await
+            }
+            Action::Touch(gesture) => self.attached(call, course).await?.touch(gesture).await,
+            Action::TapElement(target) => {
+                self.attached(call, course).await?.tap_element(&target).await
+            }
+            Action::Type(typing) => self.attached(call, course).await?.type_text(&typing).await,
+            Action::FindElements(criteria) => {
+                self.attached(call, course).await?.find(&criteria).await
+            }
+            Action::Swipe { direction, distance, lasting } => {
+                self.attached(call, course).await?.swipe(direction, distance, lasting).await
+            }
+            Action::Wait(time) => {
+                sleep(time).await;
+                Ok(Outcome::Done)
+            }
+            Action::InvalidateCache(cache) => {
+                self.forget(call, cache);
+                Ok(Outcome::Done)
+            }
+            Action::Press(key) => self.attached(call, course).await?.press(key).await,
+            Action::Launch(choice) => self.attached(call, course).await?.launch(&choice).await,
+            Action::SaveScreenshot { name, fetch } => {
+                self.save_screenshot(call, name, fetch, course).await
+            }
+            Action::ReadLog { filter, most, clear } => {
+                self.read_log(call, &filter, most, clear, course).await
+            }
+            Action::StartMonitor { filter, file } => {
+                self.start_monitor(call, filter, file, course).await
+            }
+            Action::StopMonitor(monitor) => self.stop_monitor(call, monitor).await,
+            Action::ListMonitors => Ok(self.list_monitors(call)),
+            Action::StartRecording { name, lasting, bit_rate, size } => {
+                let wish = RecordingRequest { name, lasting, bit_rate, size };
+                self.start_recording(call, wish, course).await
+            }
+            Action::StopRecording { recording, fetch } => {
+                self.stop_recording(call, recording, fetch, course).await
+            }
+            Action::ListRecordings => Ok(self.list_recordings(call)),
+            Action::ListAppTools { max_age: no_older_than } => {
+                self.attached(call, course).await?.app_tools(&self.bridge, no_older_than).await
+            }
+            Action::CallAppTool(wanted) => {
+                self.attached(call, course).await?.call_app_tool(&self.bridge, call, wanted).await
+            }
+            Action::TrustAppTools(app) => {
+                self.attached(call, course).await?.trust_app_tools(&self.bridge, &app).await
+            }
+        }
+    }
+
+    /// The cause to report for a timeout. A phone that does not answer a probe is reported as not connected.
+    async fn out_of_time(
+        call: &Call,
+        course: &CallProgress,
+        what: String,
+        given: Duration,
+    ) -> Cause {
+        let why = match (course.phone.get(), course.attached.get()) {
+            (_, Some(attached)) => match timeout_at(call.deadline, attached.answers()).await {
+                Ok(Ok(())) => None,
+                Ok(Err(_)) | Err(_) => Some("it stopped answering"),
+            },
+            (Some(_), None) => Some("it does not answer"),
+            (None, None) => None,
+        };
+        match (course.phone.get(), why) {
+            (Some(device), Some(why)) => {
+                Cause::DeviceNotConnected { device: device.clone(), why: why.into() }
+            }
+            _ => Cause::TimedOut { what, after: given },
+        }
+    }
+}
+
+#[async_trait]
+impl Perform for Session {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        let what = action.to_string();
+        let course = CallProgress::default();
+        let given = call.deadline.saturating_duration_since(Instant::now());
+        let work = timeout(given - PROBE.min(given / 4), self.carry_out(call, action, &course));
+        let given_up = |cause| Failure { cause, side_effect: SideEffect::Possible };
+        let done = tokio::select! {
+            biased;
+            () = call.cancelled.cancelled() => Err(given_up(Cause::Cancelled)),
+            done = work => match done {
+                Ok(done) => done,
+                Err(_) => Err(given_up(Self::out_of_time(call, &course, what, given).await)),
+            }
+        };
+        done.map_err(|mut failure| {
+            if course.acted() == SideEffect::None {
+                // It failed while finding the phone, resolving the element, or waiting for its turn.
+                failure.side_effect = SideEffect::None;
+            }
+            if let (Cause::DeviceNotConnected { why, .. }, Some(attached)) =
+                (&failure.cause, course.attached.get())
+            {
+                self.drop_connection(attached, why);
+            }
+            failure
+        })
+    }
+}
+
+/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

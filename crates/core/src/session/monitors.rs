@@ -1,0 +1,233 @@
+//! Log monitors: logs that are followed across calls.
+//!
+//! Begin with [`Session::start_monitor`]. Each monitor has its own task, [`Follower::run`], which writes entries to a
+//! file in `logcat` format, counts them, and survives a lost phone: it retries with growing delays, resumes after the
+//! last entry, and notes the gap in the file. A monitor stays listed until it is stopped, even after it has ended.
+
+mod follower;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use thumbwire_device::LogFilter;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
+use super::local_files::with_extension;
+use super::{CallProgress, Session, lock};
+use crate::action::{Call, Cause, Failure, LogMonitor, Outcome};
+use crate::artifacts::Folder;
+use follower::{Follower, LogFile};
+
+/// How many monitors may be active at once (Android MCP server limit).
+const MOST: usize = 10;
+
+/// How many entries one read may ask for (Android MCP server limit).
+const MOST_ENTRIES: usize = 5000;
+
+/// The monitors of a session. Dropping this stops them.
+#[derive(Default)]
+pub(super) struct Monitors(JobRegistry<MonitorJob>);
+
+/// One log monitor.
+struct MonitorJob {
+    id: String,
+    device: String,
+    filter: LogFilter,
+    file: Option<PathBuf>,
+    began: Instant,
+    state: Arc<State>,
+    stop: CancellationToken,
+    task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The state that a follower publishes.
+#[derive(Default)]
+struct State {
+    entries: AtomicU64,
+    /// Why it ended, and when.
+    ended: Mutex<Option<(String, Instant)>>,
+}
+
+impl Session {
+    /// The newest log entries.
+    pub(super) async fn read_log(
+        &self,
+        call: &Call,
+        filter: &LogFilter,
+        most: usize,
+        clear: bool,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        if !(1..=MOST_ENTRIES).contains(&most) {
+            let why = format!("the number of log entries must be between 1 and {MOST_ENTRIES}");
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        let attached = self.attached(call, course).await?;
+        let reading = async {
+            let logs = attached.device.logs()?;
+            if clear {
+                logs.clear_logs().await?;
+            }
+            logs.read_logs(filter, most).await
+        };
+        reading.await.map(Outcome::Log).map_err(|error| attached.failed(&error))
+    }
+
+    /// Starts following a log.
+    pub(super) async fn start_monitor(
+        &self,
+        call: &Call,
+        filter: LogFilter,
+        file: Option<String>,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        let name = file.map(|name| with_extension(name, "log")).transpose()?;
+        let files = name.map(|name| Ok::<_, Failure>((self.saving.files()?, name))).transpose()?;
+        let attached = self.attached(call, course).await?;
+        let stamp = self.saving.stamp("logmon");
+        let place = self.monitors.place(&format!("logmon_{}_{stamp}", attached.id()))?;
+        let opening = async { attached.device.logs()?.follow_logs(&filter, None).await };
+        let stream = opening.await.map_err(|error| attached.failed(&error))?;
+        let page = match files {
+            None => None,
+            Some((keep, name)) => {
+                let refused = |error: crate::artifacts::Error| {
+                    Failure::from(Cause::Refused { why: format!("failed to {error}") })
+                };
+                let draft = keep.begin(Folder::Logs, &name).await.map_err(refused)?;
+                let path = draft.path().to_owned();
+                Some((path, LogFile::new(draft.persist_open().map_err(refused)?)))
+            }
+        };
+        let (path, page) = page.unzip();
+        let (state, stop) = (Arc::<State>::default(), CancellationToken::new());
+        let follower = Follower {
+            phone: attached.id().to_owned(),
+            connections: Arc::clone(&self.connections),
+            device: Arc::clone(&attached.device),
+            filter: filter.clone(),
+            page,
+            state: Arc::clone(&state),
+            last: None,
+        };
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move { follower.run(stream, stopped).await });
+        let followed = Arc::new(MonitorJob {
+            id: place.id().to_owned(),
+            device: attached.id().to_owned(),
+            filter,
+            file: path,
+            began: Instant::now(),
+            state,
+            stop,
+            task: tokio::sync::Mutex::new(Some(task)),
+        });
+        let told = followed.info();
+        self.monitors.0.add(Arc::clone(&followed)).inspect_err(|_| followed.stop.cancel())?;
+        Ok(Outcome::Monitor(told))
+    }
+
+    /// Stops one monitor, all on the phone that the call is for, or all.
+    pub(super) async fn stop_monitor(
+        &self,
+        call: &Call,
+        wanted: Option<String>,
+    ) -> Result<Outcome, Failure> {
+        if let Some(id) = wanted {
+            let followed = self.monitors.find(&id)?;
+            return Ok(Outcome::Monitor(self.stop_following(&followed).await));
+        }
+        let mut told = Vec::new();
+        for followed in self.monitors.0.of(call.device.as_deref()) {
+            told.push(self.stop_following(&followed).await);
+        }
+        Ok(Outcome::Monitors(told))
+    }
+
+    /// The listed monitors.
+    pub(super) fn list_monitors(&self, call: &Call) -> Outcome {
+        let all = self.monitors.0.of(call.device.as_deref());
+        Outcome::Monitors(all.iter().map(|followed| followed.info()).collect())
+    }
+
+    async fn stop_following(&self, followed: &Arc<MonitorJob>) -> LogMonitor {
+        followed.stopped().await;
+        self.monitors.0.forget(followed);
+        followed.info()
+    }
+}
+
+impl Monitors {
+    /// Reserves a slot for a new monitor.
+    fn place(&self, id: &str) -> Result<JobSlot<'_, MonitorJob>, Failure> {
+        self.0.reserve(id, |all, starting| match all.len() + starting.len() < MOST {
+            true => Ok(()),
+            false => Err(Cause::TooManyActive { what: "monitors", most: MOST }.into()),
+        })
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<MonitorJob>, Failure> {
+        let missing = |there| Cause::NoSuchMonitor { id: id.to_owned(), there }.into();
+        self.0.find(id).map_err(missing)
+    }
+
+    /// Stops all monitors.
+    pub(super) async fn end(&self) {
+        let all = self.0.close();
+        for followed in &all {
+            followed.stop.cancel();
+        }
+        for followed in all {
+            followed.stopped().await;
+        }
+    }
+}
+
+impl Drop for Monitors {
+    fn drop(&mut self) {
+        for followed in self.0.close() {
+            followed.stop.cancel();
+        }
+    }
+}
+
+impl BackgroundJob for MonitorJob {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn device(&self) -> &str {
+        &self.device
+    }
+}
+
+impl MonitorJob {
+    /// Stops following and waits until the file is written.
+    async fn stopped(&self) {
+        self.stop.cancel();
+        let mut task = self.task.lock().await;
+        if let Some(running) = task.as_mut() {
+            if let Err(error) = running.await {
+                tracing::warn!("{}: {error}", self.id);
+            }
+            *task = None;
+        }
+    }
+
+    fn info(&self) -> LogMonitor {
+        let ended = lock(&self.state.ended).clone();
+        let until = ended.as_ref().map_or_else(Instant::now, |(_, at)| *at);
+        LogMonitor {
+            id: self.id.clone(),
+            filter: self.filter.clone(),
+            file: self.file.clone(),
+            running: until.saturating_duration_since(self.began),
+            entries: self.state.entries.load(Ordering::SeqCst),
+            ended: ended.map(|(why, _)| why),
+        }
+    }
+}

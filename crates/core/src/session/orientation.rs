@@ -1,0 +1,150 @@
+//! Rotates a phone's screen for a session and restores it afterwards.
+//!
+//! The phone stores its previous settings. [`Session::end`] restores them; if a session ended without doing so, the
+//! next session that attaches does ([`Session::restore_for_ended_sessions`]). Each session owns its rotations by name, so a
+//! rotation survives a reconnect.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use thumbwire_device::{Device, Error, Orientation, OrientationControl, RotationOwner, SideEffect};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::attached_device::AttachedDevice;
+use super::{Session, lock};
+use crate::action::{Cause, Failure, Outcome};
+
+/// How often and at what interval the orientation is checked: Android takes up to about a second, and an app with a
+/// fixed orientation never rotates.
+const LOOKS: u32 = 8;
+const APART: Duration = Duration::from_millis(250);
+
+/// How long restoring all phones may take when a session ends.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// How long an attach may take to restore a rotation left by another session.
+const TIDYING: Duration = Duration::from_secs(4);
+
+/// A name that no other session has: 128 bits from the system's randomness, with which the standard library seeds its
+/// hash tables.
+pub(super) fn name() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
+
+impl AttachedDevice {
+    /// Rotates the screen and waits until it has rotated.
+    pub(super) async fn set_orientation(
+        &self,
+        orientation: Orientation,
+        session: &str,
+    ) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        // `uiautomator dump` restores the rotation that it found when it started (AOSP's `UiAutomationConnection`, seen
+        // on Android 4.4), so no snapshot may be in progress.
+        let _look = self.screen.looking.lock().await;
+        self.screen.turned.store(true, Ordering::SeqCst);
+        let turning = async {
+            let control = self.device.orientation_control()?;
+            control.set_orientation(orientation, session).await?;
+            has_turned(control, orientation).await
+        };
+        let turned = self.act(turning).await;
+        *lock(&self.screen.size) = None;
+        if turned? {
+            return Ok(Outcome::Done);
+        }
+        let said = format!(
+            "the screen did not rotate to {}: the foreground app has a fixed orientation. Open another app and try again",
+            orientation.name()
+        );
+        Err(Failure { cause: Cause::DeviceError { said }, side_effect: SideEffect::Possible })
+    }
+
+    /// Restores the rotation that this session changed.
+    async fn restore_orientation(&self, session: &str) {
+        let _turn = self.screen.acting.lock().await;
+        let _look = self.screen.looking.lock().await;
+        let Some(control) = self.device.facets().orientation_control else { return };
+        let turned_back = control.restore_orientation(RotationOwner::Session(session)).await;
+        if let Err(error) = turned_back {
+            tracing::warn!("{} stays rotated until the next session: {error}", self.id());
+        }
+    }
+}
+
+/// Whether the screen has turned, which is waited for.
+async fn has_turned(
+    control: &dyn OrientationControl,
+    orientation: Orientation,
+) -> Result<bool, Error> {
+    for look in 0..LOOKS {
+        if look > 0 {
+            sleep(APART).await;
+        }
+        if control.orientation().await? == orientation {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl Session {
+    /// Leaves rotations alone at the start and the end of the session. For callers whose work continues after it, such
+    /// as a person who runs one command after another.
+    pub fn with_orientation_kept(self) -> Self {
+        Self { keep_orientation: true, ..self }
+    }
+
+    /// Ends the session within a few seconds: stops recordings and monitors, and restores keyboards and rotations on
+    /// all phones. A phone that is gone or too slow is restored by the next session that attaches it.
+    pub async fn end(&self) {
+        let mut ending = JoinSet::new();
+        for attached in self.connections.all() {
+            let turned =
+                !self.keep_orientation && attached.screen.turned.swap(false, Ordering::SeqCst);
+            let name = self.name.clone();
+            ending.spawn(async move {
+                attached.settle().await;
+                if turned {
+                    attached.restore_orientation(&name).await;
+                }
+            });
+        }
+        let all = async {
+            tokio::join!(ending.join_all(), self.recordings.end(), self.monitors.end());
+        };
+        if timeout(ENDING, all).await.is_err() {
+            tracing::warn!(
+                "some phones did not end their recordings or restore their keyboard and orientation within {ENDING:?}"
+            );
+        }
+        self.saving.abandon();
+    }
+
+    /// Restores a rotation left by another session when this session first meets the phone. Errors here do not fail the
+    /// call.
+    pub(super) async fn restore_for_ended_sessions(&self, id: &str, device: &Arc<dyn Device>) {
+        if self.keep_orientation || self.connections.screen(id).is_some() {
+            return;
+        }
+        let Some(control) = device.facets().orientation_control else { return };
+        let others = RotationOwner::OtherThan(&self.name);
+        match timeout(TIDYING, control.restore_orientation(others)).await {
+            Ok(Ok(false)) => {}
+            Ok(Ok(true)) => {
+                tracing::info!("{id}: restored the orientation that an earlier session had changed")
+            }
+            Ok(Err(error)) => tracing::debug!(
+                "{id}: cannot check for a rotation left by an earlier session: {error}"
+            ),
+            Err(_) => tracing::debug!(
+                "{id}: timed out checking for a rotation left by an earlier session"
+            ),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Screen recordings that outlive a call.
+//!
+//! Begin with [`Session::start_recording`]. A recording stays listed from its start until it is stopped, even after its
+//! time is up, if it could not be fetched, or while its phone is gone, so it can be asked for again. Each has its own
+//! task that waits for its end and handles stop orders: a cancelled call leaves nothing half done on the phone.
+//!
+//! ```text
+//! started ──► recording ──(stop)──────────────► stopped ──(fetched, or not wanted)──► removed
+//!                 │ time is up, the phone              ▲  ▲
+//!                 │ ends it, or the phone is lost      │  └──(not fetched)── listed, to be stopped again
+//!                 └──────────► ended ──────(stop)──────┘
+//! ```
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::join_all;
+use thumbwire_device::{Error, Recording, RecordingOptions, Size};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
+use super::local_files::{FetchRequest, MediaKind, STORAGE, until};
+use super::{CallProgress, Session, lock};
+use crate::action::{Call, Cause, Failure, FetchResult, Outcome, RecordingInfo};
+
+/// How many may be active at once (Android MCP server limit).
+const MOST: usize = 5;
+
+/// How many are listed, including ended ones that nobody stopped.
+const MOST_LISTED: usize = 25;
+
+/// How long a recording may take, in seconds (Android MCP server limit).
+const SECONDS: std::ops::RangeInclusive<u64> = 1..=600;
+
+/// A recording that ends this much early did not end because its time was up.
+const EARLY: Duration = Duration::from_secs(1);
+
+/// How long a phone may take to end a recording before its task gives up.
+const STOPPING: Duration = Duration::from_secs(30);
+
+/// The recordings of a session.
+#[derive(Default)]
+pub(super) struct Recordings(JobRegistry<RecordingJob>);
+
+/// One recording.
+struct RecordingJob {
+    id: String,
+    device: String,
+    name: String,
+    on_phone: String,
+    lasting: Duration,
+    bit_rate: Option<u32>,
+    size: Option<Size>,
+    process: u32,
+    warnings: Vec<String>,
+    began: Instant,
+    over: Arc<Mutex<Option<RecordingEnd>>>,
+    /// Stop orders, each with a channel for the reply.
+    orders: mpsc::Sender<oneshot::Sender<Result<(), Error>>>,
+    /// Held by whoever stops it; contains the task that fetches the file, once there is one.
+    stopping: tokio::sync::Mutex<JoinSet<FetchResult>>,
+}
+
+/// When a recording ended.
+#[derive(Clone, Copy)]
+struct RecordingEnd {
+    at: Instant,
+    by_itself: bool,
+}
+
+/// The options of a new recording.
+pub(super) struct RecordingRequest {
+    pub(super) name: Option<String>,
+    pub(super) lasting: Duration,
+    pub(super) bit_rate: Option<u32>,
+    pub(super) size: Option<Size>,
+}
+
+impl Session {
+    /// Starts a recording.
+    pub(super) async fn start_recording(
+        &self,
+        call: &Call,
+        wish: RecordingRequest,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        let (first, last) = (*SECONDS.start(), *SECONDS.end());
+        if wish.lasting < Duration::from_secs(first) || wish.lasting > Duration::from_secs(last) {
+            let why =
+                format!("the recording time limit must be between {first} and {last} seconds");
+            return Err(Cause::InvalidArgument { why }.into());
+        }
+        let name = self.saving.name(wish.name, MediaKind::Video)?;
+        let attached = self.attached(call, course).await?;
+        let id = format!("{}_{name}", attached.id());
+        let _place = self.recordings.place(&id)?;
+        let on_phone = format!("{STORAGE}/{name}");
+        let asked = RecordingOptions {
+            path: on_phone.clone(),
+            time_limit: wish.lasting,
+            bit_rate: wish.bit_rate,
+            size: wish.size,
+        };
+        // It is already recording while we check that it does.
+        let began = Instant::now();
+        let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
+        let recording = beginning.await.map_err(|error| attached.failed(&error))?;
+        let lasting = recording.lasting().min(wish.lasting);
+        let mut warnings = Vec::new();
+        if lasting < wish.lasting {
+            let (lasting, wish) = (lasting.as_secs(), wish.lasting.as_secs());
+            warnings.push(format!(
+                "this phone records for at most {lasting} s, not the requested {wish} s"
+            ));
+        }
+        let over = Arc::default();
+        let process = recording.process();
+        let (orders, taken) = mpsc::channel(1);
+        tokio::spawn(attend(recording, Arc::clone(&over), taken));
+        let kept = Arc::new(RecordingJob {
+            id,
+            device: attached.id().to_owned(),
+            name,
+            on_phone,
+            lasting,
+            bit_rate: wish.bit_rate,
+            size: wish.size,
+            process,
+            warnings,
+            began,
+            over,
+            orders,
+            stopping: tokio::sync::Mutex::default(),
+        });
+        let told = kept.info();
+        // If the session has ended, the recording is dropped here and its device ends it as best it can.
+        self.recordings.0.add(kept)?;
+        Ok(Outcome::Recording(told))
+    }
+
+    /// Stops one recording, all on the phone that the call is for, or all.
+    pub(super) async fn stop_recording(
+        &self,
+        call: &Call,
+        wanted: Option<String>,
+        fetch: bool,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        let (asked, until) = (Instant::now(), until(call));
+        if let Some(id) = wanted {
+            let kept = self.recordings.find(&id)?;
+            // So that a silent phone is probed when the time is up.
+            let _ = course.phone.set(kept.device.clone());
+            if let Some(attached) = self.connections.get(&kept.device) {
+                let _ = course.attached.set(attached);
+            }
+            return self.stop_one(&kept, fetch, until).await.map(Outcome::Recording);
+        }
+        let all = self.recordings.0.of(call.device.as_deref());
+        let stopping = all.iter().map(async |kept| {
+            let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
+                // Another caller stopped and reported it first.
+                Ok(Err(Failure { cause: Cause::NoSuchRecording { .. }, .. })) => return None,
+                Ok(stopped) => stopped,
+                Err(_) => {
+                    let what = format!("stop recording {}", kept.id);
+                    Err(Cause::TimedOut { what, after: asked.elapsed() }.into())
+                }
+            };
+            // One phone's failure must not hide what the others did.
+            Some(stopped.unwrap_or_else(|failure| {
+                let unstopped = Some(failure.cause.to_string());
+                RecordingInfo { unstopped, ..kept.info() }
+            }))
+        });
+        let stopped = join_all(stopping).await;
+        Ok(Outcome::Recordings(stopped.into_iter().flatten().collect()))
+    }
+
+    /// The listed recordings.
+    pub(super) fn list_recordings(&self, call: &Call) -> Outcome {
+        let all = self.recordings.0.of(call.device.as_deref());
+        Outcome::Recordings(all.iter().map(|kept| kept.info()).collect())
+    }
+
+    async fn stop_one(
+        &self,
+        kept: &Arc<RecordingJob>,
+        fetch: bool,
+        until: Instant,
+    ) -> Result<RecordingInfo, Failure> {
+        let mut fetching = kept.stopping.lock().await;
+        // Another caller may have stopped it while this one waited.
+        self.recordings.find(&kept.id)?;
+        let lost = match kept.stop().await {
+            Ok(()) => None,
+            Err(Error::NotConnected { why, .. }) => Some(why),
+            Err(error) => {
+                // If it may still be running, keep it: it can be stopped again, or ends with the session.
+                if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
+                    self.recordings.0.forget(kept);
+                }
+                return Err(Failure::of_device(&kept.device, &error));
+            }
+        };
+        if lost.is_some() {
+            kept.is_over(false);
+        }
+        let mut told = kept.info();
+        if let Some(why) = &lost {
+            // If the phone is still gone, report that and keep the recording.
+            self.reach(&kept.device).await?;
+            told.warnings.push(format!("the phone was disconnected while recording: {why}"));
+        }
+        if fetch {
+            let fetched = self.fetch_recording(kept, &mut fetching, until).await;
+            if fetched.is_ok() {
+                self.recordings.0.forget(kept);
+            }
+            told.local_file = Some(fetched.map_err(|why| {
+                format!("{why}; the recording stays listed: stop it again to fetch it, or stop it without fetching to discard it")
+            }));
+        } else {
+            self.recordings.0.forget(kept);
+        }
+        Ok(told)
+    }
+
+    /// Fetches in a separate task, since a long recording takes longer than a call: a fetch that an earlier call began
+    /// continues.
+    async fn fetch_recording(
+        &self,
+        kept: &RecordingJob,
+        fetching: &mut JoinSet<FetchResult>,
+        until: Instant,
+    ) -> FetchResult {
+        let coming = || {
+            Err(format!("the file is still being transferred from the phone: {}", kept.on_phone))
+        };
+        if !fetching.is_empty() {
+            match timeout_at(until, fetching.join_next()).await {
+                Ok(Some(Ok(Ok(here)))) => return Ok(here),
+                // The fetch may have failed with its connection.
+                Ok(_) => {}
+                Err(_) => return coming(),
+            }
+        }
+        let device = match timeout_at(until, self.reach(&kept.device)).await {
+            Ok(Ok(device)) => device,
+            Ok(Err(failure)) => return Err(failure.cause.to_string()),
+            Err(_) => return Err("the phone does not answer".into()),
+        };
+        let (from, name) = (kept.on_phone.clone(), kept.name.clone());
+        *fetching =
+            self.saving.fetching(device, FetchRequest { from, name, content: MediaKind::Video });
+        match timeout_at(until, fetching.join_next()).await {
+            Ok(Some(Ok(fetched))) => fetched,
+            Ok(None | Some(Err(_))) => Err("the transfer was aborted".into()),
+            Err(_) => coming(),
+        }
+    }
+}
+
+impl Recordings {
+    /// Reserves a slot for a new recording.
+    fn place(&self, id: &str) -> Result<JobSlot<'_, RecordingJob>, Failure> {
+        self.0.reserve(id, |all, starting| {
+            // Phone storage is case-insensitive: `A.mp4` and `a.mp4` are one file (sdcardfs, and FUSE since Android
+            // 11).
+            let taken = |other: &str| other.to_lowercase() == id.to_lowercase();
+            if starting.iter().any(|other| taken(other)) || all.iter().any(|kept| taken(&kept.id)) {
+                let why = format!(
+                    "a recording {id} already exists; stop it first, or choose another name"
+                );
+                return Err(Cause::Refused { why }.into());
+            }
+            let running = all.iter().filter(|kept| lock(&kept.over).is_none()).count();
+            let starting = starting.len();
+            match running + starting < MOST && all.len() + starting < MOST_LISTED {
+                true => Ok(()),
+                false => Err(Cause::TooManyActive { what: "recordings", most: MOST }.into()),
+            }
+        })
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<RecordingJob>, Failure> {
+        let missing = |there| Cause::NoSuchRecording { id: id.to_owned(), there }.into();
+        self.0.find(id).map_err(missing)
+    }
+
+    /// Stops all active recordings. Their files stay on the phones.
+    pub(super) async fn end(&self) {
+        let mut ending = JoinSet::new();
+        for kept in self.0.close() {
+            ending.spawn(async move {
+                match kept.stop().await {
+                    Ok(()) => tracing::info!("kept {} on {}", kept.on_phone, kept.device),
+                    Err(error) => tracing::warn!("recording {}: {error}", kept.id),
+                }
+            });
+        }
+        ending.join_all().await;
+    }
+}
+
+impl BackgroundJob for RecordingJob {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn device(&self) -> &str {
+        &self.device
+    }
+}
+
+impl RecordingJob {
+    /// Stops it and waits for that. Returns at once if it was stopped before.
+    async fn stop(&self) -> Result<(), Error> {
+        let gone = || Error::NotReady {
+            what: "stop the recording",
+            said: "its background task has ended".into(),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.orders.send(reply).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    fn info(&self) -> RecordingInfo {
+        let over = *lock(&self.over);
+        let until = over.map_or_else(Instant::now, |over| over.at);
+        let running = until.saturating_duration_since(self.began);
+        let mut warnings = self.warnings.clone();
+        if over.is_some_and(|over| over.by_itself) {
+            let seconds = running.as_secs_f64();
+            let early = if running + EARLY < self.lasting { " or lost its connection" } else { "" };
+            warnings.push(format!("the recording ended by itself{early} after {seconds:.1} s"));
+        }
+        RecordingInfo {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            on_phone: self.on_phone.clone(),
+            running,
+            lasting: self.lasting,
+            bit_rate: self.bit_rate,
+            size: self.size,
+            process: self.process,
+            warnings,
+            unstopped: None,
+            local_file: None,
+        }
+    }
+
+    /// Marks it as ended, and whether it ended by itself.
+    fn is_over(&self, by_itself: bool) {
+        let mut over = lock(&self.over);
+        let at = over.map_or_else(Instant::now, |over| over.at);
+        *over = Some(RecordingEnd { at, by_itself });
+    }
+}
+
+/// Waits for the end of a recording and stops it on request, until nobody can request it any more.
+async fn attend(
+    mut recording: Box<dyn Recording>,
+    over: Arc<Mutex<Option<RecordingEnd>>>,
+    mut orders: mpsc::Receiver<oneshot::Sender<Result<(), Error>>>,
+) {
+    loop {
+        let running = lock(&over).is_none();
+        let order = tokio::select! {
+            biased;
+            order = orders.recv() => order,
+            () = recording.wait(), if running => {
+                lock(&over).get_or_insert(RecordingEnd { at: Instant::now(), by_itself: true });
+                continue;
+            }
+        };
+        let Some(reply) = order else { return };
+        let said = || format!("no answer within {STOPPING:?}");
+        let stopped = match timeout(STOPPING, recording.stop()).await {
+            Ok(stopped) => stopped,
+            Err(_) => Err(Error::NotReady { what: "stop the recording", said: said() }),
+        };
+        if matches!(stopped, Ok(()) | Err(Error::Failed { .. })) {
+            lock(&over).get_or_insert(RecordingEnd { at: Instant::now(), by_itself: false });
+        }
+        let _ = reply.send(stopped);
+    }
+}

@@ -1,0 +1,233 @@
+//! Screenshots of one phone: taken one at a time, shared between callers, cached briefly, and converted as the caller
+//! wants.
+//!
+//! Begin with [`ScreenshotCache::recent`]. A caller who arrives while a screenshot is being taken does not get that one, which
+//! started too early; it waits for the next, which all waiting callers share. [`super::attached_device`] supplies the action
+//! count.
+
+use std::sync::Mutex as Moment;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use thumbwire_device::image::{self, fit, fits};
+use thumbwire_device::{Error, Screenshot};
+use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::Instant;
+
+use super::lock;
+use crate::action::{Cause, Failure, ScreenshotOptions};
+
+/// How long a screenshot may be served again if no action happened. A screenshot takes a phone 0.3 to 2.6 s, and
+/// screens change by themselves. One second saves the second of two requests in a row (a tool that wants screenshot and
+/// tree, two callers at once) and is less than a model takes between two steps.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The screenshot cache of one screen.
+#[derive(Default)]
+pub(super) struct ScreenshotCache {
+    taking: Mutex<()>,
+    /// Orders requests, starts and arrivals, which a clock may not tell apart.
+    events: AtomicU64,
+    last: Moment<Option<CachedScreenshot>>,
+}
+
+/// The last screenshot.
+struct CachedScreenshot {
+    picture: Screenshot,
+    /// The action count when it started.
+    generation: u64,
+    began: u64,
+    arrived: u64,
+    at: Instant,
+}
+
+/// The permit to take a screenshot, and when its holder asked for it.
+pub(super) struct CapturePermit<'a> {
+    pictures: &'a ScreenshotCache,
+    asked: u64,
+    _held: MutexGuard<'a, ()>,
+}
+
+impl ScreenshotCache {
+    /// A current screenshot: the cached one if it is fresh and no action happened since, one that another caller
+    /// started after this request, or a new one.
+    pub(super) async fn recent(
+        &self,
+        generation: &AtomicU64,
+        take: impl Future<Output = Result<Screenshot, Error>>,
+    ) -> Result<Screenshot, Error> {
+        let turn = self.turn().await;
+        match turn.cached(generation.load(Ordering::SeqCst)) {
+            Some(picture) => Ok(picture),
+            None => turn.take(generation, take).await,
+        }
+    }
+
+    /// Waits for the permit.
+    pub(super) async fn turn(&self) -> CapturePermit<'_> {
+        let asked = self.event();
+        CapturePermit { pictures: self, asked, _held: self.taking.lock().await }
+    }
+
+    /// Drops the cached screenshot.
+    pub(super) fn forget(&self) {
+        *lock(&self.last) = None;
+    }
+
+    fn event(&self) -> u64 {
+        self.events.fetch_add(1, Ordering::SeqCst)
+    }
+}
+
+impl CapturePermit<'_> {
+    /// The cached screenshot, if the permit's holder may have it.
+    fn cached(&self, generation: u64) -> Option<Screenshot> {
+        let last = lock(&self.pictures.last);
+        let last = last.as_ref().filter(|last| last.generation == generation)?;
+        let shared = last.began > self.asked;
+        let fresh = last.arrived < self.asked && last.at.elapsed() <= FRESH;
+        (shared || fresh).then(|| last.picture.clone())
+    }
+
+    /// Takes and caches a screenshot.
+    pub(super) async fn take(
+        self,
+        generation: &AtomicU64,
+        take: impl Future<Output = Result<Screenshot, Error>>,
+    ) -> Result<Screenshot, Error> {
+        let began = self.pictures.event();
+        let generation = generation.load(Ordering::SeqCst);
+        let picture = take.await?;
+        let (arrived, at) = (self.pictures.event(), Instant::now());
+        let taken = CachedScreenshot { picture: picture.clone(), generation, began, arrived, at };
+        *lock(&self.pictures.last) = Some(taken);
+        Ok(picture)
+    }
+}
+
+/// Converts the screenshot to the requested format and size, on a blocking thread.
+pub(super) async fn shaped(
+    picture: Screenshot,
+    shape: ScreenshotOptions,
+) -> Result<Screenshot, Failure> {
+    let ScreenshotOptions { format, max_bytes: most_bytes } = shape;
+    if fits(&picture.image, format, most_bytes) {
+        return Ok(picture);
+    }
+    let Screenshot { image, size, blank } = picture;
+    let fitting = tokio::task::spawn_blocking(move || fit(image, format, most_bytes)).await;
+    let cause = match fitting {
+        Ok(Ok(image)) => return Ok(Screenshot { image, size, blank }),
+        Ok(Err(why @ image::Error::TooLarge { .. })) => {
+            Cause::Refused { why: format!("failed to {why}") }
+        }
+        Ok(Err(why)) => Cause::DeviceError { said: format!("failed to {why}") },
+        Err(why) => Cause::DeviceError { said: format!("failed to convert the screenshot: {why}") },
+    };
+    Err(cause.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use thumbwire_device::{Format, Image, Size};
+    use tokio::sync::Semaphore;
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// A fake camera: each screenshot carries its number.
+    struct Shutter {
+        pictures: ScreenshotCache,
+        generation: AtomicU64,
+        taken: AtomicUsize,
+        /// One permit per screenshot that may finish.
+        permits: Semaphore,
+    }
+
+    impl Shutter {
+        fn new(permits: usize) -> Self {
+            Self {
+                pictures: ScreenshotCache::default(),
+                generation: AtomicU64::new(0),
+                taken: AtomicUsize::new(0),
+                permits: Semaphore::new(permits),
+            }
+        }
+
+        async fn shoot(&self) -> Result<Screenshot, Error> {
+            let number = self.taken.fetch_add(1, Ordering::SeqCst) + 1;
+            self.permits.acquire().await.unwrap().forget();
+            let image = Image { format: Format::Png, bytes: vec![number as u8].into() };
+            Ok(Screenshot { image, size: Size { width: 1, height: 1 }, blank: None })
+        }
+
+        /// The number of the screenshot served now.
+        async fn look(&self) -> u8 {
+            let picture = self.pictures.recent(&self.generation, self.shoot()).await.unwrap();
+            picture.image.bytes[0]
+        }
+
+        fn act(&self) {
+            self.generation.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn screenshot_is_cached_for_a_second() {
+        let phone = Shutter::new(9);
+        assert_eq!(phone.look().await, 1);
+        advance(FRESH).await;
+        assert_eq!(phone.look().await, 1);
+        advance(Duration::from_millis(1)).await;
+        assert_eq!(phone.look().await, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_cached_screenshot_is_served_after_an_action() {
+        let phone = Shutter::new(9);
+        assert_eq!(phone.look().await, 1);
+        phone.act();
+        assert_eq!(phone.look().await, 2);
+        phone.act();
+        phone.pictures.forget();
+        assert_eq!(phone.look().await, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn screenshot_started_before_an_action_is_not_cached() {
+        let phone = Shutter::new(0);
+        let (first, ()) = tokio::join!(phone.look(), async {
+            tokio::task::yield_now().await;
+            phone.act();
+            phone.permits.add_permits(9);
+        });
+        assert_eq!(first, 1, "a caller from before the action still gets its screenshot");
+        assert_eq!(phone.look().await, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_callers_share_the_next_screenshot() {
+        let phone = Shutter::new(0);
+        let later = async {
+            tokio::task::yield_now().await;
+            assert_eq!(phone.taken.load(Ordering::SeqCst), 1, "one is in progress");
+            let permits = async { phone.permits.add_permits(9) };
+            let (one, two, ()) = tokio::join!(phone.look(), phone.look(), permits);
+            [one, two]
+        };
+        let (first, later) = tokio::join!(phone.look(), later);
+        assert_eq!((first, later), (1, [2, 2]));
+        assert_eq!(phone.taken.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn cancelled_caller_passes_the_permit_on() {
+        let phone = Shutter::new(0);
+        let given_up = tokio::time::timeout(Duration::from_secs(1), phone.look()).await;
+        assert!(given_up.is_err());
+        phone.permits.add_permits(1);
+        assert_eq!(phone.look().await, 2);
+    }
+}

@@ -1,0 +1,109 @@
+//! Screenshots, snapshots, both at once, and when a cached one may be served.
+//!
+//! Begin with [`AttachedDevice::snapshot`]. [`super::attached_device`] counts actions; the caller says how old a snapshot may be.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use thumbwire_device::{Error, Screenshot, TreeDetail};
+
+use super::attached_device::{AttachedDevice, ScreenCache};
+use super::lock;
+use crate::action::{Cause, Failure, SnapshotOptions};
+use crate::snapshot::Snapshot;
+
+impl AttachedDevice {
+    pub(super) async fn screenshot(&self) -> Result<Screenshot, Failure> {
+        let ScreenCache { pictures, generation, .. } = &*self.screen;
+        self.learn(pictures.recent(generation, self.device.screenshot()).await)
+    }
+
+    /// Screenshot and tree, requested together so that they show the same moment as closely as the phone allows. If an
+    /// action comes in between, both are taken once more.
+    pub(super) async fn screenshot_and_snapshot(
+        &self,
+    ) -> Result<(Screenshot, Arc<Snapshot>), Failure> {
+        let ScreenCache { pictures, generation, looking, .. } = &*self.screen;
+        for _ in 0..2 {
+            // Nobody else takes both locks, so the order cannot deadlock.
+            let _looking = looking.lock().await;
+            let turn = pictures.turn().await;
+            let before = generation.load(Ordering::SeqCst);
+            let picture =
+                async { self.learn(turn.take(generation, self.device.screenshot()).await) };
+            let both = tokio::try_join!(picture, self.snapshot_exclusive(TreeDetail::Full))?;
+            if generation.load(Ordering::SeqCst) == before {
+                return Ok(both);
+            }
+        }
+        let said =
+            "another call changed the screen twice while the snapshot was being taken".into();
+        Err(Cause::NotReady { said }.into())
+    }
+
+    /// Caches the screen size, which a screenshot reveals.
+    fn learn(&self, taken: Result<Screenshot, Error>) -> Result<Screenshot, Failure> {
+        let picture = taken.map_err(|error| self.failed(&error))?;
+        *lock(&self.screen.size) = Some(picture.size);
+        Ok(picture)
+    }
+
+    /// Takes a snapshot of the screen now and assigns refs.
+    pub(super) async fn take_snapshot(&self) -> Result<Arc<Snapshot>, Failure> {
+        self.snapshot(SnapshotOptions::default()).await
+    }
+
+    /// A snapshot of the screen, or the cached one if it is recent enough and no action happened since.
+    pub(super) async fn snapshot(
+        &self,
+        looking: SnapshotOptions,
+    ) -> Result<Arc<Snapshot>, Failure> {
+        if let Some(seen) = self.seen(looking) {
+            return Ok(seen);
+        }
+        let _turn = self.screen.looking.lock().await;
+        // Another caller may have taken one in the meantime.
+        match self.seen(looking) {
+            Some(seen) => Ok(seen),
+            None => self.snapshot_exclusive(looking.detail).await,
+        }
+    }
+
+    fn seen(
+        &self,
+        SnapshotOptions { detail, max_age: no_older_than }: SnapshotOptions,
+    ) -> Option<Arc<Snapshot>> {
+        let ScreenCache { memory, generation, .. } = &*self.screen;
+        memory.looks(detail).unchanged(generation, no_older_than)
+    }
+
+    /// Same, while the caller holds the snapshot lock. Only a full snapshot replaces the refs: a compressed one lacks
+    /// elements that are still there.
+    pub(super) async fn snapshot_exclusive(
+        &self,
+        detail: TreeDetail,
+    ) -> Result<Arc<Snapshot>, Failure> {
+        let ScreenCache { memory, generation, next_control, .. } = &*self.screen;
+        let (seen, listing) = (memory.looks(detail), &memory.listing);
+        let (asked, listed) = (seen.ask(generation), listing.ask(generation));
+        let tree = self.device.tree(detail).await.map_err(|error| self.failed(&error))?;
+        let last = listing.last().map(|last| last.value);
+        if last.as_ref().is_some_and(|last| last.tree.rotation != tree.rotation) {
+            // The screen was rotated: width and height have swapped.
+            *lock(&self.screen.size) = None;
+        }
+        let look = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));
+        seen.keep(asked, Arc::clone(&look));
+        if detail == TreeDetail::Full {
+            listing.keep(listed, Arc::clone(&look));
+        }
+        Ok(look)
+    }
+
+    /// The last snapshot that assigned refs, and whether no action happened since.
+    pub(super) fn last_snapshot(&self) -> Option<(Arc<Snapshot>, bool)> {
+        let last = self.screen.memory.listing.last()?;
+        let unacted = last.is_of(&self.screen.generation);
+        Some((last.value, unacted))
+    }
+}

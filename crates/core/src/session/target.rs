@@ -1,0 +1,191 @@
+//! Resolves what a caller names to the point to tap.
+//!
+//! Begin with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the current screen, a ref from an
+//! old snapshot is found again, and a target that is gone, covered or ambiguous is refused. UFO control ids are
+//! resolved in `controls`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use thumbwire_device::Gesture;
+use thumbwire_device::find::{
+    FindResult, FlagFilter, HiddenReason, Locator, Query, find, find_hidden, search, search_hidden,
+};
+
+use super::attached_device::AttachedDevice;
+use crate::action::{Cause, ElementSelector, Failure, Outcome, TapResult, Target};
+use crate::snapshot::{ElementRef, RefVisibility, Snapshot};
+
+/// How long a control list may stand for the current screen (UFO MobileAgent servers: control cache).
+pub(super) const LISTING_FRESH: Duration = Duration::from_secs(5);
+
+impl AttachedDevice {
+    /// The visible elements that match the selector, as indices into the snapshot's tree, in document order.
+    pub(super) async fn find(&self, criteria: &ElementSelector) -> Result<Outcome, Failure> {
+        let look = self.take_snapshot().await?;
+        let found = search(&look.tree, &query(criteria));
+        Ok(Outcome::Elements(look, found))
+    }
+
+    pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        Ok(Outcome::Tapped(self.tap_on(target).await?))
+    }
+
+    /// Resolves the target and taps it. The caller holds the action lock.
+    pub(super) async fn tap_on(&self, target: &Target) -> Result<TapResult, Failure> {
+        let hit = self.aim(target).await?;
+        let tap = Gesture::Tap { at: hit.at };
+        if let Some(why) = self.outside(tap).await? {
+            return Err(missed(target, format!("its center {why}; scroll it into view")));
+        }
+        self.act(self.device.touch(tap)).await?;
+        Ok(hit)
+    }
+
+    /// Where a tap on the target goes.
+    async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
+        let aimed = match target {
+            Target::Named { id, text } => match id.as_deref().and_then(ElementRef::read_number) {
+                Some(number) => self.resolve_ref(number).await,
+                None => self.resolve_name(id.as_deref(), text.as_deref()).await,
+            },
+            Target::Ref(number) => self.aim_at_control(number).await,
+            Target::Selector(criteria, index) => self.resolve_selector(criteria, *index).await,
+        };
+        aimed.map_err(|miss| match miss {
+            TargetError::Unknown => not_found(target, None),
+            TargetError::Because(why) => missed(target, why),
+            TargetError::Failed(failure) => failure,
+        })
+    }
+
+    async fn resolve_name(
+        &self,
+        id: Option<&str>,
+        text: Option<&str>,
+    ) -> Result<TapResult, TargetError> {
+        let look = self.take_snapshot().await?;
+        let words = [id.map(Locator::Id), text.map(Locator::Text)];
+        for sought in words.into_iter().flatten() {
+            match find(&look.tree, sought) {
+                FindResult::One(node) => return hit(&look, node, RefVisibility::Known),
+                FindResult::Ambiguous(nodes) => {
+                    return Err(TargetError::Because(
+                        look.describe_several(&nodes, RefVisibility::Known),
+                    ));
+                }
+                FindResult::None => {}
+            }
+        }
+        let hidden = words.into_iter().flatten().find_map(|it| find_hidden(&look.tree, it));
+        Err(unseen(hidden))
+    }
+
+    async fn resolve_selector(
+        &self,
+        criteria: &ElementSelector,
+        index: usize,
+    ) -> Result<TapResult, TargetError> {
+        let look = self.take_snapshot().await?;
+        let query = query(criteria);
+        let found = search(&look.tree, &query);
+        let of = found.len();
+        match found.get(index) {
+            Some(&node) => Ok(TapResult { of, ..hit(&look, node, RefVisibility::Unknown)? }),
+            None if found.is_empty() => Err(unseen(search_hidden(&look.tree, &query))),
+            None => Err(TargetError::Failed(Cause::IndexOutOfRange { index, found: of }.into())),
+        }
+    }
+
+    async fn resolve_ref(&self, number: u32) -> Result<TapResult, TargetError> {
+        let Some(last) = self.screen.memory.listing.last() else {
+            return Err(TargetError::Because("no snapshot has been taken yet".into()));
+        };
+        let Some(node) = last.value.node_of(number) else {
+            return Err(TargetError::Because("it is not in the last snapshot".into()));
+        };
+        if !last.is_of(&self.screen.generation) {
+            return Err(TargetError::Because(BEFORE_AN_ACT.into()));
+        }
+        if last.age() <= LISTING_FRESH {
+            return hit(&last.value, node, RefVisibility::Known);
+        }
+        let now = self.take_snapshot().await?;
+        match now.find_matching(&last.value, node) {
+            FindResult::One(node) => hit(&now, node, RefVisibility::Known),
+            FindResult::None => Err(TargetError::Because(GONE.into())),
+            FindResult::Ambiguous(nodes) => {
+                Err(TargetError::Because(now.describe_several(&nodes, RefVisibility::Known)))
+            }
+        }
+    }
+}
+
+/// Why a ref is refused after an action.
+pub(super) const BEFORE_AN_ACT: &str = "stale reference: the screen changed since it was listed";
+
+/// Why a ref from an old snapshot is refused.
+pub(super) const GONE: &str = "it is no longer on the screen, or its text changed";
+
+/// Why a target cannot be tapped.
+pub(super) enum TargetError {
+    /// Nothing matches it.
+    Unknown,
+    /// The reason, as text.
+    Because(String),
+    Failed(Failure),
+}
+
+impl From<Failure> for TargetError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Nothing visible matches; a hidden element may.
+fn unseen(hidden: Option<(usize, HiddenReason)>) -> TargetError {
+    hidden.map_or(TargetError::Unknown, |(_, why)| {
+        let why = why.reason();
+        TargetError::Because(format!("it exists but is not visible: {why}; scroll it into view"))
+    })
+}
+
+/// A tap on a node of a snapshot.
+///
+/// # Errors
+/// Why the tap would not reach the node.
+pub(super) fn hit(
+    look: &Arc<Snapshot>,
+    node: usize,
+    numbers: RefVisibility,
+) -> Result<TapResult, TargetError> {
+    let at = look.tap_point(node, numbers).map_err(TargetError::Because)?;
+    Ok(TapResult { at, look: Arc::clone(look), node, of: 1 })
+}
+
+fn query(criteria: &ElementSelector) -> Query<'_> {
+    let ElementSelector { text, id, description, class, clickable, enabled, exact } = criteria;
+    let flags = FlagFilter {
+        clickable: clickable.then_some(true),
+        enabled: enabled.then_some(true),
+        ..FlagFilter::default()
+    };
+    Query {
+        text: text.as_deref(),
+        id: id.as_deref(),
+        description: description.as_deref(),
+        class: class.as_deref(),
+        package: None,
+        flags,
+        exact: *exact,
+    }
+}
+
+fn missed(target: &Target, why: String) -> Failure {
+    not_found(target, Some(why))
+}
+
+fn not_found(target: &Target, why: Option<String>) -> Failure {
+    Cause::ElementNotFound { sought: target.to_string(), why }.into()
+}

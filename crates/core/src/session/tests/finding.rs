@@ -1,0 +1,108 @@
+//! Elements by selector, and swipes from the center.
+
+use super::*;
+use crate::action::{Direction, ElementSelector};
+
+/// A list with two of its three rows visible, and a disabled button below it.
+fn page() -> Vec<Node> {
+    let row = |text: &str, top| Node {
+        parent: Some(0),
+        depth: 1,
+        id: "p:id/row".into(),
+        class: "android.widget.TextView".into(),
+        flags: Flags { clickable: true, enabled: true, ..Flags::default() },
+        ..label(text, [0, top, 100, top + 40])
+    };
+    let button = Node {
+        description: "Save all".into(),
+        class: "android.widget.Button".into(),
+        flags: Flags { clickable: true, ..Flags::default() },
+        ..label("", [0, 150, 100, 190])
+    };
+    vec![
+        label("", [0, 0, 100, 100]),
+        row("Save one", 0),
+        row("SAVE TWO", 50),
+        row("Save three", 120),
+        button,
+    ]
+}
+
+fn text(text: &str) -> ElementSelector {
+    ElementSelector { text: Some(text.into()), ..ElementSelector::default() }
+}
+
+async fn found(session: &Session, criteria: ElementSelector) -> Vec<usize> {
+    match ask(session, Action::FindElements(criteria)).await {
+        Ok(Outcome::Elements(_, found)) => found,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn visible_matches_are_found_in_document_order() {
+    let session = over(&Fake::new(page()));
+    let any = ElementSelector::default;
+    let check = async |criteria: ElementSelector, places: &[usize]| {
+        assert_eq!(found(&session, criteria.clone()).await, places, "{criteria:?}");
+    };
+    check(text("save"), &[1, 2]).await;
+    check(ElementSelector { exact: true, ..text("SAVE TWO") }, &[2]).await;
+    check(ElementSelector { exact: true, ..text("save two") }, &[]).await;
+    check(ElementSelector { id: Some("id/row".into()), ..any() }, &[1, 2]).await;
+    check(ElementSelector { id: Some("ID/ROW".into()), ..any() }, &[]).await;
+    check(ElementSelector { class: Some("textview".into()), ..any() }, &[1, 2]).await;
+    check(ElementSelector { description: Some("SAVE".into()), ..any() }, &[4]).await;
+    check(ElementSelector { clickable: true, ..any() }, &[1, 2, 4]).await;
+    check(ElementSelector { clickable: true, enabled: true, ..any() }, &[1, 2]).await;
+    check(any(), &[0, 1, 2, 4]).await;
+}
+
+#[tokio::test]
+async fn match_is_tapped_by_index_and_reports_the_total() {
+    let phone = Fake::new(page());
+    let session = over(&phone);
+    let tap = async |criteria, index| {
+        ask(&session, Action::TapElement(Target::Selector(criteria, index))).await
+    };
+    let Ok(Outcome::Tapped(hit)) = tap(text("save"), 1).await else { panic!() };
+    assert_eq!((hit.name(), hit.of, hit.at), ("SAVE TWO", 2, Point { x: 50, y: 70 }));
+    let failure = tap(text("save"), 2).await.unwrap_err();
+    assert_eq!(failure, Cause::IndexOutOfRange { index: 2, found: 2 }.into());
+    let failure = tap(text("four"), 0).await.unwrap_err();
+    let sought = "text \"four\"".into();
+    assert_eq!(failure, Cause::ElementNotFound { sought, why: None }.into());
+    let below = "it exists but is not visible: outside its parents; scroll it into view";
+    assert_eq!(why(tap(text("three"), 0).await), below);
+    assert_eq!(lock(&phone.touched).len(), 1);
+}
+
+#[tokio::test]
+async fn swipe_starts_in_the_center_and_stays_on_screen() {
+    let phone = Fake::new(Vec::new());
+    let session = over(&phone);
+    let lasting = Duration::from_millis(300);
+    let swipe = async |direction, distance| {
+        ask(&session, Action::Swipe { direction, distance, lasting }).await
+    };
+    // The screen is 100 wide and 200 high.
+    for (direction, distance, (x, y)) in [
+        (Direction::Up, None, (50, 67)),
+        (Direction::Down, None, (50, 133)),
+        (Direction::Left, Some(20), (30, 100)),
+        (Direction::Right, Some(49), (99, 100)),
+        (Direction::Right, Some(50), (99, 100)),
+        (Direction::Down, Some(3000), (50, 199)),
+        (Direction::Up, Some(i32::MAX), (50, 0)),
+    ] {
+        let (from, to) = (Point { x: 50, y: 100 }, Point { x, y });
+        let done = swipe(direction, distance).await;
+        let Ok(Outcome::Swiped { from: began, to: ended, screen }) = done else {
+            panic!("{done:?}")
+        };
+        assert_eq!((began, ended, screen.width), (from, to, 100), "{direction:?}");
+        assert_eq!(lock(&phone.touched).pop(), Some(Gesture::Swipe { from, to, lasting }));
+    }
+    let failure = swipe(Direction::Up, Some(0)).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
+}

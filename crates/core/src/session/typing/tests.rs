@@ -1,0 +1,280 @@
+//! How field contents are judged, and typing on a scripted phone with one field.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use thumbwire_adb::AdbServer;
+use thumbwire_device::{
+    App, AppId, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture, Identity, Key,
+    Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
+};
+
+use super::*;
+use crate::action::{Action, Call, Perform as _};
+use crate::providers::DeviceProviders;
+use crate::session::{Session, lock};
+
+/// A phone with one focused field.
+struct OneField {
+    identity: Identity,
+    node: Mutex<Node>,
+    /// A hint that the platform does not distinguish from text, shown while the field is empty.
+    untold_hint: &'static str,
+    /// Erasing does nothing.
+    stuck: bool,
+    /// Errors of the reads that follow typing.
+    fails: Mutex<Vec<Error>>,
+    holds: Mutex<String>,
+    erased: Mutex<Vec<usize>>,
+}
+
+impl OneField {
+    fn new(change: impl FnOnce(&mut Self)) -> Arc<Self> {
+        let identity =
+            Identity { id: "one".into(), platform: Platform::Android, model: String::new() };
+        let node = Node {
+            class: "android.widget.EditText".into(),
+            id: "p:id/field".into(),
+            bounds: Rect { left: 0, top: 0, right: 100, bottom: 50 },
+            flags: Flags { enabled: true, focused: true, ..Flags::default() },
+            ..Node::default()
+        };
+        let mut phone = Self {
+            identity,
+            node: Mutex::new(node),
+            untold_hint: "",
+            stuck: false,
+            fails: Mutex::default(),
+            holds: Mutex::default(),
+            erased: Mutex::default(),
+        };
+        change(&mut phone);
+        Arc::new(phone)
+    }
+
+    fn holding(text: &str, change: impl FnOnce(&mut Self)) -> Arc<Self> {
+        Self::new(|phone| {
+            *lock(&phone.holds) = text.into();
+            change(phone);
+        })
+    }
+
+    fn hides(&mut self) {
+        lock(&self.node).flags.password = true;
+    }
+}
+
+#[async_trait]
+impl Device for OneField {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+    async fn probe(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn screen_size(&self) -> Result<Size, Error> {
+        Ok(Size { width: 100, height: 200 })
+    }
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        Err(self.unsupported("pictures"))
+    }
+    async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
+        let holds = lock(&self.holds).clone();
+        if !holds.is_empty()
+            && let Some(error) = lock(&self.fails).pop()
+        {
+            return Err(error);
+        }
+        let mut node = lock(&self.node).clone();
+        node.text = match (holds.as_str(), node.flags.password) {
+            ("", _) if node.hint.is_empty() => self.untold_hint.into(),
+            ("", _) => node.hint.clone(),
+            (_, true) => String::new(),
+            (text, false) => text.into(),
+        };
+        Ok(Tree { nodes: vec![node], ..Tree::default() })
+    }
+    async fn touch(&self, _gesture: Gesture) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
+        lock(&self.holds).push_str(text);
+        Ok(TypingMethod::Keys)
+    }
+    async fn restore_borrowed(&self) {}
+    fn facets(&self) -> Facets<'_> {
+        Facets { text_editing: Some(self), ..Facets::default() }
+    }
+    async fn press(&self, _key: Key) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        Ok(Vec::new())
+    }
+    async fn launch(&self, _app: &AppId) -> Result<String, Error> {
+        Ok(String::new())
+    }
+    async fn stop(&self, _app: &AppId) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        Ok(None)
+    }
+    async fn info(&self) -> Result<DeviceInfo, Error> {
+        Err(self.unsupported("telling of itself"))
+    }
+}
+
+#[async_trait]
+impl TextEditing for OneField {
+    async fn check_text(&self, _text: &str) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error> {
+        lock(&self.erased).push(characters);
+        let mut holds = lock(&self.holds);
+        let keep = holds.chars().count().saturating_sub(characters);
+        if !self.stuck {
+            *holds = holds.chars().take(keep).collect();
+        }
+        Ok(())
+    }
+}
+
+async fn ask(phone: &Arc<OneField>, typing: TextInput) -> Result<Readback, Failure> {
+    let session =
+        Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some("one".into()));
+    session.keep("one", Arc::<OneField>::clone(phone));
+    let call = Call::within(Duration::from_secs(60));
+    match session.perform(&call, Action::Type(typing)).await? {
+        Outcome::Typed(typed) => Ok(typed.field),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn cleared(text: &str) -> TextInput {
+    TextInput { clear: true, ..TextInput::of(text) }
+}
+
+#[tokio::test]
+async fn hidden_text_is_cleared_and_typed_but_not_read() {
+    let phone = OneField::holding("old secret", OneField::hides);
+    assert_eq!(ask(&phone, cleared("secret")).await, Ok(Readback::Hidden));
+    assert_eq!(*lock(&phone.holds), "secret");
+    assert_eq!(*lock(&phone.erased), [UNTOLD], "its length is hidden");
+}
+
+#[tokio::test]
+async fn uncleared_field_reports_its_remaining_text() {
+    // Its hint is known, so the text shown is its content.
+    let phone = OneField::holding("for ever", |phone| {
+        phone.stuck = true;
+        lock(&phone.node).hint = "Name".into();
+    });
+    let failure = ask(&phone, cleared("new")).await.unwrap_err();
+    let Cause::DeviceError { said } = &failure.cause else { panic!("{failure:?}") };
+    assert!(said.contains("still shows \"for ever\""), "{said}");
+    assert_eq!(failure.side_effect, SideEffect::Possible);
+    assert_eq!(*lock(&phone.holds), "for ever", "nothing was appended");
+}
+
+#[tokio::test]
+async fn stuck_text_taken_for_a_hint_is_found_after_typing() {
+    let phone = OneField::holding("for ever", |phone| phone.stuck = true);
+    let shows = "for evernew".into();
+    assert_eq!(ask(&phone, cleared("new")).await, Ok(Readback::Differs { shows }));
+    assert_eq!(lock(&phone.erased).len(), 2, "two attempts are enough");
+}
+
+#[tokio::test]
+async fn hint_that_appears_after_clearing_is_recognized() {
+    let phone = OneField::holding("old", |phone| phone.untold_hint = "Name");
+    assert_eq!(ask(&phone, cleared("")).await, Ok(Readback::Same));
+    assert_eq!(*lock(&phone.erased), [3]);
+}
+
+#[tokio::test]
+async fn unreadable_screen_does_not_hide_that_text_was_typed() {
+    let busy = || Error::NotReady { what: "dump the screen", said: "no idle state".into() };
+    // It is retried once.
+    for (fails, told) in [(vec![busy()], Readback::Same), (vec![busy(), busy()], Readback::NoField)]
+    {
+        let phone = OneField::new(|phone| *lock(&phone.fails) = fails);
+        assert_eq!(ask(&phone, TextInput::of("x")).await, Ok(told));
+    }
+    let gone = Error::NotConnected { why: "unplugged".into(), acted: SideEffect::None };
+    let phone = OneField::new(|phone| *lock(&phone.fails) = vec![gone]);
+    let failure = ask(&phone, TextInput::of("x")).await.unwrap_err();
+    assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
+    assert_eq!(failure.side_effect, SideEffect::Possible, "it was typed");
+}
+
+#[tokio::test]
+async fn text_is_typed_into_a_control_by_id() {
+    let phone = OneField::holding("old", |_| ());
+    let session =
+        Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some("one".into()));
+    session.keep("one", Arc::<OneField>::clone(&phone));
+    let call = Call::within(Duration::from_secs(60));
+    let typing = TextInput { into: Some(Target::Ref("1".into())), ..cleared("new") };
+    let blind = session.perform(&call, Action::Type(typing.clone())).await.unwrap_err();
+    assert!(matches!(blind.cause, Cause::StaleReference { none: true, .. }), "{blind:?}");
+    session.perform(&call, Action::Controls { max_age: Duration::ZERO }).await.unwrap();
+    let done = session.perform(&call, Action::Type(typing)).await;
+    let Ok(Outcome::Typed(TypeResult { into: Some(hit), field: Readback::Same, .. })) = done else {
+        panic!("{done:?}")
+    };
+    assert_eq!((hit.name(), &**lock(&phone.holds)), ("old", "new"));
+}
+
+#[test]
+fn typed_text_is_found_at_any_cursor_position() {
+    for (before, shows) in [
+        (None, "hello"),
+        (None, "say hello!"),
+        (Some(""), "hello"),
+        (Some("say "), "say hello"),
+        (Some("hello"), "hellohello"),
+        (Some("[]"), "[hello]"),
+        (Some("Search here"), "hello"),
+    ] {
+        assert_eq!(judge("hello", before, shows), Verdict::Same, "{before:?} {shows:?}");
+    }
+}
+
+#[test]
+fn lost_characters_differ_from_changes_by_the_app() {
+    let lost = |whole: &str| Verdict::Lost { whole: whole.into() };
+    for (before, shows, verdict) in [
+        (Some(""), "splay", lost("display")),
+        (Some("[]"), "[dply]", lost("[display]")),
+        (Some("Search here"), "splay", lost("display")),
+        (Some(""), "", Verdict::NothingTyped),
+        (Some("Search here"), "Search here", Verdict::NothingTyped),
+        (Some(""), "Display", Verdict::Differs),
+        (Some(""), "display settings", Verdict::Differs),
+        (Some("a"), "b", Verdict::Differs),
+        (Some("\u{e9}"), "\u{e9}splay", Verdict::Differs),
+        (None, "splay", Verdict::Differs),
+        (None, "", Verdict::Differs),
+    ] {
+        assert_eq!(judge("display", before, shows), verdict, "{before:?} {shows:?}");
+    }
+}
+
+#[test]
+fn line_end_may_submit_the_text() {
+    assert_eq!(judge("a\nb", Some(""), "a\nb"), Verdict::Same);
+    assert_eq!(judge("a\r\nb", None, "x a\nb"), Verdict::Same);
+    assert_eq!(judge("restaurants\n", Some(""), ""), Verdict::WrongField);
+    assert_eq!(judge("restaurants\n", Some(""), "restaurants"), Verdict::WrongField);
+}
+
+#[test]
+fn insertion_is_found_in_multibyte_text() {
+    assert_eq!(inserted("\u{e9}\u{6f22}", "\u{e9}x\u{6f22}"), Some((2, "x")));
+    assert_eq!(inserted("aa", "aaa"), Some((2, "a")));
+    assert_eq!(inserted("abc", "ab"), None);
+    assert!(is_part("", "") && is_part("ac", "abc") && !is_part("ca", "abc"));
+}

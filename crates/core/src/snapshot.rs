@@ -1,0 +1,208 @@
+//! Snapshots: a screen's tree with refs to its elements that stay valid within the session.
+//!
+//! Start with [`Snapshot`]. [`Controls`] are the same screen's controls by the rules of the UFO MobileAgent servers, with
+//! their own numbers.
+
+mod controls;
+mod matching;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use thumbwire_device::find::{FindResult, Visibility, is_element, visibility};
+use thumbwire_device::{Point, Rect, Tree};
+
+pub use controls::{Controls, kind};
+
+/// A snapshot of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The platform's tree.
+    pub tree: Tree,
+    /// The visibility of each node.
+    pub showing: Vec<Visibility>,
+    /// The elements with refs, in document order.
+    pub refs: Vec<ElementRef>,
+}
+
+/// A ref to an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElementRef {
+    /// Its number in this session; written `e12`.
+    pub number: u32,
+    /// Its index in the tree's nodes.
+    pub node: usize,
+}
+
+impl ElementRef {
+    /// Parses the number of a ref; `None` if `id` is not a ref.
+    pub fn read_number(id: &str) -> Option<u32> {
+        id.strip_prefix('e')?.parse().ok()
+    }
+}
+
+impl fmt::Display for ElementRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "e{}", self.number)
+    }
+}
+
+impl Snapshot {
+    /// Assigns refs to the elements of a tree. A session never uses a number twice: an element that the last snapshot
+    /// has in the same place, with the same properties and the same surroundings, keeps its number; every other element
+    /// gets the next one.
+    pub fn number(tree: Tree, last: Option<&Snapshot>, next: &AtomicU32) -> Self {
+        let mut look = Self { showing: visibility(&tree), tree, refs: Vec::new() };
+        let element =
+            |node: &usize| !look.shown(*node).is_empty() && is_element(&look.tree.nodes[*node]);
+        let nodes: Vec<usize> = (0..look.tree.nodes.len()).filter(element).collect();
+        let kept =
+            last.map(|last| matching::carry_over_refs(&look, &nodes, last)).unwrap_or_default();
+        let number = |node: usize| {
+            let number = kept.get(&node).copied();
+            ElementRef {
+                number: number.unwrap_or_else(|| next.fetch_add(1, Ordering::Relaxed)),
+                node,
+            }
+        };
+        look.refs = nodes.into_iter().map(number).collect();
+        look
+    }
+
+    /// The part of a node's rectangle that is on the screen, covered or not; empty if it is outside.
+    pub fn shown(&self, node: usize) -> Rect {
+        self.showing[node].part()
+    }
+
+    /// The index of the node that covers all of this node, if any.
+    pub fn covered_by(&self, node: usize) -> Option<usize> {
+        match self.showing[node] {
+            Visibility::Covered { by, .. } => Some(by),
+            Visibility::Visible { .. } | Visibility::Hidden(_) => None,
+        }
+    }
+
+    /// The ref of a node, if it has one.
+    pub fn control_of(&self, node: usize) -> Option<ElementRef> {
+        // Refs are in document order.
+        let found = self.refs.binary_search_by_key(&node, |control| control.node);
+        found.ok().map(|at| self.refs[at])
+    }
+
+    /// The node with this ref number.
+    pub fn node_of(&self, number: u32) -> Option<usize> {
+        self.refs.iter().find(|control| control.number == number).map(|control| control.node)
+    }
+
+    /// Whether `outer` is an ancestor of `node`.
+    pub fn is_inside(&self, node: usize, outer: usize) -> bool {
+        let parent = |&at: &usize| self.tree.nodes[at].parent;
+        std::iter::successors(parent(&node), parent).any(|above| above == outer)
+    }
+
+    /// The point to tap for a node.
+    ///
+    /// # Errors
+    /// Why a tap would not reach it: it is hidden, or covered and by what.
+    pub fn tap_point(&self, node: usize, numbers: RefVisibility) -> Result<Point, String> {
+        match self.showing[node] {
+            Visibility::Visible { at, .. } => Ok(at),
+            Visibility::Covered { by, .. } => {
+                let number = self.visible_ref(by, numbers);
+                let number = number.map_or(String::new(), |it| format!(" ({it})"));
+                let over: String = self.tree.nodes[by].name().chars().take(LONGEST_NAME).collect();
+                Err(format!("it is covered by {over:?}{number}; deal with that first"))
+            }
+            Visibility::Hidden(why) => Err(format!("it is not visible ({})", why.reason())),
+        }
+    }
+
+    /// Finds the element that was `node` in an older snapshot: by app, id, class and name, or by the text inside it if
+    /// it has no name, such as a list row. If several look the same, the text of the surrounding row decides; if that
+    /// does not, the place and the neighbours do. An element without id and text is found by place and neighbours only.
+    pub fn find_matching(&self, old: &Snapshot, node: usize) -> FindResult {
+        let elements = |look: &Snapshot| look.refs.iter().map(|control| control.node).collect();
+        let (now, then): (Vec<usize>, Vec<usize>) = (elements(self), elements(old));
+        matching::same((self, &now), (old, &then), node)
+    }
+
+    fn parent(&self, node: usize) -> Option<usize> {
+        self.tree.nodes[node].parent
+    }
+
+    /// The texts and descriptions of a node and its descendants, in document order.
+    fn texts(&self, node: usize) -> impl Iterator<Item = (&str, &str)> {
+        let depth = self.tree.nodes[node].depth;
+        let below = self.tree.nodes[node + 1..].iter().take_while(move |below| below.depth > depth);
+        std::iter::once(&self.tree.nodes[node])
+            .chain(below)
+            .map(|node| (node.text.as_str(), node.description.as_str()))
+            .filter(|words| *words != ("", ""))
+    }
+
+    /// A sentence with the refs and places of several candidates.
+    pub fn describe_several(&self, nodes: &[usize], numbers: RefVisibility) -> String {
+        const MOST: usize = 5;
+        let describe = |&node: &usize| {
+            let Rect { left, top, right, bottom } = self.shown(node);
+            let place = format!("[{left},{top}][{right},{bottom}]");
+            match self.visible_ref(node, numbers) {
+                Some(number) => format!("{number} at {place}"),
+                None => place,
+            }
+        };
+        let named: Vec<String> = nodes.iter().take(MOST).map(describe).collect();
+        let more = nodes.len().saturating_sub(MOST);
+        let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{} elements match: {}{tail}", nodes.len(), named.join(", "))
+    }
+
+    fn visible_ref(&self, node: usize, numbers: RefVisibility) -> Option<ElementRef> {
+        self.control_of(node).filter(|_| numbers == RefVisibility::Known)
+    }
+}
+
+/// Whether the reader of a message has seen refs (`e12`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefVisibility {
+    /// The reader has seen refs.
+    Known,
+    /// The reader's lists have other numbers, or none.
+    Unknown,
+}
+
+/// The maximum length of a name in a message, in characters.
+const LONGEST_NAME: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use thumbwire_device::{Flags, Node};
+
+    use super::*;
+
+    #[test]
+    fn covered_elements_are_not_tapped() {
+        let node = |parent: Option<usize>, text: &str, order| Node {
+            parent,
+            depth: usize::from(parent.is_some()),
+            text: text.into(),
+            order,
+            bounds: Rect { left: 0, top: 0, right: 100, bottom: 40 },
+            flags: Flags { clickable: parent.is_some(), ..Flags::default() },
+            ..Node::default()
+        };
+        let nodes = vec![node(None, "", 0), node(Some(0), "Save", 1), node(Some(0), "OK", 2)];
+        let look = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(7));
+        assert_eq!(
+            look.tap_point(1, RefVisibility::Known).unwrap_err(),
+            "it is covered by \"OK\" (e8); deal with that first"
+        );
+        assert_eq!(
+            look.tap_point(1, RefVisibility::Unknown).unwrap_err(),
+            "it is covered by \"OK\"; deal with that first"
+        );
+        assert_eq!(look.tap_point(2, RefVisibility::Known).unwrap(), Point { x: 50, y: 20 });
+        assert_eq!(look.control_of(2).map(|it| it.number), Some(8));
+        assert_eq!(look.covered_by(1), Some(2));
+    }
+}

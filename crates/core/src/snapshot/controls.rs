@@ -1,0 +1,189 @@
+//! The controls of a screen by the rules of the UFO MobileAgent servers.
+
+use std::sync::Arc;
+
+use thumbwire_device::find::FindResult;
+use thumbwire_device::{Node, Tree};
+
+use super::{Snapshot, matching};
+
+/// The controls of a screen by the rules of the UFO MobileAgent servers; their numbers count from 1.
+///
+/// As in the specification, the list includes controls that are not visible: one outside the screen has a number, but a
+/// tap on it is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Controls {
+    /// The snapshot that contains them.
+    pub look: Arc<Snapshot>,
+    /// Their indices in its tree, in document order.
+    pub nodes: Vec<usize>,
+}
+
+impl Controls {
+    /// The controls of a snapshot.
+    pub fn of(look: Arc<Snapshot>) -> Self {
+        Self { nodes: controls(&look.tree), look }
+    }
+
+    /// The controls with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Node)> {
+        (1..).zip(self.nodes.iter().map(|&node| &self.look.tree.nodes[node]))
+    }
+
+    /// The tree index of the control with this number, written exactly as in the list.
+    pub fn node_of(&self, number: &str) -> Option<usize> {
+        // No list contains "05" or "+5".
+        let counted =
+            number.parse::<usize>().ok().filter(|counted| counted.to_string() == number)?;
+        self.nodes.get(counted.checked_sub(1)?).copied()
+    }
+
+    /// Finds the control that was `node` in an older list, like [`Snapshot::find_matching`].
+    pub fn same_as(&self, old: &Controls, node: usize) -> FindResult {
+        matching::same((&self.look, &self.nodes), (&old.look, &old.nodes), node)
+    }
+}
+
+/// The last part of a node's class; the UFO MobileAgent servers call it the type.
+pub fn kind(node: &Node) -> &str {
+    node.class.rsplit('.').next().unwrap_or_default()
+}
+
+/// The indices of the nodes that count as controls (UFO MobileAgent servers, "Control Selection Criteria" and
+/// "Rectangle Validation").
+fn controls(tree: &Tree) -> Vec<usize> {
+    let is_meant = |node: &Node| {
+        let flags = node.flags;
+        let acts = flags.clickable || flags.long_clickable || flags.scrollable || flags.checkable;
+        let says = !node.text.is_empty() || !node.description.is_empty();
+        acts || says || ["Edit", "Button"].iter().any(|part| kind(node).contains(part))
+    };
+    let has_place =
+        |node: &Node| !node.bounds.is_empty() && node.bounds.right > 0 && node.bounds.bottom > 0;
+    let nodes = tree.nodes.iter().enumerate();
+    nodes.filter(|(_, node)| is_meant(node) && has_place(node)).map(|(at, _)| at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::atomic::AtomicU32;
+
+    use serde_json::{Value, json};
+    use thumbwire_device::android::ui::read_dump;
+    use thumbwire_device::{Flags, Rect};
+
+    use super::*;
+
+    fn listed(tree: Tree) -> Controls {
+        Controls::of(Arc::new(Snapshot::number(tree, None, &AtomicU32::new(1))))
+    }
+
+    fn told(controls: &Controls) -> Value {
+        let one = |(number, node): (usize, &Node)| {
+            let Rect { left, top, right, bottom } = node.bounds;
+            json!({
+                "kind": "control",
+                "name": node.name(),
+                "id": number.to_string(),
+                "type": kind(node),
+                "rect": [left, top, right, bottom],
+            })
+        };
+        controls.iter().map(one).collect()
+    }
+
+    /// The structured content of a recorded reply of the original server (`data/originals`).
+    fn recorded(name: &str) -> Option<Value> {
+        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+        let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside.into(), PathBuf::from);
+        let file = data.join("originals/ufo").join(name);
+        let Ok(text) = std::fs::read(&file) else {
+            println!("skipped: {} is not there", file.display());
+            return None;
+        };
+        let record: Value = serde_json::from_slice(&text).unwrap();
+        Some(record["result"]["structuredContent"].clone())
+    }
+
+    #[test]
+    fn controls_match_those_of_the_original_server() {
+        const TREE: &str = "get_ui_tree";
+        const LIST: &str = "get_app_window_controls_target_info";
+        for (tree, list, (then, by_then)) in [
+            (
+                format!("016-{TREE}-calculator.json"),
+                format!("017-{LIST}-calculator.json"),
+                (" ", " "),
+            ),
+            // The stopwatch kept running between the two calls.
+            (
+                format!("118-{TREE}-stopwatch-running.json"),
+                format!("119-{LIST}-stopwatch-running.json"),
+                ("0 minutes 4 seconds", "0 minutes 8 seconds"),
+            ),
+        ] {
+            let (Some(tree), Some(list)) = (recorded(&tree), recorded(&list)) else { return };
+            let tree = tree["ui_tree"].as_str().unwrap().replace(then, by_then);
+            let tree = read_dump(tree.as_bytes()).unwrap();
+            assert!(!list["result"].as_array().unwrap().is_empty());
+            assert_eq!(told(&listed(tree)), list["result"]);
+        }
+    }
+
+    fn node(class: &str, [left, top, right, bottom]: [i32; 4]) -> Node {
+        let bounds = Rect { left, top, right, bottom };
+        Node { class: class.into(), bounds, ..Node::default() }
+    }
+
+    #[test]
+    fn controls_act_show_text_or_have_a_control_class() {
+        let place = [0, 0, 9, 9];
+        let with = |change: fn(&mut Node)| {
+            let mut node = node("android.view.View", place);
+            change(&mut node);
+            node
+        };
+        let nodes = vec![
+            node("android.view.View", place),
+            with(|node| node.flags.clickable = true),
+            with(|node| node.flags.long_clickable = true),
+            with(|node| node.flags.checkable = true),
+            with(|node| node.flags.scrollable = true),
+            with(|node| node.text = "Pay".into()),
+            with(|node| node.description = "Pay".into()),
+            with(|node| node.id = "p:id/pay".into()),
+            with(|node| node.flags = Flags { focusable: true, enabled: true, ..Flags::default() }),
+            node("android.widget.EditText", place),
+            node("android.widget.RadioButton", place),
+            node("com.Button.Thing", place),
+        ];
+        let controls = listed(Tree { nodes, ..Tree::default() });
+        assert_eq!(controls.nodes, [1, 2, 3, 4, 5, 6, 9, 10]);
+    }
+
+    #[test]
+    fn nodes_without_a_valid_rectangle_are_no_controls() {
+        let places = [
+            ([0, 0, 9, 9], true),
+            ([5, 5, 5, 9], false),
+            ([5, 9, 9, 5], false),
+            ([-9, 0, 0, 9], false),
+            ([0, -9, 9, -1], false),
+            ([-9, -9, 1, 1], true),
+        ];
+        let nodes = places.iter().map(|&(place, _)| node("Button", place)).collect();
+        let controls = listed(Tree { nodes, ..Tree::default() });
+        assert_eq!(controls.nodes, [0, 5]);
+    }
+
+    #[test]
+    fn only_listed_numbers_are_accepted() {
+        let controls =
+            listed(Tree { nodes: vec![node("Button", [0, 0, 9, 9])], ..Tree::default() });
+        assert_eq!(controls.node_of("1"), Some(0));
+        for other in ["0", "2", "01", "+1", " 1", "1.0", "", "e1", "-1", "18446744073709551616"] {
+            assert_eq!(controls.node_of(other), None, "{other:?}");
+        }
+    }
+}

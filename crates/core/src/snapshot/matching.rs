@@ -1,0 +1,193 @@
+//! Finds the elements of an earlier snapshot in a new one.
+//!
+//! Start with [`same`], which finds an element wherever it is now; [`carry_over_refs`] handles those that stayed in place. Both
+//! compare an element with its [`MatchCandidates`]: if every row of a list has the same button, the row identifies it.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use thumbwire_device::Rect;
+use thumbwire_device::find::FindResult;
+
+use super::Snapshot;
+
+/// A node's app, id, class, text and description; and a hash of the text inside it if it has no name itself.
+type NodeFingerprint<'a> = ([&'a str; 5], Option<u64>);
+
+/// How many texts inside a node identify it. The limit keeps deeply nested nodes from taking quadratic time.
+const WORDS: usize = 64;
+
+fn face(look: &Snapshot, node: usize) -> NodeFingerprint<'_> {
+    let it = &look.tree.nodes[node];
+    let nameless = it.text.is_empty() && it.description.is_empty();
+    let inside = if nameless { sum(look.texts(node).take(WORDS)) } else { None };
+    ([&it.package, &it.id, &it.class, &it.text, &it.description], inside)
+}
+
+/// `None` if there are no texts.
+fn sum<'a>(words: impl Iterator<Item = (&'a str, &'a str)>) -> Option<u64> {
+    let mut words = words.peekable();
+    words.peek()?;
+    let mut sum = DefaultHasher::new();
+    words.for_each(|one| one.hash(&mut sum));
+    Some(sum.finish())
+}
+
+/// Finds, among `nodes` of a snapshot, the element that was `node` among `those` of an older one. See
+/// [`Snapshot::find_matching`].
+pub(super) fn same(
+    (look, nodes): (&Snapshot, &[usize]),
+    (old, those): (&Snapshot, &[usize]),
+    node: usize,
+) -> FindResult {
+    let was = face(old, node);
+    let alike = |look: &Snapshot, nodes: &[usize]| -> Vec<usize> {
+        nodes.iter().copied().filter(|&at| face(look, at) == was).collect()
+    };
+    let (now, then) = (
+        MatchCandidates::new(look, alike(look, nodes)),
+        MatchCandidates::new(old, alike(old, those)),
+    );
+    let anonymous = was.0[1].is_empty() && was.0[3..] == ["", ""] && was.1.is_none();
+    let told = |&here: &usize| {
+        let pair = Pair { now: &now, here, then: &then, was: node };
+        // If several rows have the same text, the row does not identify the element.
+        let as_it = |&&other: &&usize| says_same((old, other), (old, node), pair.up());
+        pair.has_its_row() && then.nodes.iter().filter(as_it).count() == 1
+    };
+    let in_place = |&here: &usize| {
+        let pair = Pair { now: &now, here, then: &then, was: node };
+        pair.is_in_place() && pair.has_its_neighbours()
+    };
+    match now.nodes.as_slice() {
+        [] => return FindResult::None,
+        [one] if then.nodes == [node] && !anonymous => return FindResult::One(*one),
+        _ => {}
+    }
+    let by_row: Vec<usize> = now.nodes.iter().copied().filter(told).collect();
+    match (by_row.as_slice(), now.nodes.iter().copied().find(in_place)) {
+        ([here], _) => FindResult::One(*here),
+        (_, Some(here)) => FindResult::One(here),
+        (_, None) if now.nodes.len() == 1 => FindResult::None,
+        (_, None) => FindResult::Ambiguous(now.nodes),
+    }
+}
+
+/// The ref numbers of the older snapshot's elements that are still in the same place, by their present nodes.
+pub(super) fn carry_over_refs(
+    look: &Snapshot,
+    nodes: &[usize],
+    old: &Snapshot,
+) -> HashMap<usize, u32> {
+    let mut faces: HashMap<NodeFingerprint<'_>, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    for &node in nodes {
+        faces.entry(face(look, node)).or_default().0.push(node);
+    }
+    for control in &old.refs {
+        faces.entry(face(old, control.node)).or_default().1.push(control.node);
+    }
+    let mut kept = HashMap::new();
+    for (here, there) in
+        faces.into_values().filter(|(now, then)| !now.is_empty() && !then.is_empty())
+    {
+        let mut left: HashMap<[i32; 4], usize> =
+            there.iter().map(|&node| (edges(old.shown(node)), node)).collect();
+        let (now, then) = (MatchCandidates::new(look, here), MatchCandidates::new(old, there));
+        for &here in &now.nodes {
+            // Removed when matched: of two identical elements in the same place, one is new.
+            let Some(was) = left.remove(&edges(look.shown(here))) else { continue };
+            let pair = Pair { now: &now, here, then: &then, was };
+            if (pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
+                && let Some(control) = old.control_of(was)
+            {
+                kept.insert(here, control.number);
+            }
+        }
+    }
+    kept
+}
+
+fn edges(Rect { left, top, right, bottom }: Rect) -> [i32; 4] {
+    [left, top, right, bottom]
+}
+
+/// The nodes of a snapshot with the same fingerprint.
+struct MatchCandidates<'a> {
+    look: &'a Snapshot,
+    nodes: Vec<usize>,
+    /// How many of them each subtree of the tree contains.
+    holding: HashMap<usize, usize>,
+}
+
+impl<'a> MatchCandidates<'a> {
+    fn new(look: &'a Snapshot, nodes: Vec<usize>) -> Self {
+        let mut holding = HashMap::new();
+        for &node in &nodes {
+            for at in std::iter::successors(Some(node), |&at| look.parent(at)) {
+                *holding.entry(at).or_default() += 1;
+            }
+        }
+        Self { look, nodes, holding }
+    }
+
+    /// How many levels up the node's row is: the largest subtree that contains none of the others.
+    fn up(&self, node: usize) -> usize {
+        let parent = |&at: &usize| self.look.parent(at);
+        let above = std::iter::successors(parent(&node), parent);
+        above.take_while(|at| self.holding.get(at) == Some(&1)).count()
+    }
+}
+
+/// A node and the older node that it may correspond to.
+struct Pair<'a> {
+    now: &'a MatchCandidates<'a>,
+    here: usize,
+    then: &'a MatchCandidates<'a>,
+    was: usize,
+}
+
+impl Pair<'_> {
+    /// Whether it is unique in both snapshots.
+    fn is_only(&self) -> bool {
+        self.now.nodes.len() == 1 && self.then.nodes.len() == 1
+    }
+
+    /// How many levels up the row is in both snapshots.
+    fn up(&self) -> usize {
+        if self.is_only() { 0 } else { self.now.up(self.here).min(self.then.up(self.was)) }
+    }
+
+    /// Whether its row has more text than the node itself, and the same text as before.
+    fn has_its_row(&self) -> bool {
+        let up = self.up();
+        let says_more = above(self.then.look, self.was, up)
+            .is_some_and(|row| !self.then.look.texts(row).eq(self.then.look.texts(self.was)));
+        says_more && self.says_same(up)
+    }
+
+    /// Whether the surroundings of its row have the same text as before.
+    fn has_its_neighbours(&self) -> bool {
+        self.says_same(self.up() + 1)
+    }
+
+    fn is_in_place(&self) -> bool {
+        self.now.look.shown(self.here) == self.then.look.shown(self.was)
+    }
+
+    fn says_same(&self, up: usize) -> bool {
+        says_same((self.now.look, self.here), (self.then.look, self.was), up)
+    }
+}
+
+/// Whether the ancestors `up` levels above two nodes contain the same text.
+fn says_same((look, node): (&Snapshot, usize), (old, was): (&Snapshot, usize), up: usize) -> bool {
+    match (above(look, node, up), above(old, was, up)) {
+        (Some(at), Some(as_that)) => look.texts(at).eq(old.texts(as_that)),
+        (at, as_that) => at == as_that,
+    }
+}
+
+/// The ancestor `steps` levels up.
+fn above(look: &Snapshot, node: usize, steps: usize) -> Option<usize> {
+    std::iter::successors(Some(node), |&at| look.parent(at)).nth(steps)
+}

@@ -1,0 +1,180 @@
+//! Errors, with the original server's messages.
+//!
+//! Each is an object with `success: false` and one key of ours: `next`, what the caller can do. Only schema violations
+//! are MCP errors (`isError`); all other errors are normal replies, as in the original.
+
+use serde_json::{Map, Value, json};
+
+use super::super::{RejectedCall, RejectionReason};
+use super::devices::rows;
+use super::{LONGEST_SENTENCE, Reply, cut, json_reply, rounded, shortened};
+use crate::action::{Cause, Failure, FileNameError};
+
+/// The error code of unexpected errors.
+pub(super) const UNEXPECTED: &str = "TOOL_EXECUTION_ERROR";
+
+/// The reply to a rejected or failed call.
+pub(super) fn refuse(refusal: &RejectedCall<'_>) -> Reply {
+    match &refusal.why {
+        RejectionReason::InvalidArguments(misfits) => {
+            let errors = misfits.iter().map(ToString::to_string).collect();
+            let next = Failure::from(Cause::InvalidArgument { why: String::new() }).next_move();
+            Reply { is_error: true, ..json_reply(invalid(&refusal.tool.name, errors, &next)) }
+        }
+        RejectionReason::Failure(failure) => json_reply(failed(refusal, failure)),
+    }
+}
+
+/// The error of the original server's validator.
+fn invalid(tool: &str, errors: Vec<String>, next: &str) -> Value {
+    // It names the tool, with one exception.
+    let what = if tool == "find_elements" { "element search" } else { tool };
+    json!({
+        "success": false,
+        "error": format!("Validation failed for {what}"),
+        "errors": errors,
+        "warnings": [],
+        "details": "Input parameters failed security validation",
+        "next": next,
+    })
+}
+
+fn failed(refusal: &RejectedCall<'_>, failure: &Failure) -> Value {
+    let tool = &*refusal.tool.name;
+    let next = failure.next_move();
+    match &failure.cause {
+        Cause::InvalidArgument { why } => invalid(tool, vec![why.clone()], &next),
+        Cause::InvalidFileName { name, why } => invalid(tool, vec![bad_name(name, why)], &next),
+        Cause::TimedOut { .. } => timed_out(refusal, &next),
+        Cause::NoDeviceChosen { there } => {
+            let next = "call select_device first, or pass `device`; get_devices lists the connected devices";
+            match tool {
+                "select_device" => {
+                    let none = there.is_empty();
+                    let error = if none { NONE_CONNECTED } else { NONE_READY };
+                    failing(error, [("devices", rows(there).into())], &failure.next_move())
+                }
+                "list_screen_elements" if there.is_empty() => {
+                    failing(NONE_CONNECTED, [("elements", json!([]))], &failure.next_move())
+                }
+                _ => unexpected(tool, NOT_SELECTED, next),
+            }
+        }
+        Cause::DeviceNotConnected { device, why } if tool == "select_device" => {
+            let error = format!(
+                "Device '{}' is not connected (not present in `adb devices`)",
+                shortened(device)
+            );
+            let more = [
+                ("device_id", shortened(device).into()),
+                ("state", "not-found".into()),
+                ("details", shortened(why).into()),
+            ];
+            failing(&error, more, &next)
+        }
+        Cause::DeviceNotConnected { device, why } => {
+            let (device, why) = (shortened(device), cut(why, LONGEST_SENTENCE));
+            let error = format!("Device '{device}' is not connected: {why}");
+            failing(&error, in_tool(tool), &next)
+        }
+        Cause::DeviceNotReady { device, state } => not_ready(tool, device, state, &next),
+        Cause::DeviceNotAuthorized { device } => not_ready(tool, device, "unauthorized", &next),
+        Cause::ElementNotFound { why, .. } if tool == "tap_element" => {
+            let given = |name| refusal.arguments.get(name).cloned().unwrap_or_default();
+            let criteria = ["text", "resource_id", "content_desc"].map(|name| (name, given(name)));
+            let criteria: Map<String, Value> =
+                criteria.into_iter().map(|(name, word)| (name.to_owned(), word)).collect();
+            let mut more = vec![("criteria", criteria.into())];
+            more.extend(why.as_ref().map(|why| ("details", why.clone().into())));
+            failing(NOT_FOUND, more, "call list_screen_elements and use an element from it")
+        }
+        Cause::IndexOutOfRange { index, found } => {
+            let error = format!("Index {index} out of range. Found {found} elements");
+            failing(&error, [("elements_found", (*found).into())], &next)
+        }
+        Cause::NoSuchRecording { id, there } => {
+            let error = format!("Recording {} not found", shortened(id));
+            failing(&error, [("active_recordings", there.clone().into())], &next)
+        }
+        Cause::NoSuchMonitor { id, there } => {
+            let error = format!("Monitor {} not found", shortened(id));
+            failing(&error, [("active_monitors", there.clone().into())], &next)
+        }
+        cause => failing(&cut(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
+    }
+}
+
+const NONE_CONNECTED: &str = "No Android devices connected";
+const NONE_READY: &str = "No devices in 'device' status";
+const NOT_SELECTED: &str = "No Android device has been selected. Call select_device() or auto_select_device() first, or \
+pass device_id explicitly.";
+const NOT_FOUND: &str =
+    "Element not found. Verify the text, resource_id, or content_desc is correct";
+
+fn bad_name(name: &str, why: &FileNameError) -> String {
+    let name = shortened(name);
+    match why {
+        FileNameError::Empty => "Filename cannot be empty".into(),
+        FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
+        FileNameError::Folder => format!("Folders are not allowed in filename: {name}"),
+        FileNameError::Characters(odd) => {
+            let odd: Vec<String> = odd.iter().map(char::to_string).collect();
+            format!("Dangerous characters in filename: {}", odd.join(", "))
+        }
+        FileNameError::TooLong(characters) => {
+            format!("Filename too long ({characters} characters)")
+        }
+    }
+}
+
+fn failing(
+    error: &str,
+    more: impl IntoIterator<Item = (&'static str, Value)>,
+    next: &str,
+) -> Value {
+    let mut told = Map::new();
+    told.insert("success".into(), false.into());
+    told.insert("error".into(), error.into());
+    told.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    told.insert("next".into(), next.into());
+    told.into()
+}
+
+/// The tool's name; and an empty list of elements for `list_screen_elements`.
+fn in_tool(tool: &str) -> Vec<(&'static str, Value)> {
+    let mut more = vec![("operation", tool.into())];
+    if tool == "list_screen_elements" {
+        more.push(("elements", json!([])));
+    }
+    more
+}
+
+fn not_ready(tool: &str, device: &str, state: &str, next: &str) -> Value {
+    let (device, state) = (shortened(device), shortened(state));
+    let error = format!("Device '{device}' is not ready (state: {state}); expected 'device'");
+    let more = match tool {
+        "select_device" => vec![("device_id", device.into()), ("state", state.into())],
+        tool => in_tool(tool),
+    };
+    failing(&error, more, next)
+}
+
+fn unexpected(tool: &str, why: &str, next: &str) -> Value {
+    let more = [("error_code", UNEXPECTED.into()), ("tool_name", tool.into())];
+    failing(&format!("Tool execution failed: {why}"), more, next)
+}
+
+fn timed_out(refusal: &RejectedCall<'_>, next: &str) -> Value {
+    let given = rounded(refusal.given.as_secs_f64(), 1);
+    let more = [
+        ("error_code", "OPERATION_TIMEOUT".into()),
+        ("timeout_seconds", given.into()),
+        ("elapsed_seconds", rounded(refusal.took.as_secs_f64(), 2).into()),
+        ("tool_name", refusal.tool.name.clone().into()),
+        (
+            "recovery_suggestions",
+            json!([next, "check the phone: its screen may be locked or busy"]),
+        ),
+    ];
+    failing(&format!("Operation timed out after {given:.1} seconds"), more, next)
+}

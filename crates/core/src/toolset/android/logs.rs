@@ -1,0 +1,180 @@
+//! Tools that read and monitor the log.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use thumbwire_device::{LogEntry, LogFilter, Priority};
+
+use super::{NoArgs, Reply, json_reply, non_empty, rounded, unexpected_outcome};
+use crate::action::{Action, LogMonitor, Outcome};
+
+/// The maximum number of entries per call.
+const MOST: u64 = 5000;
+
+/// The arguments of `get_logcat`.
+#[derive(Deserialize)]
+pub(super) struct GetLogcatArgs {
+    tag_filter: Option<String>,
+    #[serde(default = "default_tag")]
+    priority: String,
+    #[serde(default = "default_lines")]
+    max_lines: u64,
+    clear_first: Option<bool>,
+}
+
+/// The arguments of `start_log_monitoring`.
+#[derive(Deserialize)]
+pub(super) struct StartLogMonitoringArgs {
+    tag_filter: Option<String>,
+    #[serde(default = "default_priority")]
+    priority: String,
+    output_file: Option<String>,
+}
+
+/// The arguments of `stop_log_monitoring`.
+#[derive(Deserialize)]
+pub(super) struct StopLogMonitoringArgs {
+    monitor_id: Option<String>,
+}
+
+fn default_tag() -> String {
+    Priority::Verbose.letter().into()
+}
+
+fn default_priority() -> String {
+    Priority::Info.letter().into()
+}
+
+fn default_lines() -> u64 {
+    100
+}
+
+pub(super) fn parse_get_logcat(logcat: &GetLogcatArgs) -> Result<Action, String> {
+    Ok(Action::ReadLog {
+        filter: filter(&logcat.tag_filter, &logcat.priority)?,
+        most: logcat.max_lines.min(MOST) as usize,
+        clear: logcat.clear_first.unwrap_or(false),
+    })
+}
+
+pub(super) fn render_get_logcat(logcat: &GetLogcatArgs, outcome: Outcome) -> Reply {
+    let Outcome::Log(entries) = outcome else { return unexpected_outcome(&outcome) };
+    let mut reply = json!({
+        "success": true,
+        "action": "get_logcat",
+        "entries_count": entries.len(),
+        "entries": entries.iter().map(entry).collect::<Vec<_>>(),
+        "filter_applied": {
+            "tag": non_empty(&logcat.tag_filter),
+            "priority": logcat.priority,
+            "max_lines": logcat.max_lines.min(MOST),
+            "since_time": null,
+        },
+    });
+    if logcat.max_lines > MOST {
+        reply["note"] = format!("max_lines clamped to {MOST}").into();
+    }
+    json_reply(reply)
+}
+
+pub(super) fn parse_start_log_monitoring(start: &StartLogMonitoringArgs) -> Result<Action, String> {
+    let filter = filter(&start.tag_filter, &start.priority)?;
+    Ok(Action::StartMonitor { filter, file: non_empty(&start.output_file) })
+}
+
+pub(super) fn render_start_log_monitoring(_: &StartLogMonitoringArgs, outcome: Outcome) -> Reply {
+    let Outcome::Monitor(monitor) = outcome else { return unexpected_outcome(&outcome) };
+    json_reply(json!({
+        "success": true,
+        "action": "start_log_monitoring",
+        "monitor_id": monitor.id,
+        "tag_filter": monitor.filter.tag,
+        "priority": monitor.filter.priority.letter(),
+        "output_file": file(&monitor),
+        // The original server reports its `adb logcat` process here. We start none.
+        "process_id": null,
+    }))
+}
+
+pub(super) fn parse_stop_log_monitoring(stop: &StopLogMonitoringArgs) -> Result<Action, String> {
+    Ok(Action::StopMonitor(non_empty(&stop.monitor_id)))
+}
+
+pub(super) fn render_stop_log_monitoring(_: &StopLogMonitoringArgs, outcome: Outcome) -> Reply {
+    match outcome {
+        Outcome::Monitor(monitor) => json_reply(ended(&monitor)),
+        Outcome::Monitors(all) => json_reply(json!({
+            "success": true,
+            "action": "stop_all_monitoring",
+            "monitors_stopped": all.len(),
+            "results": all.iter().map(ended).collect::<Vec<_>>(),
+        })),
+        outcome => unexpected_outcome(&outcome),
+    }
+}
+
+pub(super) fn parse_list_active_monitors(_: &NoArgs) -> Result<Action, String> {
+    Ok(Action::ListMonitors)
+}
+
+pub(super) fn render_list_active_monitors(_: &NoArgs, outcome: Outcome) -> Reply {
+    let Outcome::Monitors(all) = outcome else { return unexpected_outcome(&outcome) };
+    let row = |monitor: &LogMonitor| {
+        let told = json!({
+            "monitor_id": monitor.id,
+            "duration_seconds": rounded(monitor.running.as_secs_f64(), 6),
+            "tag_filter": monitor.filter.tag,
+            "priority": monitor.filter.priority.letter(),
+            "entries_processed": monitor.entries,
+            "output_file": file(monitor),
+        });
+        with_end(told, monitor)
+    };
+    let rows: Vec<_> = all.iter().map(row).collect();
+    json_reply(json!({ "success": true, "active_monitors": rows, "count": all.len() }))
+}
+
+fn filter(tag: &Option<String>, priority: &str) -> Result<LogFilter, String> {
+    let mut letters = priority.chars();
+    let known = letters.next().and_then(Priority::from_letter).filter(|_| letters.next().is_none());
+    let priority = known.ok_or_else(|| format!("unknown priority {priority:?}"))?;
+    Ok(LogFilter { tag: non_empty(tag), priority })
+}
+
+fn entry(entry: &LogEntry) -> Value {
+    json!({
+        "timestamp": entry.time,
+        "level": entry.priority.letter(),
+        "tag": entry.tag,
+        "pid": entry.pid,
+        "tid": entry.tid,
+        "message": entry.message,
+    })
+}
+
+fn ended(monitor: &LogMonitor) -> Value {
+    let told = json!({
+        "success": true,
+        "action": "stop_monitoring",
+        "monitor_id": monitor.id,
+        "duration_seconds": rounded(monitor.running.as_secs_f64(), 6),
+        "entries_processed": monitor.entries,
+        "output_file": file(monitor),
+    });
+    with_end(told, monitor)
+}
+
+/// Adds why a monitor ended, if it did.
+fn with_end(told: Value, monitor: &LogMonitor) -> Value {
+    let mut told = match told {
+        Value::Object(told) => told,
+        _ => Map::new(),
+    };
+    if let Some(why) = &monitor.ended {
+        told.insert("ended".into(), why.clone().into());
+    }
+    told.into()
+}
+
+fn file(monitor: &LogMonitor) -> Option<String> {
+    monitor.file.as_ref().map(|file| file.display().to_string())
+}

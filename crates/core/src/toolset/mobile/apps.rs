@@ -1,0 +1,74 @@
+//! Tools that list, launch and close apps.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use thumbwire_device::{App, AppId};
+
+use super::{NoArgs, Reply, done, unexpected_outcome};
+use crate::action::{Action, AppFilter, AppSelector, Outcome};
+
+#[derive(Deserialize)]
+pub(super) struct ListAppsArgs {
+    app_type: Option<String>,
+}
+
+pub(super) fn parse_list_apps(wanted: &ListAppsArgs) -> Result<Action, String> {
+    let which = match wanted.app_type.as_deref() {
+        Some("all") => AppFilter::All,
+        Some("system") => AppFilter::System,
+        _ => AppFilter::User,
+    };
+    let (containing, no_older_than) = (String::new(), Duration::ZERO);
+    Ok(Action::ListApps { which, containing, max_age: no_older_than })
+}
+
+pub(super) fn render_list_apps(_: &ListAppsArgs, outcome: Outcome) -> Reply {
+    let Outcome::Apps(apps) = outcome else { return unexpected_outcome(&outcome) };
+    let row = |app: &App| json!({ "bundle_id": app.id.0, "type": if app.system { "system" } else { "user" } });
+    Reply::json(json!({ "apps": apps.iter().map(row).collect::<Vec<_>>() }))
+}
+
+/// The arguments of a tool for one app.
+#[derive(Deserialize)]
+pub(super) struct AppArgs {
+    bundle_id: String,
+}
+
+impl AppArgs {
+    fn app(&self) -> Result<AppId, String> {
+        match self.bundle_id.trim() {
+            "" => Err("`bundle_id` must not be empty".into()),
+            id => Ok(AppId(id.into())),
+        }
+    }
+}
+
+pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
+    named.app().map(|app| Action::Launch(AppSelector::Id(app)))
+}
+
+pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
+    let Outcome::Launched { app, .. } = outcome else { return unexpected_outcome(&outcome) };
+    done(format!("Launched {app}"), json!({ "bundle_id": app.0 }))
+}
+
+pub(super) fn parse_close_app(named: &AppArgs) -> Result<Action, String> {
+    named.app().map(Action::Stop)
+}
+
+pub(super) fn render_close_app(named: &AppArgs, _: Outcome) -> Reply {
+    let id = named.bundle_id.trim();
+    done(format!("Closed {id}"), json!({ "bundle_id": id }))
+}
+
+pub(super) fn parse_get_current_app(_: &NoArgs) -> Result<Action, String> {
+    Ok(Action::CurrentApp)
+}
+
+pub(super) fn render_get_current_app(_: &NoArgs, outcome: Outcome) -> Reply {
+    let Outcome::Foreground(current) = outcome else { return unexpected_outcome(&outcome) };
+    let (app, screen) = current.map(|current| (current.app.0, current.screen)).unzip();
+    Reply::json(json!({ "bundle_id": app, "activity": screen }))
+}

@@ -1,0 +1,195 @@
+//! The `mobile` toolset: the tools of the Mobile MCP server specification.
+//!
+//! `tools.json` has the specification's seventeen tools verbatim, `own.json` the tools that we add, and `outputs.json`
+//! the schemas of their structured content, which the specification lacks. Each row's parser and renderer are side by
+//! side in the files. Some clients show only the text and some only the structured content, so actions repeat their
+//! text under `done`; tools that read the screen have text only, to avoid sending the tree twice.
+//!
+//! Durations are seconds. Errors are results with `isError`: the first line is the specification's text, the last line
+//! the next move, with details between.
+
+mod app_tools;
+mod apps;
+mod devices;
+mod errors;
+mod pictures;
+mod touch;
+mod tree_xml;
+mod typing;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Reply, SpecTools, Tool, ToolEffect, Toolset};
+use crate::action::Outcome;
+pub use devices::listed;
+pub use errors::failure_text;
+pub use tree_xml::xml;
+
+/// The toolset.
+pub fn surface() -> Toolset {
+    let outputs = include_str!("outputs.json");
+    let seed = SpecTools::read(include_str!("tools.json")).with_output_schemas(outputs);
+    let own = SpecTools::read(include_str!("own.json")).with_output_schemas(outputs);
+    use ToolEffect::{Destructive, Idempotent, ReadOnly};
+    let tools = vec![
+        seed.row(
+            "mobile_use_device",
+            Idempotent,
+            15,
+            devices::parse_use_device,
+            devices::render_use_device,
+        ),
+        seed.row(
+            "mobile_list_devices",
+            ReadOnly,
+            10,
+            devices::parse_list_devices,
+            devices::render_devices,
+        ),
+        seed.row(
+            "mobile_get_device_info",
+            ReadOnly,
+            15,
+            devices::parse_get_device_info,
+            devices::render_get_device_info,
+        ),
+        seed.row("mobile_list_apps", ReadOnly, 20, apps::parse_list_apps, apps::render_list_apps),
+        seed.row(
+            "mobile_launch_app",
+            Destructive,
+            20,
+            apps::parse_launch_app,
+            apps::render_launch_app,
+        ),
+        seed.row(
+            "mobile_get_current_app",
+            ReadOnly,
+            15,
+            apps::parse_get_current_app,
+            apps::render_get_current_app,
+        ),
+        seed.row(
+            "mobile_close_app",
+            Destructive,
+            15,
+            apps::parse_close_app,
+            apps::render_close_app,
+        ),
+        seed.row(
+            "mobile_take_screenshot",
+            ReadOnly,
+            20,
+            pictures::parse_take_screenshot,
+            pictures::render_take_screenshot,
+        ),
+        seed.row(
+            "mobile_get_accessibility_tree",
+            ReadOnly,
+            20,
+            pictures::parse_get_accessibility_tree,
+            pictures::render_get_accessibility_tree,
+        ),
+        own.row(
+            "mobile_snapshot",
+            ReadOnly,
+            30,
+            pictures::parse_snapshot,
+            pictures::render_snapshot,
+        ),
+        seed.row("mobile_tap", Destructive, 10, touch::parse_tap, touch::render_tap),
+        seed.row(
+            "mobile_tap_element",
+            Destructive,
+            25,
+            touch::parse_tap_element,
+            touch::render_tap_element,
+        ),
+        seed.row(
+            "mobile_type_keys",
+            Destructive,
+            60,
+            typing::parse_type_keys,
+            typing::render_type_keys,
+        ),
+        own.row("mobile_type", Destructive, 90, typing::parse_type, typing::render_type),
+        seed.row("mobile_swipe", Destructive, 45, touch::parse_swipe, touch::render_swipe),
+        seed.row("mobile_scroll", Destructive, 15, touch::parse_scroll, touch::render_scroll),
+        seed.row(
+            "mobile_long_press",
+            Destructive,
+            45,
+            touch::parse_long_press,
+            touch::render_long_press,
+        ),
+        seed.row(
+            "mobile_press_key",
+            Destructive,
+            10,
+            touch::parse_press_key,
+            touch::render_press_key,
+        ),
+        seed.row(
+            "mobile_set_orientation",
+            Idempotent,
+            15,
+            touch::parse_set_orientation,
+            touch::render_set_orientation,
+        ),
+        own.row(
+            "mobile_list_app_tools",
+            ReadOnly,
+            60,
+            app_tools::parse_list_app_tools,
+            app_tools::render_list_app_tools,
+        ),
+        own.row(
+            "mobile_call_app_tool",
+            Destructive,
+            60,
+            app_tools::parse_call_app_tool,
+            app_tools::render_call_app_tool,
+        ),
+    ];
+    let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
+    let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
+    let tools = tools.into_iter().map(with_device).collect();
+    Toolset {
+        name: "mobile",
+        server: "thumbwire",
+        instructions: INSTRUCTIONS,
+        tools,
+        dynamic_tools: None,
+        nested: None,
+        tells_ignored: true,
+        render_rejection: errors::refuse,
+    }
+}
+
+const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (text with a ref for each \
+element), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
+(element_id \"e12\"), a resource id or a text. Read the screen again after every action: refs from before it are refused. \
+If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
+
+/// The arguments of a tool without arguments.
+#[derive(Deserialize)]
+struct NoArgs {}
+
+/// A reply with the text `words`, and with `more` in the structured content.
+fn done(words: String, more: Value) -> Reply {
+    let mut structured = Map::from_iter([("done".to_owned(), words.clone().into())]);
+    if let Value::Object(more) = more {
+        structured.extend(more);
+    }
+    Reply { structured: Some(structured.into()), ..Reply::text(words) }
+}
+
+/// The value, unless it is empty: models send an empty string for an argument that they omit.
+fn non_empty(word: Option<&String>) -> Option<String> {
+    word.filter(|word| !word.is_empty()).cloned()
+}
+
+/// The reply to an outcome that the action never has.
+fn unexpected_outcome(outcome: &Outcome) -> Reply {
+    Reply::error(format!("Refused: bug in Thumbwire: unexpected outcome {outcome:?}"))
+}

@@ -1,0 +1,186 @@
+//! Tools for touch, keys and orientation.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use thumbwire_device::{Gesture, Key, Orientation, Point};
+
+use super::errors::shortened;
+use super::{Reply, done, non_empty, unexpected_outcome};
+use crate::action::{Action, Direction, Outcome, Target};
+
+#[derive(Deserialize)]
+pub(super) struct TapArgs {
+    x: f64,
+    y: f64,
+}
+
+pub(super) fn parse_tap(tap: &TapArgs) -> Result<Action, String> {
+    let at = Point { x: pixel("x", tap.x)?, y: pixel("y", tap.y)? };
+    Ok(Action::Touch(Gesture::Tap { at }))
+}
+
+pub(super) fn render_tap(tap: &TapArgs, _: Outcome) -> Reply {
+    let (x, y) = (tap.x as i32, tap.y as i32);
+    done(format!("Tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
+}
+
+/// The pixel of a coordinate. The schema says `number`; fractions are truncated.
+fn pixel(name: &str, value: f64) -> Result<i32, String> {
+    const LARGEST: f64 = 100_000.0;
+    match value {
+        value if (0.0..LARGEST).contains(&value) => Ok(value as i32),
+        value => {
+            let is = value.to_string();
+            let is = shortened(&is, 20);
+            Err(format!("`{name}` is {is}; it must be a screenshot pixel, 0 or more"))
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct TapElementArgs {
+    element_id: Option<String>,
+    text: Option<String>,
+}
+
+pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> {
+    match (non_empty(tap.element_id.as_ref()), non_empty(tap.text.as_ref())) {
+        (None, None) => Err("`element_id` or `text` is required".into()),
+        (id, text) => Ok(Action::TapElement(Target::Named { id, text })),
+    }
+}
+
+pub(super) fn render_tap_element(_: &TapElementArgs, outcome: Outcome) -> Reply {
+    let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
+    let (element, Point { x, y }) = (shortened(hit.name(), 100), hit.at);
+    let words = format!("Tapped {element:?} at ({x}, {y})");
+    done(words, json!({ "element": element, "x": x, "y": y }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct SwipeArgs {
+    start_x: f64,
+    start_y: f64,
+    end_x: f64,
+    end_y: f64,
+    duration: Option<f64>,
+}
+
+pub(super) fn parse_swipe(swipe: &SwipeArgs) -> Result<Action, String> {
+    let from = Point { x: pixel("start_x", swipe.start_x)?, y: pixel("start_y", swipe.start_y)? };
+    let to = Point { x: pixel("end_x", swipe.end_x)?, y: pixel("end_y", swipe.end_y)? };
+    let lasting = seconds("duration", swipe.duration.unwrap_or(0.5))?;
+    Ok(Action::Touch(Gesture::Swipe { from, to, lasting }))
+}
+
+pub(super) fn render_swipe(swipe: &SwipeArgs, _: Outcome) -> Reply {
+    let [from_x, from_y, to_x, to_y] =
+        [swipe.start_x, swipe.start_y, swipe.end_x, swipe.end_y].map(|value| value as i32);
+    done(format!("Swiped from ({from_x}, {from_y}) to ({to_x}, {to_y})"), json!({}))
+}
+
+/// The duration of a touch, up to 30 s.
+fn seconds(name: &str, value: f64) -> Result<Duration, String> {
+    const LONGEST: f64 = 30.0;
+    match value {
+        value if value > 0.0 && value <= LONGEST => Ok(Duration::from_secs_f64(value)),
+        value => {
+            Err(format!("`{name}` is {value}; it must be above 0 and at most {LONGEST} seconds"))
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct ScrollArgs {
+    direction: String,
+    distance: Option<f64>,
+}
+
+impl ScrollArgs {
+    fn distance(&self) -> f64 {
+        self.distance.unwrap_or(0.5)
+    }
+}
+
+pub(super) fn parse_scroll(scroll: &ScrollArgs) -> Result<Action, String> {
+    let distance = scroll.distance();
+    if !(0.1..=1.0).contains(&distance) {
+        let words = format!("`distance` is {distance}; it must be 0.1 to 1.0 of the screen");
+        return Err(words);
+    }
+    let direction = Direction::from_name(&scroll.direction)
+        .ok_or_else(|| format!("unknown direction {:?}", scroll.direction))?;
+    Ok(Action::Scroll { direction, distance })
+}
+
+pub(super) fn render_scroll(scroll: &ScrollArgs, _: Outcome) -> Reply {
+    done(format!("Scrolled {} by {} of the screen", scroll.direction, scroll.distance()), json!({}))
+}
+
+#[derive(Deserialize)]
+pub(super) struct LongPressArgs {
+    x: f64,
+    y: f64,
+    duration: Option<f64>,
+}
+
+impl LongPressArgs {
+    fn duration(&self) -> f64 {
+        self.duration.unwrap_or(1.0)
+    }
+}
+
+pub(super) fn parse_long_press(press: &LongPressArgs) -> Result<Action, String> {
+    let at = Point { x: pixel("x", press.x)?, y: pixel("y", press.y)? };
+    let held = seconds("duration", press.duration())?;
+    Ok(Action::Touch(Gesture::LongPress { at, held }))
+}
+
+pub(super) fn render_long_press(press: &LongPressArgs, _: Outcome) -> Reply {
+    let (x, y) = (press.x as i32, press.y as i32);
+    let words = format!("Pressed ({x}, {y}) for {} s", press.duration());
+    done(words, json!({ "x": x, "y": y }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct PressKeyArgs {
+    key: String,
+}
+
+pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
+    let key = &press.key;
+    Key::from_name(key).map(Action::Press).ok_or_else(|| format!("unknown key {key:?}"))
+}
+
+pub(super) fn render_press_key(press: &PressKeyArgs, _: Outcome) -> Reply {
+    done(format!("Pressed {}", press.key), json!({}))
+}
+
+#[derive(Deserialize)]
+pub(super) struct SetOrientationArgs {
+    orientation: String,
+}
+
+pub(super) fn parse_set_orientation(turn: &SetOrientationArgs) -> Result<Action, String> {
+    Orientation::from_name(&turn.orientation)
+        .map(Action::SetOrientation)
+        .ok_or_else(|| format!("unknown orientation {:?}", turn.orientation))
+}
+
+pub(super) fn render_set_orientation(turn: &SetOrientationArgs, _: Outcome) -> Reply {
+    done(format!("Rotated the screen to {}", turn.orientation), json!({}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_truncated_to_pixels() {
+        assert_eq!(pixel("x", 540.9), Ok(540));
+        assert!(pixel("x", -0.1).is_err());
+        assert!(pixel("x", 1e308).unwrap_err().len() < 100);
+    }
+}

@@ -1,0 +1,162 @@
+//! Tools that type: `mobile_type_keys` of the specification, and our `mobile_type`, which finds, clears and submits a
+//! field in one call. Both report if the field shows something else afterwards.
+
+use serde::Deserialize;
+use serde_json::json;
+use thumbwire_device::TypingMethod;
+
+use super::errors::shortened;
+use super::{Reply, non_empty, unexpected_outcome};
+use crate::action::{Action, Outcome, Readback, Target, TextInput, TypeResult};
+
+#[derive(Deserialize)]
+pub(super) struct TypeKeysArgs {
+    text: String,
+}
+
+impl TypeKeysArgs {
+    fn typing(&self) -> TextInput {
+        TextInput::of(&self.text)
+    }
+}
+
+pub(super) fn parse_type_keys(keys: &TypeKeysArgs) -> Result<Action, String> {
+    Ok(Action::Type(keys.typing()))
+}
+
+pub(super) fn render_type_keys(keys: &TypeKeysArgs, outcome: Outcome) -> Reply {
+    typed(&keys.typing(), outcome)
+}
+
+#[derive(Deserialize)]
+pub(super) struct TypeIntoArgs {
+    text: String,
+    element_id: Option<String>,
+    element_text: Option<String>,
+    clear: Option<bool>,
+    submit: Option<bool>,
+}
+
+impl TypeIntoArgs {
+    fn typing(&self) -> TextInput {
+        let into =
+            match (non_empty(self.element_id.as_ref()), non_empty(self.element_text.as_ref())) {
+                (None, None) => None,
+                (id, text) => Some(Target::Named { id, text }),
+            };
+        let (clear, submit) = (self.clear.unwrap_or(false), self.submit.unwrap_or(false));
+        TextInput { text: self.text.clone(), into, clear, submit }
+    }
+}
+
+pub(super) fn parse_type(into: &TypeIntoArgs) -> Result<Action, String> {
+    let typing = into.typing();
+    if typing.text.is_empty() && !typing.clear && !typing.submit {
+        return Err("`text` is empty and neither `clear` nor `submit` is set".into());
+    }
+    Ok(Action::Type(typing))
+}
+
+pub(super) fn render_type(into: &TypeIntoArgs, outcome: Outcome) -> Reply {
+    typed(&into.typing(), outcome)
+}
+
+/// Reports what was done, the input method if it was not plain keys, and what the field shows if it is not the text.
+fn typed(typing: &TextInput, outcome: Outcome) -> Reply {
+    let Outcome::Typed(TypeResult { by, field, .. }) = &outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let mut done = Vec::new();
+    if typing.clear {
+        done.push("cleared the field".to_owned());
+    }
+    if !typing.text.is_empty() || !(typing.clear || typing.submit) {
+        let by = match by {
+            TypingMethod::Keys => String::new(),
+            TypingMethod::Keyboard { app } => format!(" through {app}"),
+            TypingMethod::Clipboard => " through the clipboard".into(),
+        };
+        let count = typing.text.chars().count();
+        let characters = if count == 1 { "character" } else { "characters" };
+        done.push(format!("typed {count} {characters}{by}"));
+    }
+    if typing.submit {
+        done.push("pressed Enter".into());
+    }
+    let mut words = done.join(", ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    match field {
+        Readback::Same => {}
+        Readback::Corrected => words
+            .push_str("\nCharacters were lost at first; the text was typed again and is complete"),
+        Readback::Differs { shows } if typing.text.is_empty() => {
+            words.push_str(&format!(
+                "\nThe field still shows {:?}, which may be its hint",
+                shortened(shows, SHOWN)
+            ));
+        }
+        Readback::Differs { shows } => {
+            // Give the full length, since the difference may be in the truncated part.
+            let all = shows.chars().count();
+            let many = if all > SHOWN { format!("{all} characters: ") } else { String::new() };
+            words.push_str(&format!("\nBut the field shows {many}{:?}", shortened(shows, SHOWN)));
+        }
+        Readback::Hidden => words.push_str("\nNot checked: the field hides its content"),
+        Readback::NoField => words.push_str("\nNot checked: there is no text field to read back"),
+    }
+    let (name, shows) = match field {
+        Readback::Same => ("same", None),
+        Readback::Corrected => ("repaired", None),
+        Readback::Differs { shows } => ("differs", Some(shortened(shows, SHOWN))),
+        Readback::Hidden => ("hidden", None),
+        Readback::NoField => ("none", None),
+    };
+    let mut more = json!({ "field": name });
+    if let Some(shows) = shows {
+        more["shows"] = shows.into();
+    }
+    super::done(words, more)
+}
+
+/// The maximum length of a field's content in a reply, in characters.
+const SHOWN: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolset::Content;
+    use thumbwire_device::AppId;
+
+    fn told(typing: TextInput, by: TypingMethod, field: Readback) -> String {
+        let typed_so = TypeResult { by, field, into: None };
+        let reply = typed(&typing, Outcome::Typed(typed_so));
+        let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
+        words.clone()
+    }
+
+    #[test]
+    fn typing_replies_report_surprises() {
+        let keys = || TypingMethod::Keys;
+        assert_eq!(told(TextInput::of("abc"), keys(), Readback::Same), "Typed 3 characters");
+        assert_eq!(told(TextInput::of(""), keys(), Readback::Same), "Typed 0 characters");
+        let app = TypingMethod::Keyboard { app: AppId("com.android.adbkeyboard".into()) };
+        let all = TextInput { clear: true, submit: true, ..TextInput::of("\u{e9}") };
+        assert_eq!(
+            told(all, app, Readback::Corrected),
+            "Cleared the field, typed 1 character through com.android.adbkeyboard, pressed Enter\n\
+             Characters were lost at first; the text was typed again and is complete"
+        );
+        let clear = TextInput { clear: true, ..TextInput::of("") };
+        let shows = || Readback::Differs { shows: "Name".into() };
+        assert!(told(clear, keys(), shows()).ends_with("\"Name\", which may be its hint"));
+        assert!(
+            told(TextInput::of("x"), keys(), shows()).ends_with("But the field shows \"Name\"")
+        );
+        let book = Readback::Differs { shows: "b".repeat(1_000_000) };
+        let words = told(TextInput::of("x"), keys(), book);
+        assert!(words.contains("But the field shows 1000000 characters: \"bbb"), "{words}");
+        assert!(words.len() < 1_000);
+    }
+}

@@ -1,0 +1,193 @@
+//! Toolsets: families of MCP tools with one naming scheme, each tool a row of a table.
+//!
+//! A [`Tool`] is the single source of what a caller sees: name, description and schemas (verbatim JSON for the tools of
+//! a specification), how arguments become [`Action`](crate::action::Action)s, and how outcomes become replies. To add a
+//! tool, add its row; see [`SpecTools`]. There is no I/O here: calls go through [`Perform`].
+
+pub mod android;
+pub mod app_tools;
+mod coerce;
+pub mod dispatch;
+pub mod mobile;
+pub mod reference;
+mod reply;
+mod schema;
+mod spec_tools;
+mod tool;
+pub mod ufo;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::action::{Call, Cause, Failure, Perform};
+use app_tools::DynamicTools;
+pub use reply::{Content, Reply};
+pub use schema::{Rule, SchemaViolation};
+use spec_tools::{SpecTools, read};
+use tool::ToolBinding;
+pub use tool::{Handler, Tool, ToolEffect};
+
+/// A family of tools with one naming scheme.
+pub struct Toolset {
+    /// Its name, as `--toolset` takes it.
+    pub name: &'static str,
+    /// The server's name in the MCP handshake.
+    pub server: &'static str,
+    /// The server instructions for the client's model.
+    pub instructions: &'static str,
+    /// Its tools, in listing order.
+    pub tools: Vec<Tool>,
+    /// Dynamic tools, if a caller has added some.
+    pub dynamic_tools: Option<Arc<dyn DynamicTools>>,
+    /// The argument in which clients of the original server nest all others. Both forms are accepted.
+    pub nested: Option<&'static str>,
+    /// Whether replies mention ignored arguments; `false` if programs parse the text.
+    pub tells_ignored: bool,
+    render_rejection: fn(&RejectedCall<'_>) -> Reply,
+}
+
+/// A rejected or failed call, for the toolset to render.
+pub struct RejectedCall<'a> {
+    /// The tool.
+    pub tool: &'a Tool,
+    /// Its arguments, without nesting; valid ones are normalized.
+    pub arguments: &'a Map<String, Value>,
+    /// The reason.
+    pub why: RejectionReason<'a>,
+    /// The timeout.
+    pub given: Duration,
+    /// The elapsed time.
+    pub took: Duration,
+}
+
+/// Why a call was rejected or failed.
+pub enum RejectionReason<'a> {
+    /// The arguments violate the published schema.
+    InvalidArguments(&'a [SchemaViolation]),
+    /// Anything else.
+    Failure(&'a Failure),
+}
+
+impl Toolset {
+    /// Adds dynamic tools.
+    pub fn with_guests(self, guests: Arc<dyn DynamicTools>) -> Self {
+        Self { dynamic_tools: Some(guests), ..self }
+    }
+
+    /// The static tool with this name; for dynamic tools see [`DynamicTools::tool`].
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Answers one call: arguments to action, action to outcome, outcome to reply. Failures are replies too.
+    ///
+    /// Make `call` with [`Call::within`] the tool's budget; this adds the `device` argument.
+    pub async fn answer(
+        &self,
+        tool: &Tool,
+        mut arguments: Map<String, Value>,
+        call: Call,
+        perform: &dyn Perform,
+    ) -> Reply {
+        self.unnest(tool, &mut arguments);
+        if tool.lenient {
+            coerce::coerce(&tool.schema, &mut arguments);
+        }
+        // Another server's tool of the same name may have this argument, so the caller should know that it had no
+        // effect.
+        let ignored = schema::ignored(&tool.schema, &arguments).filter(|_| self.tells_ignored);
+        let began = Instant::now();
+        let given = call.deadline.saturating_duration_since(began);
+        let refuse = |arguments: &Map<String, Value>, why| {
+            (self.render_rejection)(&RejectedCall {
+                tool,
+                arguments,
+                why,
+                given,
+                took: began.elapsed(),
+            })
+        };
+        let reply = match validate_arguments(&tool.schema, &arguments) {
+            Ok(fitting) => match carry_out(tool, fitting.clone(), call, perform).await {
+                Ok(reply) => reply.with_text(ignored),
+                Err(failure) => {
+                    let reply = refuse(&fitting, RejectionReason::Failure(&failure));
+                    Reply { cause: Some(failure.cause), ..reply }
+                }
+            },
+            Err(misfits) => {
+                let why = misfits.first().map_or_else(String::new, ToString::to_string);
+                let cause = Some(Cause::InvalidArgument { why });
+                Reply { cause, ..refuse(&arguments, RejectionReason::InvalidArguments(&misfits)) }
+            }
+        };
+        // Only in tests: a user is better served by a result than by a panic.
+        debug_assert_eq!(
+            tool.output_schema_error(&reply),
+            None,
+            "{}: {:?}",
+            tool.name,
+            reply.structured
+        );
+        reply
+    }
+
+    /// Moves nested arguments to the top level.
+    fn unnest(&self, tool: &Tool, arguments: &mut Map<String, Value>) {
+        let Some(nested) = self.nested.filter(|name| {
+            tool.schema.get("properties").is_none_or(|all| all.get(*name).is_none())
+        }) else {
+            return;
+        };
+        let inner = match arguments.get(nested) {
+            Some(Value::Object(inner)) => inner.clone(),
+            // Some clients send objects as text.
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(Value::Object(inner)) => inner,
+                _ => return,
+            },
+            Some(Value::Null) => Map::new(),
+            _ => return,
+        };
+        arguments.remove(nested);
+        arguments.extend(inner);
+    }
+}
+
+/// Validates arguments against a tool's published schema and normalizes them: nulls are dropped, 3.0 becomes 3.
+///
+/// # Errors
+/// All violations.
+pub fn validate_arguments(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> Result<Map<String, Value>, Vec<SchemaViolation>> {
+    let mut arguments = arguments.clone();
+    schema::drop_nulls(schema, &mut arguments);
+    schema::normalize_integers(schema, &mut arguments);
+    let misfits = schema::check(schema, &arguments);
+    if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
+}
+
+async fn carry_out(
+    tool: &Tool,
+    mut arguments: Map<String, Value>,
+    call: Call,
+    perform: &dyn Perform,
+) -> Result<Reply, Failure> {
+    let device = tool.take_device(&mut arguments).or_else(|| call.device.clone());
+    let call = call.on(device);
+    let read = match &tool.way {
+        ToolBinding::Actions(read) => read,
+        ToolBinding::Handler(handler) => return handler.handle(arguments, &call, perform).await,
+    };
+    let asked = read(arguments.into()).map_err(|why| Cause::InvalidArgument { why })?;
+    let mut outcomes = Vec::with_capacity(asked.actions.len());
+    for action in asked.actions {
+        outcomes.push(perform.perform(&call, action).await?);
+    }
+    Ok((asked.render)(outcomes))
+}

@@ -1,0 +1,111 @@
+//! Schema violations and their messages. A toolset may have its own messages.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// How an argument violates its tool's schema. The message has the argument, its value, and what is expected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchemaViolation {
+    /// The argument, or the path inside it: `bounds.left`, `rect[2]`.
+    pub argument: String,
+    /// Its value; `None` if it is missing.
+    pub value: Option<Value>,
+    /// The violated rule.
+    pub rule: Rule,
+}
+
+/// A rule of a schema.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// It is required.
+    Required {
+        /// An unknown argument in the call that may have been meant for it.
+        instead: Option<String>,
+    },
+    /// It must have this type; several are joined: "string or integer". Null is not named, since it counts as omitted.
+    Type(String),
+    /// It must be one of these.
+    Enum(Vec<Value>),
+    /// The inclusive minimum.
+    Minimum(f64),
+    /// The inclusive maximum.
+    Maximum(f64),
+    /// The exclusive minimum.
+    ExclusiveMinimum(f64),
+    /// The exclusive maximum.
+    ExclusiveMaximum(f64),
+    /// It must match this pattern.
+    Pattern(String),
+    /// The minimum number of characters or items.
+    MinLength(u64),
+    /// The maximum number of characters or items.
+    MaxLength(u64),
+    /// It is not allowed.
+    Unknown,
+}
+
+impl fmt::Display for SchemaViolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = shortened(&self.argument);
+        let is = self.value.as_ref().map(|value| shortened(&value.to_string()));
+        let is = is.unwrap_or_default();
+        match &self.rule {
+            Rule::Required { instead: None } => write!(f, "`{name}` is required"),
+            Rule::Required { instead: Some(given) } => {
+                let given = shortened(given);
+                write!(f, "`{name}` is required; {given:?} is not an argument of this tool")
+            }
+            Rule::Type(kind) => {
+                let vowel = kind.starts_with(['i', 'o', 'a']);
+                write!(f, "`{name}` must be {} {kind}, not {is}", if vowel { "an" } else { "a" })
+            }
+            Rule::Enum(allowed) => {
+                let allowed: Vec<_> = allowed.iter().map(bare).collect();
+                write!(f, "`{name}` is {is}; it must be one of {}", allowed.join(", "))
+            }
+            Rule::Minimum(least) => write!(f, "`{name}` is {is}; it must be at least {least}"),
+            Rule::Maximum(most) => write!(f, "`{name}` is {is}; it must be at most {most}"),
+            Rule::ExclusiveMinimum(bound) => {
+                write!(f, "`{name}` is {is}; it must be above {bound}")
+            }
+            Rule::ExclusiveMaximum(bound) => {
+                write!(f, "`{name}` is {is}; it must be below {bound}")
+            }
+            Rule::Pattern(pattern) => write!(f, "`{name}` is {is}; it must match {pattern}"),
+            Rule::MinLength(1) => write!(f, "`{name}` must not be empty"),
+            Rule::MinLength(least) => {
+                write!(f, "`{name}` has {}; it must have at least {least}", self.size())
+            }
+            Rule::MaxLength(most) => {
+                write!(f, "`{name}` has {}; it must have at most {most}", self.size())
+            }
+            Rule::Unknown => write!(f, "`{name}` is not an argument of this tool"),
+        }
+    }
+}
+
+impl SchemaViolation {
+    /// The length of the value, for a message.
+    fn size(&self) -> String {
+        match &self.value {
+            Some(Value::Array(items)) => format!("{} items", items.len()),
+            Some(Value::String(text)) => format!("{} characters", text.chars().count()),
+            _ => "another length".into(),
+        }
+    }
+}
+
+/// A value of an enum; strings without quotes.
+fn bare(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Truncates a text for a message: callers may send very long values.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into(),
+    }
+}

@@ -1,0 +1,215 @@
+//! A tool: what clients see, and how its arguments become actions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::{Reply, schema};
+use crate::action::{Action, Call, Failure, Outcome, Perform};
+
+/// One tool.
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// Its description, for the model.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub schema: Map<String, Value>,
+    /// The JSON schema of its structured content, if it has any.
+    pub output: Option<Map<String, Value>>,
+    /// Its effect, for the annotations.
+    pub manner: ToolEffect,
+    /// The timeout of a call.
+    pub budget: Duration,
+    /// Whether to coerce arguments of nearly the right type.
+    pub(super) lenient: bool,
+    pub(super) way: ToolBinding,
+}
+
+/// How a tool's arguments become a reply.
+pub(super) enum ToolBinding {
+    /// By actions of the session.
+    Actions(Box<dyn Fn(Value) -> Result<ParsedCall, String> + Send + Sync>),
+    /// By the handler that came with the tool.
+    Handler(Arc<dyn Handler>),
+}
+
+/// Runs a tool that does not belong to a toolset: it is more than a few actions.
+#[async_trait]
+pub trait Handler: Send + Sync {
+    /// Runs one call. The arguments are valid for the tool's schema; the call has the phone, if one was named.
+    ///
+    /// # Errors
+    /// A failure, which the toolset renders.
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure>;
+}
+
+/// The actions of a call, and how their outcomes become a reply.
+pub(super) struct ParsedCall {
+    /// Performed in order, up to the first failure.
+    pub(super) actions: Vec<Action>,
+    pub(super) render: Box<dyn FnOnce(Vec<Outcome>) -> Reply + Send>,
+}
+
+/// The effect of a tool (the annotations in MCP's `tools/list`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolEffect {
+    /// Changes nothing.
+    ReadOnly,
+    /// Changes something; repeating a call changes nothing more.
+    Idempotent,
+    /// Each call adds something and removes nothing: a recording, a file.
+    Additive,
+    /// Each call changes something, and may be irreversible, as any tap can be.
+    Destructive,
+}
+
+impl ToolEffect {
+    /// Whether it changes nothing (`readOnlyHint`).
+    pub fn is_read_only(self) -> bool {
+        self == Self::ReadOnly
+    }
+
+    /// Whether its change may be destructive (`destructiveHint`); `None` if it changes nothing.
+    pub fn is_destructive(self) -> Option<bool> {
+        (!self.is_read_only()).then_some(self == Self::Destructive)
+    }
+
+    /// Whether repeating a call changes nothing more (`idempotentHint`); `None` if it changes nothing.
+    pub fn is_idempotent(self) -> Option<bool> {
+        (!self.is_read_only()).then_some(self == Self::Idempotent)
+    }
+}
+
+impl Tool {
+    /// A tool run by `handler`. `described` is its MCP JSON: `name`, `description`, `inputSchema`, `outputSchema`.
+    pub fn handled(
+        described: &Value,
+        manner: ToolEffect,
+        budget: Duration,
+        handler: Arc<dyn Handler>,
+    ) -> Self {
+        Self::of(described, manner, budget, ToolBinding::Handler(handler))
+    }
+
+    pub(super) fn of(
+        described: &Value,
+        manner: ToolEffect,
+        budget: Duration,
+        way: ToolBinding,
+    ) -> Self {
+        Self {
+            name: described["name"].as_str().unwrap_or_default().into(),
+            description: described["description"].as_str().unwrap_or_default().into(),
+            schema: described["inputSchema"].as_object().cloned().unwrap_or_default(),
+            output: described["outputSchema"].as_object().cloned(),
+            manner,
+            budget,
+            lenient: false,
+            way,
+        }
+    }
+
+    /// The tool as in `tools/list`.
+    pub fn to_json(&self) -> Value {
+        let mut told = json!({
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.schema,
+        });
+        if let Some(output) = &self.output {
+            told["outputSchema"] = output.clone().into();
+        }
+        let mut annotations = json!({ "readOnlyHint": self.manner.is_read_only() });
+        if let Some(destructive) = self.manner.is_destructive() {
+            annotations["destructiveHint"] = destructive.into();
+        }
+        if let Some(idempotent) = self.manner.is_idempotent() {
+            annotations["idempotentHint"] = idempotent.into();
+        }
+        told["annotations"] = annotations;
+        told
+    }
+
+    /// How many bytes of it a model reads: name, description and argument schema. Clients do not show the rest.
+    pub fn read_by_models(&self) -> usize {
+        let schema = Value::from(self.schema.clone());
+        self.name.len() + self.description.len() + schema.to_string().len()
+    }
+
+    /// How a reply violates [`Tool::output`], if it does: clients drop such results. Failures are not checked.
+    pub fn output_schema_error(&self, reply: &Reply) -> Option<String> {
+        match (&self.output, &reply.structured) {
+            _ if reply.is_error => None,
+            (None, None) => None,
+            (None, Some(_)) => Some("structured content without an output schema".into()),
+            (Some(_), None) => Some("no structured content".into()),
+            (Some(schema), Some(Value::Object(content))) => {
+                schema::check(schema, content).first().map(ToString::to_string)
+            }
+            (Some(_), Some(other)) => {
+                Some(format!("structured content that is not an object: {other}"))
+            }
+        }
+    }
+
+    /// Adds the optional argument `device`, for callers that use several phones.
+    pub fn with_device(mut self) -> Self {
+        let device = json!({
+            "type": "string",
+            "description": "Device ID; default: the device in use"
+        });
+        if let Some(properties) = self.schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert(DEVICE.into(), device);
+        }
+        self
+    }
+
+    /// Also accepts arguments of nearly the right type.
+    pub(super) fn lenient(self) -> Self {
+        Self { lenient: true, ..self }
+    }
+
+    /// Removes and returns the `device` argument, if the tool has it.
+    pub(super) fn take_device(&self, arguments: &mut Map<String, Value>) -> Option<String> {
+        self.schema.get("properties")?.get(DEVICE)?;
+        let device = arguments.remove(DEVICE)?;
+        // Models send an empty string for an argument that they omit.
+        device.as_str().filter(|device| !device.trim().is_empty()).map(str::to_owned)
+    }
+}
+
+/// Our only addition to the schemas of the specifications.
+const DEVICE: &str = "device";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolset::mobile;
+
+    #[test]
+    fn replies_that_violate_the_output_schema_are_found() {
+        let surface = mobile::surface();
+        let broken = |tool: &str, structured: Option<Value>| {
+            let reply = Reply { structured, ..Reply::text("Tapped") };
+            surface.tool(tool).unwrap().output_schema_error(&reply)
+        };
+        let whole = json!({ "done": "Tapped", "x": 1, "y": 2 });
+        assert_eq!(broken("mobile_tap", Some(whole)), None);
+        let told = broken("mobile_tap", Some(json!({ "done": "Tapped", "x": "1", "y": 2 })));
+        assert_eq!(told.unwrap(), "`x` must be an integer, not \"1\"");
+        assert_eq!(broken("mobile_tap", None).unwrap(), "no structured content");
+        assert!(broken("mobile_tap", Some(json!([]))).unwrap().contains("not an object"));
+        assert_eq!(broken("mobile_take_screenshot", None), None);
+        assert!(broken("mobile_take_screenshot", Some(json!({}))).is_some());
+        let failed = Reply::error("Device not connected: x");
+        assert_eq!(surface.tool("mobile_tap").unwrap().output_schema_error(&failed), None);
+    }
+}

@@ -1,0 +1,370 @@
+//! The rows of the action server: tools that act, and their reply texts.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
+
+use super::data::edges;
+use super::python::{float, shortened};
+use super::{ParsedArgs, Reply, SpecTools, Tool, unexpected_outcome};
+use crate::action::{
+    Action, AppSelector, CacheKind, Outcome, Readback, TapResult, Target, TextInput, TypeResult,
+};
+use crate::snapshot::kind;
+use crate::toolset::ToolEffect;
+
+pub(super) fn tools(original: &SpecTools) -> Vec<Tool> {
+    use ToolEffect::{Destructive, Idempotent, ReadOnly};
+    vec![
+        original.row("tap", Destructive, 10, tap, |given, _| done(given.known.action_text())),
+        original.row("swipe", Destructive, 45, swipe, |given, _| done(given.known.action_text())),
+        original.row("type_text", Destructive, 90, parse_type_text, render_type_text),
+        original.row("launch_app", Destructive, 30, parse_launch_app, render_launch_app),
+        original
+            .row("press_key", Destructive, 10, press, |given, _| done(given.known.action_text())),
+        original.row("click_control", Destructive, 30, parse_click_control, render_click_control),
+        original.row("wait", ReadOnly, 70, parse_wait, render_wait),
+        original.row(
+            "invalidate_cache",
+            Idempotent,
+            10,
+            parse_invalidate_cache,
+            render_invalidate_cache,
+        ),
+    ]
+}
+
+/// The arguments of `tap`.
+#[derive(Deserialize)]
+pub(super) struct TapArgs {
+    x: i64,
+    y: i64,
+}
+
+/// The arguments of `swipe`.
+#[derive(Deserialize)]
+pub(super) struct SwipeArgs {
+    start_x: i64,
+    start_y: i64,
+    end_x: i64,
+    end_y: i64,
+    duration: Option<i64>,
+}
+
+/// The arguments of `press_key`.
+#[derive(Deserialize)]
+pub(super) struct PressKeyArgs {
+    key_code: String,
+}
+
+/// The arguments of `click_control`.
+#[derive(Deserialize)]
+pub(super) struct ClickControlArgs {
+    pub(super) control_id: String,
+    control_name: String,
+}
+
+/// The arguments of `type_text`.
+#[derive(Deserialize)]
+pub(super) struct TypeTextArgs {
+    text: String,
+    pub(super) control_id: String,
+    control_name: String,
+    clear_current_text: Option<bool>,
+}
+
+/// The arguments of `launch_app`.
+#[derive(Deserialize)]
+pub(super) struct LaunchAppArgs {
+    package_name: String,
+    id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WaitArgs {
+    seconds: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct InvalidateCacheArgs {
+    cache_type: Option<String>,
+}
+
+/// A call as in the `action` field of its reply, whether it succeeds or not.
+pub(super) trait ActionText {
+    /// `tap(240, 300)`
+    fn action_text(&self) -> String;
+}
+
+impl ActionText for TapArgs {
+    fn action_text(&self) -> String {
+        format!("tap({}, {})", self.x, self.y)
+    }
+}
+
+impl ActionText for SwipeArgs {
+    fn action_text(&self) -> String {
+        let Self { start_x, start_y, end_x, end_y, .. } = self;
+        format!("swipe({start_x},{start_y})->({end_x},{end_y}) in {}ms", self.milliseconds())
+    }
+}
+
+impl ActionText for PressKeyArgs {
+    fn action_text(&self) -> String {
+        format!("press_key({})", self.key_code)
+    }
+}
+
+impl SwipeArgs {
+    fn milliseconds(&self) -> i64 {
+        self.duration.unwrap_or(300)
+    }
+}
+
+/// The reply to a successful command without output.
+fn done(said: String) -> Reply {
+    Reply::json(json!({ "success": true, "action": said, "output": "", "error": "" }))
+}
+
+fn tap(given: &ParsedArgs<TapArgs>) -> Result<Action, String> {
+    let TapArgs { x, y } = given.reject_unknown()?;
+    Ok(Action::Touch(Gesture::Tap { at: point(*x, *y)? }))
+}
+
+fn swipe(given: &ParsedArgs<SwipeArgs>) -> Result<Action, String> {
+    /// The same limit as for all our tools; it must fit into the call's timeout.
+    const LONGEST: i64 = 30_000;
+    let swipe = given.reject_unknown()?;
+    let from = point(swipe.start_x, swipe.start_y)?;
+    let to = point(swipe.end_x, swipe.end_y)?;
+    let lasting = match swipe.milliseconds() {
+        time @ 0..=LONGEST => Duration::from_millis(time.unsigned_abs()),
+        time => {
+            return Err(format!(
+                "Duration {time} is out of range: it must be 0 to {LONGEST} milliseconds"
+            ));
+        }
+    };
+    Ok(Action::Touch(Gesture::Swipe { from, to, lasting }))
+}
+
+/// Converts coordinates. The session checks them against the screen; these limits only avoid overflow.
+fn point(x: i64, y: i64) -> Result<Point, String> {
+    match (i32::try_from(x), i32::try_from(y)) {
+        (Ok(x), Ok(y)) => Ok(Point { x, y }),
+        _ => Err(format!("({x}, {y}) is outside the screen")),
+    }
+}
+
+fn press(given: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
+    let PressKeyArgs { key_code } = given.reject_unknown()?;
+    let unknown = || {
+        let (name, highest) = (shortened(key_code, LONGEST_NAME), KeyCode::HIGHEST);
+        format!(
+            "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
+        )
+    };
+    KeyCode::from_name(key_code).map(|code| Action::Press(Key::Android(code))).ok_or_else(unknown)
+}
+
+fn parse_click_control(given: &ParsedArgs<ClickControlArgs>) -> Result<Action, String> {
+    let ClickControlArgs { control_id, .. } = given.reject_unknown()?;
+    Ok(Action::TapElement(Target::Ref(control_id.clone())))
+}
+
+fn render_click_control(given: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
+    let ClickControlArgs { control_id: id, control_name: meant } = &given.known;
+    let mut reply = json!({
+        "success": true,
+        "action": format!("click_control(id={id}, name={meant})"),
+        "message": clicked_at(&hit),
+        "control_info": {
+            "id": id,
+            "name": hit.name(),
+            "type": type_of(&hit),
+            "rect": edges(hit.look.tree.nodes[hit.node].bounds),
+        },
+    });
+    if let Some(warning) = misnamed(id, &hit, meant) {
+        reply["warning"] = format!("{warning} Clicking control {id}.").into();
+    }
+    Reply::json(reply)
+}
+
+fn parse_type_text(given: &ParsedArgs<TypeTextArgs>) -> Result<Action, String> {
+    let TypeTextArgs { text, control_id, clear_current_text, .. } = given.reject_unknown()?;
+    Ok(Action::Type(TextInput {
+        text: text.clone(),
+        into: Some(Target::Ref(control_id.clone())),
+        clear: clear_current_text.unwrap_or(false),
+        submit: false,
+    }))
+}
+
+fn render_type_text(given: &ParsedArgs<TypeTextArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Typed(TypeResult { field, into: Some(hit), .. }) = outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let TypeTextArgs { text, control_id: id, control_name: meant, clear_current_text } =
+        &given.known;
+    let cleared = clear_current_text.unwrap_or(false);
+    let mut message = Vec::new();
+    message.extend(misnamed(id, &hit, meant).map(|warning| format!("{warning} Using ID {id}.")));
+    message.push(clicked_at(&hit));
+    message.extend(cleared.then(|| "Cleared existing text".into()));
+    message.push(format!("Typed text: '{text}'"));
+    let mut reply = json!({
+        "success": true,
+        "action": format!("type_text(text='{text}', control_id='{id}', control_name='{meant}')"),
+        "message": message.join(" | "),
+        "control_info": { "id": id, "name": hit.name(), "type": type_of(&hit) },
+    });
+    if let Some(warning) = typing_mismatch(&field, text) {
+        reply["warning"] = warning.into();
+    }
+    Reply::json(reply)
+}
+
+/// A warning if the field does not show the text, which the original server does not check.
+fn typing_mismatch(field: &Readback, text: &str) -> Option<String> {
+    const SHOWN: usize = 500;
+    match field {
+        Readback::Same | Readback::Corrected => None,
+        Readback::Differs { shows } if text.is_empty() => Some(format!(
+            "The field still shows '{}', which may be its hint",
+            shortened(shows, SHOWN)
+        )),
+        Readback::Differs { shows } => {
+            Some(format!("The field shows something else: '{}'", shortened(shows, SHOWN)))
+        }
+        Readback::Hidden => Some("Not verified: the field hides its content".into()),
+        Readback::NoField => Some("Not verified: there is no text field to read back".into()),
+    }
+}
+
+/// Looks an app up like the original server: by its number if given, else by package (with a dot), else by a word.
+fn parse_launch_app(given: &ParsedArgs<LaunchAppArgs>) -> Result<Action, String> {
+    let LaunchAppArgs { package_name, .. } = given.reject_unknown()?;
+    Ok(Action::Launch(match given.known.number() {
+        Some(number) => AppSelector::ListIndex(number.into()),
+        None if given.known.is_a_word() => AppSelector::Named(package_name.clone()),
+        None => AppSelector::Id(AppId(package_name.trim().into())),
+    }))
+}
+
+impl LaunchAppArgs {
+    /// The app's number in a list; models send an empty string for an argument that they omit.
+    pub(super) fn number(&self) -> Option<&str> {
+        self.id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    pub(super) fn package(&self) -> &str {
+        &self.package_name
+    }
+
+    /// Whether the name is a search word: packages have a dot.
+    pub(super) fn is_a_word(&self) -> bool {
+        self.number().is_none() && !self.package_name.contains('.')
+    }
+}
+
+fn render_launch_app(given: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Launched { app: AppId(app), said } = outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let asked = &given.known;
+    let mut reply = json!({
+        "success": true,
+        "message": format!("Launched {app}"),
+        "package_name": app,
+        "output": said,
+        "error": "",
+    });
+    let meant = asked.package();
+    let warning = match asked.number() {
+        Some(id) => (meant != app).then(|| {
+            format!(
+                "Warning: Provided package_name '{meant}' differs from cached package '{app}'. Using cached package from ID {id}."
+            )
+        }),
+        None => asked.is_a_word().then(|| format!("Resolved '{meant}' to package '{app}'")),
+    };
+    if let Some(warning) = warning {
+        reply["warning"] = warning.into();
+    }
+    if let Some(id) = asked.number() {
+        reply["app_info"] = json!({ "id": id, "name": app, "package": app });
+    }
+    Reply::json(reply)
+}
+
+fn parse_wait(given: &ParsedArgs<WaitArgs>) -> Result<Action, String> {
+    match given.reject_unknown()?.seconds.unwrap_or(1.0) {
+        ..0.0 => Err("Wait time must be non-negative".into()),
+        seconds if seconds > 60.0 => Err("Wait time cannot exceed 60 seconds".into()),
+        seconds => Ok(Action::Wait(Duration::from_secs_f64(seconds))),
+    }
+}
+
+fn render_wait(given: &ParsedArgs<WaitArgs>, _: Outcome) -> Reply {
+    let seconds = float(given.known.seconds.unwrap_or(1.0));
+    let message = format!("Waited for {seconds} seconds");
+    Reply::json(
+        json!({ "success": true, "action": format!("wait({seconds}s)"), "message": message }),
+    )
+}
+
+/// The caches by the specification's names, with its reply texts.
+const CACHES: [(&str, CacheKind, &str); 5] = [
+    ("controls", CacheKind::Controls, "Controls cache invalidated"),
+    ("apps", CacheKind::Apps, "Apps cache invalidated"),
+    ("ui_tree", CacheKind::Tree, "UI tree cache invalidated"),
+    ("device_info", CacheKind::DeviceInfo, "Device info cache invalidated"),
+    ("all", CacheKind::All, "All caches invalidated"),
+];
+
+impl InvalidateCacheArgs {
+    fn cache(&self) -> Result<(CacheKind, &'static str), String> {
+        let name = self.cache_type.as_deref().unwrap_or("all");
+        let found = CACHES.iter().find(|(known, ..)| *known == name);
+        found.map(|&(_, cache, said)| (cache, said)).ok_or_else(|| {
+            format!(
+                "Invalid cache_type: {}. Must be 'controls', 'apps', 'ui_tree', 'device_info', or 'all'",
+                shortened(name, LONGEST_NAME)
+            )
+        })
+    }
+}
+
+fn parse_invalidate_cache(given: &ParsedArgs<InvalidateCacheArgs>) -> Result<Action, String> {
+    given.reject_unknown()?.cache().map(|(cache, _)| Action::InvalidateCache(cache))
+}
+
+fn render_invalidate_cache(given: &ParsedArgs<InvalidateCacheArgs>, _: Outcome) -> Reply {
+    match given.known.cache() {
+        Ok((_, said)) => Reply::json(json!({ "success": true, "message": said })),
+        Err(why) => Reply::json(json!({ "success": false, "error": why })),
+    }
+}
+
+fn clicked_at(hit: &TapResult) -> String {
+    format!("Clicked control '{}' at ({}, {})", hit.name(), hit.at.x, hit.at.y)
+}
+
+fn type_of(hit: &TapResult) -> Value {
+    kind(&hit.look.tree.nodes[hit.node]).into()
+}
+
+/// A warning if the control's name differs from the expected one. The number wins.
+fn misnamed(id: &str, hit: &TapResult, meant: &str) -> Option<String> {
+    let name = hit.name();
+    (name != meant).then(|| {
+        format!("Warning: Control ID {id} has name '{name}', but provided name is '{meant}'.")
+    })
+}
+
+/// The maximum length of a caller's value in a message, in characters.
+pub(super) const LONGEST_NAME: usize = 200;

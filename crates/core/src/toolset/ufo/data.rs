@@ -1,0 +1,198 @@
+//! The rows of the data server: tools that read, and the lifetimes of their caches.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use thumbwire_device::{App, DeviceInfo, Format, Rect, Screenshot, Size, TreeDetail};
+
+use super::{NoArgs, ParsedArgs, Reply, SpecTools, Tool, list, unexpected_outcome};
+use crate::action::{Action, AppFilter, Controls, Outcome, ScreenshotOptions, SnapshotOptions};
+use crate::snapshot::kind;
+use crate::toolset::{Content, ToolEffect};
+
+/// Cache lifetime of the app list (UFO MobileAgent servers).
+const APPS: Duration = Duration::from_secs(300);
+/// Cache lifetime of the controls, unless an action intervenes (UFO MobileAgent servers).
+const CONTROLS: Duration = Duration::from_secs(5);
+/// Cache lifetime of the tree, unless an action intervenes (UFO MobileAgent servers).
+const TREE: Duration = Duration::from_secs(5);
+/// Cache lifetime of the device info (UFO MobileAgent servers).
+const DEVICE_INFO: Duration = Duration::from_secs(60);
+
+pub(super) fn tools(original: &SpecTools) -> Vec<Tool> {
+    use ToolEffect::ReadOnly;
+    vec![
+        original.row(
+            "capture_screenshot",
+            ReadOnly,
+            20,
+            parse_capture_screenshot,
+            render_capture_screenshot,
+        ),
+        original.row("get_ui_tree", ReadOnly, 25, parse_get_ui_tree, render_get_ui_tree),
+        original.row(
+            "get_device_info",
+            ReadOnly,
+            20,
+            parse_get_device_info,
+            render_get_device_info,
+        ),
+        original.row(
+            "get_mobile_app_target_info",
+            ReadOnly,
+            20,
+            parse_get_mobile_app_target_info,
+            render_get_mobile_app_target_info,
+        ),
+        original.row(
+            "get_app_window_controls_target_info",
+            ReadOnly,
+            25,
+            parse_get_app_window_controls_target_info,
+            render_get_app_window_controls_target_info,
+        ),
+    ]
+}
+
+#[derive(Deserialize)]
+struct ListAppsArgs {
+    filter: Option<String>,
+    include_system_apps: Option<bool>,
+    force_refresh: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct ListControlsArgs {
+    force_refresh: Option<bool>,
+}
+
+fn parse_capture_screenshot(given: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+    given.reject_unknown()?;
+    Ok(Action::Screenshot(ScreenshotOptions { format: Some(Format::Png), max_bytes: None }))
+}
+
+fn render_capture_screenshot(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Screenshot(Screenshot { image, .. }) = outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let uri = format!("data:{};base64,{}", image.format.mime(), STANDARD.encode(&image.bytes));
+    let structured = Some(json!({ "result": uri }));
+    Reply { structured, ..Reply::parts(vec![Content::Text(uri)]) }
+}
+
+fn parse_get_ui_tree(given: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+    given.reject_unknown()?;
+    Ok(Action::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: TREE }))
+}
+
+fn render_get_ui_tree(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+    Reply::json(json!({ "success": true, "ui_tree": &*look.tree.source, "format": "xml" }))
+}
+
+fn parse_get_device_info(given: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+    given.reject_unknown()?;
+    Ok(Action::DeviceInfo { max_age: DEVICE_INFO })
+}
+
+fn render_get_device_info(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Info { info, earlier, .. } = outcome else { return unexpected_outcome(&outcome) };
+    Reply::json(
+        json!({ "success": true, "device_info": info_fields(&info), "from_cache": earlier }),
+    )
+}
+
+/// The device info as strings, as the original server's commands print it. An override of size or density is on a
+/// second line, as `wm` prints it.
+fn info_fields(info: &DeviceInfo) -> Map<String, Value> {
+    let size = |Size { width, height }| format!("{width}x{height}");
+    let number = |number: u32| number.to_string();
+    let or_empty = |words: Option<String>| words.unwrap_or_default();
+    let lines = |what: &str, built: Option<String>, set: Option<String>| {
+        let line = |kind, value| format!("{kind} {what}: {value}");
+        let built = built.map(|value| line("Physical", value));
+        let set = set.map(|value| line("Override", value));
+        built.into_iter().chain(set).collect::<Vec<_>>().join("\n")
+    };
+    let panel = &info.panel;
+    let mut told = Map::from_iter([
+        ("model".to_owned(), info.model.clone().into()),
+        ("android_version".into(), info.os_version.clone().into()),
+        ("sdk_version".into(), or_empty(info.api_level.map(number)).into()),
+        (
+            "screen_size".into(),
+            lines("size", Some(size(panel.size)), panel.size_set.map(size)).into(),
+        ),
+        (
+            "screen_density".into(),
+            lines("density", panel.density.map(number), panel.density_set.map(number)).into(),
+        ),
+    ]);
+    // In the order of `dumpsys battery`; absent without a battery.
+    if let Some(battery) = info.battery {
+        told.insert("battery_status".into(), battery.status.to_string().into());
+        told.insert("battery_level".into(), battery.percent.to_string().into());
+    }
+    told
+}
+
+fn parse_get_mobile_app_target_info(given: &ParsedArgs<ListAppsArgs>) -> Result<Action, String> {
+    let ListAppsArgs { filter, include_system_apps, force_refresh } = given.reject_unknown()?;
+    let which = if include_system_apps.unwrap_or(false) { AppFilter::All } else { AppFilter::User };
+    let containing = filter.clone().unwrap_or_default();
+    Ok(Action::ListApps { which, containing, max_age: age(*force_refresh, APPS) })
+}
+
+/// Name and type of an app are its package: like the original server, we do not ask each app for its label.
+fn render_get_mobile_app_target_info(_: &ParsedArgs<ListAppsArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Apps(apps) = outcome else { return unexpected_outcome(&outcome) };
+    let row = |(at, App { id, .. }): (usize, &App)| {
+        json!({
+            "kind": "third_party_agent",
+            "name": id.0,
+            "id": (at + 1).to_string(),
+            "type": id.0,
+            "rect": null,
+            "package": id.0,
+        })
+    };
+    list(apps.iter().enumerate().map(row).collect())
+}
+
+fn parse_get_app_window_controls_target_info(
+    given: &ParsedArgs<ListControlsArgs>,
+) -> Result<Action, String> {
+    let ListControlsArgs { force_refresh } = given.reject_unknown()?;
+    Ok(Action::Controls { max_age: age(*force_refresh, CONTROLS) })
+}
+
+fn render_get_app_window_controls_target_info(
+    _: &ParsedArgs<ListControlsArgs>,
+    outcome: Outcome,
+) -> Reply {
+    let Outcome::Controls(controls) = outcome else { return unexpected_outcome(&outcome) };
+    let Controls { look, nodes } = &*controls;
+    let row = |(at, &node): (usize, &usize)| {
+        let node = &look.tree.nodes[node];
+        json!({
+            "kind": "control",
+            "name": node.name(),
+            "id": (at + 1).to_string(),
+            "type": kind(node),
+            "rect": edges(node.bounds),
+        })
+    };
+    list(nodes.iter().enumerate().map(row).collect())
+}
+
+/// A rectangle as in the original server: left, top, right, bottom.
+pub(super) fn edges(Rect { left, top, right, bottom }: Rect) -> [i32; 4] {
+    [left, top, right, bottom]
+}
+
+fn age(force_refresh: Option<bool>, lifetime: Duration) -> Duration {
+    if force_refresh.unwrap_or(false) { Duration::ZERO } else { lifetime }
+}

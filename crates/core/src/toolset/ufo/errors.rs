@@ -1,0 +1,223 @@
+//! Errors with the specification's texts, plus `reason` with details and `next` with what the caller can do.
+//!
+//! A tool that returns an object reports a failure with `success: false`, which is not an MCP error. A tool that
+//! returns a list or a string cannot, and neither can a call that violates its schema: these are MCP errors whose first
+//! line is the specification's text.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use thumbwire_device::SideEffect;
+
+use super::action::{
+    ActionText, ClickControlArgs, LONGEST_NAME, LaunchAppArgs, PressKeyArgs, SwipeArgs, TapArgs,
+    TypeTextArgs,
+};
+use super::python::{repr, shortened};
+use super::{is_passed_over, read};
+use crate::action::{Cause, Failure};
+use crate::toolset::{RejectedCall, RejectionReason, Reply, Rule, SchemaViolation};
+
+/// Renders a failure of a server in a shared session.
+pub(super) fn refuse(refusal: &RejectedCall<'_>) -> Reply {
+    told(refusal, false)
+}
+
+/// Renders a failure of an action server with its own session.
+pub(super) fn refuse_alone(refusal: &RejectedCall<'_>) -> Reply {
+    told(refusal, true)
+}
+
+fn told(refusal: &RejectedCall<'_>, alone: bool) -> Reply {
+    let failure = match &refusal.why {
+        RejectionReason::InvalidArguments(misfits) => return misfit(refusal, misfits),
+        RejectionReason::Failure(failure) => failure,
+    };
+    if let Some(other) = other_argument(refusal) {
+        // The message of Python's jsonschema for `additionalProperties: false`.
+        let other = repr(&other.into());
+        return invalid(&format!("Additional properties are not allowed ({other} was unexpected)"));
+    }
+    let tell = ErrorRenderer { failure, arguments: refusal.arguments, alone };
+    match &*refusal.tool.name {
+        "capture_screenshot" => tell.as_error(match failure.cause {
+            // The screenshot was taken but did not arrive.
+            Cause::TimedOut { .. } => "Failed to pull screenshot from device",
+            _ => "Failed to capture screenshot on device",
+        }),
+        "get_mobile_app_target_info" => tell.as_error("Failed to get mobile app target info"),
+        "get_app_window_controls_target_info" => tell.as_error("Failed to dump UI hierarchy"),
+        "get_ui_tree" => {
+            let error = "Failed to dump UI hierarchy".to_owned();
+            tell.as_object(json!({ "success": false, "error": error, "reason": tell.cause() }))
+        }
+        "tap" => tell.act::<TapArgs>(),
+        "swipe" => tell.act::<SwipeArgs>(),
+        "press_key" => tell.act::<PressKeyArgs>(),
+        "click_control" => {
+            tell.on_control(|call: &ClickControlArgs| &call.control_id, "Failed to click control")
+        }
+        "type_text" => {
+            tell.on_control(|call: &TypeTextArgs| &call.control_id, "Failed to type text")
+        }
+        "launch_app" => tell.launch(),
+        _ => tell.plainly(tell.cause()),
+    }
+}
+
+/// Renders a failure in one of several shapes.
+struct ErrorRenderer<'a> {
+    failure: &'a Failure,
+    arguments: &'a Map<String, Value>,
+    /// Whether the server runs without the data server and never sees a listing.
+    alone: bool,
+}
+
+impl ErrorRenderer<'_> {
+    /// An MCP error: what failed, why, and the next move, one line each.
+    fn as_error(&self, failed: &str) -> Reply {
+        let (why, next) = (self.cause(), self.next());
+        Reply::error(match next {
+            Some(next) => format!("{failed}\n{why}\nNext: {next}"),
+            None => format!("{failed}\n{why}"),
+        })
+    }
+
+    fn as_object(&self, mut object: Value) -> Reply {
+        if let Cause::StaleReference { why: Some(why), .. } = &self.failure.cause {
+            object["reason"] = why.as_str().into();
+        }
+        if let Some(next) = self.next() {
+            object["next"] = next.into();
+        }
+        Reply::json(object)
+    }
+
+    fn plainly(&self, error: String) -> Reply {
+        self.as_object(json!({ "success": false, "error": error }))
+    }
+
+    /// The original server's reply to a command that the phone rejected.
+    fn act<A: ActionText + DeserializeOwned>(&self) -> Reply {
+        let action = self.call::<A>().map(|call| call.action_text()).unwrap_or_default();
+        let (action, error) = (shortened(&action, 2 * LONGEST_NAME), self.cause());
+        self.as_object(json!({ "success": false, "action": action, "output": "", "error": error }))
+    }
+
+    fn on_control<A: DeserializeOwned>(&self, id: fn(&A) -> &String, failed: &str) -> Reply {
+        let id =
+            self.call::<A>().map(|call| shortened(id(&call), LONGEST_NAME)).unwrap_or_default();
+        self.plainly(match &self.failure.cause {
+            Cause::StaleReference { .. } => format!(
+                "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
+            ),
+            Cause::ElementNotFound { why: Some(why), .. } => format!("{failed}: {why}"),
+            _ => format!("{failed}: {}", self.cause()),
+        })
+    }
+
+    fn launch(&self) -> Reply {
+        let Some(call) = self.call::<LaunchAppArgs>() else { return self.plainly(self.cause()) };
+        let name = shortened(call.package(), LONGEST_NAME);
+        let error = match &self.failure.cause {
+            Cause::StaleReference { none: true, .. } => {
+                "App cache is empty. Please call get_mobile_app_target_info first.".into()
+            }
+            Cause::StaleReference { number, .. } => {
+                let number = shortened(number, LONGEST_NAME);
+                format!("App with ID '{number}' not found in cached app list.")
+            }
+            // The session rejects an empty name as invalid.
+            Cause::AppNotFound { .. } | Cause::InvalidArgument { .. } if call.is_a_word() => {
+                format!("No app found with name containing '{name}'. Try using full package name.")
+            }
+            _ => {
+                let message = format!("Failed to launch {name}");
+                let mut told = json!({ "success": false, "message": message });
+                told["package_name"] = name.into();
+                told["output"] = "".into();
+                told["error"] = self.cause().into();
+                return self.as_object(told);
+            }
+        };
+        self.plainly(error)
+    }
+
+    /// The tool's arguments; `None` if they cannot be parsed.
+    fn call<A: DeserializeOwned>(&self) -> Option<A> {
+        read(self.arguments.clone().into()).ok()
+    }
+
+    fn cause(&self) -> String {
+        shortened(&self.failure.cause.to_string(), 5 * LONGEST_NAME)
+    }
+
+    /// What the caller can do, unless the error says it. These servers have no tools that list or select phones: the
+    /// phone is set when they start.
+    fn next(&self) -> Option<String> {
+        const ALONE: &str = "this action server runs alone and cannot see lists made in another process; \
+                             `thumbwire serve --ufo` serves both over one session";
+        Some(match &self.failure.cause {
+            Cause::InvalidArgument { .. } => return None,
+            Cause::StaleReference { .. } if self.alone => ALONE.into(),
+            Cause::StaleReference { list: "apps", none: false, .. } => {
+                "call get_mobile_app_target_info again and use an id from it".into()
+            }
+            // The error text names the tool to call.
+            Cause::StaleReference { .. } => return None,
+            Cause::AppNotFound { .. } => {
+                "call get_mobile_app_target_info with include_system_apps and choose a package"
+                    .into()
+            }
+            Cause::ElementNotFound { .. } => {
+                "call get_app_window_controls_target_info again and use a control from it".into()
+            }
+            Cause::DeviceNotConnected { .. } if self.failure.side_effect == SideEffect::None => {
+                "check that the phone is on and reachable; the next call reconnects".into()
+            }
+            Cause::NoDeviceChosen { there } if there.is_empty() => {
+                "connect a phone, or start the server with `--device virtual`".into()
+            }
+            Cause::NoDeviceChosen { there } => {
+                let ids: Vec<&str> = there.iter().map(|phone| phone.id.as_str()).collect();
+                let ids = shortened(&ids.join(", "), LONGEST_NAME);
+                format!("start the server with `--device ID`; connected: {ids}")
+            }
+            _ => self.failure.next_move(),
+        })
+    }
+}
+
+/// The first unknown argument. A call with one is always refused before it runs.
+fn other_argument<'a>(refusal: &RejectedCall<'a>) -> Option<&'a str> {
+    let properties = refusal.tool.schema.get("properties").and_then(Value::as_object);
+    let known = |name: &str| properties.is_some_and(|all| all.contains_key(name));
+    let mut given = refusal.arguments.keys().map(String::as_str);
+    given.find(|name| !known(name) && !is_passed_over(name))
+}
+
+/// The message of Python's jsonschema. Of several violations it reports a missing argument first, else the last one by
+/// name (`jsonschema.exceptions.best_match`; recorded: x and y both wrong, y reported).
+fn misfit(refusal: &RejectedCall<'_>, misfits: &[SchemaViolation]) -> Reply {
+    let missing = misfits.iter().find(|misfit| misfit.value.is_none());
+    let last = || misfits.iter().max_by_key(|misfit| &misfit.argument);
+    let told = missing.or_else(last).map(|misfit| words(misfit, &refusal.tool.schema));
+    invalid(&told.unwrap_or_default())
+}
+
+/// The original's schemas have only required arguments and types, and one `anyOf`.
+fn words(misfit: &SchemaViolation, schema: &Map<String, Value>) -> String {
+    let SchemaViolation { argument, value, rule } = misfit;
+    let property = schema.get("properties").and_then(|all| all.get(argument));
+    match (value, rule) {
+        (None, _) => format!("{} is a required property", repr(&argument.as_str().into())),
+        (Some(value), _) if property.is_some_and(|it| it.get("anyOf").is_some()) => {
+            format!("{} is not valid under any of the given schemas", repr(value))
+        }
+        (Some(value), Rule::Type(kind)) => format!("{} is not of type '{kind}'", repr(value)),
+        _ => misfit.to_string(),
+    }
+}
+
+fn invalid(why: &str) -> Reply {
+    Reply::error(format!("Input validation error: {why}"))
+}

@@ -1,0 +1,57 @@
+//! Traces: recorded runs with every action, its result and the screenshots.
+//!
+//! [`format`] is the versioned format on disk. [`Recorder`] records the calls that it gets as an
+//! [`EventSink`](crate::event::EventSink). [`read`] reads a run back strictly. For
+//! people, [`Trace`] groups a run into entries, [`show`] prints it in a terminal, and [`report`] renders it as an HTML
+//! page.
+
+pub mod format;
+mod reader;
+mod recorder;
+pub mod report;
+mod restore;
+mod show;
+mod text;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use reader::{RecordedAction, Trace, TraceEntry};
+pub use recorder::Recorder;
+pub use show::show;
+
+use format::{FILE, TraceRecord, VERSION};
+
+/// Reads a recorded run from its folder, in order.
+///
+/// # Errors
+/// If the folder holds no trace, a trace of a later version, or an invalid line. An incomplete last line (the recording
+/// program was killed) is skipped.
+pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
+    let text = fs::read_to_string(folder.join(FILE))?;
+    let odd = |number: usize, why: String| {
+        let place = folder.join(FILE);
+        io::Error::new(io::ErrorKind::InvalidData, format!("{}:{number}: {why}", place.display()))
+    };
+    let whole = text.ends_with('\n');
+    let count = text.lines().count();
+    let mut lines = Vec::with_capacity(count);
+    for (i, text) in text.lines().enumerate() {
+        match serde_json::from_str(text) {
+            Ok(TraceRecord::Run { trace, .. }) if trace > VERSION => {
+                let why = format!(
+                    "unsupported trace version {trace}; this program reads versions up to {VERSION}"
+                );
+                return Err(odd(i + 1, why));
+            }
+            Ok(line) => lines.push(line),
+            Err(_) if i + 1 == count && !whole => {}
+            Err(error) => return Err(odd(i + 1, error.to_string())),
+        }
+    }
+    match lines.first() {
+        Some(TraceRecord::Run { .. }) => Ok(lines),
+        _ => Err(odd(1, "the first line is not a run record".into())),
+    }
+}

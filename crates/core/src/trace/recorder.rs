@@ -1,0 +1,339 @@
+//! Records calls and their results.
+//!
+//! A [`Recorder`] is an [`EventSink`]: pass it to an [`ObservedPerform`](crate::event::ObservedPerform). No call is lost that
+//! way: events arrive in order, each with the whole result, before the caller gets it. Records between actions (a goal, an
+//! agent step) are written to the same [`Recorder`] by the code that knows them.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use thumbwire_device::Screenshot;
+use tokio::time::Instant;
+
+use super::format::{
+    ActionResult, FILE, StoredAction, StoredOutcome, StoredSnapshot, TraceRecord, VERSION,
+};
+use crate::action::Outcome;
+use crate::event::{CallResult, Event, EventSink, ObservedCall};
+use crate::snapshot::Snapshot;
+
+/// Writes one run to a folder. Each line reaches the operating system before the action's result is returned.
+pub struct Recorder {
+    folder: PathBuf,
+    lines: Mutex<File>,
+    began: Instant,
+    /// How long the run had taken before it was resumed.
+    before_ms: u64,
+    steps: AtomicU32,
+    /// The last stored screenshot and its file.
+    picture: Mutex<Option<(Bytes, String)>>,
+}
+
+impl EventSink for Recorder {
+    fn on_event(&self, event: &Event<'_>) {
+        let Event::CallFinished { call, took, result } = event else { return };
+        // A trace that cannot be written (disk full) must not lose the caller's result.
+        if let Err(error) = self.record(*call, *took, *result) {
+            tracing::warn!("cannot record the action in {}: {error}", self.folder.display());
+        }
+    }
+}
+
+impl Recorder {
+    /// Starts a run in `folder`, which is created if missing. `started` is the time in RFC 3339.
+    ///
+    /// # Errors
+    /// If the folder cannot be written, or already holds a run.
+    pub fn begin(folder: &Path, started: String) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut lines = File::options().append(true).create_new(true).open(folder.join(FILE))?;
+        let program = concat!("thumbwire ", env!("CARGO_PKG_VERSION")).to_owned();
+        write_line(&mut lines, &TraceRecord::Run { trace: VERSION, program, started })?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            lines: Mutex::new(lines),
+            began: Instant::now(),
+            before_ms: 0,
+            steps: AtomicU32::new(0),
+            picture: Mutex::default(),
+        })
+    }
+
+    /// Resumes an interrupted run: appends to it and continues its numbering. Returns the existing lines.
+    ///
+    /// # Errors
+    /// As [`super::read`], and if the folder cannot be written, or the run has another version.
+    pub fn resume(folder: &Path) -> io::Result<(Self, Vec<TraceRecord>)> {
+        let there = super::read(folder)?;
+        if !matches!(there.first(), Some(TraceRecord::Run { trace: VERSION, .. })) {
+            let why = format!("cannot resume the run: its trace is not version {VERSION}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        let path = folder.join(FILE);
+        let mut lines = File::options().append(true).open(&path)?;
+        // Remove an incomplete last line; otherwise the next one would be appended to it.
+        let text = fs::read(&path)?;
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        lines.set_len(u64::try_from(whole).unwrap_or(u64::MAX))?;
+        lines.flush()?;
+        let (mut steps, mut before_ms) = (0, 0);
+        for line in &there {
+            let (at, took) = match line {
+                TraceRecord::Action { step, at_ms, took_ms, .. } => {
+                    steps = steps.max(*step);
+                    (*at_ms, *took_ms)
+                }
+                TraceRecord::AgentStep(round) => (round.at_ms, round.took_ms),
+                TraceRecord::Run { .. } | TraceRecord::Goal(_) | TraceRecord::GoalEnd { .. } => {
+                    continue;
+                }
+            };
+            before_ms = before_ms.max(at + took);
+        }
+        let recorder = Self {
+            folder: folder.to_owned(),
+            lines: Mutex::new(lines),
+            began: Instant::now(),
+            before_ms,
+            steps: AtomicU32::new(steps),
+            picture: Mutex::default(),
+        };
+        Ok((recorder, there))
+    }
+
+    /// The run's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The number of actions so far.
+    pub fn steps(&self) -> u32 {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    /// Milliseconds from the start of the run to `at`.
+    pub fn at_ms(&self, at: Instant) -> u64 {
+        self.before_ms + millis(at.saturating_duration_since(self.began))
+    }
+
+    /// Writes a record between actions.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_record(&self, line: &TraceRecord) -> io::Result<()> {
+        write_line(&mut lock(&self.lines), line)
+    }
+
+    /// Stores a file with this name (no directories) in the run's folder. Replaces a file left by an interrupted step.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if let Some((picture, file)) = &*lock(&self.picture) {
+            let path = self.folder.join(name);
+            remove(&path)?;
+            // Do not store the same screenshot twice if the file system has hard links.
+            if picture == bytes && fs::hard_link(self.folder.join(file), &path).is_ok() {
+                return Ok(());
+            }
+        }
+        self.write(name, bytes)
+    }
+
+    fn record(
+        &self,
+        call: ObservedCall<'_>,
+        took: Duration,
+        result: CallResult<'_>,
+    ) -> io::Result<()> {
+        let step = || self.steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let (step, end) = match result {
+            CallResult::Done(outcome) => {
+                let step = step();
+                (step, ActionResult::Outcome(self.store_outcome(step, outcome)?))
+            }
+            CallResult::Failed(failure) => (step(), ActionResult::from(failure)),
+            // The result is unknown.
+            CallResult::Abandoned => return Ok(()),
+        };
+        let line = TraceRecord::Action {
+            step,
+            at_ms: self.at_ms(call.started),
+            took_ms: millis(took),
+            device: call.device.map(str::to_owned),
+            action: StoredAction::from(call.action),
+            end,
+        };
+        self.write_record(&line)
+    }
+
+    /// The outcome in stored form; screenshots and snapshots go to their own files.
+    fn store_outcome(&self, step: u32, outcome: &Outcome) -> io::Result<StoredOutcome> {
+        Ok(match outcome {
+            Outcome::Devices(there) => {
+                StoredOutcome::Devices { ids: there.iter().map(|phone| phone.id.clone()).collect() }
+            }
+            Outcome::DeviceSelected(identity) => {
+                StoredOutcome::Using { device: identity.id.clone(), model: identity.model.clone() }
+            }
+            Outcome::Info { info, .. } => StoredOutcome::Info {
+                model: info.model.clone(),
+                os_version: info.os_version.clone(),
+            },
+            Outcome::Apps(apps) => StoredOutcome::Apps { count: apps.len() },
+            Outcome::Foreground(current) => StoredOutcome::Current {
+                app: current.as_ref().map(|current| current.app.0.clone()),
+                screen: current.as_ref().map(|current| current.screen.clone()),
+            },
+            Outcome::Screenshot(picture) => self.keep_picture(step, picture)?,
+            Outcome::Snapshot(look) => self.store_snapshot(step, look)?,
+            Outcome::ScreenshotAndSnapshot(picture, look) => StoredOutcome::Snapshot {
+                picture: Box::new(self.keep_picture(step, picture)?),
+                look: Box::new(self.store_snapshot(step, look)?),
+            },
+            Outcome::Typed(typed) => StoredOutcome::from(typed),
+            Outcome::Tapped(hit) => StoredOutcome::from(hit),
+            Outcome::Swiped { from, to, .. } => {
+                StoredOutcome::Swiped { from: [from.x, from.y], to: [to.x, to.y] }
+            }
+            Outcome::DefaultDeviceSelected(listed, _) => {
+                StoredOutcome::Using { device: listed.id.clone(), model: listed.model.clone() }
+            }
+            Outcome::Health(_, health) => StoredOutcome::Health { well: health.is_well() },
+            Outcome::ScreenshotSaved(saved) => {
+                StoredOutcome::Saved { on_phone: saved.on_phone.clone() }
+            }
+            Outcome::Elements(look, nodes) => StoredOutcome::Found {
+                look: Box::new(self.store_snapshot(step, look)?),
+                nodes: nodes.clone(),
+            },
+            Outcome::Controls(controls) => StoredOutcome::Found {
+                look: Box::new(self.store_snapshot(step, &controls.look)?),
+                nodes: controls.nodes.clone(),
+            },
+            Outcome::Launched { app, .. } => StoredOutcome::Launched { app: app.0.clone() },
+            Outcome::Log(entries) => StoredOutcome::Log { entries: entries.len() },
+            Outcome::Monitor(monitor) => StoredOutcome::Monitors { ids: vec![monitor.id.clone()] },
+            Outcome::Monitors(all) => {
+                StoredOutcome::Monitors { ids: all.iter().map(|one| one.id.clone()).collect() }
+            }
+            Outcome::Recording(recording) => {
+                StoredOutcome::Recordings { ids: vec![recording.id.clone()] }
+            }
+            Outcome::Recordings(all) => {
+                StoredOutcome::Recordings { ids: all.iter().map(|one| one.id.clone()).collect() }
+            }
+            Outcome::AppTools(catalog) => StoredOutcome::AppTools {
+                apps: catalog.apps.iter().map(|tools| tools.app.0.clone()).collect(),
+            },
+            Outcome::AppToolResult(answered) => StoredOutcome::from(answered),
+            Outcome::Done => StoredOutcome::Done,
+        })
+    }
+
+    fn keep_picture(&self, step: u32, picture: &Screenshot) -> io::Result<StoredOutcome> {
+        let file = format!("{step:04}.{}", picture.image.format.name());
+        self.write(&file, &picture.image.bytes)?;
+        *lock(&self.picture) = Some((picture.image.bytes.clone(), file.clone()));
+        Ok(StoredOutcome::Picture { file, width: picture.size.width, height: picture.size.height })
+    }
+
+    fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.folder.join(file);
+        remove(&path)?;
+        fs::write(path, bytes)
+    }
+
+    fn store_snapshot(&self, step: u32, look: &Snapshot) -> io::Result<StoredOutcome> {
+        let file = format!("{step:04}.look.json");
+        let stored = serde_json::to_vec(&StoredSnapshot::from(look))?;
+        self.write(&file, &stored)?;
+        Ok(StoredOutcome::Look { file, nodes: look.tree.nodes.len(), controls: look.refs.len() })
+    }
+}
+
+/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file may have another hard link, whose content an overwrite would change.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Writes the whole line at once. If that fails (disk full), the partial line is removed: otherwise the next one would
+/// be appended to it and make the run unreadable.
+fn write_line(file: &mut File, line: &TraceRecord) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    let whole = file.metadata()?.len();
+    file.write_all(&text).inspect_err(|_| {
+        let _ = file.set_len(whole);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{AgentStep, GoalStart};
+    use super::*;
+
+    fn goal(request: &str) -> TraceRecord {
+        TraceRecord::Goal(GoalStart { request: request.into(), ..GoalStart::default() })
+    }
+
+    #[test]
+    fn interrupted_run_resumes_after_its_last_complete_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap();
+        recorder.write_record(&goal("one")).unwrap();
+        let round = AgentStep { round: 1, at_ms: 40, took_ms: 2, ..AgentStep::default() };
+        recorder.write_record(&TraceRecord::AgentStep(Box::new(round))).unwrap();
+        drop(recorder);
+        let file = folder.path().join(FILE);
+        let mut text = fs::read_to_string(&file).unwrap();
+        text.push_str("{\"kind\":\"step\",\"st");
+        fs::write(&file, text).unwrap();
+
+        let (again, there) = Recorder::resume(folder.path()).unwrap();
+        assert_eq!(there.len(), 3);
+        assert!(again.at_ms(Instant::now()) >= 42);
+        again.write_record(&goal("two")).unwrap();
+        let lines = super::super::read(folder.path()).unwrap();
+        assert_eq!(lines[3], goal("two"));
+        assert_eq!(lines.len(), 4);
+    }
+
+    #[test]
+    fn run_of_another_version_is_not_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = r#"{"kind":"run","trace":3,"program":"x","started":"y"}"#;
+        fs::write(folder.path().join(FILE), format!("{line}\n")).unwrap();
+        let error = Recorder::resume(folder.path()).map(drop).unwrap_err();
+        assert!(error.to_string().contains("cannot resume the run"), "{error}");
+    }
+
+    #[test]
+    fn replaced_file_does_not_change_action_screenshots() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap();
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        recorder.write("0001.png", b"one").unwrap();
+        *lock(&recorder.picture) = Some((Bytes::from_static(b"one"), "0001.png".into()));
+        recorder.keep("action_step1.png", b"one").unwrap();
+        recorder.keep("action_step1.png", b"two").unwrap();
+        assert_eq!((read("0001.png"), read("action_step1.png")), (b"one".into(), b"two".into()));
+    }
+}

@@ -1,0 +1,256 @@
+//! One entry on the page: what the policy saw and thought, what was done, and the result.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::snapshot::{Changes, boxes, rows};
+use super::{ReportData, class_of, grouped, money, name_of, phase_name, timings};
+use crate::trace::format::{ActionResult, AgentStep, CallRecord};
+use crate::trace::reader::TraceEntry;
+use crate::trace::text::{action_text, harmless_line, outcome_text, sanitize, time};
+
+/// The maximum length of a thought, message or feedback, in characters.
+const LONGEST: usize = 4_000;
+
+/// The maximum length of a part of a prompt, or of a reply.
+const LONGEST_PROMPT: usize = 60_000;
+
+/// The maximum number of items in a list.
+const MOST: usize = 100;
+
+/// All entries.
+pub(super) fn sections(
+    material: &ReportData<'_>,
+    told: &[TraceEntry],
+    notes: &mut Vec<String>,
+) -> Markup {
+    let mut before: Option<&str> = None;
+    let mut all = Vec::with_capacity(told.len());
+    for (at, moment) in told.iter().enumerate() {
+        let look = moment.look.as_deref().filter(|name| material.looks.contains_key(*name));
+        let changes = look.zip(before).filter(|(now, then)| now != then);
+        let changes = changes
+            .map(|(now, then)| Changes::between(&material.looks[then], &material.looks[now]));
+        all.push(section(material, at, moment, changes.as_ref(), notes));
+        before = look.or(before);
+    }
+    html! { @for section in &all { (section) } }
+}
+
+fn section(
+    material: &ReportData<'_>,
+    at: usize,
+    moment: &TraceEntry,
+    changes: Option<&Changes>,
+    notes: &mut Vec<String>,
+) -> Markup {
+    let look = moment.look.as_ref().and_then(|name| material.looks.get(name));
+    let mut file = |name: &Option<String>| {
+        let bytes = material.story.file(name.as_deref()?).map_err(|note| notes.push(note)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let round = moment.round.as_ref();
+    let prompt = round.and_then(|round| file(&round.prompt));
+    let response = round.and_then(|round| file(&round.response));
+    html! {
+        section.moment id={ "m" (at + 1) } tabindex="-1" .failed[moment.failed()] {
+            h2 {
+                (name_of(at, moment))
+                @if let Some(app) = round.and_then(|round| round.app.as_ref()) {
+                    span.app { (harmless_line(app, 120)) }
+                }
+                span.when { "at " (time(moment.at_ms())) ", took " (time(moment.took_ms())) }
+            }
+            (pictures(material, moment))
+            div.told {
+                @if let Some(round) = round { (thought(round)) }
+                (steps(moment))
+                @if let Some(changes) = changes { h3 { "Changes" } (changes.markup()) }
+                @if let Some(look) = look {
+                    details.look { summary { "Tree, " (look.nodes.len()) " nodes" } (rows(look)) }
+                }
+                @if let Some(prompt) = &prompt {
+                    details.prompt { summary { "Prompt" } (messages(prompt)) }
+                }
+                @if let Some(response) = &response {
+                    details.prompt { summary { "Model reply" } pre { (sanitize(response, LONGEST_PROMPT)) } }
+                }
+                @if let Some(round) = round { (costs(moment, round)) }
+            }
+        }
+    }
+}
+
+/// The screenshot with the touches, and the annotated one.
+fn pictures(material: &ReportData<'_>, moment: &TraceEntry) -> Markup {
+    let clean = material.pictures.find(moment.clean.as_deref());
+    let annotated = material.pictures.find(moment.annotated.as_deref());
+    let look = moment.look.as_ref().and_then(|name| material.looks.get(name));
+    let name = moment.clean.as_deref().unwrap_or_default();
+    html! {
+        div.pictures {
+            @if let Some(at) = clean {
+                @let size = material.pictures.all[at].size;
+                @let unit = size.width.max(size.height) / 48;
+                @let view = format!("0 0 {} {}", size.width, size.height);
+                figure.clean {
+                    svg role="img" aria-label="Screenshot" viewBox=(view) {
+                        use href={ "#p" (at) } {}
+                        rect.lit width="0" height="0" {}
+                        @for touch in moment.touches.iter().take(MOST) { (finger(touch, unit)) }
+                    }
+                    figcaption { (harmless_line(name, 80)) }
+                }
+                @if let Some(marked) = annotated {
+                    figure.marked {
+                        svg role="img" aria-label="Annotated screenshot" viewBox=(view) {
+                            use href={ "#p" (marked) } {}
+                            rect.lit width="0" height="0" {}
+                        }
+                        figcaption { (harmless_line(moment.annotated.as_deref().unwrap_or_default(), 80)) }
+                    }
+                } @else if let Some(look) = look {
+                    figure.marked {
+                        svg role="img" aria-label="Screenshot with element boxes" viewBox=(view) {
+                            use href={ "#p" (at) } {}
+                            (boxes(look, unit / 2 + 1))
+                            rect.lit width="0" height="0" {}
+                        }
+                        figcaption { "with elements" }
+                    }
+                }
+            } @else { p.quiet { "No screenshot." } }
+        }
+    }
+}
+
+/// A touch: where it started, and its path.
+fn finger(touch: &[[i32; 2]], unit: i32) -> Markup {
+    let radius = unit.max(4);
+    html! {
+        @if let (Some([x, y]), Some([to_x, to_y])) = (touch.first(), touch.last()) {
+            g.touch stroke-width=((radius / 4).max(2)) {
+                @if touch.len() > 1 {
+                    line x1=(x) y1=(y) x2=(to_x) y2=(to_y) {}
+                    circle.end cx=(to_x) cy=(to_y) r=(radius / 2) {}
+                }
+                circle cx=(x) cy=(y) r=(radius) {}
+                title { "Touch at " (x) ", " (y) @if touch.len() > 1 { " to " (to_x) ", " (to_y) } }
+            }
+        }
+    }
+}
+
+fn thought(round: &AgentStep) -> Markup {
+    let list = |title: &str, class: &str, lines: &[String]| {
+        html! {
+            @if !lines.is_empty() {
+                h3 { (title) }
+                ul class=(class) {
+                    @for line in lines.iter().take(MOST) { li { bdi dir="auto" { (sanitize(line, LONGEST)) } } }
+                }
+            }
+        }
+    };
+    html! {
+        (list("Feedback on the previous step", "seen", &round.observations))
+        @if !round.thought.is_empty() {
+            h3 { "Thought" }
+            blockquote dir="auto" { (sanitize(&round.thought, LONGEST)) }
+        }
+        @if !round.comment.is_empty() { p.comment dir="auto" { (sanitize(&round.comment, LONGEST)) } }
+        @if !round.actions.is_empty() {
+            h3 { "Calls" }
+            ul.actions { @for action in round.actions.iter().take(MOST) { (carried(action)) } }
+        }
+        (list("Failures", "failures", &round.failures))
+        (list("Plan", "plan", &round.plan))
+        (list("Notes to remember", "remember", &round.remember))
+        p class={ "status " (class_of(&round.status)) } {
+            b { (harmless_line(&round.status, 20)) }
+            @if !round.result.is_empty() { " " bdi dir="auto" { (sanitize(&round.result, LONGEST)) } }
+        }
+        @if let Some(judged) = &round.judged {
+            p.judged {
+                b { @if judged.reached { "Judged as reached: " } @else { "Judged as not reached: " } }
+                bdi dir="auto" { (sanitize(&judged.why, LONGEST)) }
+            }
+        }
+    }
+}
+
+fn carried(action: &CallRecord) -> Markup {
+    let arguments = Value::Object(action.arguments.clone()).to_string();
+    html! {
+        li class=(if action.success { "did" } else { "undone" }) {
+            span.sign { @if action.success { "\u{2713}" } @else { "\u{2717}" } }
+            code { (harmless_line(&action.function, 80)) " " (harmless_line(&arguments, 1000)) }
+            @if !action.message.is_empty() { bdi.message dir="auto" { (sanitize(&action.message, LONGEST)) } }
+        }
+    }
+}
+
+fn steps(moment: &TraceEntry) -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th { "No." } th { "Action" } th { "Result" } th { "Duration" } } }
+            tbody {
+                @for step in moment.steps.iter().take(MOST) {
+                    tr .failed[matches!(step.end, ActionResult::Failure { .. })] {
+                        td { (step.step) }
+                        td { bdi { (harmless_line(&action_text(&step.action), 300)) } }
+                        td { bdi { (harmless_line(&outcome_text(&step.end), 600)) } }
+                        td { (time(step.took_ms)) }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        @if moment.round.is_some() && !moment.steps.is_empty() {
+            details.steps { summary { (moment.steps.len()) " actions" } (table) }
+        } @else if !moment.steps.is_empty() { (table) }
+    }
+}
+
+/// The prompt as its messages and their parts. Anything else is shown as it is.
+fn messages(prompt: &str) -> Markup {
+    let Ok(Value::Array(messages)) = serde_json::from_str::<Value>(prompt) else {
+        return html! { pre { (sanitize(prompt, LONGEST_PROMPT)) } };
+    };
+    let part = |part: &Value| {
+        let text = part["text"].as_str();
+        let picture = part["image_url"]["url"].as_str();
+        html! {
+            @if let Some(text) = text { pre dir="auto" { (sanitize(text, LONGEST_PROMPT)) } }
+            @else if let Some(picture) = picture { p.quiet { "Image: " (harmless_line(picture, 80)) } }
+            @else { pre { (sanitize(&part.to_string(), 1000)) } }
+        }
+    };
+    html! {
+        @for message in messages.iter().take(MOST) {
+            h4 { (harmless_line(message["role"].as_str().unwrap_or("?"), 20)) }
+            @match &message["content"] {
+                Value::Array(parts) => { @for one in parts.iter().take(MOST) { (part(one)) } }
+                Value::String(text) => { pre dir="auto" { (sanitize(text, LONGEST_PROMPT)) } }
+                other => { pre { (sanitize(&other.to_string(), 1000)) } }
+            }
+        }
+    }
+}
+
+fn costs(moment: &TraceEntry, round: &AgentStep) -> Markup {
+    let spent = &round.spent;
+    html! {
+        p.costs {
+            @for (name, ms) in timings(moment) { span { (phase_name(name)) " " (time(ms)) } }
+            @if spent.calls > 0 {
+                span { (grouped(spent.input_tokens)) " input tokens" }
+                @if spent.cached_tokens > 0 { span { (grouped(spent.cached_tokens)) " cached" } }
+                span { (grouped(spent.output_tokens)) " output tokens" }
+                @if spent.retries > 0 { span { (spent.retries) " retries" } }
+                span { (money(spent.dollars)) }
+            }
+        }
+    }
+}

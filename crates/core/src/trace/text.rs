@@ -1,0 +1,180 @@
+//! Actions and outcomes as short text; sanitizes untrusted text.
+
+use serde_json::Value;
+
+use super::format::{ActionResult, StoredAction, StoredOutcome, StoredTarget};
+
+/// Sanitizes untrusted text and truncates it to so many characters. Characters that move the cursor, change the text
+/// direction or are invisible are written as code points; line ends and tabs stay.
+pub(super) fn sanitize(text: &str, most: usize) -> String {
+    let mut told = String::with_capacity(text.len().min(most));
+    for letter in text.chars().take(most) {
+        match letter {
+            '\n' | '\t' => told.push(letter),
+            '\r' => {}
+            // Bidirectional marks, embeddings, overrides and isolates (UAX #9), and zero-width characters.
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{61c}'
+            | '\u{feff}' => told.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", letter as u32)),
+            other if other.is_control() => {
+                told.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", other as u32));
+            }
+            other => told.push(other),
+        }
+    }
+    let more = text.chars().count().saturating_sub(most);
+    if more > 0 {
+        told.push_str(&format!("\u{2026} ({more} more characters)"));
+    }
+    told
+}
+
+/// Same, on one line.
+pub(super) fn harmless_line(text: &str, most: usize) -> String {
+    sanitize(text, most).replace(['\n', '\t'], " ")
+}
+
+/// An action in a few words.
+pub(super) fn action_text(act: &StoredAction) -> String {
+    let by = |sought: &StoredTarget| {
+        let StoredTarget { id, text, control, wanted, .. } = sought;
+        let named = control.as_ref().map(|number| format!("control {number}"));
+        let named = named.or_else(|| text.as_ref().map(|text| format!("{text:?}")));
+        let named = named.or_else(|| id.clone());
+        let wanted = wanted.as_ref().and_then(|wanted| {
+            let parts = [&wanted.text, &wanted.id, &wanted.description, &wanted.class];
+            parts.into_iter().flatten().next().map(|part| format!("{part:?}"))
+        });
+        named.or(wanted).unwrap_or_else(|| "an element".into())
+    };
+    match act {
+        StoredAction::Tap { x, y } => format!("tap {x}, {y}"),
+        StoredAction::LongPress { x, y, held_ms } => {
+            format!("long press {x}, {y} for {held_ms} ms")
+        }
+        StoredAction::Swipe { from, to, .. } => {
+            format!("swipe {}, {} to {}, {}", from[0], from[1], to[0], to[1])
+        }
+        StoredAction::TapElement(sought) => format!("tap {}", by(sought)),
+        StoredAction::Type { text, into: Some(sought), .. } => {
+            format!("type {text:?} into {}", by(sought))
+        }
+        StoredAction::Type { text, .. } => format!("type {text:?}"),
+        // Everything else: the name with its values, as stored in the trace.
+        other => {
+            let Ok(Value::Object(fields)) = serde_json::to_value(other) else {
+                return "something".into();
+            };
+            let name = fields.get("do").and_then(Value::as_str).unwrap_or_default();
+            let values = fields.iter().filter(|(key, value)| *key != "do" && is_told(value));
+            let value =
+                |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let words = values.map(|(_, it)| value(it));
+            std::iter::once(name.replace('_', " ")).chain(words).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn is_told(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Bool(false))
+}
+
+/// A result in a few words.
+pub(super) fn outcome_text(end: &ActionResult) -> String {
+    let got = match end {
+        ActionResult::Failure { why, may_have_happened: true } => {
+            return format!("failed: {why} (it may have happened anyway)");
+        }
+        ActionResult::Failure { why, .. } => return format!("failed: {why}"),
+        ActionResult::Outcome(got) => got,
+    };
+    match got {
+        StoredOutcome::Devices { ids } => format!("{} phones", ids.len()),
+        StoredOutcome::Using { device, model } => format!("{model} ({device})"),
+        StoredOutcome::Info { model, os_version } => format!("{model}, {os_version}"),
+        StoredOutcome::Apps { count } => format!("{count} apps"),
+        StoredOutcome::Current { app: Some(app), .. } => app.clone(),
+        StoredOutcome::Current { app: None, .. } => "no app".into(),
+        StoredOutcome::Picture { file, width, height } => format!("{file}, {width}x{height}"),
+        StoredOutcome::Look { controls, .. } => format!("{controls} elements"),
+        StoredOutcome::Snapshot { picture: _, look } => {
+            outcome_text(&ActionResult::Outcome((**look).clone()))
+        }
+        StoredOutcome::Typed { field, shows: Some(shows), .. } => {
+            format!("field {field}: shows {shows:?}")
+        }
+        StoredOutcome::Typed { by, field, .. } => format!("typed with {by}, field: {field}"),
+        StoredOutcome::Tapped { x, y, name } if name.is_empty() => format!("at {x}, {y}"),
+        StoredOutcome::Tapped { x, y, name } => format!("{name:?} at {x}, {y}"),
+        StoredOutcome::Swiped { from, to } => {
+            format!("from {}, {} to {}, {}", from[0], from[1], to[0], to[1])
+        }
+        StoredOutcome::Health { well } => if *well { "healthy" } else { "unhealthy" }.into(),
+        StoredOutcome::Saved { on_phone } => on_phone.clone(),
+        StoredOutcome::Found { nodes, .. } => format!("{} found", nodes.len()),
+        StoredOutcome::Launched { app } => app.clone(),
+        StoredOutcome::Log { entries } => format!("{entries} entries"),
+        StoredOutcome::Monitors { ids } | StoredOutcome::Recordings { ids } => ids.join(", "),
+        StoredOutcome::AppTools { apps } => format!("{} apps offer tools", apps.len()),
+        StoredOutcome::Answered(answered) => {
+            let went = match answered.success {
+                None => return "sent without waiting for a reply".into(),
+                Some(true) => "done",
+                Some(false) => "failed",
+            };
+            let output = &answered.output;
+            let output = (!output.is_empty()).then(|| Value::from(output.clone()).to_string());
+            let words = [Some(went.to_owned()), Some(answered.message.clone()), output];
+            let words = words.into_iter().flatten().filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(": ")
+        }
+        StoredOutcome::Done => "done".into(),
+    }
+}
+
+/// A duration for people: `340 ms`, `2.4 s`, `3 min 05 s`.
+pub(super) fn time(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_and_bidi_characters_are_escaped() {
+        assert_eq!(
+            sanitize("a\u{1b}[2Jb\0\u{202e}c\r\nd", 99),
+            "a⟨U+001B⟩[2Jb⟨U+0000⟩⟨U+202E⟩c\nd"
+        );
+        assert_eq!(sanitize("abcdef", 3), "abc… (3 more characters)");
+        assert_eq!(harmless_line("a\nb\tc", 9), "a b c");
+    }
+
+    #[test]
+    fn action_is_summarized_briefly() {
+        let typed =
+            StoredAction::Type { text: "hi".into(), into: None, clear: false, submit: false };
+        for (act, words) in [
+            (StoredAction::Tap { x: 1, y: 2 }, "tap 1, 2"),
+            (typed, "type \"hi\""),
+            (StoredAction::Press { key: "home".into() }, "press home"),
+            (StoredAction::ListApps { which: "user".into() }, "list apps user"),
+            (
+                StoredAction::UseDevice { device: "virtual".into(), platform: None },
+                "use device virtual",
+            ),
+        ] {
+            assert_eq!(action_text(&act), words);
+        }
+        assert_eq!(time(340), "340 ms");
+        assert_eq!(time(2_450), "2.4 s");
+        assert_eq!(time(185_000), "3 min 05 s");
+    }
+}

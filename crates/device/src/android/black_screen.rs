@@ -1,0 +1,217 @@
+//! Asks the phone why a screenshot is black. Runs once, and only for black screenshots.
+//!
+//! Android excludes windows with FLAG_SECURE from screenshots, and a screen that is off gives a black one. Sources:
+//! `WindowManager.LayoutParams` (0x2000 is FLAG_SECURE; the dump has `fl=#hex` on old phones, `fl=… FLAG_SECURE …`
+//! later and `fl=… SECURE …` since about Android 10), `PowerManagerService.dump` (`mWakefulness=`).
+
+use super::screen::capture_failed;
+use super::{Android, CommandOutput, ShellCommand};
+use crate::image::{Blackness, blackness, may_be_black};
+use crate::{BlackReason, Error, Screenshot};
+
+/// Prints the power manager's state, then the windows, in one round trip.
+fn blank_command() -> ShellCommand {
+    ShellCommand::new("dumpsys power; dumpsys window windows")
+}
+
+/// Finds the reason in the command's output; `None` if there is none.
+fn read_blank(said: &str) -> Option<BlackReason> {
+    if is_off(said) {
+        return Some(BlackReason::ScreenOff);
+    }
+    let windows = windows(said);
+    let focus = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("mCurrentFocus="))
+        .find_map(window_words);
+    let secure = |window: &&Window<'_>| window.secure && window.shows && !window.words.is_empty();
+    let focused = |window: &&Window<'_>| focus == Some(window.words);
+    // The window with the focus; otherwise, as behind a dialog, the topmost one.
+    let found = windows.iter().filter(secure).find(focused);
+    let window = found.or_else(|| windows.iter().find(secure))?;
+    Some(BlackReason::Secure { window: name_of(window.words) })
+}
+
+/// Whether the power manager reports that the screen shows nothing. Dozing is the always-on display, which shows a
+/// clock at most.
+fn is_off(said: &str) -> bool {
+    let after = |key: &str| said.lines().find_map(|line| line.trim().strip_prefix(key));
+    match after("mWakefulness=") {
+        Some(state) => matches!(state.trim(), "Asleep" | "Dozing"),
+        None => after("mScreenOn=").is_some_and(|on| on.trim() == "false"),
+    }
+}
+
+struct Window<'a> {
+    /// The text between the braces: a number, the user, the title.
+    words: &'a str,
+    secure: bool,
+    shows: bool,
+}
+
+/// The windows in the dump, topmost first.
+fn windows(said: &str) -> Vec<Window<'_>> {
+    let mut windows: Vec<Window<'_>> = Vec::new();
+    for line in said.lines() {
+        let line = line.trim();
+        if let Some(head) = line.strip_prefix("Window #") {
+            let words = window_words(head).unwrap_or_default();
+            windows.push(Window { words, secure: false, shows: true });
+        } else if let Some(window) = windows.last_mut() {
+            // A window's own flags are in its `mAttrs`; later lines of the same form belong to other rotations.
+            window.secure |= flags(line).is_some_and(is_secure);
+            let hidden = ["mHasSurface=false", "isOnScreen=false"];
+            let elsewhere =
+                |word: &str| word.strip_prefix("mDisplayId=").is_some_and(|display| display != "0");
+            let away = |word: &str| hidden.contains(&word) || elsewhere(word);
+            window.shows &= !line.split_whitespace().any(away);
+        }
+    }
+    windows
+}
+
+/// `Window{a67572b0 u0 Keyguard}` without the text around it.
+fn window_words(said: &str) -> Option<&str> {
+    let (_, words) = said.split_once("Window{")?;
+    words.split_once('}').map(|(words, _)| words)
+}
+
+/// The title, which follows the number and the user (`u0`; not printed by Android 4.1 and earlier).
+fn name_of(words: &str) -> String {
+    const LONGEST: usize = 200;
+    let title = words.split_once(' ').map_or(words, |(_, title)| title);
+    let user = |word: &str| word.strip_prefix('u').is_some_and(|user| user.parse::<u32>().is_ok());
+    let title = match title.split_once(' ') {
+        Some((first, title)) if user(first) => title,
+        _ => title,
+    };
+    title.chars().take(LONGEST).collect()
+}
+
+/// The text after `fl=`, up to the end of the line.
+fn flags(line: &str) -> Option<&str> {
+    match line.strip_prefix("fl=") {
+        Some(flags) => Some(flags),
+        None => line.split_once(" fl=").map(|(_, flags)| flags),
+    }
+}
+
+fn is_secure(flags: &str) -> bool {
+    const FLAG_SECURE: u64 = 0x2000;
+    let mut words = flags.split(|c: char| c.is_whitespace() || c == '}');
+    if let Some(number) = flags.strip_prefix('#') {
+        let digits = number.split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default();
+        return u64::from_str_radix(digits, 16).is_ok_and(|flags| flags & FLAG_SECURE != 0);
+    }
+    words.any(|word| word == "SECURE" || word == "FLAG_SECURE")
+}
+
+impl Android {
+    /// Adds the reason to a black screenshot. Asks the phone only if it is black.
+    pub(super) async fn explain_black(&self, picture: Screenshot) -> Result<Screenshot, Error> {
+        let (image, size) = (picture.image.clone(), picture.size);
+        if !may_be_black(&image, size) {
+            return Ok(picture);
+        }
+        let black = tokio::task::spawn_blocking(move || blackness(&image, size));
+        let black = black.await.map_err(|why| capture_failed(&why))?;
+        if black == Blackness::No {
+            return Ok(picture);
+        }
+        let reason = match self.ask(blank_command()).await {
+            Ok(CommandOutput { out, .. }) => read_blank(&out),
+            Err(error) => {
+                tracing::debug!("cannot find out why the screen is black: {error}");
+                None
+            }
+        };
+        // A dark app's nearly black screen is normal.
+        let blank = reason.or((black == Blackness::Whole).then_some(BlackReason::Unexplained));
+        Ok(Screenshot { blank, ..picture })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AWAKE: &str = "Power Manager State:\n  mWakefulness=Awake\n";
+
+    fn secure(window: &str) -> Option<BlackReason> {
+        Some(BlackReason::Secure { window: window.into() })
+    }
+
+    #[test]
+    fn secure_window_is_found_by_flag_name() {
+        let of = |flags: &str, shows: bool, focus: &str| {
+            read_blank(&format!(
+                "{AWAKE}WINDOW MANAGER WINDOWS (dumpsys window windows)\n  Window #0 Window{{1a u0 StatusBar}}:\n    mAttrs={{(0,0)(fillx63) ty=STATUS_BAR fmt=TRANSLUCENT\n      fl=NOT_FOCUSABLE SPLIT_TOUCH\n      pfl=SECURE}}\n    mHasSurface=true isReadyForDisplay()=true\n  Window #1 Window{{2b u0 com.bank/com.bank.Login}}:\n    mAttrs={{(0,0)(fillxfill) ty=BASE_APPLICATION wanim=0x10302fe\n      fl={flags}\n      pfl=FIT_INSETS_CONTROLLED}}\n    mHasSurface={shows} isReadyForDisplay()={shows}\n  mCurrentFocus=Window{{{focus}}}\n"
+            ))
+        };
+        let bank = "com.bank/com.bank.Login";
+        let words = "LAYOUT_IN_SCREEN SECURE LAYOUT_INSET_DECOR";
+        assert_eq!(of(words, true, "2b u0 com.bank/com.bank.Login"), secure(bank));
+        assert_eq!(of("SECURE}", true, "none"), secure(bank));
+        assert_eq!(of("LAYOUT_IN_SCREEN FLAG_SECURE", true, "none"), secure(bank));
+        assert_eq!(of(words, false, "2b u0 com.bank/com.bank.Login"), None);
+        assert_eq!(of("LAYOUT_IN_SCREEN INSECURE SECURED", true, "none"), None);
+    }
+
+    #[test]
+    fn secure_window_is_found_by_hex_flags() {
+        let of = |flags: &str| {
+            read_blank(&format!(
+                "{AWAKE}  Window #6 Window{{a6 u0 Keyguard}}:\n    mAttrs=WM.LayoutParams{{(0,0)(fillxfill) sim=#10 ty=2004 fl={flags} pfl=0xa fmt=-3}}\n    mHasSurface=true\n"
+            ))
+        };
+        assert_eq!(of("#d132900"), secure("Keyguard"));
+        assert_eq!(of("#d130900"), None);
+        assert_eq!(of("#"), None);
+        assert_eq!(of("#ffffffffffffffffffffffff"), None);
+    }
+
+    #[test]
+    fn focused_window_wins_over_one_above_it() {
+        let window = |number: u8, name: &str| {
+            format!("  Window #{number} Window{{{number} u0 {name}}}:\n    fl=SECURE\n")
+        };
+        let said = |focus: &str| {
+            let focus = format!("  mCurrentFocus=Window{{{focus}}}\n");
+            read_blank(&[AWAKE, &window(0, "Pin"), &window(1, "Bank"), &focus].concat())
+        };
+        assert_eq!(said("1 u0 Bank"), secure("Bank"));
+        assert_eq!(said("9 u0 Dialog"), secure("Pin"));
+    }
+
+    #[test]
+    fn secure_window_on_another_display_is_ignored() {
+        let on = |display: u8| {
+            let place = format!("    mDisplayId={display} rootTaskId=7 mSession=Session{{1 2:u0}}");
+            read_blank(&format!(
+                "{AWAKE}  Window #0 Window{{1 u0 Bank}}:\n{place}\n    fl=SECURE\n"
+            ))
+        };
+        assert_eq!((on(0), on(8)), (secure("Bank"), None));
+    }
+
+    #[test]
+    fn screen_off_wins_over_secure_windows() {
+        let secure = "  Window #0 Window{1 u0 Bank}:\n    fl=SECURE\n";
+        for state in ["mWakefulness=Asleep", "mWakefulness=Dozing", "mScreenOn=false"] {
+            let said = format!("  {state}\r\n{secure}");
+            assert_eq!(read_blank(&said), Some(BlackReason::ScreenOff), "{state}");
+        }
+        // A stale line of an old phone that is awake, next to its display's state.
+        let said = "  mWakefulness=Awake\n  mScreenOn=false\n";
+        assert_eq!(read_blank(said), None);
+    }
+
+    #[test]
+    fn meaningless_output_gives_no_reason() {
+        for said in
+            ["", "Can't find service: power\n", "Window #", "fl=SECURE", "Window #1\nfl=SECURE"]
+        {
+            assert_eq!(read_blank(said), None, "{said}");
+        }
+    }
+}

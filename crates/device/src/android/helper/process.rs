@@ -1,0 +1,163 @@
+//! The helper's process on the phone: checks whether it is installed, starts it, keeps it running.
+//!
+//! It runs as long as the stream that started it is open. It reads a token from standard input, which distinguishes us
+//! from other programs on the phone; arguments would be visible to all of them. Its output before `ready` or at its end
+//! is kept for error messages.
+
+use bytes::{Bytes, BytesMut};
+use thumbwire_adb::services::sync;
+use thumbwire_adb::wire::banner::SHELL_V2;
+use thumbwire_adb::wire::shell::{Decoder, Frame, Id, emit};
+use thumbwire_adb::{self as adb, Stream, Transport};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::android::{ShellCommand, transport_error};
+use crate::error::excerpt;
+use crate::{Error, SideEffect};
+
+/// The helper's archive. The name contains its version, so no other version is used by accident.
+const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
+
+/// How many bytes of its output to keep.
+const WORDS: usize = 4096;
+
+/// Whether the archive is on the phone.
+pub(super) async fn is_installed(transport: &dyn Transport) -> Result<bool, adb::Error> {
+    match sync::details(transport, JAR).await {
+        Ok(_) => Ok(true),
+        Err(adb::Error::Phone { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Phones before Android 5 store a program's compiled form in `ANDROID_DATA`, whose default is not writable for us;
+/// without another value they abort (measured on Android 4.4.4). Other versions do not mind.
+fn start_command(name: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new(
+        "mkdir -p /data/local/tmp/dalvik-cache; ANDROID_DATA=/data/local/tmp \
+         CLASSPATH=/data/local/tmp/thumbwire-helper-1.jar exec app_process /system/bin org.thumbwire.helper.Main",
+    )
+    .arg(name)
+}
+
+/// A running helper. It ends when this is dropped.
+pub(super) struct HelperProcess {
+    stream: Stream,
+    /// `None` on a phone without shell v2, whose bytes come raw and through a terminal.
+    decoder: Option<Decoder>,
+    heard: BytesMut,
+    /// Its output: the current line, and the last ones before it.
+    line: Vec<u8>,
+    lines: Vec<u8>,
+}
+
+impl HelperProcess {
+    /// Starts it listening under that name and sends it the token.
+    pub(super) async fn start(
+        transport: &dyn Transport,
+        name: &str,
+        token: &str,
+    ) -> Result<Self, Error> {
+        let line = start_command(name)?;
+        let opened = async {
+            let framed = transport.features().await?.has(SHELL_V2);
+            let service = if framed { "shell,v2,raw" } else { "shell" };
+            let mut stream = transport.open(&format!("{service}:{}", line.as_str())).await?;
+            let token = format!("{token}\n");
+            let mut bytes = BytesMut::new();
+            match framed {
+                true => emit(&mut bytes, Id::Stdin, token.as_bytes()),
+                false => bytes.extend_from_slice(token.as_bytes()),
+            }
+            stream.write_all(&bytes).await.map_err(adb::Error::from_io)?;
+            let decoder = framed.then(Decoder::default);
+            Ok(Self {
+                stream,
+                decoder,
+                heard: BytesMut::new(),
+                line: Vec::new(),
+                lines: Vec::new(),
+            })
+        };
+        opened.await.map_err(|error| transport_error(error, SideEffect::None))
+    }
+
+    /// Waits until it reports that it listens; `false` if it ends first.
+    pub(super) async fn wait_until_ready(&mut self) -> bool {
+        while let Some(said) = self.next().await {
+            for byte in said {
+                if self.take(byte) == Some(StartupLine::Ready) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Waits until it ends. Returns its last output.
+    pub(super) async fn wait(mut self) -> String {
+        while let Some(said) = self.next().await {
+            for byte in said {
+                self.take(byte);
+            }
+        }
+        self.last_output()
+    }
+
+    /// Its last output, except `ready`.
+    pub(super) fn last_output(&self) -> String {
+        excerpt([&self.lines[..], &self.line].concat())
+    }
+
+    fn take(&mut self, byte: u8) -> Option<StartupLine> {
+        if byte != b'\n' {
+            if self.line.len() < WORDS {
+                self.line.push(byte);
+            }
+            return None;
+        }
+        let line = std::mem::take(&mut self.line);
+        let word = line.trim_ascii();
+        if word == b"ready" {
+            return Some(StartupLine::Ready);
+        }
+        // A terminal echoes its input, which is the token.
+        if !is_token(word) {
+            let past = (self.lines.len() + line.len() + 1).saturating_sub(WORDS);
+            self.lines.drain(..past.min(self.lines.len()));
+            self.lines.extend_from_slice(&line);
+            self.lines.push(b'\n');
+        }
+        Some(StartupLine::Words)
+    }
+
+    /// Its next output; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            match &mut self.decoder {
+                None if !self.heard.is_empty() => return Some(self.heard.split().freeze()),
+                None => {}
+                Some(decoder) => match decoder.decode(&mut self.heard) {
+                    Ok(Some(Frame::Stdout(said) | Frame::Stderr(said))) => return Some(said),
+                    Ok(Some(_)) | Err(_) => return None,
+                    Ok(None) => {}
+                },
+            }
+            match self.stream.read_buf(&mut self.heard).await {
+                Ok(0) | Err(_) => return None,
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+/// Kinds of lines.
+#[derive(Debug, PartialEq, Eq)]
+enum StartupLine {
+    Ready,
+    Words,
+}
+
+fn is_token(word: &[u8]) -> bool {
+    word.len() == 32 && word.iter().all(u8::is_ascii_hexdigit)
+}

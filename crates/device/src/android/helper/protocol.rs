@@ -1,0 +1,240 @@
+//! The helper protocol: matches replies to requests. Bytes in, bytes out; no I/O and no clock.
+//!
+//! Replies come in any order. A reply that nobody waits for is ignored, so late and duplicate replies do no harm;
+//! anything that is not a reply ends the connection.
+
+use std::collections::BTreeSet;
+
+use bytes::{Bytes, BytesMut};
+use serde_json::Value;
+
+use super::frame::{self, FrameError, Header};
+use crate::error::excerpt;
+
+/// Maximum number of pending requests.
+pub(super) const MOST: usize = 64;
+
+/// Pending requests by id, and the bytes of an incomplete reply.
+#[derive(Debug, Default)]
+pub(super) struct HelperProtocol {
+    last: u64,
+    waiting: BTreeSet<u64>,
+    heard: BytesMut,
+}
+
+/// The helper's reply to a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reply {
+    /// Success, with the result.
+    Done(Header),
+    /// Failure.
+    Failed(HelperError),
+}
+
+/// Why the helper failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HelperError {
+    /// Error code, one word such as `not_found`.
+    pub(super) code: String,
+    /// Error message; may be empty.
+    pub(super) says: String,
+    /// What to try; may be empty.
+    pub(super) advice: String,
+}
+
+/// Why a request was not sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum SendError {
+    #[error("{MOST} requests are pending already")]
+    TooMany,
+    #[error(transparent)]
+    Malformed(#[from] FrameError),
+}
+
+impl HelperProtocol {
+    /// Creates a request. Returns its id and the bytes to send.
+    pub(super) fn ask(&mut self, op: &str, fields: Header) -> Result<(u64, Bytes), SendError> {
+        if self.waiting.len() >= MOST {
+            return Err(SendError::TooMany);
+        }
+        let (id, frame) = self.write(op, fields)?;
+        self.waiting.insert(id);
+        Ok((id, frame))
+    }
+
+    /// Stops waiting for a reply. Returns the bytes of a cancel request, unless the reply has already come.
+    pub(super) fn give_up(&mut self, id: u64) -> Option<Bytes> {
+        if !self.waiting.remove(&id) {
+            return None;
+        }
+        let of = Header::from_iter([("of".to_owned(), Value::from(id))]);
+        self.write("cancel", of).ok().map(|(_, frame)| frame)
+    }
+
+    /// The closing request. Its reply is not awaited.
+    pub(super) fn close_frame(&mut self) -> Option<Bytes> {
+        self.write("bye", Header::new()).ok().map(|(_, frame)| frame)
+    }
+
+    /// Takes received bytes and returns the replies to pending requests. Nothing after a malformed frame is read.
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> (Vec<(u64, Reply)>, Option<FrameError>) {
+        self.heard.extend_from_slice(bytes);
+        let mut replies = Vec::new();
+        loop {
+            match frame::read(&mut self.heard).map(|header| header.map(read_reply)) {
+                Ok(None) => return (replies, None),
+                Ok(Some(Ok((id, reply)))) => {
+                    if self.waiting.remove(&id) {
+                        replies.push((id, reply));
+                    }
+                }
+                Ok(Some(Err(malformed))) | Err(malformed) => return (replies, Some(malformed)),
+            }
+        }
+    }
+
+    fn write(&mut self, op: &str, fields: Header) -> Result<(u64, Bytes), FrameError> {
+        let id = self.last + 1;
+        let mut header = Header::from_iter([
+            ("id".to_owned(), Value::from(id)),
+            ("op".to_owned(), Value::from(op)),
+        ]);
+        header.extend(fields);
+        let frame = frame::write(&header)?;
+        self.last = id;
+        Ok((id, frame))
+    }
+}
+
+fn read_reply(header: Header) -> Result<(u64, Reply), FrameError> {
+    let shown = || excerpt(Value::from(header.clone()).to_string());
+    let id = header.get("id").and_then(Value::as_u64).ok_or_else(|| FrameError::NoId(shown()))?;
+    let word = |name: &str| header.get(name).and_then(Value::as_str).map(excerpt);
+    let reply = match (word("error"), header.get("ok")) {
+        (Some(code), _) => Reply::Failed(HelperError {
+            code,
+            says: word("says").unwrap_or_default(),
+            advice: word("try").unwrap_or_default(),
+        }),
+        (None, Some(Value::Bool(true))) => Reply::Done(header),
+        _ => return Err(FrameError::NoAnswer(shown())),
+    };
+    Ok((id, reply))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn header(value: Value) -> Header {
+        value.as_object().cloned().unwrap()
+    }
+
+    fn frame(value: Value) -> Vec<u8> {
+        frame::write(&header(value)).unwrap().to_vec()
+    }
+
+    #[test]
+    fn replies_match_requests_in_any_order() {
+        let mut talk = HelperProtocol::default();
+        let ids: Vec<u64> = (0..3).map(|_| talk.ask("courier", Header::new()).unwrap().0).collect();
+        let answers =
+            [2, 0, 1].map(|nth| frame(json!({ "id": ids[nth], "ok": true, "code": nth })));
+        let (replies, malformed) = talk.receive(&answers.concat());
+        assert_eq!(malformed, None);
+        let came: Vec<u64> = replies.iter().map(|(id, _)| *id).collect();
+        assert_eq!(came, [ids[2], ids[0], ids[1]]);
+    }
+
+    #[test]
+    fn late_duplicate_and_unknown_replies_are_ignored() {
+        let mut talk = HelperProtocol::default();
+        let (id, _) = talk.ask("courier", Header::new()).unwrap();
+        let cancel = talk.give_up(id).unwrap();
+        let mut said = BytesMut::from(&cancel[..]);
+        let said = frame::read(&mut said).unwrap().unwrap();
+        assert_eq!((&said["op"], &said["of"]), (&json!("cancel"), &json!(id)));
+        assert_ne!(said["id"], json!(id), "the cancel request has its own id");
+        let late = frame(json!({ "id": id, "ok": true }));
+        assert_eq!(talk.receive(&[&late[..], &late].concat()), (vec![], None));
+        assert_eq!(talk.receive(&frame(json!({ "id": 999, "ok": true }))), (vec![], None));
+        assert_eq!(talk.give_up(id), None);
+    }
+
+    #[test]
+    fn error_has_code_message_and_advice() {
+        let mut talk = HelperProtocol::default();
+        let (id, _) = talk.ask("courier", Header::new()).unwrap();
+        let said =
+            json!({ "id": id, "error": "refused", "says": "not exported", "try": "x", "new": 1 });
+        let (replies, _) = talk.receive(&frame(said));
+        let fault =
+            HelperError { code: "refused".into(), says: "not exported".into(), advice: "x".into() };
+        assert_eq!(replies, [(id, Reply::Failed(fault))]);
+    }
+
+    #[test]
+    fn malformed_reply_ends_the_connection_after_earlier_ones() {
+        for odd in [json!({ "ok": true }), json!({ "id": "1", "ok": true }), json!({ "id": 1 })] {
+            let mut talk = HelperProtocol::default();
+            let (id, _) = talk.ask("courier", Header::new()).unwrap();
+            let good = frame(json!({ "id": id, "ok": true }));
+            let (replies, malformed) = talk.receive(&[good, frame(odd.clone())].concat());
+            assert_eq!(replies.len(), 1);
+            assert!(malformed.is_some(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn pending_requests_are_limited() {
+        let mut talk = HelperProtocol::default();
+        for _ in 0..MOST {
+            talk.ask("courier", Header::new()).unwrap();
+        }
+        assert_eq!(talk.ask("courier", Header::new()), Err(SendError::TooMany));
+        talk.give_up(1);
+        assert!(talk.ask("courier", Header::new()).is_ok());
+    }
+
+    proptest! {
+        /// Some requests are cancelled; the replies come in any order, some twice, split at any offset.
+        #[test]
+        fn each_request_gets_its_own_reply_once(
+            order in Just((0..40_usize).collect::<Vec<_>>()).prop_shuffle(),
+            given_up in prop::collection::vec(any::<bool>(), 40), doubled in prop::collection::vec(any::<bool>(), 40),
+            size in 1..64_usize,
+        ) {
+            let mut talk = HelperProtocol::default();
+            let ids: Vec<u64> = (0..40).map(|nth| talk.ask("courier", header(json!({ "n": nth }))).unwrap().0).collect();
+            for (id, _) in ids.iter().zip(&given_up).filter(|(_, gone)| **gone) {
+                prop_assert!(talk.give_up(*id).is_some());
+            }
+            let answers: Vec<u8> = order
+                .iter()
+                .flat_map(|nth| frame(json!({ "id": ids[*nth], "ok": true, "code": nth })).repeat(1 + usize::from(doubled[*nth])))
+                .collect();
+            let mut came = Vec::new();
+            for piece in answers.chunks(size) {
+                let (replies, malformed) = talk.receive(piece);
+                prop_assert_eq!(malformed, None);
+                came.extend(replies);
+            }
+            let expected: Vec<u64> = order.iter().filter(|nth| !given_up[**nth]).map(|nth| ids[*nth]).collect();
+            prop_assert_eq!(came.iter().map(|(id, _)| *id).collect::<Vec<_>>(), expected);
+            for (id, reply) in came {
+                let Reply::Done(said) = reply else { panic!("{reply:?}") };
+                prop_assert_eq!(ids[said["code"].as_u64().unwrap() as usize], id);
+            }
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..99)) {
+            let mut talk = HelperProtocol::default();
+            let _ = talk.ask("courier", Header::new());
+            let _ = talk.receive(&bytes);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Image files: format detection, conversion, and why a screenshot is black.
+//!
+//! A driver returns each screenshot as it got it from its phone; see [`Screenshot`]. [`fit`](fit()) converts it to what
+//! a client accepts, [`Pixels`] decodes, encodes and scales, and [`blackness`] detects black images. All of it is CPU
+//! work of up to about 0.3 s for a large screen: async callers should move it to a blocking thread. Nothing here takes
+//! screenshots.
+
+mod blackness;
+mod fit;
+mod pixels;
+pub(crate) mod png_crc;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+
+use crate::Size;
+pub use blackness::{Blackness, blackness, may_be_black};
+pub use fit::{fit, fits};
+pub(crate) use pixels::to_rgb;
+pub use pixels::{Effort, JPEG_QUALITY, MOST_PIXELS, Pixels};
+
+/// A screenshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Screenshot {
+    /// The image file.
+    pub image: Image,
+    /// Size in pixels: the coordinate space of all touches and rectangles.
+    pub size: Size,
+    /// Why the screenshot is black, if it is.
+    pub blank: Option<BlackReason>,
+}
+
+/// An image file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Its format.
+    pub format: Format,
+    /// The file's bytes.
+    pub bytes: Bytes,
+}
+
+/// An image format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Lossless; what phones produce.
+    Png,
+    /// Lossy; small for photographs.
+    Jpeg,
+    /// Always lossless here; smaller than PNG.
+    Webp,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 3] = [Self::Png, Self::Jpeg, Self::Webp];
+
+    /// The name on the wire, also the file extension.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpeg",
+            Self::Webp => "webp",
+        }
+    }
+
+    /// The format with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The MIME type.
+    pub fn mime(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Webp => "image/webp",
+        }
+    }
+
+    /// The format with this MIME type.
+    pub fn from_mime(mime: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.mime() == mime)
+    }
+}
+
+/// Why a screenshot is black although the screen may not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlackReason {
+    /// A window is marked secure, so the platform excludes it from screenshots. Its tree can still be read.
+    Secure {
+        /// The window's name, as the platform reports it.
+        window: String,
+    },
+    /// The screen is off.
+    ScreenOff,
+    /// The phone gave no reason.
+    Unexplained,
+}
+
+/// Why an image could not be converted. Messages fit after "failed to …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The file is broken. Take the screenshot again.
+    #[error("decode the {} image: {why}", .format.name())]
+    Unreadable {
+        /// The format it claims to be.
+        format: Format,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The format does not support such an image. Ask for another format.
+    #[error("encode the image as {}: {why}", .format.name())]
+    Unwritable {
+        /// The requested format.
+        format: Format,
+        /// The reason.
+        why: String,
+    },
+    /// The image has no pixels, or more than [`MOST_PIXELS`].
+    #[error("process an image of {width}x{height} pixels")]
+    Size {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+    },
+    /// Scaling failed.
+    #[error("scale the image: {why}")]
+    Unscalable {
+        /// The reason.
+        why: String,
+    },
+    /// Even the lowest JPEG quality is too large. Allow more bytes, or use smaller screenshots.
+    #[error("make the image smaller than {least} bytes; the limit is {most}")]
+    TooLarge {
+        /// The smallest size reached, in bytes.
+        least: usize,
+        /// The limit, in bytes.
+        most: usize,
+    },
+}

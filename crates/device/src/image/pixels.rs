@@ -1,0 +1,233 @@
+//! Images as pixels: decoding, encoding, scaling.
+//!
+//! Sizes are checked before memory is allocated: a file declares its dimensions, and anything above [`MOST_PIXELS`] is
+//! rejected. Alpha is dropped on decoding: a screen has none.
+
+use std::io::Cursor;
+
+use fast_image_resize as resize;
+use image_webp::{ColorType as WebpColour, WebPDecoder, WebPEncoder};
+use jpeg_encoder::{ColorType as JpegColour, SamplingFactor};
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+use super::{Error, Format, Image};
+use crate::Size;
+
+/// The largest image that is decoded. The largest screen seen so far (8K television) has 33 million pixels.
+pub const MOST_PIXELS: usize = 40_000_000;
+
+/// The JPEG quality at which screen text is still easy to read.
+pub const JPEG_QUALITY: u8 = 80;
+
+/// An image in memory.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pixels {
+    width: u32,
+    height: u32,
+    rgb: Vec<u8>,
+}
+
+/// PNG compression effort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// About 6 ms for a phone screen.
+    Fast,
+    /// About 130 ms, for two thirds of the file size.
+    Strong,
+}
+
+impl Pixels {
+    /// An image of these pixels, three bytes each (red, green, blue), in rows from the top; `None` if the byte count
+    /// does not match, or there are no pixels or too many.
+    pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
+        let pixels = checked_pixel_count(width, height).ok()?;
+        (rgb.len() == pixels * 3).then_some(Self { width, height, rgb })
+    }
+
+    /// Width and height.
+    pub fn size(&self) -> Size {
+        // No side is longer than MOST_PIXELS.
+        Size { width: self.width as i32, height: self.height as i32 }
+    }
+
+    /// The RGB bytes, three per pixel.
+    pub fn rgb(&self) -> &[u8] {
+        &self.rgb
+    }
+
+    /// Decodes an image file.
+    ///
+    /// # Errors
+    /// If it is broken, truncated, or larger than [`MOST_PIXELS`].
+    pub fn read(image: &Image) -> Result<Self, Error> {
+        match image.format {
+            Format::Png => read_png(&image.bytes),
+            Format::Jpeg => read_jpeg(&image.bytes),
+            Format::Webp => read_webp(&image.bytes),
+        }
+    }
+
+    /// Encodes an image file: PNG fast, JPEG with [`JPEG_QUALITY`], WebP lossless.
+    ///
+    /// # Errors
+    /// If a side is longer than the format allows: 65,535 pixels for JPEG, 16,384 for WebP.
+    pub fn write(&self, format: Format) -> Result<Image, Error> {
+        match format {
+            Format::Png => self.write_png(Effort::Fast),
+            Format::Jpeg => self.write_jpeg(JPEG_QUALITY),
+            Format::Webp => self.write_webp(),
+        }
+    }
+
+    /// Encodes a PNG.
+    ///
+    /// # Errors
+    /// None known.
+    pub fn write_png(&self, effort: Effort) -> Result<Image, Error> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(match effort {
+            Effort::Fast => png::Compression::Fast,
+            Effort::Strong => png::Compression::Balanced,
+        });
+        let written = encoder.write_header().and_then(|mut writer| {
+            writer.write_image_data(&self.rgb)?;
+            writer.finish()
+        });
+        written.map_err(|why| unwritable(Format::Png, &why))?;
+        Ok(Image { format: Format::Png, bytes: bytes.into() })
+    }
+
+    /// Encodes a JPEG with this quality (1 to 100) and chroma at half the resolution.
+    ///
+    /// # Errors
+    /// If a side is longer than 65,535 pixels.
+    pub fn write_jpeg(&self, quality: u8) -> Result<Image, Error> {
+        let too_long = || unwritable(Format::Jpeg, &"a side is longer than 65535 pixels");
+        let width = u16::try_from(self.width).map_err(|_| too_long())?;
+        let height = u16::try_from(self.height).map_err(|_| too_long())?;
+        let mut bytes = Vec::new();
+        let mut encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
+        encoder.set_sampling_factor(SamplingFactor::F_2_2);
+        let written = encoder.encode(&self.rgb, width, height, JpegColour::Rgb);
+        written.map_err(|why| unwritable(Format::Jpeg, &why))?;
+        Ok(Image { format: Format::Jpeg, bytes: bytes.into() })
+    }
+
+    fn write_webp(&self) -> Result<Image, Error> {
+        let mut bytes = Vec::new();
+        let encoder = WebPEncoder::new(&mut bytes);
+        let written = encoder.encode(&self.rgb, self.width, self.height, WebpColour::Rgb8);
+        written.map_err(|why| unwritable(Format::Webp, &why))?;
+        Ok(Image { format: Format::Webp, bytes: bytes.into() })
+    }
+
+    /// The image scaled to another size, filtered so that text stays readable.
+    ///
+    /// # Errors
+    /// If the size is empty or larger than [`MOST_PIXELS`].
+    pub fn scaled(&self, to: Size) -> Result<Self, Error> {
+        let side = |side: i32| u32::try_from(side).unwrap_or(0);
+        let (width, height) = (side(to.width), side(to.height));
+        checked_pixel_count(width, height)?;
+        let pixel = resize::PixelType::U8x3;
+        let failed = |why: &dyn std::fmt::Display| Error::Unscalable { why: why.to_string() };
+        let from = resize::images::ImageRef::new(self.width, self.height, &self.rgb, pixel)
+            .map_err(|why| failed(&why))?;
+        let mut into = resize::images::Image::new(width, height, pixel);
+        let options = resize::ResizeOptions::new()
+            .resize_alg(resize::ResizeAlg::Convolution(resize::FilterType::CatmullRom))
+            .use_alpha(false);
+        resize::Resizer::new().resize(&from, &mut into, &options).map_err(|why| failed(&why))?;
+        Ok(Self { width, height, rgb: into.into_vec() })
+    }
+}
+
+impl std::fmt::Debug for Pixels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pixels({}x{})", self.width, self.height)
+    }
+}
+
+/// The number of pixels, if it is within the limits.
+fn checked_pixel_count(width: u32, height: u32) -> Result<usize, Error> {
+    let pixels = u64::from(width) * u64::from(height);
+    match usize::try_from(pixels) {
+        Ok(pixels) if (1..=MOST_PIXELS).contains(&pixels) => Ok(pixels),
+        _ => Err(Error::Size { width, height }),
+    }
+}
+
+fn read_png(bytes: &[u8]) -> Result<Pixels, Error> {
+    let broken = |why: png::DecodingError| unreadable(Format::Png, &why);
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let header = decoder.read_header_info().map_err(broken)?;
+    let (width, height) = (header.width, header.height);
+    let pixels = checked_pixel_count(width, height)?;
+    let mut reader = decoder.read_info().map_err(broken)?;
+    let (colour, _) = reader.output_color_type();
+    // Normalization removes palettes and expands to bytes.
+    let mut read = vec![0; pixels * colour.samples()];
+    reader.next_frame(&mut read).map_err(broken)?;
+    let rgb = match colour {
+        png::ColorType::Rgb => read,
+        png::ColorType::Rgba => to_rgb(&read, 4, [0, 1, 2]),
+        png::ColorType::GrayscaleAlpha => to_rgb(&read, 2, [0, 0, 0]),
+        png::ColorType::Grayscale => to_rgb(&read, 1, [0, 0, 0]),
+        png::ColorType::Indexed => return Err(unreadable(Format::Png, &"unexpected palette")),
+    };
+    Ok(Pixels { width, height, rgb })
+}
+
+fn read_jpeg(bytes: &[u8]) -> Result<Pixels, Error> {
+    let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
+    let mut decoder = JpegDecoder::new_with_options(
+        zune_jpeg::zune_core::bytestream::ZCursor::new(bytes),
+        options,
+    );
+    decoder.decode_headers().map_err(|why| unreadable(Format::Jpeg, &why))?;
+    let (width, height) =
+        decoder.info().map_or((0, 0), |info| (u32::from(info.width), u32::from(info.height)));
+    checked_pixel_count(width, height)?;
+    let rgb = decoder.decode().map_err(|why| unreadable(Format::Jpeg, &why))?;
+    Pixels::new(width, height, rgb)
+        .ok_or_else(|| unreadable(Format::Jpeg, &"it does not decode to RGB"))
+}
+
+fn read_webp(bytes: &[u8]) -> Result<Pixels, Error> {
+    let broken = |why: image_webp::DecodingError| unreadable(Format::Webp, &why);
+    let mut decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(broken)?;
+    let (width, height) = decoder.dimensions();
+    let pixels = checked_pixel_count(width, height)?;
+    // Memory the decoder may use besides its output.
+    decoder.set_memory_limit(MOST_PIXELS * 4);
+    let samples = if decoder.has_alpha() { 4 } else { 3 };
+    let mut read = vec![0; pixels * samples];
+    decoder.read_image(&mut read).map_err(broken)?;
+    let rgb = if samples == 4 { to_rgb(&read, 4, [0, 1, 2]) } else { read };
+    Ok(Pixels { width, height, rgb })
+}
+
+/// The RGB values of each pixel, found at these indices among its samples.
+pub(crate) fn to_rgb(read: &[u8], samples: usize, at: [usize; 3]) -> Vec<u8> {
+    let mut rgb = Vec::with_capacity(read.len() / samples * 3);
+    for pixel in read.chunks_exact(samples) {
+        rgb.extend_from_slice(&[pixel[at[0]], pixel[at[1]], pixel[at[2]]]);
+    }
+    rgb
+}
+
+fn unreadable(format: Format, why: &dyn std::fmt::Display) -> Error {
+    Error::Unreadable { format, why: why.to_string() }
+}
+
+fn unwritable(format: Format, why: &dyn std::fmt::Display) -> Error {
+    Error::Unwritable { format, why: why.to_string() }
+}

@@ -1,0 +1,50 @@
+//! Checks the CRC at the end of each chunk of a PNG (PNG specification, 5.3), to detect damage in transit.
+//!
+//! Does not check whether the pixels can be decompressed.
+
+/// The PNG signature.
+pub(crate) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// Whether all CRCs match, up to the last chunk.
+pub(crate) fn crcs_match(png: &[u8]) -> bool {
+    let Some(mut rest) = png.strip_prefix(SIGNATURE) else { return false };
+    // Terminates: each iteration consumes at least 12 bytes.
+    loop {
+        let Some((length, chunk)) = rest.split_first_chunk::<4>() else { return false };
+        let Ok(length) = usize::try_from(u32::from_be_bytes(*length)) else { return false };
+        // A chunk is a four-byte name and its data; the length counts only the data.
+        let Some((chunk, end)) = length.checked_add(4).and_then(|end| chunk.split_at_checked(end))
+        else {
+            return false;
+        };
+        let Some((sum, next)) = end.split_first_chunk::<4>() else { return false };
+        if crc32fast::hash(chunk) != u32::from_be_bytes(*sum) {
+            return false;
+        }
+        if chunk.starts_with(b"IEND") {
+            return true;
+        }
+        rest = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_bit_flip_is_detected() {
+        // A pixel, written by an encoder.
+        let mut png = Vec::new();
+        let mut encoder = png::Encoder::new(&mut png, 1, 1);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.write_header().unwrap().write_image_data(&[1, 2, 3, 4]).unwrap();
+        assert!(crcs_match(&png));
+        for byte in 0..png.len() {
+            let mut spoilt = png.clone();
+            spoilt[byte] ^= 1;
+            assert!(!crcs_match(&spoilt), "byte {byte}");
+            assert!(!crcs_match(&png[..byte]), "{byte} bytes");
+        }
+    }
+}

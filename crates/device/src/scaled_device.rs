@@ -1,0 +1,272 @@
+//! A device whose screenshots are smaller than its phone's screen.
+//!
+//! [`ScaledDevice`] is a [`Device`] around another one. Everything it takes and returns in pixels is in pixels of the scaled
+//! screenshot: callers see one coordinate space. Vision models read large images less well and charge by the pixel.
+//!
+//! One screenshot pixel covers a block of screen pixels. A touch goes to the center of its block, and a rectangle
+//! contains exactly the blocks whose center it contains: so a touch on any pixel of an element's rectangle hits that
+//! element. An element thinner than a block may contain no center; it keeps one pixel, and a touch there may miss it by
+//! half a block.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::image::{Error as PictureError, Pixels};
+use crate::{
+    App, AppId, Device, DeviceInfo, Error, Facets, Foreground, Format, Gesture, Identity, Key,
+    Orientation, OrientationControl, Point, Rect, RotationOwner, Screenshot, Size, Tree,
+    TreeDetail, TypingMethod,
+};
+
+/// A device whose screenshots have at most a given number of pixels on the longer side.
+pub struct ScaledDevice<D: ?Sized> {
+    inner: Arc<D>,
+    most: u32,
+    known: Mutex<ScreenGeometry>,
+}
+
+/// What is known about the phone's screen.
+#[derive(Debug, Clone, Copy, Default)]
+struct ScreenGeometry {
+    /// Size in screen pixels.
+    size: Option<Size>,
+    /// Rotation at the time the size was read; `None` if unknown.
+    rotation: Option<u8>,
+}
+
+impl<D: Device + ?Sized> ScaledDevice<D> {
+    /// A device with screenshots of at most `most` pixels on the longer side. A smaller screen is not scaled.
+    pub fn new(inner: Arc<D>, most: u32) -> Self {
+        Self { inner, most: most.max(1), known: Mutex::default() }
+    }
+
+    fn scale(&self, screen: Size) -> Scale {
+        Scale::of(screen, self.most)
+    }
+
+    fn known(&self) -> ScreenGeometry {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forget(&self) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = ScreenGeometry::default();
+    }
+
+    fn learn(&self, size: Size, rotation: Option<u8>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = known.size == Some(size);
+        *known = ScreenGeometry {
+            size: Some(size),
+            rotation: rotation.or(if same { known.rotation } else { None }),
+        };
+    }
+
+    /// The last known screen size; asks the phone if there is none.
+    async fn screen(&self) -> Result<Size, Error> {
+        match self.known().size {
+            Some(size) => Ok(size),
+            None => self.ask_screen(None).await,
+        }
+    }
+
+    async fn ask_screen(&self, rotation: Option<u8>) -> Result<Size, Error> {
+        let size = self.inner.screen_size().await?;
+        self.learn(size, rotation);
+        Ok(size)
+    }
+}
+
+/// Maps between a screen and its scaled screenshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Scale {
+    screen: Size,
+    picture: Size,
+}
+
+impl Scale {
+    fn of(screen: Size, most: u32) -> Self {
+        let longer = i64::from(screen.width.max(screen.height).max(1));
+        let most = i64::from(most).min(longer);
+        // Round to nearest, but at least 1.
+        let side = |side: i32| ((2 * i64::from(side) * most + longer) / (2 * longer)).max(1) as i32;
+        let picture = Size { width: side(screen.width), height: side(screen.height) };
+        Self { screen, picture }
+    }
+
+    /// The center of the block that a screenshot pixel covers.
+    fn to_screen(self, at: Point) -> Point {
+        let middle = |at: i32, screen: i32, picture: i32| {
+            let (at, screen, picture) = (i64::from(at), i64::from(screen), i64::from(picture));
+            saturated(((2 * at + 1) * screen).div_euclid(2 * picture))
+        };
+        Point {
+            x: middle(at.x, self.screen.width, self.picture.width),
+            y: middle(at.y, self.screen.height, self.picture.height),
+        }
+    }
+
+    /// The blocks whose center the rectangle contains.
+    fn to_picture(self, rect: Rect) -> Rect {
+        let side = |from: i32, to: i32, screen: i32, picture: i32| {
+            let (screen, picture) = (i64::from(screen), i64::from(picture));
+            // The first block whose center is not before the edge: ceil((2·picture·edge − screen) / (2·screen)).
+            let edge = |edge: i32| -(screen - 2 * picture * i64::from(edge)).div_euclid(2 * screen);
+            let (first, last) = (edge(from), edge(to));
+            if to > from && first == last {
+                let middle = (i64::from(from) + i64::from(to)).div_euclid(2);
+                let at = (middle * picture).div_euclid(screen);
+                return (saturated(at), saturated(at + 1));
+            }
+            (saturated(first), saturated(last))
+        };
+        let (left, right) = side(rect.left, rect.right, self.screen.width, self.picture.width);
+        let (top, bottom) = side(rect.top, rect.bottom, self.screen.height, self.picture.height);
+        Rect { left, top, right, bottom }
+    }
+
+    fn gesture(self, gesture: Gesture) -> Gesture {
+        let to = |at| self.to_screen(at);
+        match gesture {
+            Gesture::Tap { at } => Gesture::Tap { at: to(at) },
+            Gesture::LongPress { at, held } => Gesture::LongPress { at: to(at), held },
+            Gesture::Swipe { from, to: end, lasting } => {
+                Gesture::Swipe { from: to(from), to: to(end), lasting }
+            }
+        }
+    }
+}
+
+fn saturated(number: i64) -> i32 {
+    i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
+}
+
+#[async_trait]
+impl<D: Device + ?Sized> Device for ScaledDevice<D> {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    /// Rotating the screen changes its known size; all other facets are passed on.
+    fn facets(&self) -> Facets<'_> {
+        let inner = self.inner.facets();
+        let orientation_control =
+            inner.orientation_control.map(|_| self as &dyn OrientationControl);
+        Facets { orientation_control, ..inner }
+    }
+
+    async fn probe(&self) -> Result<(), Error> {
+        self.inner.probe().await
+    }
+
+    async fn screen_size(&self) -> Result<Size, Error> {
+        Ok(self.scale(self.ask_screen(None).await?).picture)
+    }
+
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        let taken = self.inner.screenshot().await?;
+        self.learn(taken.size, None);
+        let Scale { screen, picture } = self.scale(taken.size);
+        if picture == screen {
+            return Ok(taken);
+        }
+        let Screenshot { image, blank, .. } = taken;
+        let scaling = tokio::task::spawn_blocking(move || {
+            Pixels::read(&image)?.scaled(picture)?.write(Format::Png)
+        });
+        let failed = |said: String| Error::Failed { what: "take a screenshot", said };
+        let scaled = scaling.await.map_err(|why| failed(why.to_string()))?;
+        let image = scaled.map_err(|why: PictureError| failed(format!("failed to {why}")))?;
+        Ok(Screenshot { image, size: picture, blank })
+    }
+
+    async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
+        let mut tree = self.inner.tree(detail).await?;
+        let screen = match self.known() {
+            ScreenGeometry { size: Some(size), rotation } if rotation == Some(tree.rotation) => {
+                size
+            }
+            // A tree has no screen size, and a size read under another rotation does not apply.
+            _ => self.ask_screen(Some(tree.rotation)).await?,
+        };
+        let scale = self.scale(screen);
+        for node in &mut tree.nodes {
+            node.bounds = scale.to_picture(node.bounds);
+        }
+        Ok(tree)
+    }
+
+    async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
+        let scale = self.scale(self.screen().await?);
+        self.inner.touch(scale.gesture(gesture)).await
+    }
+
+    async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
+        self.inner.type_text(text).await
+    }
+
+    async fn press(&self, key: Key) -> Result<(), Error> {
+        self.inner.press(key).await
+    }
+
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        self.inner.apps().await
+    }
+
+    async fn launch(&self, app: &AppId) -> Result<String, Error> {
+        self.inner.launch(app).await
+    }
+
+    async fn stop(&self, app: &AppId) -> Result<(), Error> {
+        self.inner.stop(app).await
+    }
+
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        self.inner.foreground().await
+    }
+
+    /// Density is scaled too, so that computations in dp give the same results.
+    async fn info(&self) -> Result<DeviceInfo, Error> {
+        let info = self.inner.info().await?;
+        self.learn(info.screen, None);
+        let Scale { screen, picture } = self.scale(info.screen);
+        let longer = |size: Size| f64::from(size.width.max(size.height).max(1));
+        let part = longer(picture) / longer(screen);
+        let density = info.density.map(|dots| (f64::from(dots) * part).round() as u32);
+        Ok(DeviceInfo { screen: picture, density, ..info })
+    }
+
+    async fn restore_borrowed(&self) {
+        self.inner.restore_borrowed().await;
+    }
+}
+
+impl<D: Device + ?Sized> ScaledDevice<D> {
+    /// The inner device's facet.
+    fn orientation_control(&self) -> Result<&dyn OrientationControl, Error> {
+        let inner = self.inner.facets().orientation_control;
+        inner.ok_or_else(|| self.unsupported("setting the orientation"))
+    }
+}
+
+#[async_trait]
+impl<D: Device + ?Sized> OrientationControl for ScaledDevice<D> {
+    async fn orientation(&self) -> Result<Orientation, Error> {
+        self.orientation_control()?.orientation().await
+    }
+
+    async fn set_orientation(&self, orientation: Orientation, owner: &str) -> Result<(), Error> {
+        let turned = self.orientation_control()?.set_orientation(orientation, owner).await;
+        self.forget();
+        turned
+    }
+
+    async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error> {
+        let restored = self.orientation_control()?.restore_orientation(turned).await;
+        self.forget();
+        restored
+    }
+}
+
+#[cfg(test)]
+mod tests;

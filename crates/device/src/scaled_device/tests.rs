@@ -1,0 +1,273 @@
+//! One coordinate space: input in screenshot pixels arrives in screen pixels.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Node, Panel, Platform};
+
+/// A phone with one row, which records touches and counts size requests.
+struct Phone {
+    identity: Identity,
+    screen: Mutex<(Size, u8)>,
+    sizes: Mutex<usize>,
+    touched: Mutex<Vec<Gesture>>,
+}
+
+const ROW: Rect = Rect { left: 40, top: 400, right: 1040, bottom: 560 };
+
+impl Phone {
+    fn new(width: i32, height: i32) -> Self {
+        let identity =
+            Identity { id: "p".into(), platform: Platform::Android, model: String::new() };
+        let screen = Mutex::new((Size { width, height }, 0));
+        Self { identity, screen, sizes: Mutex::default(), touched: Mutex::default() }
+    }
+
+    fn turn(&self) {
+        let mut screen = self.screen.lock().unwrap();
+        let (Size { width, height }, rotation) = *screen;
+        *screen = (Size { width: height, height: width }, (rotation + 1) % 4);
+    }
+
+    fn size(&self) -> Size {
+        self.screen.lock().unwrap().0
+    }
+
+    fn touched(&self) -> Gesture {
+        self.touched.lock().unwrap().pop().unwrap()
+    }
+
+    fn sizes(&self) -> usize {
+        *self.sizes.lock().unwrap()
+    }
+}
+
+fn scaled(width: i32, height: i32, most: u32) -> ScaledDevice<Phone> {
+    ScaledDevice::new(Arc::new(Phone::new(width, height)), most)
+}
+
+#[async_trait]
+impl Device for Phone {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+    async fn probe(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn screen_size(&self) -> Result<Size, Error> {
+        *self.sizes.lock().unwrap() += 1;
+        Ok(self.size())
+    }
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        let Size { width, height } = self.size();
+        let rgb = [200, 100, 50].repeat((width * height) as usize);
+        let pixels = Pixels::new(width as u32, height as u32, rgb).unwrap();
+        let image = pixels.write(Format::Png).unwrap();
+        Ok(Screenshot { image, size: self.size(), blank: None })
+    }
+    async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
+        let node = Node { text: "Pay".into(), bounds: ROW, ..Node::default() };
+        let rotation = self.screen.lock().unwrap().1;
+        Ok(Tree { nodes: vec![node], rotation, ..Tree::default() })
+    }
+    async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
+        self.touched.lock().unwrap().push(gesture);
+        Ok(())
+    }
+    async fn type_text(&self, _: &str) -> Result<TypingMethod, Error> {
+        Ok(TypingMethod::Keys)
+    }
+    async fn press(&self, _: Key) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        Ok(Vec::new())
+    }
+    async fn launch(&self, _: &AppId) -> Result<String, Error> {
+        Ok(String::new())
+    }
+    async fn stop(&self, _: &AppId) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        Ok(None)
+    }
+    async fn info(&self) -> Result<DeviceInfo, Error> {
+        Ok(DeviceInfo {
+            manufacturer: String::new(),
+            model: String::new(),
+            os_version: String::new(),
+            api_level: None,
+            screen: self.size(),
+            density: Some(420),
+            orientation: Orientation::Portrait,
+            battery: None,
+            serial: String::new(),
+            panel: Panel {
+                size: self.size(),
+                size_set: None,
+                density: Some(420),
+                density_set: None,
+            },
+        })
+    }
+    async fn restore_borrowed(&self) {}
+    fn facets(&self) -> Facets<'_> {
+        Facets { orientation_control: Some(self), ..Facets::default() }
+    }
+}
+
+#[async_trait]
+impl OrientationControl for Phone {
+    async fn orientation(&self) -> Result<Orientation, Error> {
+        let Size { width, height } = self.size();
+        Ok(if width > height { Orientation::Landscape } else { Orientation::Portrait })
+    }
+    async fn set_orientation(&self, _: Orientation, owner: &str) -> Result<(), Error> {
+        assert_eq!(owner, "me");
+        self.turn();
+        Ok(())
+    }
+    async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error> {
+        assert_eq!(turned, RotationOwner::Session("me"));
+        self.turn();
+        Ok(true)
+    }
+}
+
+#[tokio::test]
+async fn rotation_passes_through_and_refreshes_the_size() {
+    let phone = ScaledDevice::new(Arc::new(Phone::new(1080, 2400)), 600);
+    let (upright, lying) = (Size { width: 270, height: 600 }, Size { width: 600, height: 270 });
+    assert_eq!(phone.screen_size().await.unwrap(), upright);
+    let turning = phone.facets().orientation_control.unwrap();
+    turning.set_orientation(Orientation::Landscape, "me").await.unwrap();
+    assert_eq!(phone.screen_size().await.unwrap(), lying);
+    assert!(turning.restore_orientation(RotationOwner::Session("me")).await.unwrap());
+    assert_eq!(phone.screen_size().await.unwrap(), upright);
+}
+
+#[tokio::test]
+async fn screenshot_tree_size_and_info_use_the_same_pixels() {
+    let phone = scaled(1080, 2400, 600);
+    let served = Size { width: 270, height: 600 };
+    let picture = phone.screenshot().await.unwrap();
+    assert_eq!(picture.size, served);
+    assert_eq!(Pixels::read(&picture.image).unwrap().size(), served);
+    assert_eq!(phone.screen_size().await.unwrap(), served);
+    let info = phone.info().await.unwrap();
+    assert_eq!((info.screen, info.density), (served, Some(105)));
+    let tree = phone.tree(TreeDetail::Full).await.unwrap();
+    assert_eq!(tree.nodes[0].bounds, Rect { left: 10, top: 100, right: 260, bottom: 140 });
+    phone.touch(Gesture::Tap { at: tree.nodes[0].bounds.center() }).await.unwrap();
+    let Gesture::Tap { at } = phone.inner.touched() else { panic!("no tap") };
+    assert_eq!(at, Point { x: 542, y: 482 });
+    let (from, to) = (Point { x: 0, y: 0 }, Point { x: 269, y: 599 });
+    phone.touch(Gesture::Swipe { from, to, lasting: Duration::from_secs(1) }).await.unwrap();
+    let [from, to] = phone.inner.touched().ends();
+    assert_eq!((from, to), (Point { x: 2, y: 2 }, Point { x: 1078, y: 2398 }));
+}
+
+#[tokio::test]
+async fn small_screen_is_not_scaled() {
+    let phone = scaled(320, 480, 1024);
+    let picture = phone.screenshot().await.unwrap();
+    assert_eq!(picture, phone.inner.screenshot().await.unwrap());
+    assert_eq!(
+        phone.tree(TreeDetail::Full).await.unwrap(),
+        phone.inner.tree(TreeDetail::Full).await.unwrap()
+    );
+}
+
+#[tokio::test]
+async fn size_is_read_once_and_again_after_rotation() {
+    let phone = scaled(1080, 2400, 600);
+    for _ in 0..3 {
+        phone.tree(TreeDetail::Full).await.unwrap();
+        phone.touch(Gesture::Tap { at: Point { x: 1, y: 1 } }).await.unwrap();
+    }
+    assert_eq!(phone.inner.sizes(), 1);
+    phone.inner.turn();
+    phone.tree(TreeDetail::Full).await.unwrap();
+    phone.tree(TreeDetail::Full).await.unwrap();
+    assert_eq!(phone.inner.sizes(), 2);
+    // On a screen 2400 wide, a screenshot pixel is 4 wide again.
+    phone.touch(Gesture::Tap { at: Point { x: 599, y: 269 } }).await.unwrap();
+    assert_eq!(phone.inner.touched().ends()[0], Point { x: 2398, y: 1078 });
+    // A screenshot carries the new size, and the tree that follows checks whether it agrees.
+    phone.inner.turn();
+    phone.screenshot().await.unwrap();
+    phone.touch(Gesture::Tap { at: Point { x: 269, y: 599 } }).await.unwrap();
+    assert_eq!(phone.inner.touched().ends()[0], Point { x: 1078, y: 2398 });
+    assert_eq!(phone.inner.sizes(), 2);
+}
+
+proptest! {
+    /// Holds for the center of any element at least as large as a block, and for every other pixel of its rectangle.
+    #[test]
+    fn touch_on_an_element_hits_it(
+        (width, height) in (1..4000_i32, 1..4000_i32), most in 1..3000_u32,
+        at in (0.0..1.0, 0.0..1.0), part in (0.0..1.0, 0.0..1.0),
+    ) {
+        let scale = Scale::of(Size { width, height }, most);
+        let span = |side: i32, block: i32, at: f64, part: f64| {
+            let long = (f64::from(side) * part) as i32;
+            let long = long.max(block).min(side);
+            let from = (f64::from(side - long) * at) as i32;
+            (from, from + long)
+        };
+        let block = |screen: i32, picture: i32| (screen + picture - 1) / picture + 1;
+        let (left, right) = span(width, block(width, scale.picture.width), at.0, part.0);
+        let (top, bottom) = span(height, block(height, scale.picture.height), at.1, part.1);
+        let element = Rect { left, top, right, bottom };
+        let served = scale.to_picture(element);
+        prop_assert!(!served.is_empty());
+        let corners = [
+            served.center(),
+            Point { x: served.left, y: served.top },
+            Point { x: served.right - 1, y: served.bottom - 1 },
+        ];
+        for at in corners {
+            let touched = scale.to_screen(at);
+            prop_assert!(element.contains(touched), "{element:?} {served:?} {at:?} {touched:?}");
+        }
+    }
+
+    /// Holds even for an element thinner than a block: the touch misses by half a block at most.
+    #[test]
+    fn touch_on_a_thin_element_misses_by_half_a_block_at_most(
+        (width, height) in (100..4000_i32, 100..4000_i32), most in 50..3000_u32, left in 0..99_i32, top in 0..99_i32,
+    ) {
+        let scale = Scale::of(Size { width, height }, most);
+        let element = Rect { left, top, right: left + 1, bottom: top + 1 };
+        let served = scale.to_picture(element);
+        prop_assert!(!served.is_empty());
+        let touched = scale.to_screen(served.center());
+        let block = f64::from(width.max(height)) / f64::from(scale.picture.width.max(scale.picture.height));
+        let apart = (touched.x - left).abs().max((touched.y - top).abs());
+        prop_assert!(f64::from(apart) <= block / 2.0 + 2.0, "{apart} of a block of {block}");
+    }
+
+    #[test]
+    fn no_numbers_panic(side in any::<(i32, i32)>(), most in any::<u32>(), edges in any::<[i32; 4]>()) {
+        let scale = Scale::of(Size { width: side.0.max(1), height: side.1.max(1) }, most.max(1));
+        let [left, top, right, bottom] = edges;
+        let _ = scale.to_picture(Rect { left, top, right, bottom });
+        let _ = scale.to_screen(Point { x: left, y: top });
+    }
+
+    /// Rectangles that share an edge still do, and nested rectangles stay nested.
+    #[test]
+    fn neighbours_stay_neighbours(most in 100..2000_u32, edges in prop::array::uniform4(0..1080_i32)) {
+        let scale = Scale::of(Size { width: 1080, height: 2400 }, most);
+        let mut edges = edges;
+        edges.sort_unstable();
+        let row = |left, right| scale.to_picture(Rect { left, top: 0, right, bottom: 100 });
+        let [a, b, c, d] = edges;
+        prop_assume!(b - a > 20 && c - b > 20 && d - c > 20);
+        prop_assert_eq!(row(a, b).right, row(b, c).left);
+        prop_assert!(row(a, d).left <= row(b, c).left && row(b, c).right <= row(a, d).right);
+    }
+}

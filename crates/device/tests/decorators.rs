@@ -1,0 +1,308 @@
+//! Facets through decorators: a device around a device loses none of them; and what is said where there is none.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use thumbwire_device::{
+    App, AppData, AppFunctions, AppId, AppPermissions, AppServices, Component, Device, DeviceFiles,
+    DeviceInfo, Error, Facets, Foreground, Gesture, Health, HealthChecks, Identity, Key, LogEntry,
+    LogFilter, LogStream, Logs, Orientation, OrientationControl, Package, Packages, Platform,
+    Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenRecording, Screenshot,
+    ScreenshotFiles, ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree,
+    TreeDetail, TypingMethod,
+};
+use tokio::io::AsyncWrite;
+
+/// A phone that has every facet, or none, and does nothing.
+struct Phone {
+    identity: Identity,
+    facets: bool,
+}
+
+impl Phone {
+    fn device(platform: Platform, facets: bool) -> Arc<dyn Device> {
+        let identity = Identity { id: "p".into(), platform, model: String::new() };
+        Arc::new(Self { identity, facets })
+    }
+
+    fn nothing<T>(&self) -> Result<T, Error> {
+        Err(self.unsupported("doing anything"))
+    }
+}
+
+/// Every decorator that there is, around a device.
+fn decorated(device: &Arc<dyn Device>) -> Vec<Arc<dyn Device>> {
+    let twice = ScaledDevice::new(Arc::clone(device), 900);
+    vec![
+        Arc::new(ScaledDevice::new(Arc::clone(device), 600)),
+        Arc::new(ScaledDevice::new(Arc::new(twice), 600)),
+    ]
+}
+
+#[test]
+fn a_decorator_around_a_device_that_has_every_facet_loses_none() {
+    let all = Phone::device(Platform::Android, true);
+    assert_eq!(all.facets().names().collect::<Vec<_>>(), Facets::ALL, "the phone has all");
+    for (at, outer) in decorated(&all).iter().enumerate() {
+        assert_eq!(outer.facets().names().collect::<Vec<_>>(), Facets::ALL, "decorator {at}");
+    }
+}
+
+#[test]
+fn a_decorator_adds_no_facet_that_the_device_lacks() {
+    for outer in decorated(&Phone::device(Platform::Android, false)) {
+        assert_eq!(outer.facets().names().count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_a_decorator_does_not_change_is_asked_of_the_device_itself() {
+    let all = Phone::device(Platform::Android, true);
+    let asked = "doing anything is not supported on Android";
+    for outer in decorated(&all) {
+        let told = outer.logs().unwrap().clear_logs().await.unwrap_err();
+        assert_eq!(told.to_string(), asked);
+        // One that `ScaledDevice` changes.
+        let told = outer.orientation_control().unwrap().orientation().await.unwrap_err();
+        assert_eq!(told.to_string(), asked);
+    }
+}
+
+#[test]
+fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
+    let none = Phone::device(Platform::Ios, false);
+    let told: Vec<String> = [
+        none.text_editing().err(),
+        none.orientation_control().err(),
+        none.logs().err(),
+        none.screen_recording().err(),
+        none.screenshot_files().err(),
+        none.device_files().err(),
+        none.packages().err(),
+        none.app_data().err(),
+        none.app_permissions().err(),
+        none.app_services().err(),
+        none.app_functions().err(),
+        none.system_properties().err(),
+        none.health_checks().err(),
+    ]
+    .into_iter()
+    .map(|error| error.expect("it has no facet").to_string())
+    .collect();
+    let words = [
+        "clearing a field",
+        "setting the orientation",
+        "reading the log",
+        "recording the screen",
+        "saving screenshots on the phone",
+        "reading files",
+        "reading package details",
+        "clearing an app's data",
+        "changing permissions",
+        "listing services",
+        "app functions",
+        "reading properties",
+        "health checks",
+    ];
+    assert_eq!(told, words.map(|words| format!("{words} is not supported on iOS")));
+    assert_eq!(told.len(), Facets::ALL.len());
+}
+
+#[async_trait]
+impl Device for Phone {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+    fn facets(&self) -> Facets<'_> {
+        if !self.facets {
+            return Facets::default();
+        }
+        // Without `..`: the compiler asks for each new facet.
+        Facets {
+            text_editing: Some(self),
+            orientation_control: Some(self),
+            logs: Some(self),
+            screen_recording: Some(self),
+            screenshot_files: Some(self),
+            device_files: Some(self),
+            packages: Some(self),
+            app_data: Some(self),
+            app_permissions: Some(self),
+            app_services: Some(self),
+            app_functions: Some(self),
+            system_properties: Some(self),
+            health_checks: Some(self),
+        }
+    }
+    async fn probe(&self) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn screen_size(&self) -> Result<Size, Error> {
+        self.nothing()
+    }
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        self.nothing()
+    }
+    async fn tree(&self, _: TreeDetail) -> Result<Tree, Error> {
+        self.nothing()
+    }
+    async fn touch(&self, _: Gesture) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn type_text(&self, _: &str) -> Result<TypingMethod, Error> {
+        self.nothing()
+    }
+    async fn press(&self, _: Key) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        self.nothing()
+    }
+    async fn launch(&self, _: &AppId) -> Result<String, Error> {
+        self.nothing()
+    }
+    async fn stop(&self, _: &AppId) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+        self.nothing()
+    }
+    async fn info(&self) -> Result<DeviceInfo, Error> {
+        self.nothing()
+    }
+    async fn restore_borrowed(&self) {}
+}
+
+#[async_trait]
+impl TextEditing for Phone {
+    async fn check_text(&self, _: &str) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn delete_around_cursor(&self, _: usize) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl OrientationControl for Phone {
+    async fn orientation(&self) -> Result<Orientation, Error> {
+        self.nothing()
+    }
+    async fn set_orientation(&self, _: Orientation, _: &str) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn restore_orientation(&self, _: RotationOwner<'_>) -> Result<bool, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl Logs for Phone {
+    async fn read_logs(&self, _: &LogFilter, _: usize) -> Result<Vec<LogEntry>, Error> {
+        self.nothing()
+    }
+    async fn clear_logs(&self) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn follow_logs(
+        &self,
+        _: &LogFilter,
+        _: Option<&LogEntry>,
+    ) -> Result<Box<dyn LogStream>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl ScreenRecording for Phone {
+    async fn start_recording(&self, _: &RecordingOptions) -> Result<Box<dyn Recording>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl ScreenshotFiles for Phone {
+    async fn screenshot_into(&self, _: &str) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl DeviceFiles for Phone {
+    async fn fetch_file(
+        &self,
+        _: &str,
+        _: &mut (dyn AsyncWrite + Send + Unpin),
+    ) -> Result<u64, Error> {
+        self.nothing()
+    }
+    async fn read_file(&self, _: &str, _: u64, _: u64) -> Result<Bytes, Error> {
+        self.nothing()
+    }
+    async fn file_length(&self, _: &str) -> Result<u64, Error> {
+        self.nothing()
+    }
+    async fn remove_file(&self, _: &str) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl Packages for Phone {
+    async fn package_info(&self, _: &AppId) -> Result<Package, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppData for Phone {
+    async fn clear_data(&self, _: &AppId) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppPermissions for Phone {
+    async fn set_permission(&self, _: &AppId, _: &str, _: bool) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppServices for Phone {
+    async fn find_services(&self, _: &str) -> Result<Vec<Component>, Error> {
+        self.nothing()
+    }
+    async fn start_service(&self, _: &ServiceRequest) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn call_service(&self, _: &ServiceRequest, _: Duration) -> Result<ServiceReply, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppFunctions for Phone {
+    async fn list_functions(&self, _: Option<&AppId>) -> Result<String, Error> {
+        self.nothing()
+    }
+    async fn call_function(&self, _: &AppId, _: &str, _: &str) -> Result<String, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl SystemProperties for Phone {
+    async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl HealthChecks for Phone {
+    async fn check_health(&self) -> Result<Health, Error> {
+        self.nothing()
+    }
+}

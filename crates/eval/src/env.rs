@@ -1,0 +1,156 @@
+//! The environment of a task: a fresh virtual phone in the case's initial state, and a session on it.
+//!
+//! It replaces two things around a real phone: an owner who accepts our key when the phone asks (fault `unauthorized`),
+//! and a user who says yes when the agent asks for permission ([`YesUser`]). And two things are free: waiting, which
+//! advances the phone's clock, and screenshots for a text-only policy, which are one blank pixel unless requested.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use thumbwire_adb::Key;
+use thumbwire_device::{Format, Image, Screenshot, Size};
+use thumbwire_virtual_android::{Rule, Setup, VirtualPhone};
+use thumbwire_virtual_phone::BroadcastKeyboard;
+use tokio::task::JoinHandle;
+
+use super::task::{InitialState, TaskInstance};
+use thumbwire_core::action::{Action, AskUser, Call, Failure, Outcome, Perform};
+use thumbwire_core::providers::{DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
+
+/// The environment of a task. Requires a tokio runtime.
+pub struct TaskEnv {
+    /// The phone, for the judge.
+    pub phone: VirtualPhone,
+    perform: Arc<EnvPerform>,
+    owner: JoinHandle<()>,
+}
+
+/// Which clock passes while a policy waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeMode {
+    /// tokio's paused clock, which advances by itself when there is nothing to do.
+    Paused,
+    /// The real clock; only the phone's clock is advanced.
+    Real,
+}
+
+/// How long a phone's owner takes at most to accept our key.
+const CONSENT: Duration = Duration::from_secs(7);
+
+impl TaskEnv {
+    /// A phone just switched on, with these fault rules. Without `pictures`, screenshots are blank and never reach the
+    /// phone.
+    pub fn new(seed: u64, faults: &[Rule], time: TimeMode, pictures: bool) -> Self {
+        let phone = Self::phone_of(seed);
+        faults.iter().for_each(|rule| phone.add_fault(rule.clone()));
+        let key =
+            HostKey { source: Box::new(key), name: "thumbwire@eval".into(), consent: CONSENT };
+        let built_in = VirtualPhoneProvider::new(phone.clone()).with_key(Arc::new(key));
+        let phones = DeviceProviders::default().with(built_in);
+        let session = Session::new(phones, Some(VIRTUAL.into()));
+        let perform = Arc::new(EnvPerform { phone: phone.clone(), inner: session, time, pictures });
+        let asked = phone.clone();
+        let owner = tokio::spawn(async move {
+            loop {
+                asked.wait_for_key().await;
+                asked.answer_key(true);
+                tokio::task::yield_now().await;
+            }
+        });
+        Self { phone, perform, owner }
+    }
+
+    /// The phone for a seed, just switched on.
+    pub fn phone_of(seed: u64) -> VirtualPhone {
+        // Non-ASCII letters have no key (`docs/sharp-edges.md`).
+        let keyboards = vec![BroadcastKeyboard::AdbKeyboard];
+        VirtualPhone::new(Setup { seed, keyboards, ..Setup::default() })
+    }
+
+    /// Sets up the phone's initial state.
+    pub fn apply(&self, case: &TaskInstance) {
+        for given in &case.given {
+            match given {
+                InitialState::AppValue(package, key, value) => {
+                    self.phone.world(|world| world.set_preference(package, key, Some(value)));
+                }
+                InitialState::Setting(table, name, value) => {
+                    self.phone.world(|world| world.put_setting(table, name, value));
+                }
+                InitialState::File(path, bytes) => {
+                    // A case that names a missing folder fails its oracle.
+                    let _ = self.phone.files(|files| files.write(path, &vec![b'x'; *bytes], 0o660));
+                }
+                InitialState::Notification(package, title, text) => self.phone.world(|world| {
+                    let _ = world.grant(package, "android.permission.POST_NOTIFICATIONS");
+                    world.notify(package, title, text);
+                }),
+            }
+        }
+    }
+
+    /// The `Perform` for this phone.
+    pub fn perform(&self) -> Arc<dyn Perform> {
+        Arc::clone(&self.perform) as Arc<dyn Perform>
+    }
+}
+
+impl Drop for TaskEnv {
+    fn drop(&mut self) {
+        self.owner.abort();
+    }
+}
+
+/// One key for all phones of a process: generating it is slow.
+fn key() -> Result<Arc<Key>, String> {
+    static KEY: OnceLock<Result<Arc<Key>, String>> = OnceLock::new();
+    KEY.get_or_init(|| Key::generate().map(Arc::new).map_err(|error| error.to_string())).clone()
+}
+
+/// A session that skips what is slow, and reports nothing.
+struct EnvPerform {
+    phone: VirtualPhone,
+    inner: Session,
+    time: TimeMode,
+    pictures: bool,
+}
+
+/// One white pixel, as PNG.
+const BLANK: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\xdac\xf8\x0f\0\x01\x01\x01\0\x1c\xb0\x8c\x99\0\0\0\0IEND\xaeB`\x82";
+
+#[async_trait]
+impl Perform for EnvPerform {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        match action {
+            Action::Wait(time) => {
+                self.phone.world(|world| world.advance(world.uptime().saturating_add(time)));
+                match self.time {
+                    // Time outside the phone, such as a cable's silence, passes as well.
+                    TimeMode::Paused => self.inner.perform(call, action).await,
+                    TimeMode::Real => Ok(Outcome::Done),
+                }
+            }
+            Action::Screenshot(_) if !self.pictures => {
+                let image = Image { format: Format::Png, bytes: BLANK.into() };
+                Ok(Outcome::Screenshot(Screenshot {
+                    image,
+                    size: Size { width: 1, height: 1 },
+                    blank: None,
+                }))
+            }
+            _ => self.inner.perform(call, action).await,
+        }
+    }
+}
+
+/// Says yes to every question.
+pub struct YesUser;
+
+#[async_trait]
+impl AskUser for YesUser {
+    async fn ask(&self, _question: &str) -> Option<String> {
+        Some("yes".into())
+    }
+}

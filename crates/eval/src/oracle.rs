@@ -1,0 +1,189 @@
+//! Runs a script literally on [`Perform`]: the shortest way known to the task's author.
+//!
+//! Its number of actions is the baseline for all policies. It takes a snapshot before each step and knows no model,
+//! prompt or safeguard; it fails on a phone with faults.
+
+use std::time::Duration;
+
+use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
+
+use super::script::{ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, switch_of};
+use thumbwire_core::action::{Action, AppSelector, Call, Outcome, Perform, Target, TextInput};
+use thumbwire_core::snapshot::kind;
+
+/// The result of running a script.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScriptResult {
+    /// Number of actions: launches, taps, swipes, keys, texts.
+    pub acts: u32,
+    /// The answer, if the script gives one.
+    pub answer: String,
+}
+
+/// Time limit of one action or snapshot.
+const EACH: Duration = Duration::from_secs(60);
+/// Number of swipes after which a list is at its end.
+const SWIPES: u32 = 25;
+/// Duration of a long press; `ViewConfiguration.DEFAULT_LONG_PRESS_TIMEOUT` is 400 ms.
+pub const HELD: Duration = Duration::from_millis(1_000);
+/// Duration of a swipe across the screen: slow enough that a list does not fling.
+pub const SWIPE: Duration = Duration::from_millis(800);
+
+/// Runs a script.
+///
+/// # Errors
+/// The step that failed, and why.
+pub async fn run_script(
+    perform: &dyn Perform,
+    script: &[ScriptStep],
+) -> Result<ScriptResult, String> {
+    let mut oracle = Oracle { perform, read: Vec::new(), went: ScriptResult::default() };
+    let mut enough = false;
+    for step in script {
+        enough &= !matches!(step, ScriptStep::Launch(_) | ScriptStep::Answer(_));
+        if !enough {
+            enough = oracle.step(step).await.map_err(|why| format!("{step:?}: {why}"))?;
+        }
+    }
+    Ok(oracle.went)
+}
+
+struct Oracle<'a> {
+    perform: &'a dyn Perform,
+    read: Vec<String>,
+    went: ScriptResult,
+}
+
+impl Oracle<'_> {
+    /// Runs one step. `true` if the steps up to the next launch are already done.
+    async fn step(&mut self, step: &ScriptStep) -> Result<bool, String> {
+        match step {
+            ScriptStep::Launch(package) => {
+                self.act(Action::Launch(AppSelector::Id(AppId((*package).into())))).await?;
+            }
+            ScriptStep::Tap(aim) => {
+                let at = self.place_of(aim).await?;
+                self.act(Action::Touch(Gesture::Tap { at })).await?;
+            }
+            ScriptStep::LongPress(aim) => {
+                let at = self.place_of(aim).await?;
+                self.act(Action::Touch(Gesture::LongPress { at, held: HELD })).await?;
+            }
+            ScriptStep::Type(aim, text) => self.write(aim, text).await?,
+            ScriptStep::ScrollTo(aim, way) => self.seek(aim, *way).await?,
+            ScriptStep::TapUntil { tap, shows, most, .. } => self.until(tap, shows, *most).await?,
+            ScriptStep::SetSwitch(aim, on) => {
+                let (shown, _) = self.look().await?;
+                let at = switch_of(aim, &shown).ok_or("switch not found")?;
+                if shown[at].checked != *on {
+                    self.act(Action::Touch(Gesture::Tap { at: point(shown[at].middle()) })).await?;
+                }
+            }
+            ScriptStep::Press(name) => {
+                let code = KeyCode::from_name(name).ok_or("unknown key")?;
+                self.act(Action::Press(Key::Android(code))).await?;
+            }
+            ScriptStep::Swipe(way) => self.swipe(*way).await?,
+            ScriptStep::Read(aim) => {
+                let aim = aim.filled(&self.read);
+                let (shown, _) = self.look().await?;
+                let at = aim.find(&shown).ok_or_else(|| not_there(&shown))?;
+                self.read.push(aim.read(&shown[at].name));
+            }
+            ScriptStep::SkipIfVisible(aim) => {
+                let (shown, _) = self.look().await?;
+                return Ok(aim.filled(&self.read).find(&shown).is_some());
+            }
+            ScriptStep::Answer(words) => self.went.answer = fill(words, &self.read),
+        }
+        Ok(false)
+    }
+
+    async fn write(&mut self, aim: &ScriptTarget, text: &str) -> Result<(), String> {
+        let (shown, _) = self.look().await?;
+        let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
+        let typing = TextInput {
+            text: fill(text, &self.read),
+            into: Some(Target::Ref((at + 1).to_string())),
+            clear: true,
+            submit: false,
+        };
+        self.act(Action::Type(typing)).await
+    }
+
+    async fn seek(&mut self, aim: &ScriptTarget, way: ScriptSwipe) -> Result<(), String> {
+        let aim = aim.filled(&self.read);
+        for _ in 0..SWIPES {
+            let (shown, _) = self.look().await?;
+            if aim.find(&shown).is_some() {
+                return Ok(());
+            }
+            self.swipe(way).await?;
+        }
+        Err("it did not appear".into())
+    }
+
+    async fn until(
+        &mut self,
+        tap: &ScriptTarget,
+        shows: &ScriptTarget,
+        most: u32,
+    ) -> Result<(), String> {
+        let (tap, shows) = (tap.filled(&self.read), shows.filled(&self.read));
+        for _ in 0..=most {
+            let (shown, _) = self.look().await?;
+            if shows.find(&shown).is_some() {
+                return Ok(());
+            }
+            let at = tap.find(&shown).ok_or_else(|| not_there(&shown))?;
+            self.act(Action::Touch(Gesture::Tap { at: point(shown[at].middle()) })).await?;
+        }
+        Err("it did not appear".into())
+    }
+
+    async fn swipe(&mut self, way: ScriptSwipe) -> Result<(), String> {
+        let (_, size) = self.look().await?;
+        let [from, to] = way.across(size).map(point);
+        self.act(Action::Touch(Gesture::Swipe { from, to, lasting: SWIPE })).await
+    }
+
+    async fn place_of(&self, aim: &ScriptTarget) -> Result<Point, String> {
+        let (shown, _) = self.look().await?;
+        let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
+        Ok(point(shown[at].middle()))
+    }
+
+    async fn act(&mut self, action: Action) -> Result<(), String> {
+        self.went.acts += 1;
+        let done = self.perform.perform(&Call::within(EACH), action).await;
+        done.map(drop).map_err(|failure| failure.cause.to_string())
+    }
+
+    /// The visible controls, and the screen size.
+    async fn look(&self) -> Result<(Vec<VisibleControl>, (i32, i32)), String> {
+        let asked = Action::Controls { max_age: Duration::ZERO };
+        let outcome = self.perform.perform(&Call::within(EACH), asked).await;
+        let outcome = outcome.map_err(|failure| failure.cause.to_string())?;
+        let Outcome::Controls(controls) = outcome else { return Err("unexpected outcome".into()) };
+        let shown = controls.iter().map(|(_, node)| VisibleControl {
+            name: node.name().to_owned(),
+            kind: kind(node).to_owned(),
+            rect: [node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom],
+            checked: node.flags.checked,
+        });
+        let nodes = &controls.look.tree.nodes;
+        let size = |edge: fn(&thumbwire_device::Rect) -> i32| {
+            nodes.iter().map(|node| edge(&node.bounds)).max().unwrap_or(0)
+        };
+        Ok((shown.collect(), (size(|rect| rect.right), size(|rect| rect.bottom))))
+    }
+}
+
+fn point((x, y): (i32, i32)) -> Point {
+    Point { x, y }
+}
+
+fn not_there(shown: &[VisibleControl]) -> String {
+    let all: Vec<&str> = shown.iter().map(|one| one.name.as_str()).collect();
+    format!("not found; the screen shows {}", all.join(" | "))
+}

@@ -1,0 +1,300 @@
+//! Makes one decision: what to do about the current observation, and where in the script to continue.
+
+use serde_json::json;
+
+use super::super::script::{ScriptStep, ScriptSwipe, like, says, switch_of};
+use super::parsed_observation::ParsedObservation;
+use super::{act, back, doing, launch, wait};
+use thumbwire_agent::{Decision, FunctionCall, Observation};
+
+/// Progress through the script.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// The next step.
+    pub(super) at: usize,
+    /// The furthest step started in this app.
+    pub(super) furthest: usize,
+    /// Texts read so far, by step.
+    pub(super) read: Vec<(usize, String)>,
+    /// The last step executed, and its function call.
+    pub(super) last: Option<(usize, FunctionCall)>,
+    /// Consecutive agent steps in which the next script step's target was not visible.
+    pub(super) lost: u32,
+    /// How often this step was executed, for steps that repeat.
+    pub(super) times: u32,
+    /// Distance of the number being set from its target, to notice when it grows and reverse.
+    pub(super) off: Option<u64>,
+    pub(super) turned: bool,
+    /// The largest screen size seen.
+    pub(super) size: (i32, i32),
+    /// The steps returned to since the last one that made progress, in order, with repeats.
+    pub(super) tried: Vec<usize>,
+    /// How often this part was restarted because another app was in front at its end.
+    pub(super) returns: u32,
+    /// How often a page opened by a stray tap was left.
+    pub(super) strayed: u32,
+    /// Steps that were redone because they had no visible effect.
+    pub(super) again: Vec<ScriptStep>,
+    /// Form steps that were redone before the form was sent.
+    pub(super) redone: Vec<usize>,
+}
+
+/// Maximum repeats of typing a text, scrolling a list, or tapping.
+const MOST: u32 = 24;
+/// How often to scroll a list forward before scrolling back.
+const FURTHEST: u32 = 8;
+/// Maximum restarts of a part because another app is in front at its end.
+const MOST_RETURNS: u32 = 3;
+/// Maximum repeats of a step without visible effect: some steps have none.
+const MOST_AGAIN: usize = 2;
+/// How often to leave a page opened by a stray tap.
+const MOST_STRAYED: u32 = 3;
+
+/// Makes one decision.
+pub(super) struct ScriptStepper<'a> {
+    pub(super) script: &'a [ScriptStep],
+    pub(super) state: &'a mut Progress,
+    pub(super) seen: ParsedObservation,
+}
+
+impl<'a> ScriptStepper<'a> {
+    /// Starts from the current observation.
+    pub(super) fn new(
+        script: &'a [ScriptStep],
+        state: &'a mut Progress,
+        sight: &Observation,
+    ) -> Self {
+        let seen = ParsedObservation::of(sight);
+        // What is visible at the moment may fill only a part of the screen.
+        state.size.0 = state.size.0.max(seen.size.0);
+        state.size.1 = state.size.1.max(seen.size.1);
+        Self { script, state, seen }
+    }
+
+    pub(super) fn decide(&mut self, sight: &Observation) -> Decision {
+        if let Some(decision) = self.interruption() {
+            return decision;
+        }
+        if let Some(decision) = self.look_back(sight) {
+            return decision;
+        }
+        if let Some(decision) = self.elsewhere() {
+            return decision;
+        }
+        // Skips steps that need no action; each iteration skips one or decides.
+        for _ in 0..=self.script.len() {
+            let Some(step) = self.script.get(self.state.at) else {
+                if let Some(decision) = self.retry() {
+                    return decision;
+                }
+                return self.finished();
+            };
+            if let Some(decision) = self.step(step) {
+                return decision;
+            }
+        }
+        act("Check again.", wait(1.0))
+    }
+
+    /// Handles an unexpected system dialog.
+    fn interruption(&mut self) -> Option<Decision> {
+        let hangs = like("isn't responding|is not responding");
+        let fell = like("keeps stopping|has stopped");
+        if self.seen.shows(&hangs) {
+            // A touch on an app that was not responding had no effect.
+            if let Some((step, _)) = self.state.last.take() {
+                self.state.at = self.state.at.min(step);
+            }
+            return self.tap(&says("Wait"), "The app is not responding; wait for it.");
+        }
+        if self.seen.shows(&fell) {
+            self.begin_again();
+            return self
+                .tap(&says("Close app").or(says("OK")), "The app crashed; close the dialog.");
+        }
+        if self.seen.shows(&says("Later")) && self.seen.shows(&says("Install")) {
+            return self.tap(&says("Later"), "A system alert; not now.");
+        }
+        None
+    }
+
+    /// Checks whether the last action had its effect.
+    fn look_back(&mut self, sight: &Observation) -> Option<Decision> {
+        if self.seen.crashed {
+            self.begin_again();
+        }
+        let (step, doing) = self.state.last.take()?;
+        let done = sight.last_success_actions.last().is_some_and(|last| last.doing == doing);
+        if done && !self.seen.failed {
+            return None;
+        }
+        if self.seen.strayed && self.state.strayed < MOST_STRAYED {
+            self.state.strayed += 1;
+            self.state.at = self.state.at.min(step);
+            return Some(act("The wrong page opened; go back.", back()));
+        }
+        // An action reported as failed may have worked anyway: then the next step's target is visible.
+        let shows = |step| self.target_of(step).is_some_and(|aim| self.seen.shows(&aim));
+        let next = (step + 1..self.script.len()).find(|&next| self.target_of(next).is_some());
+        // Many pages have text fields, so a field proves nothing if the step's own target is visible too.
+        let tells = |&next: &usize| {
+            shows(next) && !(matches!(self.script[next], ScriptStep::Type(..)) && shows(step))
+        };
+        let led_on = next.as_ref().is_some_and(tells);
+        let aimless = self.target_of(step).is_none();
+        let again = || self.state.again.iter().filter(|done| **done == self.script[step]).count();
+        if done && !self.seen.moved && again() >= MOST_AGAIN {
+            return None;
+        }
+        if !led_on && (shows(step) || (aimless && !done)) {
+            self.state.again.push(self.script[step].clone());
+            self.state.at = self.state.at.min(step);
+        }
+        None
+    }
+
+    /// The app of this part of the script, and the step at which the part starts.
+    pub(super) fn part(&self) -> (usize, Option<&'static str>) {
+        let before = self.script.iter().enumerate().take(self.state.at);
+        let mut launches = before.filter_map(|(at, step)| match step {
+            ScriptStep::Launch(package) => Some((at, *package)),
+            _ => None,
+        });
+        launches.next_back().map_or((0, None), |(at, package)| (at, Some(package)))
+    }
+
+    /// Another app is in front than the one needed.
+    fn elsewhere(&mut self) -> Option<Decision> {
+        let app = self.seen.app.clone()?;
+        let (begin, package) = self.part();
+        let package = package?;
+        let is_of_system = ["permissioncontroller", "systemui", "android"]
+            .iter()
+            .any(|part| app == *part || app.ends_with(&format!(".{part}")));
+        if app == package || is_of_system {
+            return None;
+        }
+        // The end of a part may have led elsewhere, or its app crashed at the last tap.
+        let next = self.script.get(self.state.at);
+        if next.is_none_or(|step| matches!(step, ScriptStep::Launch(_) | ScriptStep::Answer(_))) {
+            let last = self.script.get(self.state.at - 1);
+            let touched = last
+                .is_some_and(|step| matches!(step, ScriptStep::Tap(_) | ScriptStep::LongPress(_)));
+            if !touched || self.state.returns >= MOST_RETURNS {
+                return None;
+            }
+            self.state.returns += 1;
+        }
+        self.state.at = begin + 1;
+        self.state.times = 0;
+        Some(self.done(begin, "Another app is in front; start the right one.", launch(package)))
+    }
+
+    /// Restarts this app's part: unsaved changes are lost.
+    fn begin_again(&mut self) {
+        self.state.at = self.part().0;
+        self.state.times = 0;
+        self.state.last = None;
+        self.state.redone.clear();
+    }
+
+    /// The action a step needs now; `None` if it needs no more.
+    pub(super) fn step(&mut self, step: &ScriptStep) -> Option<Decision> {
+        let at = self.state.at;
+        self.state.furthest = self.state.furthest.max(at);
+        match step {
+            ScriptStep::Launch(package) => {
+                self.state.furthest = at;
+                self.go_on();
+                return Some(self.done(at, "Start the app.", launch(package)));
+            }
+            ScriptStep::Answer(_) => self.go_on(),
+            ScriptStep::Press(key) => {
+                self.go_on();
+                let key = json!({ "key_code": format!("KEYCODE_{key}") });
+                return Some(self.done(at, "Press the key.", doing("press_key", key)));
+            }
+            ScriptStep::Swipe(way) => {
+                self.go_on();
+                return Some(self.done(at, "Swipe.", self.swipe(*way)));
+            }
+            _ if self.seen.rows.is_empty() => return Some(self.lost()),
+            ScriptStep::SkipIfVisible(aim) => match self.seen.shows(&self.filled(aim)) {
+                true => self.go_to_next_part(),
+                false => self.go_on(),
+            },
+            ScriptStep::Read(aim) => {
+                let aim = self.filled(aim);
+                let Some(row) = self.seen.find(&aim) else { return Some(self.lost()) };
+                if self.state.read.iter().all(|(step, _)| *step != at) {
+                    self.state.read.push((at, aim.read(&self.seen.rows[row].name)));
+                }
+                self.go_on();
+            }
+            ScriptStep::ScrollTo(aim, way) => {
+                if !self.seen.shows(&self.filled(aim)) {
+                    self.state.times += 1;
+                    // Anything in the other direction is found on the way back.
+                    let way = if self.state.times <= FURTHEST { *way } else { ScriptSwipe::Down };
+                    return Some(match self.state.times > MOST {
+                        true => self.lost(),
+                        false => self.done(at, "It must be further down; scroll.", self.swipe(way)),
+                    });
+                }
+                self.go_on();
+            }
+            ScriptStep::TapUntil { tap, back, shows, .. } => {
+                let (tap, shows) = (self.filled(tap), self.filled(shows));
+                if !self.seen.shows(&shows) {
+                    self.state.times += 1;
+                    let tap = match back {
+                        Some(back) if self.overshot(&tap, &shows) => self.filled(back),
+                        _ => tap,
+                    };
+                    return Some(match self.seen.find(&tap) {
+                        Some(row) if self.state.times <= MOST => {
+                            self.state.lost = 0;
+                            self.done(at, "Tap it once more.", self.click(row))
+                        }
+                        _ => self.lost(),
+                    });
+                }
+                self.go_on();
+            }
+            ScriptStep::SetSwitch(aim, on) => {
+                let Some(row) = switch_of(&self.filled(aim), &self.seen.rows) else {
+                    return Some(self.lost());
+                };
+                if self.seen.rows[row].checked != *on {
+                    self.state.times += 1;
+                    return Some(match self.state.times > MOST {
+                        true => self.lost(),
+                        false => self.done(at, "Flip the switch.", self.click(row)),
+                    });
+                }
+                self.go_on();
+            }
+            ScriptStep::Type(aim, text) => return self.write(aim, text),
+            ScriptStep::Tap(aim) => {
+                let Some(row) = self.seen.find(&self.filled(aim)) else { return Some(self.lost()) };
+                if let Some(other) = self.undo_step() {
+                    self.state.redone.push(other);
+                    self.state.at = other;
+                    self.state.times = 0;
+                    return self.step(&self.script[other]);
+                }
+                let click = self.click(row);
+                self.go_on();
+                return Some(self.done(at, "Tap it.", click));
+            }
+            ScriptStep::LongPress(aim) => {
+                let Some(row) = self.seen.find(&self.filled(aim)) else { return Some(self.lost()) };
+                let (x, y) = self.seen.rows[row].middle();
+                let hold = doing("long_press", json!({ "x": x, "y": y, "duration": 1.0 }));
+                self.go_on();
+                return Some(self.done(at, "Long-press it.", hold));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,123 @@
+//! Runs many attempts in parallel, each on its own phone.
+//!
+//! Each thread has its own runtime, with a paused clock where possible. So waits take no real time, and the same seeds
+//! give the same scores regardless of parallelism.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::task::Task;
+use super::trial::{PolicyChoice, Score, Trial, TrialOptions};
+
+/// The attempts to run.
+#[derive(Clone)]
+pub struct Plan {
+    /// Tasks to run.
+    pub tasks: Vec<Task>,
+    /// Seeds to run each task with.
+    pub seeds: Vec<u64>,
+    /// Options; each task is run with each seed and each of these.
+    pub manners: Vec<TrialOptions>,
+    /// Number of parallel attempts.
+    pub jobs: usize,
+}
+
+impl Plan {
+    /// Total number of attempts.
+    pub fn attempts(&self) -> usize {
+        self.tasks.len() * self.seeds.len() * self.manners.len()
+    }
+
+    /// Runs all attempts. Calls `told` when each one ends, with the index of its options. Returns the scores by
+    /// options, in the order of tasks and seeds.
+    ///
+    /// # Errors
+    /// If an attempt could not be started.
+    pub fn run(&self, told: &(dyn Fn(usize, &Score) + Sync)) -> Result<Vec<Vec<Score>>, String> {
+        let yardsticks = OracleCosts::default();
+        let next = AtomicUsize::new(0);
+        let scores: Mutex<Vec<(usize, Score)>> = Mutex::default();
+        let failed: Mutex<Option<String>> = Mutex::default();
+        let work = || {
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                if place >= self.attempts() || lock(&failed).is_some() {
+                    return;
+                }
+                let (manner, task, seed) = self.attempt(place);
+                let trial = |oracle| Trial { task, seed, manner: &self.manners[manner], oracle };
+                let score =
+                    yardsticks.of(task, seed).and_then(|oracle| run_isolated(&trial(oracle)));
+                match score {
+                    Ok(score) => {
+                        told(manner, &score);
+                        lock(&scores).push((place, score));
+                    }
+                    Err(why) => {
+                        lock(&failed).get_or_insert(why);
+                    }
+                }
+            }
+        };
+        thread::scope(|scope| {
+            (0..self.jobs.max(1)).for_each(|_| drop(scope.spawn(work)));
+        });
+        if let Some(why) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(why);
+        }
+        let mut scores = scores.into_inner().unwrap_or_else(PoisonError::into_inner);
+        scores.sort_by_key(|(place, _)| *place);
+        let mut by_manner: Vec<Vec<Score>> = self.manners.iter().map(|_| Vec::new()).collect();
+        for (place, score) in scores {
+            by_manner[self.attempt(place).0].push(score);
+        }
+        Ok(by_manner)
+    }
+
+    /// The attempt with this index: index of its options, task, seed.
+    fn attempt(&self, place: usize) -> (usize, Task, u64) {
+        let each = self.tasks.len() * self.seeds.len();
+        let inside = place % each;
+        (place / each, self.tasks[inside / self.seeds.len()], self.seeds[inside % self.seeds.len()])
+    }
+}
+
+/// How many actions the oracle takes, by task and seed; cached.
+#[derive(Default)]
+struct OracleCosts(Mutex<HashMap<(&'static str, u64), u32>>);
+
+impl OracleCosts {
+    fn of(&self, task: Task, seed: u64) -> Result<u32, String> {
+        let key = (task.name, seed);
+        if let Some(known) = lock(&self.0).get(&key) {
+            return Ok(*known);
+        }
+        let manner = TrialOptions::of(PolicyChoice::Oracle);
+        let score = run_isolated(&Trial { task, seed, manner: &manner, oracle: 0 })?;
+        if !score.success {
+            return Err(format!(
+                "oracle of task {} failed with seed {seed}: {}",
+                task.name, score.why
+            ));
+        }
+        lock(&self.0).insert(key, score.steps);
+        Ok(score.steps)
+    }
+}
+
+/// Runs an attempt on its own runtime.
+fn run_isolated(trial: &Trial<'_>) -> Result<Score, String> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(trial.manner.holds_time()).build();
+    let runtime = runtime.map_err(|error| format!("cannot create a tokio runtime: {error}"))?;
+    let score = runtime.block_on(trial.run());
+    runtime.shutdown_background();
+    score
+}
+
+/// A panic elsewhere leaves nothing half-changed here.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,265 @@
+//! The script of a task: steps that name what a person reads on the screen, never its position.
+//!
+//! A [`ScriptStep`] says what to do and an [`ScriptTarget`] what to do it to, found among the [`VisibleControl`] controls. The oracle runs a
+//! script literally; the scripted policy uses it as hints and finds its own way (`policy`). Nothing here accesses a
+//! phone.
+
+use regex_lite::Regex;
+
+/// A step of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScriptStep {
+    /// Brings an app to the front, by package.
+    Launch(&'static str),
+    /// Taps it.
+    Tap(ScriptTarget),
+    /// Long-presses it for a second.
+    LongPress(ScriptTarget),
+    /// Replaces the text of a field. `{0}` is the first text read.
+    Type(ScriptTarget, String),
+    /// Scrolls until it is visible.
+    ScrollTo(ScriptTarget, ScriptSwipe),
+    /// Taps repeatedly until `shows` is visible, up to `most` times.
+    TapUntil {
+        /// What to tap.
+        tap: ScriptTarget,
+        /// What undoes a tap, if anything does.
+        back: Option<ScriptTarget>,
+        /// Visible when done.
+        shows: ScriptTarget,
+        /// Maximum number of taps.
+        most: u32,
+    },
+    /// Taps the switch next to this text unless it is in the given state.
+    SetSwitch(ScriptTarget, bool),
+    /// Presses a key, by its name in `KeyEvent.java` without `KEYCODE_`.
+    Press(&'static str),
+    /// Swipes across the screen.
+    Swipe(ScriptSwipe),
+    /// Reads its text; for a pattern with a group, that group.
+    Read(ScriptTarget),
+    /// If this is visible, skips the steps up to the next launch, because they are done.
+    SkipIfVisible(ScriptTarget),
+    /// Answers the user's question.
+    Answer(String),
+}
+
+/// Direction of a swipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptSwipe {
+    /// Upwards: shows what is further down.
+    Up,
+    /// Downwards: shows what is further up.
+    Down,
+    /// Downwards from the top edge: opens the notification shade.
+    FromTop,
+}
+
+impl ScriptSwipe {
+    /// Start and end point on a screen of this size.
+    pub fn across(self, (width, height): (i32, i32)) -> [(i32, i32); 2] {
+        let (x, high, low) = (width / 2, height * 3 / 10, height * 7 / 10);
+        match self {
+            Self::Up => [(x, low), (x, high)],
+            Self::Down => [(x, high), (x, low)],
+            Self::FromTop => [(x, 2), (x, low)],
+        }
+    }
+}
+
+/// The target of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScriptTarget {
+    /// A control with exactly this text that is not a text field.
+    Text(String),
+    /// A control whose text matches this pattern, including text fields.
+    Pattern(String),
+    /// The text field with this index among those on the screen, starting at 0.
+    Field(usize),
+    /// Of all controls that match the first, the one vertically nearest to the second.
+    SameRow(Box<ScriptTarget>, Box<ScriptTarget>),
+    /// The first if it is visible, else the second.
+    Or(Box<ScriptTarget>, Box<ScriptTarget>),
+}
+
+/// See [`ScriptTarget::Text`].
+pub fn says(words: impl Into<String>) -> ScriptTarget {
+    ScriptTarget::Text(words.into())
+}
+
+/// See [`ScriptTarget::Pattern`].
+pub fn like(pattern: impl Into<String>) -> ScriptTarget {
+    ScriptTarget::Pattern(pattern.into())
+}
+
+/// See [`ScriptTarget::Field`].
+pub fn field(place: usize) -> ScriptTarget {
+    ScriptTarget::Field(place)
+}
+
+impl ScriptTarget {
+    /// See [`ScriptTarget::SameRow`].
+    pub fn beside(self, other: ScriptTarget) -> Self {
+        Self::SameRow(Box::new(self), Box::new(other))
+    }
+
+    /// See [`ScriptTarget::Or`].
+    pub fn or(self, other: ScriptTarget) -> Self {
+        Self::Or(Box::new(self), Box::new(other))
+    }
+
+    /// The same target, with the texts read so far in place of `{0}`, `{1}` and so on.
+    pub fn filled(&self, read: &[String]) -> Self {
+        match self {
+            Self::Text(words) => Self::Text(fill(words, read)),
+            Self::Pattern(pattern) => {
+                let read: Vec<String> = read.iter().map(|text| regex_lite::escape(text)).collect();
+                Self::Pattern(fill(pattern, &read))
+            }
+            Self::Field(place) => Self::Field(*place),
+            Self::SameRow(one, other) => one.filled(read).beside(other.filled(read)),
+            Self::Or(one, other) => one.filled(read).or(other.filled(read)),
+        }
+    }
+
+    /// Its index among the visible controls.
+    pub fn find(&self, shown: &[VisibleControl]) -> Option<usize> {
+        match self {
+            Self::Or(one, other) => one.find(shown).or_else(|| other.find(shown)),
+            Self::SameRow(what, other) => {
+                let beside = shown[other.find(shown)?].middle().1;
+                let fits = what.all(shown).into_iter();
+                fits.min_by_key(|&at| (shown[at].middle().1 - beside).abs())
+            }
+            _ => self.all(shown).into_iter().next(),
+        }
+    }
+
+    /// The indices of all matching controls.
+    fn all(&self, shown: &[VisibleControl]) -> Vec<usize> {
+        let fits: Box<dyn Fn(&VisibleControl) -> bool> = match self {
+            Self::Text(words) => Box::new(move |one| one.name == *words && !one.is_field()),
+            Self::Pattern(pattern) => match Regex::new(pattern) {
+                Ok(pattern) => Box::new(move |one| pattern.is_match(&one.name)),
+                Err(_) => Box::new(|_| false),
+            },
+            Self::Field(place) => {
+                let fields = shown.iter().enumerate().filter(|(_, one)| one.is_field());
+                return fields.map(|(at, _)| at).skip(*place).take(1).collect();
+            }
+            Self::SameRow(..) | Self::Or(..) => return self.find(shown).into_iter().collect(),
+        };
+        shown.iter().enumerate().filter(|(_, one)| fits(one)).map(|(at, _)| at).collect()
+    }
+
+    /// The text to read from it: all of it, or the group of a pattern with a group.
+    pub fn read(&self, says: &str) -> String {
+        let group = |pattern: &str| {
+            let found = Regex::new(pattern).ok()?.captures(says)?.get(1)?.as_str().to_owned();
+            Some(found)
+        };
+        match self {
+            Self::Pattern(pattern) => group(pattern).unwrap_or_else(|| says.to_owned()),
+            Self::SameRow(what, _) => what.read(says),
+            Self::Or(one, _) => one.read(says),
+            Self::Text(_) | Self::Field(_) => says.to_owned(),
+        }
+    }
+}
+
+/// A visible control, as listed in an observation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisibleControl {
+    /// Its text.
+    pub name: String,
+    /// The last part of its class.
+    pub kind: String,
+    /// Left, top, right, bottom, in screenshot pixels.
+    pub rect: [i32; 4],
+    /// Whether it is checked.
+    pub checked: bool,
+}
+
+impl VisibleControl {
+    /// Where a tap goes.
+    pub fn middle(&self) -> (i32, i32) {
+        let [left, top, right, bottom] = self.rect;
+        ((left + right) / 2, (top + bottom) / 2)
+    }
+
+    /// Whether it accepts text.
+    pub fn is_field(&self) -> bool {
+        self.kind.contains("EditText")
+    }
+
+    /// Whether it is a switch or checkbox.
+    pub fn is_switch(&self) -> bool {
+        ["Switch", "CheckBox", "RadioButton", "ToggleButton"].contains(&self.kind.as_str())
+    }
+}
+
+/// The index of the switch next to the target, or of the target if it is one.
+pub fn switch_of(aim: &ScriptTarget, shown: &[VisibleControl]) -> Option<usize> {
+    let at = aim.find(shown)?;
+    if shown[at].is_switch() {
+        return Some(at);
+    }
+    let height = shown[at].middle().1;
+    let switches = shown.iter().enumerate().filter(|(_, one)| one.is_switch());
+    switches.min_by_key(|(_, one)| (one.middle().1 - height).abs()).map(|(at, _)| at)
+}
+
+/// A text with the texts read so far in place of `{0}`, `{1}` and so on.
+pub fn fill(text: &str, read: &[String]) -> String {
+    let places = read.iter().enumerate();
+    places.fold(text.to_owned(), |text, (at, read)| text.replace(&format!("{{{at}}}"), read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(rows: &[(&str, &str, i32)]) -> Vec<VisibleControl> {
+        let row = |&(name, kind, top): &(&str, &str, i32)| VisibleControl {
+            name: name.into(),
+            kind: kind.into(),
+            rect: [0, top, 100, top + 40],
+            checked: false,
+        };
+        rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn targets_are_found_at_their_current_position() {
+        let screen = shown(&[
+            ("Kettle", "EditText", 0),
+            ("Kettle", "TextView", 100),
+            ("More", "ImageButton", 110),
+            ("Pan", "TextView", 300),
+            ("More", "ImageButton", 310),
+            ("31 m", "TextView", 400),
+            ("Wi-Fi", "TextView", 500),
+            ("Switch", "Switch", 505),
+        ]);
+        for (aim, place) in [
+            (says("Kettle"), Some(1)),
+            (field(0), Some(0)),
+            (field(1), None),
+            (says("More").beside(says("Pan")), Some(4)),
+            (says("Fewer").or(says("Pan")), Some(3)),
+            (like(r"^\d+ m$"), Some(5)),
+            (like("("), None),
+        ] {
+            assert_eq!(aim.find(&screen), place, "{aim:?}");
+        }
+        assert_eq!(switch_of(&says("Wi-Fi"), &screen), Some(7));
+        assert_eq!(like(r"^(\d+) m$").read("31 m"), "31");
+    }
+
+    #[test]
+    fn read_texts_fill_the_placeholders() {
+        let read = ["a.b".to_owned()];
+        assert_eq!(says("for {0}").filled(&read), says("for a.b"));
+        assert_eq!(like("^{0}$").filled(&read), like(r"^a\.b$"));
+    }
+}

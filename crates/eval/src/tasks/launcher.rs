@@ -1,0 +1,35 @@
+//! Tasks on the home screen and in system windows.
+
+use super::super::script::{ScriptStep, ScriptSwipe, like, says};
+use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
+use super::{MEMBERS, NOTES, SHOP};
+
+pub(super) const TASKS: &[Task] = &[
+    Task { name: "launcher-open", apps: &["Launcher"], make: open },
+    Task { name: "launcher-notice", apps: &["Launcher"], make: notice },
+];
+
+fn open(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (label, package) = draw.pick(&[("Members", MEMBERS), ("Notes", NOTES), ("Shop", SHOP)]);
+    TaskInstance {
+        goal: format!("Open the app {label} from the list of all apps."),
+        given: Vec::new(),
+        script: vec![ScriptStep::Swipe(ScriptSwipe::Up), ScriptStep::Tap(says(label))],
+        wants: vec![SuccessCondition::AppInForeground(package)],
+    }
+}
+
+fn notice(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let gate = format!("{}{}", draw.pick(&["A", "B", "C"]), draw.number(10, 99));
+    let text = format!("Boarding now at gate {gate}");
+    TaskInstance {
+        goal: "Which gate does the newest notification mention?".into(),
+        given: vec![InitialState::Notification(SHOP, "Flight LH 2071".into(), text)],
+        script: vec![
+            ScriptStep::Swipe(ScriptSwipe::FromTop),
+            ScriptStep::Read(like(r"at gate (\w+)")),
+            ScriptStep::Answer("{0}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(gate)],
+    }
+}

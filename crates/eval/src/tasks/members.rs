@@ -1,0 +1,77 @@
+//! Tasks in Members, which has password fields.
+
+use super::super::script::{ScriptStep, field, says};
+use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
+use super::{FIRST, MEMBERS, given, kept};
+
+pub(super) const TASKS: &[Task] = &[
+    Task { name: "members-sign-in", apps: &["Members"], make: sign_in },
+    Task { name: "members-join", apps: &["Members"], make: join },
+    Task { name: "members-sign-out", apps: &["Members"], make: sign_out },
+];
+
+/// Signs a member in.
+pub(super) fn enter(email: &str, password: &str) -> Vec<ScriptStep> {
+    vec![
+        ScriptStep::Launch(MEMBERS),
+        ScriptStep::SkipIfVisible(says("Sign out")),
+        ScriptStep::Type(field(0), email.into()),
+        ScriptStep::Type(field(1), password.into()),
+        ScriptStep::Tap(says("Sign in").beside(says("Forgot password?"))),
+        ScriptStep::Read(says("Sign out")),
+    ]
+}
+
+fn email(draw: &mut ParamSource<'_>) -> String {
+    format!("{}{}@example.org", draw.pick(&FIRST).to_lowercase(), draw.number(2, 99))
+}
+
+fn sign_in(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (email, password) = (email(draw), format!("quiet-{}", draw.number(1_000, 9_999)));
+    TaskInstance {
+        goal: format!("Sign in to Members as {email} with the password {password}."),
+        given: given(MEMBERS, [("member/7/email", &email), ("member/7/password", &password)]),
+        script: enter(&email, &password),
+        wants: vec![kept(MEMBERS, [("signed in", &email)])],
+    }
+}
+
+fn join(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (email, password) = (email(draw), format!("brisk-{}", draw.number(1_000, 9_999)));
+    TaskInstance {
+        goal: format!("Create an account in Members for {email} with the password {password}."),
+        given: Vec::new(),
+        script: vec![
+            ScriptStep::Launch(MEMBERS),
+            ScriptStep::SkipIfVisible(says("Sign out")),
+            ScriptStep::Tap(says("Create account")),
+            ScriptStep::Type(field(0), email.clone()),
+            ScriptStep::Type(field(1), password.clone()),
+            ScriptStep::Type(field(2), password.clone()),
+            ScriptStep::Tap(super::super::script::like("^Create account$").beside(field(2))),
+            ScriptStep::Read(says("Sign out")),
+        ],
+        wants: vec![kept(
+            MEMBERS,
+            [
+                ("member/<n>/email", &email),
+                ("member/<n>/password", &password),
+                ("signed in", &email),
+            ],
+        )],
+    }
+}
+
+fn sign_out(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let email = email(draw);
+    TaskInstance {
+        goal: format!("{email} is signed in to Members. Sign out."),
+        given: given(MEMBERS, [("signed in", &email)]),
+        script: vec![
+            ScriptStep::Launch(MEMBERS),
+            ScriptStep::SkipIfVisible(says("Forgot password?")),
+            ScriptStep::Tap(says("Sign out")),
+        ],
+        wants: vec![SuccessCondition::ValueAbsent(MEMBERS, "signed in".into())],
+    }
+}

@@ -1,0 +1,123 @@
+//! Tasks in Messages.
+
+use super::super::script::{ScriptStep, ScriptTarget, field, like, says};
+use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
+use super::{FIRST, MESSAGES, THINGS, kept, phone, sent, thread};
+
+pub(super) const TASKS: &[Task] = &[
+    Task { name: "messages-send", apps: &["Messages"], make: send_one },
+    Task { name: "messages-begin", apps: &["Messages"], make: begin },
+    Task { name: "messages-delete", apps: &["Messages"], make: delete },
+    Task { name: "messages-copy", apps: &["Messages"], make: copy },
+    Task { name: "messages-code", apps: &["Messages"], make: code },
+];
+
+/// Sends a text in an existing conversation.
+pub(super) fn send(name: &str, text: &str) -> Vec<ScriptStep> {
+    vec![
+        ScriptStep::Launch(MESSAGES),
+        ScriptStep::Tap(says(name)),
+        ScriptStep::SkipIfVisible(said(text)),
+        ScriptStep::Type(field(0), text.into()),
+        ScriptStep::Tap(says("Send SMS")),
+        ScriptStep::Read(said(text)),
+    ]
+}
+
+/// A message bubble with this text, but not the text field.
+fn said(text: &str) -> ScriptTarget {
+    says(text)
+}
+
+fn send_one(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let name = draw.pick(&FIRST);
+    let text = format!("Please bring {} at {}", draw.pick(&THINGS), draw.number(2, 11));
+    TaskInstance {
+        goal: format!("Send {name} the message \"{text}\" in Messages."),
+        given: thread(20, name, &["Anything that you need?"]),
+        script: send(name, &text),
+        wants: vec![sent(20, &text)],
+    }
+}
+
+fn begin(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let to = phone(draw.number(0, 99));
+    let text = format!("I need {} boxes of {}", draw.number(2, 40), draw.pick(&THINGS));
+    TaskInstance {
+        goal: format!("Start a new conversation with {to} in Messages and send \"{text}\"."),
+        given: Vec::new(),
+        script: vec![
+            ScriptStep::Launch(MESSAGES),
+            ScriptStep::Tap(says(&*to).or(says("Start chat"))),
+            ScriptStep::Type(like("^Type a name|^EditText$|555"), to.clone()),
+            ScriptStep::Tap(says("Start")),
+            ScriptStep::SkipIfVisible(said(&text)),
+            ScriptStep::Type(field(0), text.clone()),
+            ScriptStep::Tap(says("Send SMS")),
+            ScriptStep::Read(said(&text)),
+        ],
+        wants: vec![kept(
+            MESSAGES,
+            [
+                ("thread/<t>/name", &to),
+                ("message/<m>/thread", "<t>"),
+                ("message/<m>/from", "me"),
+                ("message/<m>/text", &text),
+            ],
+        )],
+    }
+}
+
+fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let name = draw.pick(&FIRST);
+    let words = draw.some(&THINGS, 3);
+    let said: Vec<String> = words.iter().map(|thing| format!("We are out of {thing}")).collect();
+    let at = draw.number(0, 2) as usize;
+    let texts: Vec<&str> = said.iter().map(String::as_str).collect();
+    TaskInstance {
+        goal: format!(
+            "In Messages, delete only the message \"{}\" from the conversation with {name}.",
+            said[at]
+        ),
+        given: thread(20, name, &texts),
+        script: vec![
+            ScriptStep::Launch(MESSAGES),
+            ScriptStep::Tap(says(name)),
+            ScriptStep::LongPress(says(&*said[at])),
+            ScriptStep::Tap(says("Delete")),
+        ],
+        wants: vec![SuccessCondition::RecordRemoved(MESSAGES, format!("message/{}", 200 + at))],
+    }
+}
+
+fn copy(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let name = draw.pick(&FIRST);
+    let text = format!("Door code {} then #", draw.number(1_000, 9_999));
+    TaskInstance {
+        goal: format!("In Messages, copy the text of {name}'s message about the door code."),
+        given: thread(21, name, &["See you", &text]),
+        script: vec![
+            ScriptStep::Launch(MESSAGES),
+            ScriptStep::Tap(says(name)),
+            ScriptStep::LongPress(says(&*text)),
+            ScriptStep::Tap(says("Copy text")),
+        ],
+        wants: vec![SuccessCondition::Clipboard(text)],
+    }
+}
+
+fn code(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let code = draw.number(100_000, 999_999).to_string();
+    let text = format!("Your code is {code}. Do not share it.");
+    TaskInstance {
+        goal: "What code did the library send me in Messages?".into(),
+        given: thread(22, "City Library", &["Your book is due.", &text]),
+        script: vec![
+            ScriptStep::Launch(MESSAGES),
+            ScriptStep::Tap(says("City Library")),
+            ScriptStep::Read(like(r"Your code is (\d+)")),
+            ScriptStep::Answer("{0}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(code)],
+    }
+}

@@ -1,0 +1,317 @@
+//! Checks assertions and describes what is on the screen instead.
+//!
+//! Begin with [`CaseRunner::check`], which polls until the assertion holds or its timeout passes.
+
+use std::time::Duration;
+
+use thumbwire_device::{Flags, Node, Tree, find};
+
+use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::plan::{Assertion, ElementState, Locator};
+use super::report::FailureKind;
+use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::snapshot::Snapshot;
+
+impl CaseRunner<'_> {
+    /// Waits until the assertion holds.
+    ///
+    /// # Errors
+    /// What the phone shows instead.
+    pub(super) async fn check(
+        &self,
+        expected: &Assertion,
+        patience: Duration,
+    ) -> Result<(), StepError> {
+        self.until(patience, async || match expected {
+            Assertion::AppInForeground(app) => self.in_front(app).await,
+            Assertion::Visible(sought)
+            | Assertion::NotVisible(sought)
+            | Assertion::HasState(sought, _)
+            | Assertion::Count(sought, _) => Ok(match self.find(sought).await? {
+                PollResult::Pending(why) => PollResult::Pending(why),
+                PollResult::Ready((look, nodes)) => match judge(expected, sought, &look, &nodes) {
+                    Ok(()) => PollResult::Ready(()),
+                    Err(what) => mismatch(what),
+                },
+            }),
+        })
+        .await
+    }
+
+    /// Whether an element is visible now and could be tapped.
+    pub(super) async fn shows(&self, sought: &Locator) -> Result<PollResult<()>, StepError> {
+        Ok(match self.find(sought).await? {
+            PollResult::Pending(why) => PollResult::Pending(why),
+            PollResult::Ready((look, nodes)) => match visible(sought, &look, &nodes) {
+                Ok(_) => PollResult::Ready(()),
+                Err(what) => mismatch(what),
+            },
+        })
+    }
+
+    async fn in_front(&self, app: &str) -> Result<PollResult<()>, StepError> {
+        Ok(match self.attempt(Action::CurrentApp).await? {
+            PollResult::Pending(why) => PollResult::Pending(why),
+            PollResult::Ready(Outcome::Foreground(Some(front))) if front.app.0 == app => {
+                PollResult::Ready(())
+            }
+            PollResult::Ready(Outcome::Foreground(Some(front))) => {
+                mismatch(format!("{} is in the foreground, not {app}", front.app))
+            }
+            PollResult::Ready(Outcome::Foreground(None)) => {
+                mismatch(format!("no app is in the foreground, expected {app}"))
+            }
+            PollResult::Ready(_) => return Err(unexpected()),
+        })
+    }
+}
+
+fn mismatch<T>(what: String) -> PollResult<T> {
+    PollResult::Pending(StepError::new(FailureKind::Expectation, what))
+}
+
+/// # Errors
+/// What is true instead.
+fn judge(
+    expected: &Assertion,
+    sought: &Locator,
+    look: &Snapshot,
+    nodes: &[usize],
+) -> Result<(), String> {
+    match expected {
+        Assertion::AppInForeground(_) => Ok(()),
+        Assertion::Visible(_) => visible(sought, look, nodes).map(drop),
+        Assertion::NotVisible(_) => match visible(sought, look, nodes) {
+            Ok(_) => Err(format!("{sought} is still on the screen")),
+            Err(_) => Ok(()),
+        },
+        Assertion::Count(_, count) => {
+            let shown = nodes.iter().filter(|&&node| look.covered_by(node).is_none()).count();
+            if shown == *count {
+                return Ok(());
+            }
+            Err(format!("found {shown} of {sought} on the screen, expected {count}"))
+        }
+        Assertion::HasState(_, traits) => {
+            let node = visible(sought, look, nodes)?;
+            let wrong: Vec<String> =
+                traits.iter().filter_map(|one| is(one, &look.tree, node).err()).collect();
+            if wrong.is_empty() {
+                return Ok(());
+            }
+            Err(format!("{sought} {}", wrong.join(", and ")))
+        }
+    }
+}
+
+/// The matching element, which must not be covered.
+fn visible(sought: &Locator, look: &Snapshot, nodes: &[usize]) -> Result<usize, String> {
+    let index = match sought {
+        Locator::Text(_) => 0,
+        Locator::Selector(_, index) => *index,
+    };
+    match nodes.get(index) {
+        Some(&node) => match look.covered_by(node) {
+            None => Ok(node),
+            Some(by) => {
+                Err(format!("{sought} is covered by {:?}", short(look.tree.nodes[by].name())))
+            }
+        },
+        None if nodes.is_empty() => {
+            Err(format!("{sought} is not on the screen; visible text: {}", screen_summary(look)))
+        }
+        None => Err(format!(
+            "{sought} is not on the screen: only {} match (the index counts from 0)",
+            nodes.len()
+        )),
+    }
+}
+
+/// # Errors
+/// What it is instead.
+fn is(wanted: &ElementState, tree: &Tree, at: usize) -> Result<(), String> {
+    let node = &tree.nodes[at];
+    let says = says(node);
+    let (holds, wanted) = match wanted {
+        ElementState::Equals(words) => (says == words, format!("{words:?}")),
+        ElementState::Contains(words) => {
+            let holds = says.to_lowercase().contains(&words.to_lowercase());
+            (holds, format!("text containing {words:?}"))
+        }
+        ElementState::Matches(pattern) => {
+            (pattern.is_match(says), format!("a match of /{pattern}/"))
+        }
+        ElementState::Enabled(is) => {
+            let usable =
+                node.flags.enabled && tree.nodes[find::tap_receiver(tree, at)].flags.enabled;
+            return state(usable, *is, "enabled");
+        }
+        ElementState::Checked(is) => {
+            return match is_checked(tree, at) {
+                Some(ticked) => state(ticked, *is, "checked"),
+                None => Err("is not checkable".into()),
+            };
+        }
+        ElementState::Selected(is) => return state(node.flags.selected, *is, "selected"),
+        ElementState::Focused(is) => return state(node.flags.focused, *is, "focused"),
+    };
+    if holds { Ok(()) } else { Err(format!("says {:?}, expected {wanted}", short(says))) }
+}
+
+fn state(is: bool, wanted: bool, name: &str) -> Result<(), String> {
+    if is == wanted { Ok(()) } else { Err(format!("is {}{name}", if is { "" } else { "not " })) }
+}
+
+/// An element's text, else its description.
+fn says(node: &Node) -> &str {
+    if node.text.is_empty() { &node.description } else { &node.text }
+}
+
+/// Whether an element is checked: itself, its ancestor, or the only checkbox in its row.
+fn is_checked(tree: &Tree, at: usize) -> Option<bool> {
+    let checkable = |flags: Flags| flags.checkable;
+    if let Some(box_at) = find::nearest(tree, at, checkable) {
+        return Some(tree.nodes[box_at].flags.checked);
+    }
+    let row = find::nearest(tree, at, |flags| flags.clickable)?;
+    let depth = tree.nodes[row].depth;
+    let below = tree.nodes[row + 1..].iter().take_while(|node| node.depth > depth);
+    let mut boxes = below.filter(|node| node.flags.checkable);
+    let only = boxes.next()?;
+    boxes.next().is_none().then_some(only.flags.checked)
+}
+
+/// The first texts on the screen.
+fn screen_summary(look: &Snapshot) -> String {
+    const MOST: usize = 8;
+    let words = look.refs.iter().map(|control| says(&look.tree.nodes[control.node]));
+    let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
+    let told: Vec<String> =
+        words.iter().take(MOST).map(|words| format!("{:?}", short(words))).collect();
+    match words.len() {
+        0 => "nothing".into(),
+        count if count > MOST => format!("{} and {} more", told.join(", "), count - MOST),
+        _ => told.join(", "),
+    }
+}
+
+/// Truncates long text.
+fn short(words: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut short: String = words.chars().take(LONGEST).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use regex_lite::Regex;
+    use thumbwire_device::{Rect, Tree};
+
+    use super::*;
+    use thumbwire_core::action::ElementSelector;
+
+    /// A row with a label and a switch; a disabled button; a sheet over a label.
+    fn look() -> Snapshot {
+        let node = |parent, depth, text: &str, top, class: &str| Node {
+            parent,
+            depth,
+            text: text.into(),
+            class: class.into(),
+            bounds: Rect { left: 0, top, right: 100, bottom: top + 20 },
+            flags: Flags { enabled: true, ..Flags::default() },
+            ..Node::default()
+        };
+        let mut nodes = vec![
+            node(None, 0, "", 0, "Page"),
+            node(Some(0), 1, "", 0, "Row"),
+            node(Some(1), 2, "Wi-Fi", 0, "Label"),
+            node(Some(1), 2, "", 0, "Switch"),
+            node(Some(0), 1, "Pay 12 €", 30, "Button"),
+            node(Some(0), 1, "Hidden", 60, "Label"),
+            node(Some(0), 1, "Sheet", 60, "Sheet"),
+        ];
+        nodes[0].bounds.bottom = 200;
+        nodes[1].flags.clickable = true;
+        (nodes[3].flags.checkable, nodes[3].flags.checked) = (true, true);
+        nodes[2].bounds.right = 50;
+        nodes[3].bounds.left = 60;
+        nodes[4].flags.enabled = false;
+        (nodes[5].order, nodes[6].order, nodes[6].flags.clickable) = (1, 2, true);
+        Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(1))
+    }
+
+    fn check(expected: &Assertion, nodes: &[usize], words: &str) {
+        let sought = match expected {
+            Assertion::Visible(it)
+            | Assertion::NotVisible(it)
+            | Assertion::HasState(it, _)
+            | Assertion::Count(it, _) => it,
+            Assertion::AppInForeground(_) => panic!("no element"),
+        };
+        let judged = judge(expected, sought, &look(), nodes);
+        match words {
+            "" => assert_eq!(judged, Ok(()), "{expected}"),
+            words => assert_eq!(judged, Err(words.to_owned()), "{expected}"),
+        }
+    }
+
+    #[test]
+    fn failed_assertion_describes_the_screen() {
+        let word = |word: &str| Locator::Text(word.into());
+        let part = |class: &str, index| {
+            Locator::Selector(
+                ElementSelector { class: Some(class.into()), ..ElementSelector::default() },
+                index,
+            )
+        };
+        check(&Assertion::Visible(word("Wi-Fi")), &[2], "");
+        check(
+            &Assertion::Visible(word("Pa")),
+            &[],
+            "\"Pa\" is not on the screen; visible text: \"Wi-Fi\", \"Pay 12 €\", \"Hidden\", \"Sheet\"",
+        );
+        check(&Assertion::Visible(word("Hidden")), &[5], "\"Hidden\" is covered by \"Sheet\"");
+        check(&Assertion::NotVisible(word("Hidden")), &[5], "");
+        check(&Assertion::NotVisible(word("Sheet")), &[6], "\"Sheet\" is still on the screen");
+        let second = Assertion::Visible(part("Label", 2));
+        check(
+            &second,
+            &[2, 5],
+            "class \"Label\", index 2 is not on the screen: only 2 match (the index counts from 0)",
+        );
+        check(&Assertion::Count(part("Label", 0), 1), &[2, 5], "");
+        check(
+            &Assertion::Count(part("Label", 0), 2),
+            &[2, 5],
+            "found 1 of class \"Label\" on the screen, expected 2",
+        );
+    }
+
+    #[test]
+    fn element_text_and_state_are_checked() {
+        let is = |word: &str, traits: Vec<ElementState>| {
+            Assertion::HasState(Locator::Text(word.into()), traits)
+        };
+        let pattern = |pattern: &str| ElementState::Matches(Regex::new(pattern).unwrap());
+        check(&is("Pay", vec![ElementState::Equals("Pay 12 €".into())]), &[4], "");
+        check(&is("Pay", vec![ElementState::Contains("PAY".into()), pattern(r"\d+")]), &[4], "");
+        check(
+            &is("Pay", vec![ElementState::Equals("Pay".into()), ElementState::Enabled(true)]),
+            &[4],
+            "\"Pay\" says \"Pay 12 €\", expected \"Pay\", and is not enabled",
+        );
+        check(
+            &is("Pay", vec![pattern("^12")]),
+            &[4],
+            "\"Pay\" says \"Pay 12 €\", expected a match of /^12/",
+        );
+        check(&is("Wi-Fi", vec![ElementState::Checked(true)]), &[2], "");
+        check(&is("Wi-Fi", vec![ElementState::Checked(false)]), &[2], "\"Wi-Fi\" is checked");
+        check(&is("Pay", vec![ElementState::Checked(true)]), &[4], "\"Pay\" is not checkable");
+    }
+}

@@ -1,0 +1,222 @@
+//! Runs a case on one phone: performs its actions and polls its screen.
+//!
+//! Begin with [`CaseRunner::ask`]. `run_step` runs steps and `assert` checks assertions; both poll with [`CaseRunner::until`].
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use thumbwire_device::find::{self, FindResult};
+use thumbwire_device::{AppId, SideEffect};
+use tokio::time::Instant;
+
+use super::event::{FlowEvent, StepStatus};
+use super::plan::Locator;
+use super::report::FailureKind;
+use super::run::{RunGoal, is_over};
+use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use thumbwire_core::event::EventSink;
+use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::trace::Recorder;
+
+/// The time limit of one action, in addition to any waiting it does itself.
+const BUDGET: Duration = Duration::from_secs(30);
+
+/// The polling interval.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// A case running on one phone.
+pub(super) struct CaseRunner<'a> {
+    pub(super) perform: Arc<dyn Perform>,
+    /// Holds the phone, the deadline of the run and its cancellation.
+    pub(super) call: Call,
+    pub(super) story: Option<Arc<Recorder>>,
+    pub(super) pursue: Option<&'a dyn RunGoal>,
+    pub(super) watch: &'a dyn EventSink,
+    /// The case's number for event listeners.
+    pub(super) number: usize,
+    /// The apps that were launched.
+    pub(super) launched: Mutex<BTreeSet<AppId>>,
+    /// Notes that did not fail the case.
+    pub(super) noted: Mutex<Vec<String>>,
+}
+
+/// Why a step failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StepError {
+    pub(super) kind: FailureKind,
+    pub(super) what: String,
+}
+
+impl StepError {
+    pub(super) fn new(kind: FailureKind, what: impl Into<String>) -> Self {
+        Self { kind, what: what.into() }
+    }
+
+    /// Whether nothing after this could succeed.
+    pub(super) fn ends_the_case(&self) -> bool {
+        !self.kind.is_of_the_app()
+    }
+}
+
+/// The result of one poll.
+pub(super) enum PollResult<T> {
+    Ready(T),
+    /// Not yet, and why.
+    Pending(StepError),
+}
+
+impl CaseRunner<'_> {
+    /// Performs one action.
+    pub(super) async fn ask(&self, action: Action) -> Result<Outcome, Failure> {
+        let time = match &action {
+            Action::Wait(time) => *time + BUDGET,
+            _ => BUDGET,
+        };
+        let deadline = self.call.deadline.min(Instant::now() + time);
+        let call = Call { deadline, ..self.call.clone() };
+        let outcome = self.perform.perform(&call, action).await;
+        if let Ok(Outcome::Launched { app, .. }) = &outcome {
+            lock(&self.launched).insert(app.clone());
+        }
+        outcome
+    }
+
+    /// Converts a failure of an action to one of the step.
+    pub(super) fn step_error(&self, failure: &Failure) -> StepError {
+        let kind = match &failure.cause {
+            Cause::DeviceNotConnected { .. }
+            | Cause::DeviceNotReady { .. }
+            | Cause::DeviceNotAuthorized { .. }
+            | Cause::NoDeviceChosen { .. } => FailureKind::Phone,
+            Cause::Cancelled => FailureKind::TimedOut,
+            _ if self.is_over() => FailureKind::TimedOut,
+            _ => FailureKind::Step,
+        };
+        if kind == FailureKind::TimedOut {
+            return self.over();
+        }
+        StepError::new(kind, failure.cause.to_string())
+    }
+
+    /// Whether the whole run is over.
+    pub(super) fn is_over(&self) -> bool {
+        is_over(&self.call)
+    }
+
+    fn over(&self) -> StepError {
+        let what = if self.call.cancelled.is_cancelled() {
+            "the run was cancelled"
+        } else {
+            "the run timed out"
+        };
+        StepError::new(FailureKind::TimedOut, what)
+    }
+
+    /// Retries until done or until `patience` has passed; then returns the last reason.
+    pub(super) async fn until<T>(
+        &self,
+        patience: Duration,
+        mut attempt: impl AsyncFnMut() -> Result<PollResult<T>, StepError>,
+    ) -> Result<T, StepError> {
+        let end = Instant::now() + patience;
+        loop {
+            let why = match attempt().await? {
+                PollResult::Ready(done) => return Ok(done),
+                PollResult::Pending(why) => why,
+            };
+            if self.is_over() {
+                return Err(self.over());
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(why);
+            }
+            let waited = self.ask(Action::Wait(PAUSE.min(left))).await;
+            waited.map_err(|failure| self.step_error(&failure))?;
+        }
+    }
+
+    /// Performs an action on an element once. If the element does not exist yet or the phone is not ready, nothing was
+    /// done.
+    pub(super) async fn attempt(&self, action: Action) -> Result<PollResult<Outcome>, StepError> {
+        match self.ask(action).await {
+            Ok(outcome) => Ok(PollResult::Ready(outcome)),
+            Err(failure) if is_retryable(&failure) && !self.is_over() => {
+                Ok(PollResult::Pending(self.step_error(&failure)))
+            }
+            Err(failure) => Err(self.step_error(&failure)),
+        }
+    }
+
+    /// The elements on the screen that match, as indices into the snapshot's tree. A failed snapshot counts as a failed
+    /// attempt.
+    pub(super) async fn find(
+        &self,
+        sought: &Locator,
+    ) -> Result<PollResult<(Arc<Snapshot>, Vec<usize>)>, StepError> {
+        let action = match sought {
+            Locator::Text(_) => Action::LOOK,
+            Locator::Selector(criteria, _) => Action::FindElements(criteria.clone()),
+        };
+        let found = match (self.attempt(action).await?, sought) {
+            (PollResult::Pending(why), _) => return Ok(PollResult::Pending(why)),
+            (PollResult::Ready(Outcome::Elements(look, nodes)), _) => (look, nodes),
+            (PollResult::Ready(Outcome::Snapshot(look)), Locator::Text(words)) => {
+                let nodes = match find::find(&look.tree, find::Locator::Text(words)) {
+                    FindResult::One(node) => vec![node],
+                    FindResult::Ambiguous(nodes) => nodes,
+                    FindResult::None => Vec::new(),
+                };
+                (look, nodes)
+            }
+            (PollResult::Ready(_), _) => return Err(unexpected()),
+        };
+        Ok(PollResult::Ready(found))
+    }
+
+    /// A snapshot of the screen now, if one can be taken.
+    pub(super) async fn look(&self) -> Option<Arc<Snapshot>> {
+        match self.ask(Action::LOOK).await {
+            Ok(Outcome::Snapshot(look)) => Some(look),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    pub(super) fn note(&self, what: String) {
+        /// More would not help anyone.
+        const MOST: usize = 50;
+        let mut noted = lock(&self.noted);
+        if noted.len() < MOST {
+            noted.push(what);
+        }
+    }
+
+    pub(super) fn tell_step(&self, words: &str, depth: usize, status: StepStatus, took: Duration) {
+        let words = words.to_owned();
+        FlowEvent::Step { case: self.number, words, depth, status, took }.tell(self.watch);
+    }
+}
+
+/// Whether waiting may help and nothing was done.
+fn is_retryable(failure: &Failure) -> bool {
+    failure.side_effect == SideEffect::None
+        && matches!(
+            failure.cause,
+            Cause::ElementNotFound { .. }
+                | Cause::IndexOutOfRange { .. }
+                | Cause::NotReady { .. }
+                | Cause::TimedOut { .. }
+                | Cause::DeviceError { .. }
+        )
+}
+
+/// The outcome does not fit the action.
+pub(super) fn unexpected() -> StepError {
+    StepError::new(FailureKind::Step, "internal error: the outcome does not fit the action")
+}
+
+/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

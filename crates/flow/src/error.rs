@@ -1,0 +1,152 @@
+//! An error in a flow file: where, what, and a suggestion.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    /// The name as given.
+    pub(super) name: String,
+    /// The content.
+    pub(super) text: String,
+}
+
+impl Source {
+    /// A file with this name and content.
+    pub(super) fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), text: text.into() })
+    }
+}
+
+/// A position in a file. Lines and columns count from 1.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SourceLocation {
+    source: Arc<Source>,
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+impl SourceLocation {
+    /// This position.
+    pub(super) fn new(source: &Arc<Source>, line: u32, column: u32) -> Self {
+        Self { source: Arc::clone(source), line, column }
+    }
+
+    /// The file's name, as given.
+    pub fn file(&self) -> &str {
+        &self.source.name
+    }
+}
+
+/// `flows/notes.yaml:12:7`.
+impl fmt::Display for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.source.name, self.line, self.column)
+    }
+}
+
+impl fmt::Debug for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An error in a flow file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowError {
+    /// Where.
+    pub at: SourceLocation,
+    /// What is wrong, and what would be right.
+    pub what: String,
+}
+
+impl FlowError {
+    pub(super) fn new(at: SourceLocation, what: impl Into<String>) -> Self {
+        Self { at, what: what.into() }
+    }
+}
+
+/// The maximum width of a quoted line, in characters.
+const WIDEST: usize = 160;
+
+/// The position and the error, then the line with a marker below.
+impl fmt::Display for FlowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.what)?;
+        let SourceLocation { source, line, column } = &self.at;
+        let before = usize::try_from(*line).unwrap_or(usize::MAX).saturating_sub(1);
+        let indent = usize::try_from(*column).unwrap_or(usize::MAX).saturating_sub(1);
+        let Some(text) = source.text.lines().nth(before) else { return Ok(()) };
+        if indent >= WIDEST {
+            return Ok(());
+        }
+        let shown: String =
+            text.chars().take(WIDEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        write!(f, "\n{line:>5} | {}\n      | {:indent$}^", shown.trim_end(), "")
+    }
+}
+
+/// The known word that a misspelled word most likely means.
+pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let by_distance = known.into_iter().map(|one| (distance(&word, &one.to_lowercase()), one));
+    let (distance, one) = by_distance.min_by_key(|(distance, _)| *distance)?;
+    // Up to half of the word may be wrong, but at most three letters: beyond that it is another word.
+    (distance <= word.chars().count().max(2) / 2 && distance <= 3).then_some(one)
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighboring letters.
+fn distance(one: &str, other: &str) -> usize {
+    const LONGEST: usize = 64;
+    let (one, other): (Vec<char>, Vec<char>) =
+        (one.chars().take(LONGEST).collect(), other.chars().take(LONGEST).collect());
+    let mut rows = vec![vec![0; other.len() + 1]; one.len() + 1];
+    for i in 0..=one.len() {
+        for j in 0..=other.len() {
+            rows[i][j] = match (i, j) {
+                (0, n) | (n, 0) => n,
+                _ => {
+                    let differs = usize::from(one[i - 1] != other[j - 1]);
+                    let mut least = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                    least = least.min(rows[i - 1][j - 1] + differs);
+                    let turned =
+                        i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
+                    if turned { least.min(rows[i - 2][j - 2] + 1) } else { least }
+                }
+            };
+        }
+    }
+    rows[one.len()][other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelled_words_get_a_suggestion() {
+        let known = ["tap", "type", "expect", "wait_for", "screenshot"];
+        for (word, meant) in [
+            ("tapp", Some("tap")),
+            ("Tap", Some("tap")),
+            ("exepct", Some("expect")),
+            ("waitFor", Some("wait_for")),
+            ("screen_shot", Some("screenshot")),
+            ("x", None),
+            ("assertVisible", None),
+        ] {
+            assert_eq!(nearest(word, known), meant, "{word}");
+        }
+    }
+
+    #[test]
+    fn error_quotes_its_line() {
+        let source = Source::new("a.yaml", "steps:\n  - tapp: Überall\n");
+        let mistake = FlowError::new(SourceLocation::new(&source, 2, 5), "unknown step `tapp`");
+        let told = "a.yaml:2:5: unknown step `tapp`\n    2 |   - tapp: Überall\n      |     ^";
+        assert_eq!(mistake.to_string(), told);
+    }
+}

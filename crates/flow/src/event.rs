@@ -1,0 +1,154 @@
+//! The events of a run of flows.
+//!
+//! They are payloads in the event stream of [`thumbwire_core::event`]; [`Event::payload`] returns them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::report::{Attempt, Report, Verdict};
+use thumbwire_core::event::{Event, EventPayload, EventSink};
+
+/// An event. `case` counts all cases to run, from 0; the events of one case arrive in order.
+#[derive(Debug, Clone)]
+pub enum FlowEvent {
+    /// A case starts.
+    CaseStarted {
+        /// The case's number.
+        case: usize,
+        /// The flow's name and the case's.
+        name: String,
+        /// The phone's name.
+        device: String,
+        /// The attempt, counted from 1.
+        attempt: u32,
+    },
+    /// A step ended, or a step with nested steps starts.
+    Step {
+        /// The case's number.
+        case: usize,
+        /// The step's description.
+        words: String,
+        /// Its nesting depth.
+        depth: usize,
+        /// Its status.
+        status: StepStatus,
+        /// The duration.
+        took: Duration,
+    },
+    /// An attempt ended.
+    CaseFinished {
+        /// The case's number.
+        case: usize,
+        /// The result.
+        attempt: Box<Attempt>,
+    },
+    /// A case was skipped.
+    CaseSkipped {
+        /// The case's number.
+        case: usize,
+        /// The flow's name and the case's.
+        name: String,
+        /// The reason.
+        why: String,
+    },
+    /// The run ended.
+    RunFinished(Arc<Report>),
+}
+
+/// The status of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepStatus {
+    /// It passed.
+    Passed,
+    /// It failed, and so did the case.
+    Failed(String),
+    /// It failed and is retried.
+    Retried(String),
+    /// It failed and was optional.
+    Skipped(String),
+    /// It has nested steps and starts now.
+    Started,
+}
+
+impl FlowEvent {
+    /// Sends the event to `sink`.
+    pub(super) fn tell(&self, sink: &dyn EventSink) {
+        sink.on_event(&Event::Task(self));
+    }
+}
+
+impl EventPayload for FlowEvent {
+    fn source(&self) -> &'static str {
+        "flow"
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::CaseStarted { case, name, device, attempt } => json!({
+                "event": "case_started", "case": case, "name": name, "device": device, "attempt": attempt,
+            }),
+            Self::Step { case, words, depth, status, took } => {
+                let (status, why) = match status {
+                    StepStatus::Passed => ("passed", None),
+                    StepStatus::Failed(why) => ("failed", Some(why)),
+                    StepStatus::Retried(why) => ("retried", Some(why)),
+                    StepStatus::Skipped(why) => ("skipped", Some(why)),
+                    StepStatus::Started => ("started", None),
+                };
+                json!({
+                    "event": "step", "case": case, "step": words, "depth": depth, "status": status, "why": why,
+                    "took_ms": millis(*took),
+                })
+            }
+            Self::CaseFinished { case, attempt } => json!({
+                "event": "case_finished", "case": case, "passed": attempt.failed.is_none(),
+                "why": attempt.failed.as_ref().map(|failed| &failed.what), "noted": attempt.noted,
+                "trace": attempt.story, "took_ms": millis(attempt.took),
+            }),
+            Self::CaseSkipped { case, name, why } => {
+                json!({ "event": "case_skipped", "case": case, "name": name, "why": why })
+            }
+            Self::RunFinished(report) => json!({
+                "event": "run_finished", "passed": report.count(Verdict::Passed), "flaky": report.count(Verdict::Flaky),
+                "failed": report.count(Verdict::Failed), "skipped": report.count(Verdict::Skipped),
+                "took_ms": millis(report.took),
+            }),
+        }
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_have_a_json_form() {
+        let took = Duration::from_millis(1500);
+        let step =
+            |status| FlowEvent::Step { case: 2, words: "tap Pay".into(), depth: 1, status, took };
+        let told = step(StepStatus::Failed("nothing says Pay".into())).to_json();
+        let row = json!({
+            "event": "step", "case": 2, "step": "tap Pay", "depth": 1, "status": "failed", "why": "nothing says Pay",
+            "took_ms": 1500,
+        });
+        assert_eq!(told, row);
+        assert_eq!(step(StepStatus::Passed).to_json()["why"], Value::Null);
+        let report = Report {
+            flows: Vec::new(),
+            cases: Vec::new(),
+            phones: Vec::new(),
+            started: String::new(),
+            took,
+            out_of_time: false,
+            out_of_phones: false,
+        };
+        let told = FlowEvent::RunFinished(Arc::new(report)).to_json();
+        assert_eq!((&told["event"], &told["failed"]), (&json!("run_finished"), &json!(0)));
+    }
+}

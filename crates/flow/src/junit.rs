@@ -1,0 +1,102 @@
+//! Writes a run of flows as a JUnit file: a test suite per flow, a test case per case.
+//!
+//! Cases that failed before they passed have `flakyFailure`s, those that kept failing have `rerunFailure`s, as written
+//! by Maven Surefire and nextest. The file follows the schema of Jenkins' xUnit plugin (`junit-10.xsd`). Problems
+//! outside of the app (a lost phone, a run that timed out) are errors, not failures.
+
+use quick_junit::{
+    NonSuccessKind, Property, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
+};
+
+use super::report::{Attempt, CaseFailure, CaseResult, Report};
+use super::terminal_reporter::details;
+
+/// The maximum number of log lines below a failure.
+const MOST_LINES: usize = 40;
+
+/// The file's content.
+///
+/// # Errors
+/// If the library cannot write it.
+pub fn junit(report: &Report) -> Result<String, SerializeError> {
+    let mut told = quick_junit::Report::new("thumbwire");
+    told.set_time(report.took);
+    for (at, flow) in report.flows.iter().enumerate() {
+        let tried: Vec<&CaseResult> =
+            report.cases.iter().filter(|tried| tried.flow == at).collect();
+        if tried.is_empty() {
+            continue;
+        }
+        let mut suite = TestSuite::new(&*flow.name);
+        let attempts = || tried.iter().flat_map(|tried| &tried.attempts);
+        suite.timestamp = attempts().map(|one| &one.started).min().and_then(|at| at.parse().ok());
+        suite.set_time(attempts().map(|attempt| attempt.took).sum());
+        suite.add_property(Property::new("file", &*flow.file));
+        for phone in &report.phones {
+            let told = format!("{}, {}, Android {}", phone.name(), phone.model, phone.os_version);
+            suite.add_property(Property::new("phone", told));
+        }
+        suite.add_test_cases(tried.into_iter().map(|tried| case(report, tried)));
+        told.add_test_suite(suite);
+    }
+    let text = told.to_string()?;
+    // The schema has `skipped` on suites, but not on the root element, which comes first.
+    let skipped: usize = told.test_suites.iter().map(|suite| suite.skipped).sum();
+    Ok(text.replacen(&format!(" skipped=\"{skipped}\""), "", 1))
+}
+
+fn case(report: &Report, tried: &CaseResult) -> TestCase {
+    let flow = &report.flows[tried.flow];
+    let Some((last, earlier)) = tried.attempts.split_last() else {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message(tried.skipped.as_deref().unwrap_or_default());
+        let mut case = TestCase::new(&*flow.cases[tried.case].name, status);
+        case.set_classname(&*flow.name);
+        return case;
+    };
+    let mut status = match &last.failed {
+        None => TestCaseStatus::success(),
+        Some(failed) => {
+            let mut status = TestCaseStatus::non_success(kind(failed));
+            status.set_message(&*failed.what).set_type(failed.kind.name());
+            status.set_description(told(failed));
+            status
+        }
+    };
+    status.add_reruns(earlier.iter().filter_map(|one| rerun(report, one)));
+    let mut case = TestCase::new(&*flow.cases[tried.case].name, status);
+    case.set_classname(&*flow.name).set_time(last.took);
+    case.set_system_out(said(report, last));
+    case
+}
+
+/// The phone, the trace, the notes and the end of the log. The schema has no properties for test cases.
+fn said(report: &Report, attempt: &Attempt) -> String {
+    let phone = report.phones.get(attempt.phone).map(|phone| format!("phone: {}", phone.name()));
+    let story = attempt.story.as_ref().map(|story| format!("trace: {}", story.display()));
+    let picture = attempt.failed.as_ref().and_then(|failed| failed.picture.as_ref());
+    // Jenkins ("JUnit Attachments") and GitLab show the file named in this line next to the case.
+    let picture = picture.map(|picture| format!("[[ATTACHMENT|{}]]", picture.display()));
+    let log = attempt.failed.iter().flat_map(|failed| &failed.log);
+    let kept = [phone, story, picture].into_iter().flatten();
+    let lines = kept.chain(attempt.noted.iter().cloned()).chain(log.cloned());
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn rerun(report: &Report, attempt: &Attempt) -> Option<TestRerun> {
+    let failed = attempt.failed.as_ref()?;
+    let mut rerun = TestRerun::new(kind(failed));
+    rerun.set_message(&*failed.what).set_type(failed.kind.name());
+    rerun.set_stack_trace(told(failed));
+    rerun.set_system_out(said(report, attempt));
+    Some(rerun)
+}
+
+/// The library drops tabs, which indent the frames of a stack trace.
+fn told(failed: &CaseFailure) -> String {
+    details(failed, "", MOST_LINES).replace('\t', "    ")
+}
+
+fn kind(failed: &CaseFailure) -> NonSuccessKind {
+    if failed.kind.is_of_the_app() { NonSuccessKind::Failure } else { NonSuccessKind::Error }
+}

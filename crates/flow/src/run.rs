@@ -1,0 +1,433 @@
+//! Runs flows: which cases, on which phones, how often.
+//!
+//! Begin with [`FlowRunner::run`]. Phones take cases from one queue, each when it is free. `run_case` runs one attempt.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use tokio::time::Instant;
+
+use super::case_runner::{CaseRunner, lock};
+use super::event::FlowEvent;
+use super::plan::{Case, Flow};
+use super::report::{Attempt, CaseResult, FailureKind, Phone, Report, Verdict};
+use super::run_case::attempt;
+use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
+use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
+use thumbwire_core::trace::Recorder;
+use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+
+/// Runs a goal for a flow: the agent, if a model was named.
+#[async_trait]
+pub trait RunGoal: Send + Sync {
+    /// Runs a goal through `perform`, which records into `story`.
+    ///
+    /// # Errors
+    /// Why the goal was not reached.
+    async fn pursue(
+        &self,
+        perform: Arc<dyn Perform>,
+        story: Option<Arc<Recorder>>,
+        call: &Call,
+        goal: &str,
+    ) -> Result<(), String>;
+}
+
+/// How flows are run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The phones; if empty, those that the flows name, else the session's.
+    pub devices: Vec<String>,
+    /// Run only cases whose name, or `FLOW: CASE`, contains this, ignoring case.
+    pub only: Option<String>,
+    /// Run only this shard of the cases.
+    pub shard: Option<Shard>,
+    /// Whether to stop at the first failure.
+    pub fail_fast: bool,
+    /// How often to retry a failed case.
+    pub retries: u32,
+    /// Whether app data may be cleared.
+    pub allow_reset: bool,
+    /// Where to store each attempt's trace, in its own folder; `None` stores none.
+    pub folder: Option<PathBuf>,
+    /// The time of day.
+    pub clock: fn() -> jiff::Timestamp,
+}
+
+impl Default for Options {
+    /// Runs all cases once, on any phone, and stores nothing.
+    fn default() -> Self {
+        Self {
+            devices: Vec::new(),
+            only: None,
+            shard: None,
+            fail_fast: false,
+            retries: 0,
+            allow_reset: false,
+            folder: None,
+            clock: jiff::Timestamp::now,
+        }
+    }
+}
+
+/// One of several equal parts of all cases, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part.
+    pub nth: usize,
+    /// The number of parts.
+    pub of: usize,
+}
+
+/// Why flows were not run at all.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FlowRunError {
+    /// Clearing data is not allowed.
+    #[error("case {case:?} ({at}) clears the data of {app}. Allow it with --allow-reset")]
+    Reset {
+        /// The first such case.
+        case: String,
+        /// Its position.
+        at: String,
+        /// The app.
+        app: String,
+    },
+    /// There is a goal but no agent.
+    #[error("case {case:?} ({at}) has a goal for the agent. Name a model with --model")]
+    Goal {
+        /// The first such case.
+        case: String,
+        /// Its position.
+        at: String,
+    },
+    /// No case matches.
+    #[error("no case matches {only:?}. Available cases: {there}")]
+    NoSuchCase {
+        /// The requested name.
+        only: String,
+        /// The names that exist.
+        there: String,
+    },
+    /// A phone is not available.
+    #[error("{}", .0.cause)]
+    Phone(Failure),
+}
+
+/// Runs flows.
+pub struct FlowRunner<'a> {
+    /// Performs the actions; the call selects the phone.
+    pub perform: Arc<dyn Perform>,
+    /// The options.
+    pub options: Options,
+    /// Receives events.
+    pub watch: Arc<dyn EventSink>,
+    /// Runs goals.
+    pub pursue: Option<&'a dyn RunGoal>,
+}
+
+/// A case to run.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    number: usize,
+    flow: usize,
+    case: usize,
+}
+
+/// What the phones share.
+struct Shared<'a> {
+    flows: &'a [Flow],
+    jobs: Mutex<VecDeque<Job>>,
+    tried: Mutex<Vec<(Job, CaseResult)>>,
+    stop: AtomicBool,
+}
+
+impl FlowRunner<'_> {
+    /// Runs all selected cases. `call` carries the deadline of the whole run.
+    ///
+    /// # Errors
+    /// Why nothing was run.
+    pub async fn run(&self, call: &Call, flows: Vec<Flow>) -> Result<Report, FlowRunError> {
+        let (began, started) = (Instant::now(), self.now());
+        let jobs = self.chosen(&flows)?;
+        let devices = self.devices(&flows, &jobs);
+        let meetings =
+            join_all(devices.iter().map(|device| self.identify(call, device.clone()))).await;
+        let phones: Vec<Phone> =
+            meetings.into_iter().collect::<Result<_, _>>().map_err(FlowRunError::Phone)?;
+        let shared = Shared {
+            flows: &flows,
+            jobs: Mutex::new(jobs.into()),
+            tried: Mutex::default(),
+            stop: AtomicBool::new(false),
+        };
+        let works =
+            phones.iter().enumerate().map(|(at, phone)| self.work(call, &shared, at, phone));
+        join_all(works).await;
+        let left: Vec<Job> = lock(&shared.jobs).drain(..).collect();
+        let (over, stopped) = (is_over(call), shared.stop.load(Ordering::SeqCst));
+        let (none_left, called_off) = (left.is_empty(), call.cancelled.is_cancelled());
+        let out_of_phones = !none_left && !over && !stopped;
+        for job in left {
+            let why = match (over, stopped) {
+                (true, _) if called_off => "the run was cancelled",
+                (true, _) => "the run timed out",
+                (_, true) => "another case failed",
+                _ => "no phone is left",
+            };
+            self.skip(&shared, job, why);
+        }
+        let mut tried = std::mem::take(&mut *lock(&shared.tried));
+        tried.sort_by_key(|(job, _)| job.number);
+        let tried: Vec<CaseResult> = tried.into_iter().map(|(_, tried)| tried).collect();
+        let stopped_short = tried.iter().flat_map(|one| one.attempts.last()).any(|attempt| {
+            attempt.failed.as_ref().is_some_and(|failed| failed.kind == FailureKind::TimedOut)
+        });
+        let report = Report {
+            cases: tried,
+            phones,
+            started,
+            took: began.elapsed(),
+            out_of_time: over && !called_off && (stopped_short || !none_left),
+            out_of_phones,
+            flows,
+        };
+        let report = Arc::new(report);
+        FlowEvent::RunFinished(Arc::clone(&report)).tell(&*self.watch);
+        Ok(Arc::unwrap_or_clone(report))
+    }
+
+    /// The cases to run.
+    fn chosen(&self, flows: &[Flow]) -> Result<Vec<Job>, FlowRunError> {
+        let all = flows
+            .iter()
+            .enumerate()
+            .flat_map(|(flow, it)| (0..it.cases.len()).map(move |case| (flow, case)));
+        let mut chosen: Vec<(usize, usize)> = all.collect();
+        if let Some(only) = &self.options.only {
+            let wanted = only.to_lowercase();
+            let name =
+                |&(flow, case): &(usize, usize)| full_name(&flows[flow], &flows[flow].cases[case]);
+            let there: Vec<String> = chosen.iter().map(name).collect();
+            chosen.retain(|one| name(one).to_lowercase().contains(&wanted));
+            if chosen.is_empty() {
+                let there =
+                    there.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+                return Err(FlowRunError::NoSuchCase { only: only.clone(), there });
+            }
+        }
+        if let Some(Shard { nth, of }) = self.options.shard {
+            let mut at = 0;
+            chosen.retain(|_| {
+                at += 1;
+                (at - 1) % of.max(1) + 1 == nth
+            });
+        }
+        for &(flow, case) in &chosen {
+            let case = &flows[flow].cases[case];
+            let (name, at) = (case.name.clone(), case.at.to_string());
+            if let (true, false, Some(app)) = (case.reset, self.options.allow_reset, &case.app) {
+                return Err(FlowRunError::Reset { case: name, at, app: app.0.clone() });
+            }
+            if case.has_goal() && self.pursue.is_none() {
+                return Err(FlowRunError::Goal { case: name, at });
+            }
+        }
+        let jobs = chosen.into_iter().enumerate();
+        Ok(jobs.map(|(number, (flow, case))| Job { number, flow, case }).collect())
+    }
+
+    /// The phones to use: those requested, else those that the flows name, else the session's.
+    fn devices(&self, flows: &[Flow], jobs: &[Job]) -> Vec<Option<String>> {
+        if jobs.is_empty() {
+            return Vec::new();
+        }
+        if !self.options.devices.is_empty() {
+            let mut seen = BTreeSet::new();
+            let named = self.options.devices.iter().filter(|device| seen.insert(device.as_str()));
+            return named.cloned().map(Some).collect();
+        }
+        let named: BTreeSet<&String> =
+            jobs.iter().filter_map(|job| flows[job.flow].device.as_ref()).collect();
+        if named.is_empty() { vec![None] } else { named.into_iter().cloned().map(Some).collect() }
+    }
+
+    /// Whether a phone is available, and its model and version.
+    async fn identify(&self, call: &Call, device: Option<String>) -> Result<Phone, Failure> {
+        const MEETING: Duration = Duration::from_secs(20);
+        let deadline = call.deadline.min(Instant::now() + MEETING);
+        let call = Call { deadline, ..call.clone() }.on(device.clone());
+        let asked = Action::DeviceInfo { max_age: Duration::ZERO };
+        match self.perform.perform(&call, asked).await? {
+            Outcome::Info { identity, info, .. } => {
+                let device = device.or(Some(identity.id));
+                Ok(Phone { device, model: info.model, os_version: info.os_version })
+            }
+            _ => Ok(Phone { device, model: String::new(), os_version: String::new() }),
+        }
+    }
+
+    /// Runs cases on one phone until none is left for it.
+    async fn work(&self, call: &Call, shared: &Shared<'_>, at: usize, phone: &Phone) {
+        while let Some(job) = self.next(call, shared, phone) {
+            let Job { number, flow, case } = job;
+            let mut tried = CaseResult { flow, case, attempts: Vec::new(), skipped: None };
+            let mut there = true;
+            for nth in 0..=self.options.retries {
+                let attempt = self.attempt(call, shared, job, nth + 1, (at, phone)).await;
+                let failed = attempt.failed.as_ref().map(|failed| failed.kind);
+                let told = Box::new(attempt.clone());
+                FlowEvent::CaseFinished { case: number, attempt: told }.tell(&*self.watch);
+                tried.attempts.push(attempt);
+                if failed == Some(FailureKind::Phone) {
+                    there = self.identify(call, phone.device.clone()).await.is_ok();
+                }
+                if failed.is_none() || !there || is_over(call) {
+                    break;
+                }
+            }
+            if self.options.fail_fast && tried.verdict() == Verdict::Failed {
+                shared.stop.store(true, Ordering::SeqCst);
+            }
+            lock(&shared.tried).push((job, tried));
+            if !there {
+                return;
+            }
+        }
+    }
+
+    fn next(&self, call: &Call, shared: &Shared<'_>, phone: &Phone) -> Option<Job> {
+        if shared.stop.load(Ordering::SeqCst) || is_over(call) {
+            return None;
+        }
+        let suits = |job: &Job| {
+            let named = &shared.flows[job.flow].device;
+            !self.options.devices.is_empty() || named.is_none() || *named == phone.device
+        };
+        let mut jobs = lock(&shared.jobs);
+        let at = jobs.iter().position(suits)?;
+        jobs.remove(at)
+    }
+
+    async fn attempt(
+        &self,
+        call: &Call,
+        shared: &Shared<'_>,
+        job: Job,
+        nth: u32,
+        (at, phone): (usize, &Phone),
+    ) -> Attempt {
+        let flow = &shared.flows[job.flow];
+        let case = &flow.cases[job.case];
+        FlowEvent::CaseStarted {
+            case: job.number,
+            name: full_name(flow, case),
+            device: phone.name().to_owned(),
+            attempt: nth,
+        }
+        .tell(&*self.watch);
+        let (began, started) = (Instant::now(), self.now());
+        let story = self.story(flow, case, job.number, nth, &started);
+        let events = EventSinks::default();
+        story.iter().for_each(|story| events.add(Arc::clone(story) as Arc<dyn EventSink>));
+        let events = events.with(Arc::clone(&self.watch));
+        let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.perform), events));
+        let stage = CaseRunner {
+            perform,
+            call: call.clone().on(phone.device.clone()),
+            story: story.clone(),
+            pursue: self.pursue,
+            watch: &*self.watch,
+            number: job.number,
+            launched: Mutex::default(),
+            noted: Mutex::default(),
+        };
+        let failed = attempt(&stage, case).await;
+        if let Some(story) = &story {
+            let (status, why) = match &failed {
+                None => ("FINISH", "passed".to_owned()),
+                Some(failed) => ("FAIL", failed.what.clone()),
+            };
+            tell(story, &TraceRecord::GoalEnd { status: status.into(), why });
+        }
+        let noted = std::mem::take(&mut *lock(&stage.noted));
+        let story = story.map(|story| story.folder().to_owned());
+        Attempt { phone: at, started, took: began.elapsed(), failed, noted, story }
+    }
+
+    /// A trace for one attempt. The case runs even if the trace cannot be stored.
+    fn story(
+        &self,
+        flow: &Flow,
+        case: &Case,
+        number: usize,
+        nth: u32,
+        started: &str,
+    ) -> Option<Arc<Recorder>> {
+        let folder = self.options.folder.as_ref()?;
+        let again = if nth > 1 { format!("-try-{nth}") } else { String::new() };
+        let folder = folder.join(format!("{:03}-{}{again}", number + 1, slug(&case.name)));
+        match Recorder::begin(&folder, started.to_owned()) {
+            Ok(recorder) => {
+                let request = full_name(flow, case);
+                let goal = GoalStart { request, mind: "flow".into(), started: started.to_owned() };
+                tell(&recorder, &TraceRecord::Goal(goal));
+                Some(Arc::new(recorder))
+            }
+            Err(error) => {
+                tracing::warn!("cannot store the trace of a case in {}: {error}", folder.display());
+                None
+            }
+        }
+    }
+
+    fn skip(&self, shared: &Shared<'_>, job: Job, why: &str) {
+        let Job { number, flow, case } = job;
+        let tried = CaseResult { flow, case, attempts: Vec::new(), skipped: Some(why.to_owned()) };
+        let flow = &shared.flows[flow];
+        let case = &flow.cases[case];
+        let (name, why) = (full_name(flow, case), why.to_owned());
+        FlowEvent::CaseSkipped { case: number, name, why }.tell(&*self.watch);
+        lock(&shared.tried).push((job, tried));
+    }
+
+    fn now(&self) -> String {
+        (self.options.clock)().to_string()
+    }
+}
+
+/// Whether a run was cancelled or has no time for another action: a session reserves a second of it.
+pub(super) fn is_over(call: &Call) -> bool {
+    const LAST: Duration = Duration::from_millis(1500);
+    call.cancelled.is_cancelled() || Instant::now() + LAST >= call.deadline
+}
+
+fn tell(story: &Recorder, line: &TraceRecord) {
+    if let Err(error) = story.write_record(line) {
+        tracing::warn!("cannot write to the trace in {}: {error}", story.folder().display());
+    }
+}
+
+/// `FLOW: CASE`; only the flow's name for its single case.
+pub(super) fn full_name(flow: &Flow, case: &Case) -> String {
+    if flow.name == case.name { flow.name.clone() } else { format!("{}: {}", flow.name, case.name) }
+}
+
+/// A name as a folder name that is valid on any system.
+fn slug(name: &str) -> String {
+    const LONGEST: usize = 40;
+    let plain =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
+    let mut slug = String::new();
+    for c in plain {
+        if c != '-' || !slug.ends_with('-') {
+            slug.push(c);
+        }
+    }
+    let slug: String = slug.trim_matches('-').chars().take(LONGEST).collect();
+    if slug.is_empty() { "case".into() } else { slug.trim_end_matches('-').to_owned() }
+}

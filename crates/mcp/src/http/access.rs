@@ -1,0 +1,242 @@
+//! Access checks: accepts requests meant for this server, from programs on this computer that have the token.
+//!
+//! A web page can make a browser send requests to loopback. Its origin is then in `Origin`; and if its own name
+//! resolves to 127.0.0.1 (DNS rebinding), that name is in `Host`. MCP requires both checks (2025-06-18, transports,
+//! security warning). rmcp's own checks are off: these are stricter, and tested here.
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use std::net::IpAddr;
+
+use super::Access;
+use super::rejection::Rejection;
+
+/// The checks of one server.
+#[derive(Debug)]
+pub(super) struct AccessCheck {
+    port: u16,
+    access: Access,
+}
+
+impl AccessCheck {
+    /// For a server that listens on this port.
+    pub(super) fn new(port: u16, access: Access) -> Self {
+        Self { port, access }
+    }
+
+    /// Rejects requests meant for another server, or sent by a web page of another computer.
+    pub(super) fn check_address(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
+        let host = match only(headers, &HOST) {
+            SingleHeader::Value(host) => host.to_str().ok().and_then(authority),
+            SingleHeader::None => {
+                return Err(Rejection::bad_request("Bad Request: missing Host header"));
+            }
+            SingleHeader::Several => None,
+        };
+        let ours = |authority: &Authority| {
+            is_loopback(authority) && authority.port_u16().is_none_or(|port| port == self.port)
+        };
+        // Requests to a proxy name the server in the request line too.
+        if !host.is_some_and(|host| ours(&host)) || !uri.authority().is_none_or(ours) {
+            return Err(forbidden(format!(
+                "Forbidden: Host must be localhost:{port} or 127.0.0.1:{port}",
+                port = self.port
+            )));
+        }
+        let origin = match only(headers, &ORIGIN) {
+            SingleHeader::None => return Ok(()),
+            SingleHeader::Value(origin) => origin.to_str().ok().and_then(|origin| {
+                let (scheme, rest) = origin.split_once("://")?;
+                scheme.eq_ignore_ascii_case("http").then(|| authority(rest))?
+            }),
+            SingleHeader::Several => None,
+        };
+        if !origin.is_some_and(|origin| is_loopback(&origin)) {
+            return Err(forbidden("Forbidden: Origin must be loopback, such as http://localhost"));
+        }
+        Ok(())
+    }
+
+    /// Rejects requests without the token.
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Rejection> {
+        let Access::Token(token) = &self.access else { return Ok(()) };
+        let SingleHeader::Value(shown) = only(headers, &AUTHORIZATION) else {
+            return Err(Rejection::no_token());
+        };
+        let shown = shown.as_bytes();
+        // The scheme name is case-insensitive (RFC 9110, section 11.1).
+        let is_bearer = shown.get(..7).is_some_and(|it| it.eq_ignore_ascii_case(b"bearer "));
+        let secret = shown.get(7..).unwrap_or_default().trim_ascii();
+        if is_bearer && token.is(secret) { Ok(()) } else { Err(Rejection::no_token()) }
+    }
+}
+
+fn forbidden(words: impl Into<String>) -> Rejection {
+    Rejection::new(StatusCode::FORBIDDEN, words)
+}
+
+/// A header that must not be repeated.
+enum SingleHeader<'a> {
+    None,
+    Value(&'a HeaderValue),
+    Several,
+}
+
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> SingleHeader<'a> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => SingleHeader::None,
+        (Some(value), None) => SingleHeader::Value(value),
+        (Some(_), Some(_)) => SingleHeader::Several,
+    }
+}
+
+/// Parses a host with an optional port, and nothing else: no user, no path.
+fn authority(text: &str) -> Option<Authority> {
+    let plain = !text.contains(['@', '/', '?', '#']) && !text.ends_with(':');
+    plain.then(|| Authority::try_from(text).ok())?
+}
+
+fn is_loopback(authority: &Authority) -> bool {
+    let host = authority.host();
+    let address = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host);
+    let is = |address: IpAddr| address.to_canonical().is_loopback();
+    host.eq_ignore_ascii_case("localhost") || address.parse().is_ok_and(is)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http_token::Token;
+
+    fn status(gate: &AccessCheck, uri: &str, headers: &[(HeaderName, &str)]) -> u16 {
+        let headers: HeaderMap = headers.iter().fold(HeaderMap::new(), |mut all, (name, value)| {
+            all.append(name, HeaderValue::from_str(value).unwrap());
+            all
+        });
+        let uri: Uri = uri.parse().unwrap();
+        let passed = gate.check_address(&uri, &headers).and_then(|()| gate.check_token(&headers));
+        passed.map_or_else(|refusal| refusal.into_response().status().as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn only_loopback_hosts_are_accepted() {
+        let gate = AccessCheck::new(8080, Access::Everyone);
+        let ours = [
+            "localhost:8080",
+            "localhost",
+            "LocalHost:8080",
+            "127.0.0.1:8080",
+            "127.0.0.1",
+            "127.9.9.9:8080",
+            "[::1]:8080",
+            "[::1]",
+            "[::ffff:127.0.0.1]:8080",
+        ];
+        for host in ours {
+            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 200, "{host}");
+        }
+        let foreign = [
+            "evil.example",
+            "evil.example:8080",
+            "localhost.evil.example:8080",
+            "127.0.0.1.evil.example",
+            "localhost:8081",
+            "localhost:80",
+            "localhost:",
+            "localhost:8080:8080",
+            "0.0.0.0:8080",
+            "192.168.1.2:8080",
+            "[::]:8080",
+            "127.1:8080",
+            "2130706433:8080",
+            "user@localhost:8080",
+            "localhost:8080@evil.example",
+            "localhost,evil.example",
+            "localhost/evil.example",
+            "",
+            " ",
+            "::1",
+        ];
+        for host in foreign {
+            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 403, "{host:?}");
+        }
+        assert_eq!(status(&gate, "/mcp", &[]), 400, "none at all");
+        let twice = [(HOST, "localhost:8080"), (HOST, "evil.example")];
+        assert_eq!(status(&gate, "/mcp", &twice), 403, "the second one counts too");
+        let local = [(HOST, "localhost:8080")];
+        assert_eq!(status(&gate, "http://evil.example/mcp", &local), 403, "a proxy's request");
+        assert_eq!(status(&gate, "http://localhost:8080/mcp", &local), 200);
+    }
+
+    #[test]
+    fn foreign_origins_are_rejected() {
+        let gate = AccessCheck::new(8080, Access::Everyone);
+        let from = |origin| status(&gate, "/mcp", &[(HOST, "localhost:8080"), (ORIGIN, origin)]);
+        for origin in
+            ["http://localhost", "http://localhost:6274", "http://127.0.0.1:8080", "HTTP://[::1]:1"]
+        {
+            assert_eq!(from(origin), 200, "{origin}");
+        }
+        let foreign = [
+            "http://evil.example",
+            "https://evil.example",
+            "http://evil.example:8080",
+            "null",
+            "",
+            "file://",
+            "http://",
+            "https://localhost:8080",
+            "http://localhost.evil.example",
+            "http://localhost@evil.example",
+            "http://evil.example/localhost",
+            "http://localhost/",
+            "http://localhost http://evil.example",
+            "localhost",
+            "chrome-extension://abcdef",
+            "http://192.168.1.2:8080",
+        ];
+        for origin in foreign {
+            assert_eq!(from(origin), 403, "{origin:?}");
+        }
+        let twice = [
+            (HOST, "localhost:8080"),
+            (ORIGIN, "http://localhost"),
+            (ORIGIN, "http://evil.example"),
+        ];
+        assert_eq!(status(&gate, "/mcp", &twice), 403);
+    }
+
+    #[test]
+    fn only_the_bearer_token_is_accepted() {
+        let token = Token::generate().unwrap();
+        let text = token.reveal().to_owned();
+        let gate = AccessCheck::new(8080, Access::Token(token));
+        let shown =
+            |value: &str| status(&gate, "/mcp", &[(HOST, "localhost"), (AUTHORIZATION, value)]);
+        for good in [format!("Bearer {text}"), format!("bearer {text}"), format!("BEARER  {text}")]
+        {
+            assert_eq!(shown(&good), 200, "{good}");
+        }
+        let bad = [
+            String::new(),
+            text.clone(),
+            format!("Basic {text}"),
+            format!("Bearer{text}"),
+            "Bearer ".into(),
+            "Bearer".into(),
+            format!("Bearer {}", &text[..20]),
+            format!("Bearer {text}A"),
+            format!("Bearer {text},Bearer {text}"),
+        ];
+        for bad in bad {
+            assert_eq!(shown(&bad), 401, "{bad}");
+        }
+        assert_eq!(status(&gate, "/mcp", &[(HOST, "localhost")]), 401);
+        let right = format!("Bearer {text}");
+        let twice =
+            [(HOST, "localhost"), (AUTHORIZATION, "Bearer x"), (AUTHORIZATION, right.as_str())];
+        assert_eq!(status(&gate, "/mcp", &twice), 401);
+    }
+}

@@ -1,0 +1,417 @@
+//! The MCP endpoint of streamable HTTP.
+//!
+//! A POST carries one JSON-RPC message. A request of revision 2026-07-28 is self-contained; one of an older revision
+//! belongs to a session that `initialize` started. The response is JSON, or an event stream if the call reports
+//! progress. Either is cancelled when its connection closes, since nobody could fetch the response later. A GET opens a
+//! stream that only reports changes of the tool list; a DELETE ends the session.
+//!
+//! Where rmcp does not decide them, statuses and messages follow the recorded responses of UFO's servers (the Python
+//! SDK).
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::Request;
+use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use futures::stream::{self, StreamExt as _};
+use rmcp::model::ProtocolVersion;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::access::AccessCheck;
+use super::rejection::Rejection;
+use super::sessions::{ActiveRequest, Sessions};
+use super::{PATH, ServedToolset};
+use crate::server::Server;
+use thumbwire_core::toolset::app_tools::DynamicTools;
+
+/// The maximum size of a message in bytes. The largest argument of our tools is text to type.
+const LARGEST: usize = 4 << 20;
+
+/// How much of an oversized message is read and dropped, so that its sender gets to read the response.
+const PASSED_OVER: usize = 64 << 20;
+
+/// The timeout for receiving a message.
+const BODY: Duration = Duration::from_secs(30);
+
+/// The keep-alive interval of an idle stream.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// The error code of a cancelled request, as in the Language Server Protocol; MCP has none.
+const CANCELLED: i64 = -32800;
+
+/// The event for a changed tool list.
+const LIST_CHANGED: &[u8] =
+    b"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The endpoint of one server.
+pub(super) struct McpEndpoint {
+    gate: AccessCheck,
+    sessions: Sessions,
+    messages: StreamableHttpService<Server, NeverSessionManager>,
+    dynamic_tools: Option<Arc<dyn DynamicTools>>,
+    stop: CancellationToken,
+}
+
+impl McpEndpoint {
+    /// Serves the toolset behind the access checks; its streams end with `stop`.
+    pub(super) fn new(gate: AccessCheck, view: ServedToolset, stop: CancellationToken) -> Self {
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_sse_retry(None)
+            .with_sse_keep_alive(Some(ALIVE))
+            .with_max_request_body_bytes(LARGEST)
+            // Our access checks cover both.
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        let dynamic_tools = view.surface.dynamic_tools.clone();
+        let server = Server::new(view.surface, view.perform);
+        let messages =
+            StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
+        Self { gate, sessions: Sessions::default(), messages, dynamic_tools, stop }
+    }
+
+    /// Answers one request.
+    pub(super) async fn answer(&self, request: Request) -> Response {
+        self.admit(request).await.unwrap_or_else(Rejection::into_response)
+    }
+
+    async fn admit(&self, request: Request) -> Result<Response, Rejection> {
+        self.gate.check_address(request.uri(), request.headers())?;
+        if request.uri().path() != PATH {
+            let words = format!("Not Found: MCP is served at {PATH}");
+            return Err(Rejection::new(StatusCode::NOT_FOUND, words));
+        }
+        self.gate.check_token(request.headers())?;
+        match *request.method() {
+            Method::POST => self.post(request).await,
+            Method::GET => self.listen(request.headers()),
+            Method::DELETE => self.end(request.headers()),
+            // Includes OPTIONS: CORS preflight requests fail on purpose.
+            _ => Err(Rejection::no_such_method("GET, POST, DELETE")),
+        }
+    }
+
+    async fn post(&self, request: Request) -> Result<Response, Rejection> {
+        let (mut parts, body) = request.into_parts();
+        let takes = Accept::read(&parts.headers);
+        if !takes.json {
+            let words = "Not Acceptable: Client must accept application/json";
+            return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, words));
+        }
+        if !is_json(&parts.headers) {
+            let words = "Unsupported Media Type: Content-Type must be application/json";
+            return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
+        }
+        let body = timeout(BODY, read(body)).await.unwrap_or_else(|_| {
+            let words = format!("the message did not arrive within {} s", BODY.as_secs());
+            Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, words))
+        })?;
+        let mut message: Value =
+            serde_json::from_slice(&body).map_err(|error| Rejection::no_json(&error))?;
+        let head = MessageHead::read(&message)?;
+        let in_message = message["params"]["_meta"].get(REVISION_OF_A_REQUEST).is_some();
+        let old = !in_message && is_old(&parts.headers).map_err(|it| it.of(head.id.as_ref()))?;
+        let body = match takes.events {
+            true => body,
+            // Progress needs an event stream.
+            false => without_progress(&mut message).unwrap_or(body),
+        };
+        // Nothing further inside needs to see the token.
+        parts.headers.remove(AUTHORIZATION);
+        match head.method.as_deref() {
+            Some("initialize") => self.begin(parts, body, head).await,
+            // Sent before the client knows our revisions.
+            Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
+            _ if old => self.within_session(parts, body, &message, head).await,
+            _ => Ok(self.forward(parts, body, head.id.as_ref()).await),
+        }
+    }
+
+    /// The handshake of the older revisions; starts a session if it succeeds.
+    async fn begin(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        head: MessageHead,
+    ) -> Result<Response, Rejection> {
+        let response = self.forward(parts, body, head.id.as_ref()).await;
+        let (mut parts, body) = response.into_parts();
+        let answer = read(body).await?;
+        if serde_json::from_slice(&answer).is_ok_and(|it: Value| it.get("result").is_some()) {
+            // Must not be guessable.
+            let session = thumbwire_core::random::hex::<16>()
+                .map_err(|why| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
+            let header = HeaderValue::from_str(&session).ok();
+            parts.headers.extend(header.map(|header| (SESSION, header)));
+            self.sessions.begin(session, Instant::now());
+        }
+        Ok(Response::from_parts(parts, Body::from(answer)))
+    }
+
+    /// A message within a session: a request, a notification, or a response.
+    async fn within_session(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        message: &Value,
+        head: MessageHead,
+    ) -> Result<Response, Rejection> {
+        let id = head.id;
+        let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?.to_owned();
+        if head.method.is_some() && id.is_some() {
+            let under_way = self.sessions.start(&session, id.clone(), Instant::now());
+            let under_way = under_way.ok_or_else(|| no_session().of(id.as_ref()))?;
+            return Ok(tokio::select! {
+                biased;
+                () = under_way.over.cancelled() => cancelled(id),
+                response = self.forward(parts, body, id.as_ref()) => until_over(response, under_way),
+            });
+        }
+        if !self.sessions.touch(&session, Instant::now()) {
+            return Err(no_session());
+        }
+        if head.method.as_deref() == Some("notifications/cancelled") {
+            self.sessions.cancel(&session, &message["params"]["requestId"]);
+        }
+        let mut accepted = Response::new(Body::empty());
+        *accepted.status_mut() = StatusCode::ACCEPTED;
+        Ok(accepted)
+    }
+
+    /// The stream of server notifications.
+    fn listen(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+        if !Accept::read(headers).events {
+            let words = "Not Acceptable: Client must accept text/event-stream";
+            return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, words));
+        }
+        if !is_old(headers)? {
+            return Err(Rejection::no_such_method("POST"));
+        }
+        let under_way = self.sessions.start(session(headers)?, None, Instant::now());
+        let under_way = under_way.ok_or_else(no_session)?;
+        let (over, stop) = (under_way.over.clone(), self.stop.clone());
+        // The first tick is immediate: a client may wait for it to see that the stream is open.
+        let seen = self.dynamic_tools.as_ref().map_or(0, |guests| guests.version());
+        let beginning = (tokio::time::interval(ALIVE), self.dynamic_tools.clone(), seen, under_way);
+        let lines =
+            stream::unfold(beginning, |(mut alive, guests, mut seen, under_way)| async move {
+                let line = tokio::select! {
+                    _ = alive.tick() => Bytes::from_static(b":\n\n"),
+                    () = changed(guests.as_deref(), &mut seen) => Bytes::from_static(LIST_CHANGED),
+                };
+                Some((Ok::<_, Infallible>(line), (alive, guests, seen, under_way)))
+            });
+        let ended = async move {
+            tokio::select! {
+                () = over.cancelled() => {}
+                () = stop.cancelled() => {}
+            }
+        };
+        let lines = lines.take_until(Box::pin(ended));
+        let mut response = Response::new(Body::from_stream(lines));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Ok(response)
+    }
+
+    fn end(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+        if !is_old(headers)? {
+            return Err(Rejection::no_such_method("POST"));
+        }
+        if !self.sessions.end(session(headers)?) {
+            return Err(no_session());
+        }
+        Ok(Response::new(Body::empty()))
+    }
+
+    /// Passes a message to the handlers.
+    async fn forward(&self, mut parts: Parts, body: Bytes, id: Option<&Value>) -> Response {
+        // rmcp requires both types, and chooses JSON wherever it can.
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        parts.headers.insert(ACCEPT, both);
+        let request = Request::from_parts(parts, Body::from(body));
+        let response = self.messages.handle(request).await.map(Body::new);
+        let refused = response.status().is_client_error() || response.status().is_server_error();
+        if refused && !is_json(response.headers()) { in_json(response, id).await } else { response }
+    }
+}
+
+/// Waits until the tool list changes from `seen`.
+async fn changed(guests: Option<&dyn DynamicTools>, seen: &mut u64) {
+    match guests {
+        Some(guests) => guests.changed(seen).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The content types that a client accepts.
+struct Accept {
+    json: bool,
+    events: bool,
+}
+
+impl Accept {
+    /// Reads `Accept`; without it, JSON is accepted. Weights do not matter, since we never choose.
+    fn read(headers: &HeaderMap) -> Self {
+        let mut takes = Self { json: !headers.contains_key(ACCEPT), events: false };
+        let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        for one in values.flat_map(|value| value.split(',')) {
+            let kind = one.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            takes.json |= ["*/*", "application/*", JSON].contains(&kind.as_str());
+            // `*/*` does not count: programs that know nothing of event streams send it.
+            takes.events |= ["text/*", EVENTS].contains(&kind.as_str());
+        }
+        takes
+    }
+}
+
+/// The parts of a message that decide how to route it.
+struct MessageHead {
+    /// Of a request or a notification; a response has none.
+    method: Option<String>,
+    /// Of a request or a response.
+    id: Option<Value>,
+}
+
+impl MessageHead {
+    fn read(message: &Value) -> Result<Self, Rejection> {
+        let id = message.get("id").filter(|id| id.is_string() || id.is_i64());
+        let refuse = |words| Err(Rejection::bad_request(words).of(id));
+        if message.is_array() {
+            return refuse("Invalid Request: batches are not supported; send single messages");
+        }
+        if message["jsonrpc"] != "2.0" {
+            return refuse("Invalid Request: not a JSON-RPC 2.0 message");
+        }
+        let method = message.get("method").map(Value::as_str);
+        if method == Some(None) || message.get("id").is_some_and(|given| Some(given) != id) {
+            return refuse(
+                "Invalid Request: `method` must be a string, `id` a string or an integer",
+            );
+        }
+        if method.is_none() && message.get("result").or(message.get("error")).is_none() {
+            return refuse("Invalid Request: the message has neither `method` nor `result`");
+        }
+        Ok(Self { method: method.flatten().map(str::to_owned), id: id.cloned() })
+    }
+}
+
+/// Whether the header names a revision before 2026-07-28. Without the header it is 2025-03-26.
+fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
+    let Some(revision) = headers.get(REVISION) else { return Ok(true) };
+    let revision = String::from_utf8_lossy(revision.as_bytes());
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    if !known.iter().any(|one| one.as_str() == revision) {
+        let known = known.iter().map(ProtocolVersion::as_str).collect::<Vec<_>>().join(", ");
+        return Err(Rejection::bad_request(format!(
+            "Bad Request: Unsupported protocol version: {revision}. Supported versions: {known}"
+        )));
+    }
+    Ok(*revision < *ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The session id in the headers.
+fn session(headers: &HeaderMap) -> Result<&str, Rejection> {
+    let session = headers.get(SESSION).and_then(|session| session.to_str().ok());
+    session.ok_or_else(|| Rejection::bad_request("Bad Request: Missing session ID"))
+}
+
+fn no_session() -> Rejection {
+    Rejection::new(StatusCode::NOT_FOUND, "Session not found")
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(JSON)
+}
+
+/// Reads a body. An oversized one is read and dropped up to a limit, so that its sender gets to read the response.
+async fn read(body: Body) -> Result<Bytes, Rejection> {
+    let too_large = || {
+        let words = format!("Payload Too Large: the limit is {LARGEST} bytes");
+        Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, words))
+    };
+    if body.size_hint().lower() > PASSED_OVER as u64 {
+        return too_large();
+    }
+    let mut pieces = body.into_data_stream();
+    let mut read = Vec::new();
+    let mut length = 0;
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| {
+            Rejection::bad_request(format!("Bad Request: cannot read the message: {error}"))
+        })?;
+        length += piece.len();
+        if length > PASSED_OVER {
+            break;
+        }
+        if length <= LARGEST {
+            read.extend_from_slice(&piece);
+        }
+    }
+    if length > LARGEST { too_large() } else { Ok(read.into()) }
+}
+
+/// The message without its progress token; `None` if it has none.
+fn without_progress(message: &mut Value) -> Option<Bytes> {
+    let meta = message.get_mut("params")?.get_mut("_meta")?.as_object_mut()?;
+    meta.shift_remove("progressToken")?;
+    Some(message.to_string().into())
+}
+
+/// The response to a cancelled request, so that its client does not wait in vain.
+fn cancelled(id: Option<Value>) -> Response {
+    let error = json!({ "code": CANCELLED, "message": "Request cancelled" });
+    let mut response = Response::new(Body::from(
+        json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string(),
+    ));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response
+}
+
+/// Ends the response's stream when its request is cancelled.
+fn until_over(response: Response, under_way: ActiveRequest) -> Response {
+    if is_json(response.headers()) {
+        return response;
+    }
+    response.map(|body| {
+        let over = under_way.over.clone().cancelled_owned();
+        let pieces = body.into_data_stream().take_until(Box::pin(over));
+        // The request stays active until the last chunk is sent.
+        Body::from_stream(pieces.map(move |piece| (piece, &under_way).0))
+    })
+}
+
+/// Converts a plain-text error of rmcp to a JSON-RPC error.
+async fn in_json(response: Response, id: Option<&Value>) -> Response {
+    // rmcp's status for a malformed message; the content type was checked before.
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        let words = "Invalid Request: not an MCP message; `params` must be an object";
+        return Rejection::bad_request(words).of(id).into_response();
+    }
+    let status = response.status();
+    match read(response.into_body()).await {
+        Ok(words) => Rejection::new(status, String::from_utf8_lossy(&words)).of(id).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

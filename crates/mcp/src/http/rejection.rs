@@ -1,0 +1,77 @@
+//! Rejected requests: an HTTP status and a short JSON-RPC error in the body.
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+/// A rejected request.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    status: StatusCode,
+    code: i64,
+    words: String,
+    id: Option<Box<Value>>,
+    header: Option<(&'static str, &'static str)>,
+}
+
+/// JSON-RPC's code for a message that is not JSON.
+const PARSE_ERROR: i64 = -32700;
+/// JSON-RPC's code for everything else that is not a valid request.
+const INVALID_REQUEST: i64 = -32600;
+
+impl Rejection {
+    /// With this status and message.
+    pub(super) fn new(status: StatusCode, words: impl Into<String>) -> Self {
+        Self { status, code: INVALID_REQUEST, words: words.into(), id: None, header: None }
+    }
+
+    /// The message cannot be read or served.
+    pub(super) fn bad_request(words: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, words)
+    }
+
+    /// The body is not JSON.
+    pub(super) fn no_json(error: &serde_json::Error) -> Self {
+        let words = format!("Parse error: {error}");
+        Self { code: PARSE_ERROR, ..Self::bad_request(words) }
+    }
+
+    /// The token is missing or wrong; the response is the same for both.
+    pub(super) fn no_token() -> Self {
+        let words = "Unauthorized: send the header `Authorization: Bearer TOKEN`; \
+                     the server printed the path of its token file when it started";
+        let header = Some(("www-authenticate", "Bearer realm=\"thumbwire\""));
+        Self { header, ..Self::new(StatusCode::UNAUTHORIZED, words) }
+    }
+
+    /// The path has other HTTP methods.
+    pub(super) fn no_such_method(allowed: &'static str) -> Self {
+        let header = Some(("allow", allowed));
+        Self { header, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") }
+    }
+
+    /// Adds the id of the request, if known.
+    pub(super) fn of(self, id: Option<&Value>) -> Self {
+        Self { id: id.cloned().map(Box::new), ..self }
+    }
+
+    /// The HTTP response. Without a known request id the error has no `id` (MCP 2025-06-18, transports, and 2026-07-28,
+    /// error responses), although JSON-RPC itself would write null.
+    pub(super) fn into_response(self) -> Response {
+        let mut error = Map::new();
+        error.insert("jsonrpc".into(), "2.0".into());
+        error.extend(self.id.map(|id| ("id".to_owned(), *id)));
+        error.insert("error".into(), json!({ "code": self.code, "message": self.words }));
+        let mut response = Response::new(Body::from(Value::from(error).to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let header = self
+            .header
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        headers.extend(header);
+        response
+    }
+}

@@ -1,0 +1,203 @@
+//! The sessions of MCP's revisions before 2026-07-28, with their active requests.
+//!
+//! They have no tool state: the selected device, controls and caches belong to our own session, which all authorized
+//! callers share. So losing one loses only the ability to cancel a call by its id. The time is a parameter, and there
+//! is no I/O here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long a session may be idle: clients stay open overnight, and some never recover from a 404.
+const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The maximum number of sessions. Many clients never end theirs; the least recently used one is dropped.
+const MOST: usize = 1024;
+
+/// The sessions of one server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sessions(Arc<Mutex<SessionTable>>);
+
+#[derive(Debug, Default)]
+struct SessionTable {
+    rows: HashMap<String, Row>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Row {
+    used: Instant,
+    /// Active requests with the ids from their client, and open streams, which have none.
+    under_way: HashMap<u64, (Option<Value>, CancellationToken)>,
+}
+
+/// An active request or stream of a session; it ends when dropped.
+#[derive(Debug)]
+pub(super) struct ActiveRequest {
+    sessions: Sessions,
+    session: String,
+    number: u64,
+    /// Cancelled when the client cancels the request or the session ends.
+    pub(super) over: CancellationToken,
+}
+
+impl Sessions {
+    /// Starts a session with this id.
+    pub(super) fn begin(&self, session: String, now: Instant) {
+        self.with(|all| {
+            all.rows.retain(|_, row| !row.is_idle_since(IDLE, now));
+            if all.rows.len() >= MOST {
+                let oldest = all.rows.iter().min_by_key(|(_, row)| (row.is_busy(), row.used));
+                if let Some(oldest) = oldest.map(|(session, _)| session.clone()) {
+                    all.rows.remove(&oldest);
+                }
+            }
+            all.rows.insert(session, Row { used: now, under_way: HashMap::new() });
+        });
+    }
+
+    /// Marks a session as used; `false` if it does not exist any more.
+    pub(super) fn touch(&self, session: &str, now: Instant) -> bool {
+        self.with(|all| all.touch(session, now).is_some())
+    }
+
+    /// Starts a request with this id, or a stream; `None` if the session does not exist any more.
+    pub(super) fn start(
+        &self,
+        session: &str,
+        id: Option<Value>,
+        now: Instant,
+    ) -> Option<ActiveRequest> {
+        self.with(|all| {
+            let number = all.next;
+            let row = all.touch(session, now)?;
+            let over = CancellationToken::new();
+            row.under_way.insert(number, (id, over.clone()));
+            all.next += 1;
+            Some(ActiveRequest {
+                sessions: self.clone(),
+                session: session.to_owned(),
+                number,
+                over,
+            })
+        })
+    }
+
+    /// Cancels the session's request with this id.
+    pub(super) fn cancel(&self, session: &str, id: &Value) {
+        self.with(|all| {
+            let row = all.rows.get(session).into_iter();
+            for (_, over) in row
+                .flat_map(|row| row.under_way.values())
+                .filter(|(one, _)| one.as_ref() == Some(id))
+            {
+                over.cancel();
+            }
+        });
+    }
+
+    /// Ends a session with its requests; `false` if it does not exist any more.
+    pub(super) fn end(&self, session: &str) -> bool {
+        self.with(|all| all.rows.remove(session)).is_some()
+    }
+
+    /// Ignores poisoning: a panic elsewhere leaves no partial change here.
+    fn with<T>(&self, act: impl FnOnce(&mut SessionTable) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl SessionTable {
+    fn touch(&mut self, session: &str, now: Instant) -> Option<&mut Row> {
+        if self.rows.get(session)?.is_idle_since(IDLE, now) {
+            self.rows.remove(session);
+        }
+        let row = self.rows.get_mut(session)?;
+        row.used = now;
+        Some(row)
+    }
+}
+
+impl Row {
+    fn is_busy(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    fn is_idle_since(&self, time: Duration, now: Instant) -> bool {
+        !self.is_busy() && now.saturating_duration_since(self.used) > time
+    }
+}
+
+impl Drop for Row {
+    fn drop(&mut self) {
+        for (_, over) in self.under_way.values() {
+            over.cancel();
+        }
+    }
+}
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        self.sessions.with(|all| {
+            if let Some(row) = all.rows.get_mut(&self.session) {
+                row.under_way.remove(&self.number);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    #[test]
+    fn idle_sessions_expire_after_a_day() {
+        let (sessions, now) = (Sessions::default(), Instant::now());
+        sessions.begin("a".into(), now);
+        assert!(sessions.touch("a", now + 24 * HOUR));
+        assert!(sessions.touch("a", now + 48 * HOUR), "each use restarts the idle time");
+        let stream = sessions.start("a", None, now + 48 * HOUR).unwrap();
+        assert!(sessions.touch("a", now + 80 * HOUR), "an open stream keeps it");
+        drop(stream);
+        assert!(!sessions.touch("a", now + 105 * HOUR));
+        assert!(!sessions.touch("b", now) && sessions.start("b", None, now).is_none());
+    }
+
+    #[test]
+    fn cancelling_affects_only_the_same_session() {
+        let (sessions, now) = (Sessions::default(), Instant::now());
+        let start = |session: &str, id: Value| sessions.start(session, Some(id), now).unwrap();
+        sessions.begin("a".into(), now);
+        sessions.begin("b".into(), now);
+        let ours = start("a", 1.into());
+        let (text, theirs) = (start("a", "1".into()), start("b", 1.into()));
+        sessions.cancel("a", &1.into());
+        assert!(ours.over.is_cancelled());
+        assert!(!text.over.is_cancelled() && !theirs.over.is_cancelled());
+        drop(theirs);
+        sessions.cancel("b", &1.into());
+        assert!(sessions.end("a") && !sessions.end("a"));
+        assert!(text.over.is_cancelled(), "it ends with its session");
+    }
+
+    #[test]
+    fn the_least_recently_used_idle_session_is_dropped() {
+        let (sessions, now) = (Sessions::default(), Instant::now());
+        let at = |second: u64| now + Duration::from_secs(second);
+        for number in 0..MOST as u64 {
+            sessions.begin(number.to_string(), at(number));
+        }
+        let busy = sessions.start("0", Some(1.into()), at(0)).unwrap();
+        assert!(sessions.touch("1", at(5000)));
+        sessions.begin("one more".into(), at(5001));
+        assert!(!sessions.touch("2", at(5002)));
+        assert!(sessions.touch("0", at(5002)) && sessions.touch("1", at(5002)));
+        assert!(!busy.over.is_cancelled());
+    }
+}

@@ -1,0 +1,21 @@
+//! Serves a toolset to MCP clients. The only module that knows `rmcp`.
+//!
+//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] any program on this
+//! computer. [`Client`] is an in-process client for our own callers; [`RemoteClient`] is a client for a server elsewhere.
+//! Arguments and replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
+
+mod client;
+mod elicitation;
+pub mod http;
+pub mod http_token;
+mod remote;
+mod server;
+mod stdin_lines;
+
+pub use client::{Client, ClientError};
+pub use remote::RemoteClient;
+pub use server::{serve, serve_stdio};
+
+/// The default log filter: warnings. `rmcp` warns about each request that it answers with an error, which the client
+/// knows, and logs an error when a client disconnects before its response.
+pub const LOGGED: &str = "warn,rmcp=error,rmcp::service=off";

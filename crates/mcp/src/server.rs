@@ -1,0 +1,340 @@
+//! The MCP server: handshake, lists and calls of a toolset.
+//!
+//! A toolset's own tools never change; its dynamic tools do, and clients are notified: those of older revisions with
+//! `notifications/tools/list_changed` (over HTTP on the stream of `endpoint`), those of revision 2026-07-28 if they
+//! subscribe (`subscriptions/listen`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ToolAnnotations,
+};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, ServerInitializeError, SubscriptionContext,
+};
+use rmcp::transport::stdio_pipes;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use thumbwire_device::Image;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::elicitation;
+use super::stdin_lines::{Lines, UNREADABLE};
+use thumbwire_core::action::{Call, Perform, Progress};
+use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
+
+/// Serves the toolset on standard input and output until the client closes them.
+///
+/// # Errors
+/// If the MCP handshake fails.
+pub async fn serve_stdio(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Result<(), String> {
+    let (reader, writer) = stdio_pipes();
+    serve(surface, perform, reader, writer).await
+}
+
+/// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them.
+///
+/// # Errors
+/// If the MCP handshake fails.
+pub async fn serve<R, W>(
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    reader: R,
+    writer: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let over = CancellationToken::new();
+    let _ends_with_us = over.clone().drop_guard();
+    let server = Server { over: Some(over), ..Server::new(surface, perform) };
+    let reader = Lines::new(reader);
+    let odd = reader.odd();
+    let running = match server.serve((reader, writer)).await {
+        Ok(running) => running,
+        Err(error) => return handshake_error(error, odd.get()),
+    };
+    running.waiting().await.map(drop).map_err(|error| error.to_string())
+}
+
+/// The error of a failed handshake; `Ok` if the client just disconnected.
+fn handshake_error(error: ServerInitializeError, odd: Option<&String>) -> Result<(), String> {
+    let why = match error {
+        ServerInitializeError::ConnectionClosed(_) => match odd {
+            Some(line) => format!("the client sent {line:?}, which is not JSON-RPC, and left"),
+            // Some clients only check that we start.
+            None => return Ok(()),
+        },
+        ServerInitializeError::ExpectedInitializeRequest(message) => {
+            let message = serde_json::to_value(message).unwrap_or_default();
+            let first =
+                message["method"].as_str().map_or("a response".into(), |it| format!("`{it}`"));
+            format!("the client sent {first} before `initialize`")
+        }
+        error => error.to_string(),
+    };
+    Err(format!("MCP handshake failed: {why}"))
+}
+
+/// The handlers for all transports.
+#[derive(Clone)]
+pub(super) struct Server {
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    /// Cancelled when the client disconnects; `None` over HTTP, where notifications cannot be sent between requests.
+    over: Option<CancellationToken>,
+    /// Whether the client already gets change notifications.
+    told: Arc<AtomicBool>,
+}
+
+impl Server {
+    pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
+        Self { surface, perform, over: None, told: Arc::default() }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let able = ServerCapabilities::builder().enable_tools();
+        let able = match self.surface.dynamic_tools {
+            Some(_) => able.enable_tool_list_changed().build(),
+            None => able.build(),
+        };
+        ServerConfig::new(able)
+            .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
+            .with_instructions(self.surface.instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut tools: Vec<_> = self.surface.tools.iter().map(listed).collect();
+        if let Some(guests) = &self.surface.dynamic_tools {
+            tools.extend(guests.tools().await.iter().map(|tool| listed(tool)));
+        }
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (Some(guests), Some(over)) = (self.surface.dynamic_tools.clone(), self.over.clone())
+        else {
+            return;
+        };
+        if self.told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        tokio::spawn(async move {
+            let mut seen = guests.version();
+            loop {
+                tokio::select! {
+                    () = over.cancelled() => return,
+                    () = guests.changed(&mut seen) => {}
+                }
+                if context.peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// What a client of revision 2026-07-28 may subscribe to: nothing without dynamic tools.
+    fn accepted_subscription_filter(
+        &self,
+        _requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.surface.dynamic_tools.as_ref()?;
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let guests = self.surface.dynamic_tools.as_ref();
+        let Some(guests) = guests.filter(|_| context.accepted().tools_list_changed == Some(true))
+        else {
+            context.cancelled().await;
+            return Ok(());
+        };
+        let mut seen = guests.version();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = guests.changed(&mut seen) => {}
+            }
+            if context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let guest = match (self.surface.tool(&request.name), &self.surface.dynamic_tools) {
+            (None, Some(guests)) => guests.tool(&request.name).await,
+            _ => None,
+        };
+        let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
+            let words = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, words, None));
+        };
+        let mut call = Call::within(tool.budget);
+        call.cancelled = context.ct.clone();
+        call.ask = elicitation::person(&context);
+        let arguments = request.arguments.unwrap_or_default();
+        let Some(token) = context.meta.get_progress_token() else {
+            let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
+            return Ok(result(reply).into());
+        };
+        let (told, telling) = mpsc::channel(UNREAD);
+        call.progress = Arc::new(ProgressQueue(told));
+        let work = self.surface.answer(tool, arguments, call, &*self.perform);
+        let reply = while_telling(work, telling, &context.peer, &token).await;
+        Ok(result(reply).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        not_supported(&context, "prompts/list")
+    }
+
+    async fn list_resources(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        not_supported(&context, "resources/list")
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        not_supported(&context, "resources/templates/list")
+    }
+
+    /// Also gets malformed `tools/call` requests: without a name, or with arguments that are not an object.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            UNREADABLE => {
+                let why = request.params.as_ref().and_then(|params| params["why"].as_str());
+                let words = format!("Parse error: {}", why.unwrap_or_default());
+                ErrorData::new(ErrorCode::PARSE_ERROR, words, None)
+            }
+            "tools/call" => {
+                let words = "tools/call requires `name`, and `arguments` must be an object";
+                ErrorData::new(ErrorCode::INVALID_PARAMS, words, None)
+            }
+            other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
+        })
+    }
+}
+
+/// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking
+/// capabilities and got an empty list from the original servers (recorded with UFO's); in revision 2026-07-28 it is an
+/// error.
+fn not_supported<T: Default>(
+    context: &RequestContext<RoleServer>,
+    method: &'static str,
+) -> Result<T, ErrorData> {
+    let new = context.protocol_version().is_some_and(|revision| !revision.has_initialize());
+    if new {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+    } else {
+        Ok(T::default())
+    }
+}
+
+fn listed(tool: &Tool) -> rmcp::model::Tool {
+    let mut annotations = ToolAnnotations::new().read_only(tool.manner.is_read_only());
+    annotations.destructive_hint = tool.manner.is_destructive();
+    annotations.idempotent_hint = tool.manner.is_idempotent();
+    let mut listed = rmcp::model::Tool::new(
+        tool.name.clone(),
+        tool.description.clone(),
+        Arc::new(tool.schema.clone()),
+    );
+    listed.output_schema = tool.output.clone().map(Arc::new);
+    listed.with_annotations(annotations)
+}
+
+fn result(reply: Reply) -> CallToolResult {
+    use base64::Engine as _;
+    let content = reply.content.into_iter().map(|part| match part {
+        Content::Text(text) => ContentBlock::text(text),
+        Content::Image(Image { format, bytes }) => {
+            let data = base64::engine::general_purpose::STANDARD.encode(bytes);
+            ContentBlock::image(data, format.mime())
+        }
+    });
+    let mut result = CallToolResult::success(content.collect());
+    result.is_error = Some(reply.is_error);
+    result.structured_content = reply.structured;
+    result
+}
+
+/// How many progress steps may queue for a slow client; later ones are dropped.
+const UNREAD: usize = 64;
+
+/// Queues progress for the client that requested it.
+struct ProgressQueue(mpsc::Sender<(u32, Option<u32>, String)>);
+
+impl Progress for ProgressQueue {
+    fn report(&self, done: u32, total: Option<u32>, words: &str) {
+        // A client that does not read its progress must not delay the work.
+        let _ = self.0.try_send((done, total, words.to_owned()));
+    }
+}
+
+/// Runs the work and sends its progress meanwhile: in order, and all of it before the reply.
+async fn while_telling(
+    work: impl Future<Output = Reply>,
+    mut telling: mpsc::Receiver<(u32, Option<u32>, String)>,
+    peer: &Peer<RoleServer>,
+    token: &ProgressToken,
+) -> Reply {
+    let tell = async |(done, total, words): (u32, Option<u32>, String)| {
+        let mut told = ProgressNotificationParam::new(token.clone(), done.into());
+        told.total = total.map(f64::from);
+        told.message = Some(words);
+        // If the client has disconnected, sending the reply will fail.
+        let _ = peer.notify_progress(told).await;
+    };
+    let done = CancellationToken::new();
+    let working = async {
+        let reply = work.await;
+        done.cancel();
+        reply
+    };
+    let telling = async {
+        loop {
+            tokio::select! {
+                biased;
+                step = telling.recv() => match step {
+                    Some(step) => tell(step).await,
+                    None => return,
+                },
+                // The sender may outlive the work, but has no more progress.
+                () = done.cancelled() => telling.close(),
+            }
+        }
+    };
+    tokio::join!(working, telling).0
+}

@@ -1,0 +1,285 @@
+//! Checks each line from a client before rmcp reads it: rmcp silently ignores unreadable lines, and their sender would
+//! wait until its own timeout.
+//!
+//! [`Lines`] passes on each line of JSON, byte for byte. An invalid line that looks like a request becomes a request
+//! for [`UNREADABLE`] with the same id, so that it gets an error response; the first other invalid line is logged to
+//! stderr.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The method of a request that could not be parsed. Its parameter `why` has the reason.
+pub(super) const UNREADABLE: &str = "thumbwire/unreadable";
+
+/// The longest accepted line; rmcp's own limit.
+const LONGEST: usize = 16 << 20;
+
+/// How much of an overlong line is searched for its id.
+const HEAD: usize = 4096;
+
+/// How much of an invalid line is logged, in bytes.
+const TOLD: usize = 40;
+
+/// The size of a read, in bytes.
+const PIECE: usize = 64 << 10;
+
+/// A reader that passes on only valid lines.
+pub(super) struct Lines<R> {
+    inner: R,
+    /// The read buffer.
+    piece: Box<[u8]>,
+    /// The incomplete line; of an overlong one only its head, which may contain the id.
+    line: Vec<u8>,
+    too_long: bool,
+    /// The bytes to pass on, from `passed`.
+    ready: Vec<u8>,
+    passed: usize,
+    odd: FirstInvalidLine,
+}
+
+/// The start of the first invalid line, once there is one.
+pub(super) type FirstInvalidLine = Arc<OnceLock<String>>;
+
+impl<R> Lines<R> {
+    /// Wraps a reader.
+    pub(super) fn new(inner: R) -> Self {
+        Self {
+            inner,
+            piece: vec![0; PIECE].into(),
+            line: Vec::new(),
+            too_long: false,
+            ready: Vec::new(),
+            passed: 0,
+            odd: FirstInvalidLine::default(),
+        }
+    }
+
+    /// A handle to the first invalid line.
+    pub(super) fn odd(&self) -> FirstInvalidLine {
+        Arc::clone(&self.odd)
+    }
+
+    fn take_in(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (rest, next) = bytes.split_at(end + 1);
+            self.extend(rest);
+            self.finish_line();
+            bytes = next;
+        }
+        self.extend(bytes);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if !self.too_long && self.line.len() + bytes.len() > LONGEST {
+            self.too_long = true;
+            let missing = HEAD.saturating_sub(self.line.len()).min(bytes.len());
+            self.line.extend_from_slice(&bytes[..missing]);
+            self.line.truncate(HEAD);
+            self.line.shrink_to_fit();
+        } else if !self.too_long {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    fn finish_line(&mut self) {
+        let too_long = std::mem::take(&mut self.too_long);
+        let why = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
+            _ if too_long => format!("the line is longer than {} MiB", LONGEST >> 20),
+            Err(error) if !self.line.trim_ascii().is_empty() => error.to_string(),
+            Ok(_) | Err(_) => return self.ready.append(&mut self.line),
+        };
+        let line = std::mem::take(&mut self.line);
+        match id(&line) {
+            Some(id) => {
+                let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": { "why": why } });
+                self.ready.extend_from_slice(format!("{request}\n").as_bytes());
+            }
+            None => self.note(&line, &why),
+        }
+    }
+
+    fn note(&self, line: &[u8], why: &str) {
+        let told = line.trim_ascii();
+        let told = String::from_utf8_lossy(&told[..told.len().min(TOLD)]).into_owned();
+        if self.odd.set(told.clone()).is_ok() {
+            tracing::warn!(
+                "ignored {told:?} from the client: not a JSON-RPC message ({why}). Further lines like it are ignored silently"
+            );
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.passed == this.ready.len() {
+            this.passed = 0;
+            this.ready.clear();
+            this.ready.shrink_to(PIECE);
+            let mut piece = ReadBuf::new(&mut this.piece);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut piece))?;
+            let read = piece.filled().len();
+            if read > 0 {
+                let piece = std::mem::take(&mut this.piece);
+                this.take_in(&piece[..read]);
+                this.piece = piece;
+            } else if this.line.is_empty() {
+                return Poll::Ready(Ok(()));
+            } else {
+                // The last line may lack a line end.
+                this.finish_line();
+            }
+        }
+        let some = (this.ready.len() - this.passed).min(into.remaining());
+        into.put_slice(&this.ready[this.passed..this.passed + some]);
+        this.passed += some;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Some editors write a byte order mark.
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+/// The id in an invalid line, if it can be found: the value of the key `id` in the outermost object, a string or an
+/// integer.
+fn id(line: &[u8]) -> Option<Value> {
+    let line = without_mark(line);
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(&byte) = line.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b'"' => {
+                let end = at + 1 + string_end(&line[at + 1..])?;
+                let key = depth == 1 && &line[at..end] == b"\"id\"";
+                let rest = line[end..].trim_ascii_start();
+                if let Some(value) = rest.strip_prefix(b":").filter(|_| key) {
+                    return scalar(value.trim_ascii_start());
+                }
+                at = end;
+                continue;
+            }
+            _ if depth == 0 && !byte.is_ascii_whitespace() => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The length of a string up to and including its closing quote; `text` starts after the opening one.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    let end = text.iter().position(|&byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map(|end| end + 1)
+}
+
+fn scalar(text: &[u8]) -> Option<Value> {
+    let end = match text.strip_prefix(b"\"") {
+        Some(inner) => 1 + string_end(inner)?,
+        None => text.iter().position(|byte| !matches!(byte, b'-' | b'0'..=b'9'))?,
+    };
+    let value: Value = serde_json::from_slice(&text[..end]).ok()?;
+    (value.is_string() || value.is_i64()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    /// Returns what is passed on, and the first invalid line.
+    async fn read(input: &[u8]) -> (String, Option<String>) {
+        let mut lines = Lines::new(input);
+        let mut passed = String::new();
+        lines.read_to_string(&mut passed).await.unwrap();
+        (passed, lines.odd().get().cloned())
+    }
+
+    #[tokio::test]
+    async fn json_lines_pass_unchanged() {
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(3 * PIECE));
+        for good in ["", "\n\r\n", "{\"a\":1}\n  {}\n", "\u{feff}{}\n", "[1,\"\\n\"]\r\n{}", &long]
+        {
+            assert_eq!(read(good.as_bytes()).await, (good.to_owned(), None), "{good:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn invalid_requests_get_an_error_for_their_id() {
+        let cases = [
+            (r#"{"jsonrpc":"2.0","id":5,"params":{"text":"\ud800"}}"#, "5", "hex escape"),
+            (r#"{"params":{"id":1,"x":1e999},"id" : "a\"b"}"#, r#""a\"b""#, "number out of range"),
+            (r#"{"id":-7,"params":{"half":"#, "-7", "EOF"),
+            (r#"  {"a":"id","id":12 oops"#, "12", "expected"),
+        ];
+        for (line, id, why) in cases {
+            let (passed, odd) = read(format!("{line}\n{{}}\n").as_bytes()).await;
+            let (request, rest) = passed.split_once('\n').unwrap();
+            let request: Value = serde_json::from_str(request).unwrap();
+            assert_eq!(
+                (&request["id"].to_string()[..], &request["method"]),
+                (id, &json!(UNREADABLE))
+            );
+            let told = request["params"]["why"].as_str().unwrap();
+            assert!(told.contains(why) && rest == "{}\n" && odd.is_none(), "{told}, {rest:?}");
+        }
+        let mut odd = br#"{"id":3,"x":""#.to_vec();
+        odd.extend_from_slice(b"\xff\"}\n");
+        assert!(read(&odd).await.0.starts_with(r#"{"jsonrpc":"2.0","id":3,"#));
+    }
+
+    #[tokio::test]
+    async fn overlong_requests_get_an_error() {
+        let mut long = br#"{"id":9,"text":""#.to_vec();
+        long.resize(LONGEST + 10, b'x');
+        long.extend_from_slice(b"\"}\n{}\n");
+        let (passed, _) = read(&long).await;
+        assert!(passed.contains("\"id\":9") && passed.contains("longer than 16 MiB"), "{passed}");
+        assert!(passed.ends_with("\n{}\n") && passed.len() < 300);
+    }
+
+    #[tokio::test]
+    async fn the_first_invalid_line_is_recorded() {
+        let noted = async |input: &str| {
+            let (passed, odd) = read(input.as_bytes()).await;
+            assert!(!passed.contains("hello") && !passed.contains("GET"), "{passed}");
+            odd
+        };
+        assert_eq!(noted("{}\nhello\nworld\n").await.as_deref(), Some("hello"));
+        assert_eq!(noted("GET / HTTP/1.1\r\nhost: x\r\n").await.as_deref(), Some("GET / HTTP/1.1"));
+        assert_eq!(noted("{\"id\":null,\"x\":}\n").await.as_deref(), Some("{\"id\":null,\"x\":}"));
+        let long = noted(&"x".repeat(100)).await.unwrap();
+        assert!(long.len() == TOLD, "{long}");
+    }
+
+    proptest! {
+        #[test]
+        fn only_json_lines_pass(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let mut lines = Lines::new(&input[..]);
+            let mut passed = Vec::new();
+            runtime.block_on(lines.read_to_end(&mut passed)).unwrap();
+            for line in passed.split(|byte| *byte == b'\n').filter(|it| !it.trim_ascii().is_empty()) {
+                prop_assert!(serde_json::from_slice::<Value>(without_mark(line)).is_ok());
+            }
+        }
+    }
+}

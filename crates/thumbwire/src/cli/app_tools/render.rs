@@ -1,0 +1,171 @@
+//! Terminal output about apps' tools. All text from apps goes through [`sanitize`].
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::style::{LineStyle, Style};
+use super::super::terminal_prompt;
+use thumbwire_core::action::{AppTool, AppToolPhase, AppTools, Catalog, Parameter, TrustStatus};
+
+pub(super) use super::super::style::sanitize;
+
+/// Line style for standard output: wrapped and coloured if it is a terminal.
+pub(super) fn ink(colours: bool) -> LineStyle {
+    let there = std::io::stdout().is_terminal();
+    LineStyle { width: there.then(terminal_prompt::width).flatten(), colours: colours && there }
+}
+
+/// All apps, one line per tool.
+pub(super) fn list(catalog: &Catalog, ink: LineStyle) -> String {
+    if catalog.apps.is_empty() {
+        return "No app on this phone offers tools.\n".into();
+    }
+    let mut text = String::new();
+    for (at, tools) in catalog.apps.iter().enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        head(&mut text, tools, ink);
+        let signatures: Vec<_> = tools.tools.iter().map(signature).collect();
+        // A long signature does not shift the descriptions of the other tools.
+        let fits = signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= WIDEST);
+        let width = fits.max().unwrap_or(0);
+        for (tool, signature) in tools.tools.iter().zip(signatures) {
+            let says = vec![(Style::Dim, sanitize(&tool.description))];
+            match signature.chars().count() > width {
+                true => {
+                    text.push_str(&lines(
+                        ink,
+                        &format!("  {signature}"),
+                        Style::Plain,
+                        &Vec::new(),
+                    ));
+                    text.push_str(&lines(ink, &" ".repeat(width + 4), Style::Plain, &says));
+                }
+                false => {
+                    let signature = format!("  {signature:width$}  ");
+                    text.push_str(&lines(ink, &signature, Style::Plain, &says));
+                }
+            }
+        }
+        complaints(&mut text, tools, ink);
+    }
+    text
+}
+
+/// The widest signature that has its description beside it, in columns.
+const WIDEST: usize = 32;
+
+/// One app, with all details of its tools.
+pub(super) fn describe(offers: &[Arc<AppTools>], ink: LineStyle) -> String {
+    let mut text = String::new();
+    for (at, tools) in offers.iter().enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        head(&mut text, tools, ink);
+        if !tools.certificate.is_empty() {
+            let words = vec![(Style::Dim, tools.certificate.clone())];
+            text.push_str(&lines(ink, "  signed by  ", Style::Dim, &words));
+        }
+        for tool in &tools.tools {
+            text.push('\n');
+            text.push_str(&lines(ink, &format!("  {}", signature(tool)), Style::Bold, &Vec::new()));
+            text.push_str(&lines(ink, "    ", Style::Plain, &plain(&tool.description)));
+            values(&mut text, "input", &tool.input, ink);
+            values(&mut text, "output", &tool.output, ink);
+        }
+        if !tools.complaints.is_empty() {
+            text.push('\n');
+        }
+        complaints(&mut text, tools, ink);
+    }
+    text
+}
+
+fn head(text: &mut String, tools: &AppTools, ink: LineStyle) {
+    let words = match tools.trusted {
+        TrustStatus::Yes => "allowed",
+        TrustStatus::NotAllowed => "not allowed",
+        TrustStatus::OtherSigner => "signer changed",
+        TrustStatus::Changed(_) => "changed since accepted",
+    };
+    let tone = if tools.trusted == TrustStatus::Yes { Style::Good } else { Style::Warning };
+    let words = vec![
+        (Style::Plain, sanitize(&tools.name)),
+        (Style::Dim, format!("· version {} · {} ·", tools.version, tools.by.name())),
+        (tone, words.to_owned()),
+    ];
+    let package = format!("{}  ", sanitize(&tools.app.0));
+    text.push_str(&lines(ink, &package, Style::Bold, &words));
+    if let TrustStatus::Changed(what) = &tools.trusted {
+        text.push_str(&lines(ink, "  ! ", Style::Warning, &plain(what)));
+    }
+    if !tools.description.is_empty() {
+        text.push_str(&lines(ink, "  ", Style::Plain, &plain(&tools.description)));
+    }
+}
+
+fn complaints(text: &mut String, tools: &AppTools, ink: LineStyle) {
+    for one in &tools.complaints {
+        let (mark, tone) = if one.fatal { ("✗", Style::Bad) } else { ("!", Style::Warning) };
+        let words = vec![
+            (tone, format!("{}:", sanitize(&one.rule))),
+            (Style::Plain, sanitize(&one.message)),
+        ];
+        text.push_str(&lines(ink, &format!("  {mark} "), tone, &words));
+    }
+}
+
+fn values(text: &mut String, what: &str, values: &[Parameter], ink: LineStyle) {
+    let takes = what == "input";
+    let kind = |it: &Parameter| match it.required || !takes {
+        true => it.kind.to_owned(),
+        false => format!("{}, optional", it.kind),
+    };
+    let widest = |of: &dyn Fn(&Parameter) -> usize| values.iter().map(of).max().unwrap_or(0);
+    let width = widest(&|it| it.name.chars().count());
+    let kinds = widest(&|it| kind(it).len());
+    for (at, it) in values.iter().enumerate() {
+        let what = if at == 0 { what } else { "" };
+        let name = sanitize(&it.name);
+        let head = format!("    {what:6}  {name:width$}  {:kinds$}  ", kind(it));
+        text.push_str(&lines(ink, &head, Style::Plain, &plain(&it.description)));
+    }
+}
+
+/// `id(name, name?)`.
+fn signature(tool: &AppTool) -> String {
+    let names = tool.input.iter().map(|it| match it.required {
+        true => sanitize(&it.name),
+        false => format!("{}?", sanitize(&it.name)),
+    });
+    format!("{}({})", sanitize(&tool.id), names.collect::<Vec<_>>().join(", "))
+}
+
+fn plain(text: &str) -> Vec<(Style, String)> {
+    vec![(Style::Plain, sanitize(text))]
+}
+
+fn lines(ink: LineStyle, head: &str, tone: Style, words: &Vec<(Style, String)>) -> String {
+    let lines = ink.set(&(tone, head.to_owned()), words);
+    lines.iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+}
+
+/// The phases with their durations, and the total.
+pub(super) fn phases(phases: &[(AppToolPhase, Duration)]) -> String {
+    let mut text = String::new();
+    for (phase, took) in phases {
+        let _ = writeln!(text, "{:>10}  {:>9}", phase.name(), millis(*took));
+    }
+    let sum = phases.iter().map(|(_, took)| *took).sum();
+    let _ = writeln!(text, "{:>10}  {:>9}", "total", millis(sum));
+    text
+}
+
+/// A duration in milliseconds with one decimal.
+pub(in crate::cli) fn millis(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1000.0)
+}

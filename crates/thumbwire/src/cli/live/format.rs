@@ -1,0 +1,316 @@
+//! Turns the events of a run into lines. Uses no clock and no terminal: times come with the events.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::style::{LineStyle, Style, StyledLine, sanitize};
+use thumbwire_agent::model::Usage;
+use thumbwire_agent::{AgentEvent, AgentStatus, Decision, FunctionCall, RunResult, StopReason};
+
+/// Formats a run as lines, and its current state in a few words.
+pub(super) struct RunFormatter {
+    ink: LineStyle,
+    round: u32,
+    most: u32,
+    /// Whether a line already shows the step's number.
+    numbered: bool,
+    /// Usage of this step's decision.
+    spent: Usage,
+    /// Duration of this step's decision.
+    thought_for: Duration,
+    /// Usage of the run so far.
+    so_far: Usage,
+    /// The current activity.
+    doing: String,
+    /// Characters received of the current response.
+    heard: usize,
+}
+
+impl RunFormatter {
+    /// A formatter for this line style.
+    pub(super) fn new(ink: LineStyle) -> Self {
+        Self {
+            ink,
+            round: 0,
+            most: 0,
+            numbered: false,
+            spent: Usage::default(),
+            thought_for: Duration::ZERO,
+            so_far: Usage::default(),
+            doing: String::new(),
+            heard: 0,
+        }
+    }
+
+    /// Sets the terminal's width.
+    pub(super) fn fit(&mut self, width: Option<usize>) {
+        self.ink.width = width;
+    }
+
+    /// The first lines: the goal, and the phone, policy and folder of the run.
+    pub(super) fn head(&self, goal: &str, about: &[String]) -> Vec<String> {
+        let none = (Style::Plain, String::new());
+        let mut lines = self.ink.set(&none, &vec![(Style::Bold, sanitize(goal))]);
+        let about: Vec<String> = about.iter().map(|part| sanitize(part)).collect();
+        lines.extend(self.ink.set(&none, &vec![(Style::Dim, about.join(" · "))]));
+        lines.push(String::new());
+        lines
+    }
+
+    /// The lines of an event.
+    pub(super) fn lines(&mut self, event: &AgentEvent) -> Vec<String> {
+        match event {
+            AgentEvent::RunStarted { behind: 0, .. } => Vec::new(),
+            AgentEvent::RunStarted { behind, .. } => {
+                let words = format!("Resuming after step {behind}.");
+                let mut lines =
+                    self.ink.set(&(Style::Plain, String::new()), &vec![(Style::Dim, words)]);
+                lines.push(String::new());
+                lines
+            }
+            AgentEvent::StepStarted { round, most } => {
+                (self.round, self.most, self.numbered) = (*round, *most, false);
+                (self.spent, self.thought_for) = (Usage::default(), Duration::ZERO);
+                self.doing = "reading the screen".into();
+                Vec::new()
+            }
+            AgentEvent::ScreenshotTaken { .. }
+            | AgentEvent::AppsListed { .. }
+            | AgentEvent::ControlsListed { .. }
+            | AgentEvent::StepContext(_) => Vec::new(),
+            AgentEvent::ModelRequested { .. } => {
+                (self.doing, self.heard) = ("thinking".into(), 0);
+                Vec::new()
+            }
+            AgentEvent::ModelText(part) => {
+                self.heard += part.chars().count();
+                self.doing = format!("thinking, {} characters", grouped(self.heard as u64));
+                Vec::new()
+            }
+            AgentEvent::ModelRetried { why } => {
+                self.heard = 0;
+                self.line(
+                    Style::Warning,
+                    "↻",
+                    vec![(Style::Dim, format!("retrying: {}", sanitize(why)))],
+                )
+            }
+            AgentEvent::Decided { decision, spent, took } => {
+                self.spent = (*spent).clone();
+                self.thought_for = *took;
+                self.doing = "acting".into();
+                self.decided(decision)
+            }
+            AgentEvent::FunctionFinished { doing, success, message, took } => {
+                self.did(doing, *success, message, *took)
+            }
+            AgentEvent::AnomalyFound(what) => {
+                self.line(Style::Warning, "!", vec![(Style::Warning, sanitize(what))])
+            }
+            // Whoever can be asked sees the question in a prompt; this line is for everyone else.
+            AgentEvent::UserAsked { question } => {
+                self.doing = "waiting for an answer".into();
+                self.line(Style::Warning, "?", vec![(Style::Plain, sanitize(question))])
+            }
+            AgentEvent::StepFinished { spent, .. } => {
+                self.so_far = (*spent).clone();
+                let cost = cost(&self.spent);
+                if cost.is_empty() {
+                    return Vec::new();
+                }
+                let words = format!("{} · {}", time(self.thought_for), cost.join(" · "));
+                self.line(Style::Dim, "", vec![(Style::Dim, words)])
+            }
+            AgentEvent::RunFinished { .. } => Vec::new(),
+        }
+    }
+
+    /// The current activity and the usage so far.
+    pub(super) fn standing(&self) -> String {
+        let mut parts = vec![self.doing.clone()];
+        parts.extend(cost(&self.so_far));
+        parts.retain(|part| !part.is_empty());
+        parts.join(" · ")
+    }
+
+    /// The current step: `3/50`.
+    pub(super) fn place(&self) -> String {
+        match self.round {
+            0 => String::new(),
+            round => format!("{round}/{}", self.most),
+        }
+    }
+
+    /// The last lines: the result and its usage, then `story`, which says where the trace is.
+    pub(super) fn end(&self, ended: &RunResult, story: &[String]) -> Vec<String> {
+        let (tone, word) = match (ended.status, ended.stopped) {
+            (AgentStatus::Finish, _) => (Style::Good, "FINISH"),
+            (AgentStatus::Fail, _) => (Style::Bad, "FAIL"),
+            (AgentStatus::Continue, Some(StopReason::Cancelled)) => (Style::Warning, "INTERRUPTED"),
+            (AgentStatus::Continue, _) => (Style::Warning, "CONTINUE"),
+        };
+        let rounds = counted(ended.rounds, "step");
+        let mut parts = vec![format!("{rounds} in {}", time(ended.took))];
+        parts.extend(cost(&ended.spent));
+        if ended.spent.retries > 0 {
+            parts.push(counted(ended.spent.retries, "retry").replace("retrys", "retries"));
+        }
+        let head = (tone, format!("{word}  "));
+        let mut lines = vec![String::new()];
+        lines.extend(self.ink.set(&head, &vec![(Style::Dim, parts.join(" · "))]));
+        // On FINISH, the text is the answer and goes to standard output.
+        if ended.status != AgentStatus::Finish && !ended.why.is_empty() {
+            let words = vec![(Style::Plain, sanitize(&ended.why))];
+            let below = (Style::Plain, " ".repeat(word.len() + 2));
+            lines.extend(self.ink.set(&below, &words));
+        }
+        lines.extend(story.iter().map(|line| self.ink.painted(Style::Dim, line)));
+        lines
+    }
+
+    fn decided(&mut self, decision: &Decision) -> Vec<String> {
+        let (thought, comment) = (sanitize(&decision.thought), sanitize(&decision.comment));
+        let mut lines = Vec::new();
+        if !thought.is_empty() {
+            lines.extend(self.line(Style::Plain, "", vec![(Style::Plain, thought.clone())]));
+        }
+        if !comment.is_empty() && comment != thought {
+            lines.extend(self.line(Style::Plain, "", vec![(Style::Dim, format!("“{comment}”"))]));
+        }
+        if decision.actions.is_empty() && decision.status == AgentStatus::Continue {
+            lines.extend(self.line(Style::Dim, "·", vec![(Style::Dim, "no action".into())]));
+        }
+        lines
+    }
+
+    fn did(
+        &mut self,
+        doing: &FunctionCall,
+        success: bool,
+        message: &str,
+        took: Duration,
+    ) -> Vec<String> {
+        let (tone, sign) = if success { (Style::Good, "✓") } else { (Style::Bad, "✗") };
+        let mut words = vec![(Style::Bold, sanitize(&doing.function))];
+        let given = given(doing);
+        if !given.is_empty() {
+            words.push((Style::Plain, given));
+        }
+        let message = sanitize(message);
+        if !message.is_empty() {
+            words.push((Style::Dim, "→".into()));
+            words.push((if success { Style::Dim } else { Style::Bad }, message));
+        }
+        words.push((Style::Dim, format!("· {}", time(took))));
+        self.line(tone, sign, words)
+    }
+
+    /// A line of the step. The first one begins with the step's number.
+    fn line(&mut self, tone: Style, sign: &str, words: StyledLine) -> Vec<String> {
+        let digits = self.most.to_string().len();
+        let wide = 2 * digits + 4;
+        let narrow = self.ink.width.is_some_and(|width| width < 48);
+        let mut lines = Vec::new();
+        let number = match (self.round, std::mem::replace(&mut self.numbered, true)) {
+            (0, _) | (_, true) => String::new(),
+            (round, false) => format!("{round:>digits$}/{}", self.most),
+        };
+        let (before, gutter) = match narrow {
+            true => {
+                // A line of its own for the number leaves more width for the text.
+                if !number.is_empty() {
+                    lines.push(self.ink.painted(Style::Dim, &number));
+                }
+                (String::new(), 1)
+            }
+            false => (number, wide),
+        };
+        let before = format!("{before:<gutter$}");
+        if sign.is_empty() {
+            lines.extend(self.ink.set(&(Style::Dim, before), &words));
+            return lines;
+        }
+        // The sign has its own column, so that continuation lines align with the first word.
+        let head = format!("{before}{} ", self.ink.painted(tone, sign));
+        let plain = format!("{before}{sign} ");
+        let mut set = self.ink.set(&(Style::Plain, plain.clone()), &words);
+        if let Some(first) = set.first_mut()
+            && let Some(rest) = first.strip_prefix(&plain)
+        {
+            let number = self.ink.painted(Style::Dim, &before);
+            let head = head.replacen(&before, &number, 1);
+            *first = format!("{head}{rest}");
+        }
+        lines.extend(set);
+        lines
+    }
+}
+
+/// The arguments of a call in order, without names and mostly without quotes. Long texts and nested values are truncated.
+fn given(doing: &FunctionCall) -> String {
+    let value = |value: &Value| match value {
+        Value::String(text) if text.is_empty() || text.contains(char::is_whitespace) => {
+            format!("\"{}\"", shortened(&sanitize(text)))
+        }
+        Value::String(text) => shortened(&sanitize(text)),
+        other => shortened(&sanitize(&other.to_string())),
+    };
+    let values = doing.arguments.values().filter(|value| !value.is_null()).take(8);
+    values.map(value).collect::<Vec<_>>().join(" ")
+}
+
+/// Maximum length of a value, in characters.
+const LONGEST_VALUE: usize = 60;
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into(),
+    }
+}
+
+/// Tokens and dollars, if any.
+fn cost(spent: &Usage) -> Vec<String> {
+    let tokens = spent.input_tokens + spent.output_tokens;
+    let tokens = (tokens > 0).then(|| format!("{} tokens", grouped(tokens)));
+    tokens.into_iter().chain(spent.dollars.map(dollars)).collect()
+}
+
+/// Dollars with enough decimals: a step may cost a hundredth of a cent.
+fn dollars(dollars: f64) -> String {
+    match dollars {
+        small if small > 0.0 && small < 0.995 => format!("${small:.4}"),
+        other => format!("${other:.2}"),
+    }
+}
+
+/// A human-readable duration: `40 ms`, `2.1 s`, `1 min 12 s`.
+pub(super) fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 0.95 {
+        format!("{:.0} ms", seconds * 1000.0)
+    } else if seconds < 59.95 {
+        format!("{seconds:.1} s")
+    } else {
+        let whole = seconds.round() as u64;
+        format!("{} min {} s", whole / 60, whole % 60)
+    }
+}
+
+/// A number with thousands separators: `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut told = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            told.push(',');
+        }
+        told.push(digit);
+    }
+    told
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

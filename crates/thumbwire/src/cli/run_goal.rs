@@ -1,0 +1,324 @@
+//! Runs a goal at the terminal: progress output, questions to the user, Ctrl-C and the exit code.
+//!
+//! Shared by `run` and `trace replay`; begin with [`run_goal`]. Standard output holds only the answer, or the events with `--json`;
+//! progress goes to standard error ([`super::live`]). Exit codes are those of all verbs, plus 130 after Ctrl-C, as in shells.
+//! [`super::run_setup`] provides the phone and the trace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::app_tools::AllowFlags;
+use super::live::{JsonLines, LiveView};
+use super::model_flags::{BudgetFlags, ModelFlags};
+use super::run_setup::{self, Run};
+use super::shutdown::ShutdownSignal;
+use super::terminal_prompt::{self, PauseOutput};
+use super::{CliError, print};
+use crate::config::Config;
+use thumbwire_agent::{
+    self, AgentStatus, Budgets, ConfirmMode, Policy, ScreenshotMode, StopReason,
+};
+use thumbwire_core::action::{Action, Call, NoUser, Outcome, Perform};
+use thumbwire_core::event::{EventSink, NoEvents};
+
+/// When to ask for confirmation.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[group(skip)]
+pub(super) struct ConfirmFlag {
+    /// When to ask before an action: `always` (anything that changes something), `risky` (paying, deleting, sending) or `never`
+    /// [default: risky if someone can be asked, else never]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    confirm: Option<ConfirmValue>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ConfirmValue {
+    Always,
+    Risky,
+    Never,
+}
+
+impl ConfirmFlag {
+    /// Whether the flag was given.
+    pub(super) fn is_given(self) -> bool {
+        self.confirm.is_some()
+    }
+
+    /// The mode to use; `asks` says whether a user can be asked.
+    pub(super) fn before(self, asks: bool) -> ConfirmMode {
+        match self.confirm {
+            Some(ConfirmValue::Always) => ConfirmMode::Always,
+            Some(ConfirmValue::Risky) => ConfirmMode::Risky,
+            Some(ConfirmValue::Never) => ConfirmMode::Never,
+            None if asks => ConfirmMode::Risky,
+            None => ConfirmMode::Never,
+        }
+    }
+}
+
+/// Flags shared by `run` and `trace replay`: model, limits, secrets, questions and output.
+#[derive(clap::Args)]
+#[group(skip)]
+pub(super) struct RunFlags {
+    /// Scale screenshots so that the longer side has at most PIXELS; coordinates refer to the scaled image
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
+    pub(super) max_side: Option<u32>,
+    #[command(flatten)]
+    pub(super) allow: AllowFlags,
+    #[command(flatten)]
+    pub(super) mind: ModelFlags,
+    #[command(flatten)]
+    pub(super) limits: BudgetFlags,
+    /// Secret that can be typed by its name but is never shown; its value is read from $THUMBWIRE_SECRET_NAME, else from a
+    /// prompt (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(super) secret: Vec<String>,
+    #[command(flatten)]
+    pub(super) confirm: ConfirmFlag,
+    /// Never ask questions
+    #[arg(long = "non-interactive", alias = "no-ask")]
+    pub(super) no_ask: bool,
+    #[command(flatten)]
+    pub(super) show: OutputFlags,
+}
+
+impl RunFlags {
+    /// The settings of a run on this phone.
+    pub(super) fn watched<'a>(&self, device: Option<String>, config: &'a Config) -> RunContext<'a> {
+        RunContext {
+            device,
+            budgets: self.limits.budgets(FOREVER),
+            confirm: self.confirm,
+            asks: !self.no_ask && terminal_prompt::is_there(),
+            show: self.show,
+            config,
+        }
+    }
+}
+
+/// What a run prints.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[group(skip)]
+pub(super) struct OutputFlags {
+    /// Print events as JSON lines
+    #[arg(long)]
+    json: bool,
+    /// Print only the answer
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+impl OutputFlags {
+    /// The first of these flags that was given.
+    pub(super) fn first_flag_given(self) -> Option<&'static str> {
+        let given = [(self.json, "--json"), (self.quiet, "--quiet")];
+        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+    }
+}
+
+/// Stands for "no time limit": the run then ends at its step limit.
+pub(super) const FOREVER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Exit code of an interrupted run (128 + SIGINT).
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// What to run.
+pub(super) struct RunRequest {
+    /// The goal, in words.
+    pub(super) goal: String,
+    /// The policy that decides.
+    pub(super) mind: Arc<dyn Policy>,
+    /// Which screenshots the policy sees.
+    pub(super) pictures: ScreenshotMode,
+    /// Display name of the phone ([`phone`]).
+    pub(super) phone: String,
+    /// The command that resumes an unfinished run; `None` if it cannot be resumed.
+    pub(super) going_on: Option<String>,
+}
+
+/// Where and how to run it.
+pub(super) struct RunContext<'a> {
+    /// The device id that calls use.
+    pub(super) device: Option<String>,
+    pub(super) budgets: Budgets,
+    pub(super) confirm: ConfirmFlag,
+    /// Whether to ask the user at the terminal.
+    pub(super) asks: bool,
+    pub(super) show: OutputFlags,
+    pub(super) config: &'a Config,
+}
+
+/// Runs a goal, shows its progress and returns the exit code.
+pub(super) async fn run_goal(
+    mut run: Run,
+    errand: RunRequest,
+    watched: RunContext<'_>,
+) -> Result<u8, CliError> {
+    let RunContext { device, budgets, confirm, asks, show, config } = watched;
+    let folder = run.folder();
+    let limit = budgets.time.filter(|time| *time < FOREVER);
+    // Drop the default week, so that neither the model nor the log reports it as remaining time.
+    let budgets = Budgets { time: limit, ..budgets };
+    let view = match (show.json, show.quiet) {
+        (true, _) => OutputMode::Json(Arc::new(JsonLines)),
+        (_, true) => OutputMode::Quiet,
+        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks))),
+    };
+    if let OutputMode::Live(live) = &view {
+        live.begin(&errand.goal, &[errand.phone, errand.mind.name(), folder.clone()]);
+    }
+    let mut call = Call::within(FOREVER).on(device);
+    call.ask = if asks { terminal_prompt::person(view.pausable()) } else { Arc::new(NoUser) };
+    let options = run_setup::options(errand.pictures, budgets, folder.clone());
+    let live = view.live();
+    let notice = move |words: &str| live.iter().for_each(|live| live.notice(words));
+    let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
+    let memory = std::mem::take(&mut run.memory);
+    let agent =
+        run.agent(errand.mind, options, view.watch()).with_confirm_mode(confirm.before(asks));
+    let ended = agent.run(&call, &errand.goal, memory).await;
+    interrupts.abort();
+    tell(&ended, &view, &folder, errand.going_on)
+}
+
+/// Display name of the phone: model, id, platform and version.
+pub(super) async fn phone(
+    session: &dyn Perform,
+    device: Option<String>,
+) -> Result<String, CliError> {
+    let call = Call::within(Duration::from_secs(15)).on(device);
+    let ask = Action::DeviceInfo { max_age: Duration::ZERO };
+    let outcome = session.perform(&call, ask).await?;
+    let Outcome::Info { identity, info, .. } = outcome else { return Ok(String::new()) };
+    let name = if info.model.is_empty() { identity.id.clone() } else { info.model };
+    let id = if name == identity.id { String::new() } else { format!(" ({})", identity.id) };
+    Ok(format!("{name}{id}, {} {}", identity.platform, info.os_version))
+}
+
+/// On the first shutdown signal, cancels the run after the current action; on the second, exits. `notice` prints this to the user.
+pub(super) async fn interrupts(cancelled: CancellationToken, notice: impl Fn(&str)) {
+    let mut asked = ShutdownSignal::new();
+    asked.ending().await;
+    cancelled.cancel();
+    notice("Stopping after this action. Press Ctrl-C again to stop now.");
+    asked.ending().await;
+    terminal_prompt::show_again();
+    std::process::exit(INTERRUPTED.into());
+}
+
+/// Where events go.
+enum OutputMode {
+    Live(Arc<LiveView>),
+    Json(Arc<JsonLines>),
+    Quiet,
+}
+
+impl OutputMode {
+    fn watch(&self) -> Arc<dyn EventSink> {
+        match self {
+            Self::Live(live) => Arc::clone(live) as Arc<dyn EventSink>,
+            Self::Json(json) => Arc::clone(json) as Arc<dyn EventSink>,
+            Self::Quiet => Arc::new(NoEvents),
+        }
+    }
+
+    /// What draws on the terminal and has to make room for a question.
+    fn pausable(&self) -> Option<Arc<dyn PauseOutput>> {
+        Some(self.live()?)
+    }
+
+    fn live(&self) -> Option<Arc<LiveView>> {
+        match self {
+            Self::Live(live) => Some(Arc::clone(live)),
+            _ => None,
+        }
+    }
+}
+
+/// Prints the result and returns the exit code.
+fn tell(
+    ended: &thumbwire_agent::RunResult,
+    view: &OutputMode,
+    folder: &str,
+    going_on: Option<String>,
+) -> Result<u8, CliError> {
+    let interrupted = ended.stopped == Some(StopReason::Cancelled);
+    let mut story = vec![format!("Report: thumbwire trace report {}", shell_quote(folder))];
+    if let Some(command) = going_on.filter(|_| ended.status == AgentStatus::Continue) {
+        story.push(format!("{}: {command}", resume_hint(ended.stopped)));
+    }
+    match view {
+        OutputMode::Live(live) => live.end(ended, &story),
+        OutputMode::Json(json) => json.end(ended, Some(folder)),
+        OutputMode::Quiet if ended.status != AgentStatus::Finish => {
+            eprintln!("thumbwire: {}", super::style::sanitize(&ended.why));
+        }
+        OutputMode::Quiet => {}
+    }
+    if ended.status == AgentStatus::Finish
+        && !matches!(view, OutputMode::Json(_))
+        && !ended.why.is_empty()
+    {
+        print(&format!("{}\n", plain(&ended.why)))?;
+    }
+    Ok(match (ended.status, ended.stopped) {
+        (AgentStatus::Finish, _) => 0,
+        _ if interrupted => INTERRUPTED,
+        (_, Some(StopReason::Budget)) => 4,
+        _ => 1,
+    })
+}
+
+/// The label of the resume command. Usage accumulates over resumes, so the same limit would end the run at once.
+fn resume_hint(stopped: Option<StopReason>) -> &'static str {
+    match stopped {
+        Some(StopReason::Budget) => "Raise the limit and resume with",
+        _ => "Resume with",
+    }
+}
+
+/// The answer with its line breaks, but without terminal control characters.
+fn plain(text: &str) -> String {
+    text.lines().map(super::style::sanitize).collect::<Vec<_>>().join("\n")
+}
+
+/// Quotes a word for a shell.
+pub(super) fn shell_quote(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resume_hint_says_to_raise_an_exceeded_limit() {
+        assert_eq!(resume_hint(Some(StopReason::Budget)), "Raise the limit and resume with");
+        assert_eq!(resume_hint(Some(StopReason::Cancelled)), "Resume with");
+    }
+
+    #[test]
+    fn answer_keeps_lines_but_no_control_characters() {
+        assert_eq!(plain("one\n  two\x1b[2J"), "one\ntwo\u{fffd}[2J");
+    }
+
+    #[test]
+    fn confirm_defaults_to_risky_only_with_a_user() {
+        assert_eq!(ConfirmFlag { confirm: None }.before(true), ConfirmMode::Risky);
+        assert_eq!(ConfirmFlag { confirm: None }.before(false), ConfirmMode::Never);
+        assert_eq!(
+            ConfirmFlag { confirm: Some(ConfirmValue::Never) }.before(true),
+            ConfirmMode::Never
+        );
+        assert_eq!(
+            ConfirmFlag { confirm: Some(ConfirmValue::Always) }.before(false),
+            ConfirmMode::Always
+        );
+    }
+}

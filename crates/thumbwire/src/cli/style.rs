@@ -1,0 +1,201 @@
+//! Text on a terminal: sanitized, wrapped to its width, and coloured if wanted.
+//!
+//! Part of a run's output is foreign text: the screen, a model's response. It must not move the cursor, change colours or reverse the
+//! text direction ([`sanitize`]). Begin with [`LineStyle::set`].
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// The style of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Style {
+    /// Unstyled.
+    Plain,
+    /// Important.
+    Bold,
+    /// Less important.
+    Dim,
+    /// Success.
+    Good,
+    /// Failure.
+    Bad,
+    /// A warning.
+    Warning,
+}
+
+impl Style {
+    /// The SGR parameter (ECMA-48, 8.3.117). Uses the eight basic colours, which every theme makes legible.
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Bold => Some("1"),
+            Self::Dim => Some("2"),
+            Self::Good => Some("32"),
+            Self::Bad => Some("31"),
+            Self::Warning => Some("33"),
+        }
+    }
+}
+
+/// How lines are wrapped and coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct LineStyle {
+    /// Width to wrap at, in columns; `None` means no wrapping.
+    pub(in crate::cli) width: Option<usize>,
+    /// Whether to use colours.
+    pub(in crate::cli) colours: bool,
+}
+
+/// The words of a line with their styles.
+pub(in crate::cli) type StyledLine = Vec<(Style, String)>;
+
+/// Minimum width of the text column. On a narrower terminal, the terminal itself wraps the lines.
+const NARROWEST: usize = 12;
+
+impl LineStyle {
+    /// Wraps the words behind `head`. Continuation lines are indented to the end of `head`.
+    pub(in crate::cli) fn set(self, head: &(Style, String), words: &StyledLine) -> Vec<String> {
+        let indent = head.1.width();
+        let column = self.width.map_or(usize::MAX, |width| {
+            width.saturating_sub(indent).max(NARROWEST.min(width.max(1)))
+        });
+        let mut lines: Vec<StyledLine> = vec![vec![head.clone()]];
+        let mut filled = 0;
+        for (tone, text) in words {
+            for word in text.split(' ').filter(|word| !word.is_empty()) {
+                for piece in pieces(word, column) {
+                    let width = piece.width();
+                    if filled > 0 && filled + 1 + width > column {
+                        lines.push(vec![(Style::Plain, " ".repeat(indent))]);
+                        filled = 0;
+                    }
+                    let gap = if filled > 0 { " " } else { "" };
+                    filled += gap.len() + width;
+                    // Never empty: the first line holds the head.
+                    if let Some(line) = lines.last_mut() {
+                        add(line, *tone, &format!("{gap}{piece}"));
+                    }
+                }
+            }
+        }
+        let painted = |(tone, text): &(Style, String)| self.painted(*tone, text);
+        lines.iter().map(|line| line.iter().map(painted).collect()).collect()
+    }
+
+    /// Styles a word.
+    pub(in crate::cli) fn painted(self, tone: Style, word: &str) -> String {
+        match tone.code().filter(|_| self.colours && !word.trim().is_empty()) {
+            Some(code) => format!("\x1b[{code}m{word}\x1b[0m"),
+            None => word.to_owned(),
+        }
+    }
+}
+
+/// Appends text to a line, merging it with preceding text of the same style. The first part of a line is its head.
+fn add(line: &mut StyledLine, tone: Style, text: &str) {
+    let alone = line.len() == 1;
+    match line.last_mut() {
+        Some((last, before)) if *last == tone && !alone => before.push_str(text),
+        _ => line.push((tone, text.to_owned())),
+    }
+}
+
+/// Splits a word into pieces that fit the column.
+fn pieces(word: &str, column: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut start, mut filled) = (0, 0);
+    for (at, character) in word.char_indices() {
+        let width = character.width().unwrap_or(0);
+        if filled > 0 && filled + width > column {
+            pieces.push(&word[start..at]);
+            (start, filled) = (at, 0);
+        }
+        filled += width;
+    }
+    pieces.push(&word[start..]);
+    pieces
+}
+
+/// Maximum length of a text, in characters.
+const LONGEST: usize = 1200;
+
+/// Sanitizes a text for one line of a terminal: control characters (C0, DEL, C1) and characters that change the text direction
+/// (Unicode UAX 9, table 2) become `�`, runs of white space become one space, and a long text is truncated.
+pub(in crate::cli) fn sanitize(text: &str) -> String {
+    let mut told = String::new();
+    let mut gap = false;
+    for (count, character) in text.trim().chars().enumerate() {
+        if count == LONGEST {
+            told.push('…');
+            break;
+        }
+        if character.is_whitespace() {
+            gap = true;
+            continue;
+        }
+        if std::mem::take(&mut gap) {
+            told.push(' ');
+        }
+        told.push(match character {
+            turning if is_turning(turning) => '\u{fffd}',
+            control if control.is_control() => '\u{fffd}',
+            other => other,
+        });
+    }
+    told
+}
+
+fn is_turning(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(width: usize, head: &str, text: &str) -> Vec<String> {
+        let ink = LineStyle { width: Some(width), colours: false };
+        ink.set(&(Style::Plain, head.into()), &vec![(Style::Plain, text.into())])
+    }
+
+    #[test]
+    fn lines_wrap_and_indent_below_the_head() {
+        let lines = set(24, " 1/50  ", "Maps has to be opened first");
+        assert_eq!(lines, [" 1/50  Maps has to be", "       opened first"]);
+    }
+
+    #[test]
+    fn overlong_words_are_split() {
+        let lines = set(20, "", &"https://example.com/".repeat(2));
+        assert_eq!(lines, ["https://example.com/", "https://example.com/"]);
+        // Each of these is two columns wide.
+        assert_eq!(set(17, "", &"漢".repeat(9)), ["漢".repeat(8), "漢".to_string()]);
+    }
+
+    #[test]
+    fn no_width_is_too_narrow() {
+        for width in 0..12 {
+            assert!(!set(width, " 1/50  ", "a few words 漢字").is_empty());
+        }
+    }
+
+    #[test]
+    fn control_characters_are_replaced() {
+        let check = |text: &str, told: &str| assert_eq!(sanitize(text), told);
+        check("\x1b[2J\x1b]0;owned\x07gone", "\u{fffd}[2J\u{fffd}]0;owned\u{fffd}gone");
+        check("one\n\ttwo\r\nthree ", "one two three");
+        // C1's CSI, which some terminals treat like ESC [.
+        check("\u{9b}31mred", "\u{fffd}31mred");
+        check("invoice\u{202e}gpj.exe", "invoice\u{fffd}gpj.exe");
+        assert_eq!(sanitize(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn colours_are_used_only_if_wanted() {
+        let words = vec![(Style::Good, "✓".to_owned()), (Style::Dim, "40 ms".to_owned())];
+        let head = (Style::Plain, "  ".to_owned());
+        let plain = LineStyle { width: None, colours: false }.set(&head, &words);
+        assert_eq!(plain, ["  ✓ 40 ms"]);
+        let colourful = LineStyle { width: None, colours: true }.set(&head, &words);
+        assert_eq!(colourful, ["  \x1b[32m✓\x1b[0m\x1b[2m 40 ms\x1b[0m"]);
+    }
+}

@@ -1,0 +1,145 @@
+//! The flags of `serve` for the tool `mobile_run_task`, and the tool.
+//!
+//! A build without the feature `agent` has neither: [`TaskFlags`] is empty there.
+
+#[cfg(feature = "agent")]
+pub(super) use with_agent::{TASK_TIMEOUT, TaskFlags};
+#[cfg(not(feature = "agent"))]
+pub(super) use without_agent::TaskFlags;
+
+#[cfg(feature = "agent")]
+mod with_agent {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use thumbwire_agent::{RedactedPerform, Vault, run_task};
+    use thumbwire_core::action::Perform;
+    use thumbwire_core::session::Session;
+    use thumbwire_core::toolset::Tool;
+
+    use super::super::CliError;
+    use super::super::model_flags::{BudgetFlags, ModelFlags, ModelSetup};
+    use super::super::run_goal::ConfirmFlag;
+    use super::super::run_setup::{self, McpTaskRunner, RunSetup};
+    use crate::config::Config;
+
+    /// How long a task of `mobile_run_task` may take by default.
+    pub(in super::super) const TASK_TIMEOUT: Duration = Duration::from_secs(600);
+
+    /// What a task gets beyond its own time, to finish its trace.
+    const TRACE_TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// The flags.
+    #[derive(clap::Args)]
+    pub(in super::super) struct TaskFlags {
+        /// Secret that can be typed as `{{NAME}}` but is never shown; its value is read from $THUMBWIRE_SECRET_NAME (repeatable)
+        #[arg(long, value_name = "NAME")]
+        secret: Vec<String>,
+        #[command(flatten)]
+        mind: ModelFlags,
+        #[command(flatten)]
+        limits: BudgetFlags,
+        #[command(flatten)]
+        confirm: ConfirmFlag,
+    }
+
+    /// What the flags ask for, checked.
+    pub(in super::super) struct Task {
+        model: Option<ModelSetup>,
+        vault: Arc<Vault>,
+        limits: BudgetFlags,
+        confirm: ConfirmFlag,
+    }
+
+    impl TaskFlags {
+        /// Reads the secrets and opens the model, where one was named. `is_mobile`: whether the toolset is one that has the tool.
+        ///
+        /// # Errors
+        /// Wrong usage; a model that cannot be opened.
+        pub(in super::super) fn open(
+            &self,
+            config: &Config,
+            is_mobile: bool,
+        ) -> Result<Task, CliError> {
+            let model = self.model(config, is_mobile)?;
+            let vault = run_setup::secrets(&self.secret)?;
+            Ok(Task { model, vault, limits: self.limits.clone(), confirm: self.confirm })
+        }
+
+        fn model(&self, config: &Config, is_mobile: bool) -> Result<Option<ModelSetup>, CliError> {
+            if !self.mind.is_there() {
+                if self.confirm.is_given() {
+                    let words = "--confirm requires a model; name one with --model";
+                    return Err(CliError::usage(words));
+                }
+                return Ok(None);
+            }
+            if !is_mobile {
+                let words =
+                    "--model requires `--toolset mobile`, where it adds the tool mobile_run_task";
+                return Err(CliError::usage(words));
+            }
+            self.mind.open(config).map(Some)
+        }
+    }
+
+    impl Task {
+        /// The session; without the values of the secrets in what it answers, where there are any.
+        pub(in super::super) fn redacted(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
+            match self.vault.is_empty() {
+                true => Arc::clone(session) as Arc<dyn Perform>,
+                false => {
+                    Arc::new(RedactedPerform::new(Arc::clone(session), Arc::clone(&self.vault)))
+                }
+            }
+        }
+
+        /// The tool, where a model was named.
+        pub(in super::super) fn tool(self, session: &Arc<Session>, out: &Path) -> Option<Tool> {
+            let thinker = self.model?;
+            let stage =
+                RunSetup { session: Arc::clone(session), vault: self.vault, out: out.to_owned() };
+            let budgets = self.limits.budgets(TASK_TIMEOUT);
+            let time = budgets.time.unwrap_or(TASK_TIMEOUT) + TRACE_TIMEOUT;
+            let tasks = McpTaskRunner { stage, thinker, budgets, confirm: self.confirm };
+            Some(run_task::tool(Arc::new(tasks), time))
+        }
+    }
+}
+
+#[cfg(not(feature = "agent"))]
+mod without_agent {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use thumbwire_core::action::Perform;
+    use thumbwire_core::session::Session;
+    use thumbwire_core::toolset::Tool;
+
+    use super::super::CliError;
+    use crate::config::Config;
+
+    /// No flags.
+    #[derive(clap::Args)]
+    pub(in super::super) struct TaskFlags {}
+
+    /// No task.
+    pub(in super::super) struct Task;
+
+    impl TaskFlags {
+        pub(in super::super) fn open(&self, _: &Config, _: bool) -> Result<Task, CliError> {
+            Ok(Task)
+        }
+    }
+
+    impl Task {
+        pub(in super::super) fn redacted(&self, session: &Arc<Session>) -> Arc<dyn Perform> {
+            Arc::clone(session) as Arc<dyn Perform>
+        }
+
+        pub(in super::super) fn tool(self, _: &Arc<Session>, _: &Path) -> Option<Tool> {
+            None
+        }
+    }
+}

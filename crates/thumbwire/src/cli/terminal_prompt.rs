@@ -1,0 +1,198 @@
+//! The user at the terminal: questions, hidden input, and the terminal's width.
+//!
+//! Begin with [`Terminal`], which implements [`Call::ask`](thumbwire_core::action::Call). If standard input or standard error is not a terminal,
+//! there is no user: a question that nobody can see is not asked.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use indicatif::ProgressBar;
+
+use super::style::sanitize;
+use thumbwire_core::action::{AskUser, NoUser};
+
+/// Terminal output that makes room for a question.
+pub(super) trait PauseOutput: Send + Sync {
+    /// Hides the progress line while something else writes.
+    fn pause(&self);
+
+    /// Shows the progress line again.
+    fn resume(&self);
+}
+
+/// Asks questions on the terminal; each answer is one line.
+struct Terminal {
+    /// The progress view, which pauses during a question.
+    live: Option<Arc<dyn PauseOutput>>,
+}
+
+/// The user at the terminal, or no user.
+pub(super) fn person(live: Option<Arc<dyn PauseOutput>>) -> Arc<dyn AskUser> {
+    match is_there() {
+        true => Arc::new(Terminal { live }),
+        false => Arc::new(NoUser),
+    }
+}
+
+/// Whether a user can see and answer questions.
+pub(super) fn is_there() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+#[async_trait]
+impl AskUser for Terminal {
+    async fn ask(&self, question: &str) -> Option<String> {
+        let paused = PauseGuard::begin(self.live.clone());
+        let prompt = format!("? {}\n> ", sanitize(question));
+        // A pending read of a terminal cannot be cancelled: dropping this future leaves it running.
+        let answer = tokio::task::spawn_blocking(move || line(&prompt)).await;
+        drop(paused);
+        answer.ok().flatten().filter(|answer| !answer.is_empty())
+    }
+
+    async fn ask_secret(&self, question: &str) -> Option<String> {
+        let paused = PauseGuard::begin(self.live.clone());
+        let prompt = format!("? {}\n> (input is hidden) ", sanitize(question));
+        let answer = tokio::task::spawn_blocking(move || read_secret(&prompt)).await;
+        drop(paused);
+        answer.ok().flatten()
+    }
+}
+
+/// Pauses the live view until dropped, whether the question was answered or cancelled.
+struct PauseGuard(Option<Arc<dyn PauseOutput>>);
+
+impl PauseGuard {
+    fn begin(live: Option<Arc<dyn PauseOutput>>) -> Self {
+        if let Some(live) = &live {
+            live.pause();
+        }
+        Self(live)
+    }
+}
+
+impl Drop for PauseGuard {
+    fn drop(&mut self) {
+        if let Some(live) = &self.0 {
+            live.resume();
+        }
+    }
+}
+
+/// Asks for a secret with the echo off. `None` if there is no user or the answer is empty.
+pub(super) fn read_secret(prompt: &str) -> Option<String> {
+    if !is_there() {
+        return None;
+    }
+    let hidden = EchoOffGuard::begin()?;
+    let answer = line(prompt);
+    drop(hidden);
+    // The answer's line end was not echoed either.
+    eprintln!();
+    answer.filter(|answer| !answer.is_empty())
+}
+
+/// Prints the prompt and reads a line; `None` at the end of input.
+fn line(prompt: &str) -> Option<String> {
+    eprint!("{prompt}");
+    io::stderr().flush().ok()?;
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line).ok()?;
+    (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// The progress line at the bottom of standard error. Other output goes above it.
+static BELOW: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Sets or removes the progress line.
+pub(super) fn stand_below(bar: Option<ProgressBar>) {
+    *BELOW.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
+/// Standard error, above the progress line.
+pub(super) struct StderrAboveBar;
+
+impl io::Write for StderrAboveBar {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bar = BELOW.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let write = || io::stderr().lock().write(bytes);
+        match bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Width of the terminal on standard error, in columns; `None` if unknown.
+#[cfg(unix)]
+pub(super) fn width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// Width of the terminal on standard error: unknown on this platform.
+#[cfg(not(unix))]
+pub(super) fn width() -> Option<usize> {
+    None
+}
+
+/// Turns the terminal's echo off until dropped, or until [`show_again`].
+struct EchoOffGuard;
+
+#[cfg(unix)]
+mod echo {
+    use std::io;
+    use std::sync::{Mutex, PoisonError};
+
+    use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+    /// The terminal's settings before the echo was turned off.
+    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+    pub(super) fn hide() -> Option<()> {
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &hidden).ok()?;
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        Some(())
+    }
+
+    pub(super) fn show() {
+        if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
+        }
+    }
+}
+
+/// The echo cannot be turned off on this platform, so secrets come only from the environment.
+#[cfg(not(unix))]
+mod echo {
+    pub(super) fn hide() -> Option<()> {
+        None
+    }
+
+    pub(super) fn show() {}
+}
+
+impl EchoOffGuard {
+    fn begin() -> Option<Self> {
+        echo::hide().map(|()| Self)
+    }
+}
+
+impl Drop for EchoOffGuard {
+    fn drop(&mut self) {
+        show_again();
+    }
+}
+
+/// Turns the echo back on, for exits in the middle of a question.
+pub(super) fn show_again() {
+    echo::show();
+}

@@ -1,0 +1,134 @@
+//! What a triggered fault does to the phone.
+//!
+//! Begin at [`VirtualPhone::inject_before`], which every command calls before it does anything, and
+//! [`VirtualPhone::inject_after`], which it calls at the end.
+
+use super::table::{Fault, InjectionPoint, TABLE};
+use super::{ByteCorrupter, TriggeredFault};
+use crate::phone::{State, VirtualPhone};
+use crate::sh::io::Output;
+
+/// The exception that the crashing app throws.
+const CRASH: &str = "java.lang.IllegalStateException: injected fault";
+
+/// Maximum bytes of a command line that rules match against.
+const LONGEST: usize = 4_096;
+
+/// A command line as rules match it.
+pub(crate) fn command_text(name: &str, args: &[String]) -> String {
+    let mut words = name.to_owned();
+    for arg in args {
+        if words.len() > LONGEST {
+            break;
+        }
+        words.push(' ');
+        words.push_str(arg);
+    }
+    words
+}
+
+/// Whether a fault would have an effect now; only then does its rule draw.
+pub(super) fn has_effect(fault: Fault, phone: &mut State) -> bool {
+    let front = phone.world.foreground().package;
+    match fault {
+        Fault::DiskFull => !phone.files.is_full(),
+        Fault::SecureWindow => !phone.world.is_secure(&front),
+        Fault::TextLost => phone.world.focused_text().is_some(),
+        Fault::LayoutShift => phone.world.moves_for_banner(),
+        Fault::Keyboard => phone.world.has_hidden_keyboard(),
+        Fault::Popup => !phone.world.has_popped_up(),
+        // Home restarts at once, so nobody would notice the crash.
+        Fault::AppCrash => !phone.world.is_home(),
+        Fault::Anr => !phone.world.is_home() && phone.world.responds(&front),
+        _ => true,
+    }
+}
+
+impl VirtualPhone {
+    /// Injects the faults that are due before a command, `met`, does anything. If one cuts the connection, the command
+    /// ends with it.
+    pub(crate) async fn inject_before(&self, met: &str) {
+        if !self.read(|phone| phone.faults.is_armed()) {
+            return;
+        }
+        self.with(keep_text);
+        for hit in self.triggered(InjectionPoint::Before, met) {
+            match hit.fault {
+                Fault::Slow => {
+                    self.sleep_real(Some(hit.time())).await;
+                    if !self.follows_real_time() {
+                        self.sleep(hit.time()).await;
+                    }
+                }
+                Fault::Offline => {
+                    self.silence_for(hit.time());
+                    // So that the silence begins before the command does.
+                    tokio::task::yield_now().await;
+                }
+                Fault::AdbRestart => {
+                    self.cut_all();
+                    // The connection is cut; this future is dropped with it.
+                    std::future::pending::<()>().await;
+                }
+                _ => self.with(|phone| apply(&hit, phone)),
+            }
+        }
+    }
+
+    /// Injects the faults that are due after a command.
+    pub(crate) fn inject_after(&self, met: &str) {
+        if self.read(|phone| phone.faults.is_armed()) {
+            self.with(keep_text);
+            for hit in self.triggered(InjectionPoint::After, met) {
+                self.with(|phone| apply(&hit, phone));
+            }
+        }
+    }
+
+    /// The output for a command, corrupted if a rule says so.
+    pub(crate) fn output_of(&self, met: &str, output: Output) -> Output {
+        match self.trigger(Fault::CorruptOutput, met) {
+            Some(hit) => Output::corrupted(output, ByteCorrupter::new(hit.every(), hit.seed)),
+            None => output,
+        }
+    }
+
+    /// The faults triggered at this point. Each is drawn after the previous one took effect.
+    fn triggered<'a>(
+        &'a self,
+        moment: InjectionPoint,
+        met: &'a str,
+    ) -> impl Iterator<Item = TriggeredFault> + 'a {
+        let rows = TABLE.iter().filter(move |row| row.moment == moment);
+        rows.filter_map(move |row| self.trigger(row.fault, met))
+    }
+}
+
+/// Applies a fault to the phone's state.
+fn apply(hit: &TriggeredFault, phone: &mut State) {
+    let front = phone.world.foreground().package;
+    match hit.fault {
+        Fault::TextLost => {
+            let every = u32::try_from(hit.every()).unwrap_or(u32::MAX);
+            phone.world.set_text_loss(every, u32::MAX);
+            phone.faults.loses_text = true;
+        }
+        Fault::LayoutShift => phone.world.turn_banner(),
+        Fault::Keyboard => phone.world.raise_keyboard(),
+        Fault::AppCrash => drop(phone.world.crash(&front, CRASH)),
+        Fault::Popup => {
+            phone.world.pop_up("Software update", "A new version can be installed now.");
+        }
+        Fault::Anr => drop(phone.world.stop_responding(&front)),
+        Fault::DiskFull => phone.files.fill(),
+        Fault::SecureWindow => phone.world.set_secure(&front, true),
+        _ => {}
+    }
+}
+
+/// Ends the text loss of a rule: it applies to one command.
+fn keep_text(phone: &mut State) {
+    if std::mem::take(&mut phone.faults.loses_text) {
+        phone.world.set_text_loss(1, 0);
+    }
+}

@@ -1,0 +1,251 @@
+//! The table of faults: name, when it can trigger, what it covers by default, and its parameters.
+//!
+//! To add one: a row here, its effect in `inject` (or a check where the command is run), a line in `docs/faults.md`, a
+//! test.
+
+use super::rule::FaultParam;
+
+/// A kind of fault; [`Row::line`] says what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Offline,
+    Unauthorized,
+    Slow,
+    Disconnect,
+    CorruptOutput,
+    CorruptPackets,
+    DumpNotIdle,
+    DumpKilled,
+    DumpStale,
+    TextLost,
+    LayoutShift,
+    Keyboard,
+    Popup,
+    AppCrash,
+    Anr,
+    DiskFull,
+    SecureWindow,
+    AdbRestart,
+}
+
+/// When a fault can trigger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InjectionPoint {
+    /// When a host connects.
+    Connecting,
+    /// Before a command does anything.
+    Before,
+    /// While the command runs; the command itself checks.
+    During,
+    /// After it ended.
+    After,
+}
+
+/// One row of the table.
+pub(super) struct Row {
+    pub(super) fault: Fault,
+    pub(super) name: &'static str,
+    /// The effect, in one line.
+    line: &'static str,
+    pub(super) moment: InjectionPoint,
+    /// The commands it covers: those that contain one of these texts, or all if empty.
+    pub(super) on: &'static [&'static str],
+    /// Its parameters and their defaults.
+    pub(super) numbers: &'static [(FaultParam, u64)],
+}
+
+/// Commands that dump the screen, type or touch, on old and new releases.
+const DUMP: &[&str] = &["uiautomator dump"];
+const TYPING: &[&str] = &["nput text", "nput keyboard text", "ADB_INPUT", "ADB_KEYBOARD_INPUT"];
+const INPUT: &[&str] = &["input ", "commands.input.Input"];
+
+pub(super) static TABLE: &[Row] = &[
+    Row {
+        fault: Fault::Offline,
+        name: "offline",
+        line: "the phone falls silent for `ms`: no data passes, connections stay open, new ones get no answer",
+        moment: InjectionPoint::Before,
+        on: &[],
+        numbers: &[(FaultParam::Ms, 10_000)],
+    },
+    Row {
+        fault: Fault::Unauthorized,
+        name: "unauthorized",
+        line: "the phone forgets all keys and asks its owner to allow this host",
+        moment: InjectionPoint::Connecting,
+        on: &[],
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::Slow,
+        name: "slow",
+        line: "a command starts `ms` later, in real time",
+        moment: InjectionPoint::Before,
+        on: &[],
+        numbers: &[(FaultParam::Ms, 3_000)],
+    },
+    Row {
+        fault: Fault::Disconnect,
+        name: "cut",
+        line: "the connection drops after the phone has sent `at` bytes",
+        moment: InjectionPoint::Connecting,
+        on: &[],
+        numbers: &[(FaultParam::At, 4_096)],
+    },
+    Row {
+        fault: Fault::CorruptOutput,
+        name: "garbage",
+        line: "one in `every` bytes of a command's output is corrupted",
+        moment: InjectionPoint::During,
+        on: &[],
+        numbers: &[(FaultParam::Every, 64)],
+    },
+    Row {
+        fault: Fault::CorruptPackets,
+        name: "garbage-packets",
+        line: "byte number `at` that the phone sends over a connection is corrupted, breaking a packet",
+        moment: InjectionPoint::Connecting,
+        on: &[],
+        numbers: &[(FaultParam::At, 4_096)],
+    },
+    Row {
+        fault: Fault::DumpNotIdle,
+        name: "dump-not-idle",
+        line: "uiautomator waits 10 s, prints \"could not get idle state\", exits with 0 and writes nothing",
+        moment: InjectionPoint::During,
+        on: DUMP,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::DumpKilled,
+        name: "dump-killed",
+        line: "uiautomator is killed (status 137) after writing half of the dump",
+        moment: InjectionPoint::During,
+        on: DUMP,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::DumpStale,
+        name: "dump-stale",
+        line: "uiautomator returns the previous dump although the screen has changed",
+        moment: InjectionPoint::During,
+        on: DUMP,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::TextLost,
+        name: "text-lost",
+        line: "every `every`-th character of typed text is lost",
+        moment: InjectionPoint::Before,
+        on: TYPING,
+        numbers: &[(FaultParam::Every, 3)],
+    },
+    Row {
+        fault: Fault::LayoutShift,
+        name: "target-moved",
+        line: "after a dump, a banner appears or disappears at the top of the app and everything else moves",
+        moment: InjectionPoint::After,
+        on: DUMP,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::Keyboard,
+        name: "keyboard",
+        line: "after a dump, a field takes the focus and the keyboard covers what is below",
+        moment: InjectionPoint::After,
+        on: DUMP,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::Popup,
+        name: "popup",
+        line: "after a dump, an alert covers the app and blocks its touches until it is answered",
+        moment: InjectionPoint::After,
+        on: DUMP,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::AppCrash,
+        name: "app-crash",
+        line: "the app in front crashes when it is touched",
+        moment: InjectionPoint::Before,
+        on: INPUT,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::Anr,
+        name: "anr",
+        line: "the app in front stops responding when it is touched, and a dialog says so",
+        moment: InjectionPoint::Before,
+        on: INPUT,
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::DiskFull,
+        name: "disk-full",
+        line: "the phone has no space left until something is deleted",
+        moment: InjectionPoint::Before,
+        on: &[],
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::SecureWindow,
+        name: "secure-window",
+        line: "the app in front becomes secure: screenshots of it are black",
+        moment: InjectionPoint::Before,
+        on: &["screencap", "framebuffer"],
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::AdbRestart,
+        name: "adb-restart",
+        line: "all connections are cut, as when the host's adb server restarts; new ones are accepted",
+        moment: InjectionPoint::Before,
+        on: &[],
+        numbers: &[],
+    },
+];
+
+impl Fault {
+    pub(super) fn row(self) -> &'static Row {
+        // A test checks that every fault has a row.
+        TABLE.iter().find(|row| row.fault == self).unwrap_or(&TABLE[0])
+    }
+
+    /// Its name in rules.
+    pub(crate) fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The fault with that name, or with its British spelling.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let name = if name == "unauthorised" { "unauthorized" } else { name };
+        TABLE.iter().find(|row| row.name == name).map(|row| row.fault)
+    }
+}
+
+/// All faults, one per line: name, parameters with their defaults, and effect.
+pub fn list() -> String {
+    let named = |row: &Row| {
+        let numbers =
+            row.numbers.iter().map(|(number, value)| format!("{}={value}", number.name()));
+        let numbers: Vec<String> = numbers.collect();
+        let colon = if numbers.is_empty() { "" } else { ":" };
+        format!("{}{colon}{}", row.name, numbers.join(","))
+    };
+    let width = TABLE.iter().map(|row| named(row).len()).max().unwrap_or(0);
+    TABLE.iter().map(|row| format!("{:width$}  {}\n", named(row), row.line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_has_one_row() {
+        for row in TABLE {
+            assert_eq!(TABLE.iter().filter(|other| other.fault == row.fault).count(), 1);
+            assert_eq!(Fault::named(row.name), Some(row.fault));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Host authorization: which hosts may connect, and the "Allow USB debugging?" dialog for unknown keys.
+//!
+//! Begin at [`VirtualPhone::set_guarded`]. A debug build of adbd lets every host in, and so does this phone by default;
+//! with authorization required, a host has to present a key, as on a retail phone. The dialog is not drawn on the
+//! screen: read it with [`VirtualPhone::key_shown`] and answer it.
+
+use crate::faults::Fault;
+use crate::phone::VirtualPhone;
+use futures::future::{BoxFuture, FutureExt};
+use thumbwire_adb::PublicKey;
+use thumbwire_adb::daemon::HostAuthorizer;
+use tokio::sync::watch;
+
+/// Keys that are remembered; the oldest is dropped first.
+const KEPT: usize = 100;
+
+/// The authorization state.
+#[derive(Debug, Default)]
+pub(crate) struct HostAuthorization {
+    guarded: bool,
+    known: Vec<PublicKey>,
+    /// The key that the dialog asks about, as the host sent it.
+    shown: Option<String>,
+}
+
+impl HostAuthorization {
+    fn remember(&mut self, key: PublicKey) {
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
+        let beyond = self.known.len().saturating_sub(KEPT);
+        self.known.drain(..beyond);
+    }
+}
+
+impl VirtualPhone {
+    /// Sets whether hosts that connect from now on must present an accepted key.
+    pub fn set_guarded(&self, guarded: bool) {
+        self.door().send_modify(|door| door.guarded = guarded);
+    }
+
+    /// Whether hosts must present an accepted key.
+    pub fn is_guarded(&self) -> bool {
+        self.door().borrow().guarded
+    }
+
+    /// Whether the host that connects now must present a key. Forgets all keys first if a fault rule says so.
+    pub(crate) fn requires_auth_now(&self) -> bool {
+        let struck = self.trigger(Fault::Unauthorized, "connect").is_some();
+        if struck {
+            self.forget_keys();
+        }
+        struck || self.is_guarded()
+    }
+
+    /// Remembers a key, as if the owner had accepted it before.
+    pub fn trust(&self, key: &PublicKey) {
+        self.door().send_modify(|door| door.remember(key.clone()));
+    }
+
+    /// Forgets all keys, like "Revoke USB debugging authorizations".
+    pub fn forget_keys(&self) {
+        self.door().send_modify(|door| door.known.clear());
+    }
+
+    /// The key that the "Allow USB debugging?" dialog asks about, as a line of `adbkey.pub`. `None` if no dialog is
+    /// shown.
+    pub fn key_shown(&self) -> Option<String> {
+        self.door().borrow().shown.clone()
+    }
+
+    /// Waits until the dialog is shown and returns its key.
+    pub async fn wait_for_key(&self) -> String {
+        // The sender lives in `self`, so the channel is open.
+        let mut seen = self.door().subscribe();
+        let shown = seen.wait_for(|door| door.shown.is_some()).await;
+        shown.ok().and_then(|door| door.shown.clone()).unwrap_or_default()
+    }
+
+    /// Answers the dialog: `true` lets the host in and remembers its key. Does nothing if no dialog is shown.
+    pub fn answer_key(&self, allow: bool) {
+        self.door().send_modify(|door| {
+            let key = door.shown.take().and_then(|line| PublicKey::read(&line).ok());
+            if let (Some(key), true) = (key, allow) {
+                door.remember(key);
+            }
+        });
+    }
+}
+
+/// The adapter through which adbd asks the owner.
+pub(crate) struct OwnerAuthorizer(pub(crate) VirtualPhone);
+
+impl HostAuthorizer for OwnerAuthorizer {
+    fn is_authorized(&self, token: &[u8], signature: &[u8]) -> bool {
+        self.0.door().borrow().known.iter().any(|key| key.signed(token, signature))
+    }
+
+    fn request_consent(&self, line: String) -> BoxFuture<'static, bool> {
+        let phone = self.0.clone();
+        async move {
+            // Phones show no dialog for text that is not a key.
+            let Ok(key) = PublicKey::read(&line) else { return false };
+            let question = AuthorizationDialog::ask(phone.door(), &line);
+            let answered = |door: &HostAuthorization| door.shown.as_ref() != Some(&line);
+            let mut seen = phone.door().subscribe();
+            // The channel is open: its sender lives in the phone.
+            let allowed = seen.wait_for(answered).await.is_ok_and(|door| door.known.contains(&key));
+            drop(question);
+            allowed
+        }
+        .boxed()
+    }
+}
+
+/// A shown dialog; it closes when the host that caused it disconnects.
+struct AuthorizationDialog<'a> {
+    door: &'a watch::Sender<HostAuthorization>,
+    line: String,
+}
+
+impl<'a> AuthorizationDialog<'a> {
+    fn ask(door: &'a watch::Sender<HostAuthorization>, line: &str) -> Self {
+        door.send_modify(|door| door.shown = Some(line.to_owned()));
+        Self { door, line: line.to_owned() }
+    }
+}
+
+impl Drop for AuthorizationDialog<'_> {
+    fn drop(&mut self) {
+        self.door.send_if_modified(|door| {
+            let mine = door.shown.as_ref() == Some(&self.line);
+            if mine {
+                door.shown = None;
+            }
+            mine
+        });
+    }
+}

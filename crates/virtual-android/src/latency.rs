@@ -1,0 +1,274 @@
+//! How long things take on a phone, in one table, and who waits for them.
+//!
+//! Begin at [`Profile`] and [`ClockMode`]. A program spends its [`Work`] ([`VirtualPhone::run_work`]); what has a duration of
+//! its own, such as a swipe or a `sleep`, takes that time ([`VirtualPhone::sleep`]). Only these two decide whether
+//! anybody really waits.
+//!
+//! The figures are the extremes of what was measured on phones, not averages: `pixel` is a good idle phone, `old` a
+//! worn one of 2014. Real phones lie between and vary; this one does not. Unmeasured figures are marked as estimates.
+
+use crate::phone::VirtualPhone;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// The latest time of the phone's clock after boot; sleeps beyond it end there.
+pub(crate) const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// How fast the phone is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Nothing takes time and nobody waits, not even for a swipe or a `sleep`: the phone's clock jumps forward instead.
+    Instant,
+    /// A good current phone.
+    #[default]
+    Pixel,
+    /// A phone of 2014, on which each `input` starts a Java program.
+    Old,
+}
+
+impl Profile {
+    /// All profiles and their names.
+    const NAMED: [(&'static str, Self); 3] =
+        [("instant", Self::Instant), ("pixel", Self::Pixel), ("old", Self::Old)];
+
+    /// The profile with that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, profile)| *profile)
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMED.iter().map(|(name, _)| *name)
+    }
+
+    /// The duration of that work.
+    pub(crate) fn cost(self, work: Work) -> Duration {
+        let row = TABLE.iter().find(|row| row.work == work);
+        Duration::from_millis(row.map_or(0, |row| match self {
+            Self::Instant => 0,
+            Self::Pixel => row.pixel_ms,
+            Self::Old => row.old_ms,
+        }))
+    }
+
+    /// Bandwidth of the cable in each direction, in bytes per second; `None` for unlimited.
+    pub(crate) fn bytes_per_second(self) -> Option<u32> {
+        match self {
+            Self::Instant => None,
+            // AOSP, packages/modules/adb, commit 2f0f9eb: a Pixel 3 over USB 2.0 took 36 MB/s without compression.
+            Self::Pixel => Some(36_000_000),
+            // Estimate: packets of 4 KiB, one in flight.
+            Self::Old => Some(3_000_000),
+        }
+    }
+}
+
+/// Whether the phone runs in virtual or real time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockMode {
+    /// Virtual time: work moves the phone's clock forward and nobody waits; between commands the clock stands still. So
+    /// the same commands give the same bytes, however fast the host is.
+    #[default]
+    Virtual,
+    /// Real time: work is waited for, and the phone's clock also runs between commands. It is tokio's clock, which a
+    /// test may pause.
+    Real,
+}
+
+impl ClockMode {
+    /// All clocks and their names.
+    const NAMED: [(&'static str, Self); 2] = [("real", Self::Real), ("virtual", Self::Virtual)];
+
+    /// The clock with that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, clock)| *clock)
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMED.iter().map(|(name, _)| *name)
+    }
+}
+
+/// Kinds of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Starting a native program.
+    Native,
+    /// The same, for one that queries a daemon or reads all of `/proc`.
+    Client,
+    /// A command to a system service: `am`, `input`, `pm`, `settings`, `wm`.
+    Service,
+    /// `dumpsys`
+    Report,
+    /// Reading the log.
+    Logs,
+    /// A Java program.
+    Java,
+    /// `uiautomator dump` of an idle screen, including the second of idle time that it waits for.
+    Dump,
+    /// `screencap -p`
+    CapturePng,
+    /// `screencap`
+    CaptureRaw,
+    /// `screenrecord` until its first frame.
+    Recorder,
+    /// Down and up of one key in `input text`.
+    Character,
+    /// From `am start` to the first frame of an app that was not running.
+    ColdStart,
+    /// The same for a running app.
+    HotStart,
+    /// From a service's start to its reply, in a running app.
+    Answer,
+    /// The same in an app that has to be started first.
+    ColdAnswer,
+    /// Verifying and unpacking an APK.
+    Install,
+    /// Re-optimizing the system's classes, which only Dalvik does.
+    Optimise,
+}
+
+struct Row {
+    work: Work,
+    pixel_ms: u64,
+    old_ms: u64,
+}
+
+/// "handsets" is handsets.dev/benchmark (May 2026: an emulator of Android 15 on a fast Mac, median of 50, where `adb shell true` takes 28 ms);
+/// "4.4.4" is the recorded one of the captures, whose emulated processor makes its times an upper bound.
+static TABLE: [Row; 17] = [
+    // handsets: `getprop` 31 ms, so less than 4 for the program. Old: estimate.
+    Row { work: Work::Native, pixel_ms: 2, old_ms: 10 },
+    // As above. Old: estimate.
+    Row { work: Work::Client, pixel_ms: 5, old_ms: 15 },
+    // Since Android 12 a script of two lines around `cmd`: `input tap` 40–80 ms; handsets: `wm size` 46. Before, a Java start each: 300–400 ms
+    // (quamotion/madb issue 56, 2016), "almost 1 second" (Genymobile/scrcpy issue 231, 2018), 785–980 on 4.4.4.
+    Row { work: Work::Service, pixel_ms: 40, old_ms: 700 },
+    // handsets: `dumpsys window` 71. Old: 4.4.4, `dumpsys window displays` took 100 ms more than `getprop`.
+    Row { work: Work::Report, pixel_ms: 50, old_ms: 100 },
+    // Estimates.
+    Row { work: Work::Logs, pixel_ms: 20, old_ms: 40 },
+    // Pixel: estimate. Old: see `Service`.
+    Row { work: Work::Java, pixel_ms: 300, old_ms: 700 },
+    // 1–2.5 s a call: the wait for quiet is a second by itself (`DumpCommand.java`); 2.1–2.2 s on a phone, with 18 nodes or 89
+    // (mobile-next/mobilecli pull request 286); 2.2–2.4 on 4.4.4.
+    Row { work: Work::Dump, pixel_ms: 1_000, old_ms: 2_500 },
+    // 0.3–2.6 s; handsets: 0.7–3.0 for 1440x3120.
+    Row { work: Work::CapturePng, pixel_ms: 300, old_ms: 2_600 },
+    // Estimates: a third of the above, as in handsets (675 ms of 2122).
+    Row { work: Work::CaptureRaw, pixel_ms: 100, old_ms: 870 },
+    // Estimates.
+    Row { work: Work::Recorder, pixel_ms: 100, old_ms: 300 },
+    // Pixel: estimate. Old: 65–100 ms on 4.4.4, where each key is waited for.
+    Row { work: Work::Character, pixel_ms: 2, old_ms: 65 },
+    // Estimates, for apps as small as these.
+    Row { work: Work::ColdStart, pixel_ms: 300, old_ms: 700 },
+    Row { work: Work::HotStart, pixel_ms: 60, old_ms: 200 },
+    // Pixel: estimates. Old: 26–54 ms from request to reply on 4.4.4, median 37; 92 with the tool's app stopped before.
+    Row { work: Work::Answer, pixel_ms: 10, old_ms: 37 },
+    Row { work: Work::ColdAnswer, pixel_ms: 60, old_ms: 92 },
+    Row { work: Work::Install, pixel_ms: 900, old_ms: 5_000 },
+    // 4.4.4: 10.4 s, where later starts took 0.6. No phone of today has Dalvik.
+    Row { work: Work::Optimise, pixel_ms: 10_400, old_ms: 10_400 },
+];
+
+/// The phone's clock while it follows real time.
+#[derive(Debug)]
+pub(crate) struct RealTimeClock {
+    since: Instant,
+    /// Time that was skipped instead of waited for.
+    ahead: Duration,
+}
+
+impl RealTimeClock {
+    /// Resolution of the phone's clock: laying out a moving screen more often costs too much.
+    const STEP: Duration = Duration::from_millis(10);
+
+    pub(crate) fn begin() -> Self {
+        Self { since: Instant::now(), ahead: Duration::ZERO }
+    }
+
+    /// The phone's uptime.
+    pub(crate) fn uptime(&self) -> Duration {
+        let now = self.since.elapsed().saturating_add(self.ahead);
+        now - Duration::from_nanos((now.as_nanos() % Self::STEP.as_nanos()) as u64)
+    }
+
+    /// Lets time pass without waiting.
+    pub(crate) fn skip(&mut self, time: Duration) {
+        self.ahead = self.ahead.saturating_add(time);
+    }
+}
+
+impl VirtualPhone {
+    /// Lets the time pass that this work takes on the phone, and returns it.
+    pub(crate) async fn run_work(&self, work: Work) -> Duration {
+        let cost = self.setup().profile.cost(work);
+        self.sleep(cost).await;
+        cost
+    }
+
+    /// Lets that much time pass on the phone, for actions with a duration of their own such as a swipe. In virtual
+    /// time, and with [`Profile::Instant`], the world's clock moves forward and nobody waits; otherwise real time
+    /// passes too.
+    pub(crate) async fn sleep(&self, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
+        if self.follows_real_time() && self.setup().profile != Profile::Instant {
+            sleep_until(Instant::now() + time.min(LATEST)).await;
+            self.with(|_| {});
+        } else {
+            self.with(|phone| phone.advance(time));
+        }
+    }
+
+    /// Whether the phone's clock follows real time.
+    pub(crate) fn follows_real_time(&self) -> bool {
+        self.setup().clock == ClockMode::Real
+    }
+
+    /// Bandwidth of the cable in each direction, in bytes per second; `None` for unlimited.
+    pub(crate) fn bytes_per_second(&self) -> Option<u32> {
+        self.setup().profile.bytes_per_second().filter(|_| self.follows_real_time())
+    }
+
+    /// Completes when those who watch the screen should look again because time passed; never in virtual time.
+    pub(crate) async fn tick(&self) {
+        const BEAT: Duration = Duration::from_millis(100);
+        match self.follows_real_time() {
+            true => sleep_until(Instant::now() + BEAT).await,
+            false => std::future::pending().await,
+        }
+    }
+
+    /// Waits that long in real time; without a limit, forever. For a program that waits for others and must end even if
+    /// nobody moves the world's clock. Uses only tokio's timers, which a test can pause; afterwards call
+    /// [`VirtualPhone::sleep`] so that the time passes on the phone too.
+    pub(crate) async fn sleep_real(&self, limit: Option<Duration>) {
+        match limit {
+            Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_profile_is_never_faster_than_pixel() {
+        for (at, row) in TABLE.iter().enumerate() {
+            let cost = |profile: Profile| profile.cost(row.work).as_millis() as u64;
+            assert_eq!(cost(Profile::Instant), 0);
+            assert!(
+                0 < row.pixel_ms && cost(Profile::Pixel) <= cost(Profile::Old),
+                "{:?}",
+                row.work
+            );
+            assert!(TABLE[..at].iter().all(|other| other.work != row.work), "{:?} twice", row.work);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Install sessions: collect an app's files until all have arrived.
+//!
+//! Begin at [`State::open_session`]; files are staged as they arrive, and `State::commit` (in `install`) checks and
+//! installs them. They are stored in the phone's file tree, so they use its space.
+
+use crate::files::{Error, Id};
+use crate::phone::{State, VirtualPhone};
+use crate::programs::fingerprint;
+use std::collections::BTreeMap;
+
+/// Maximum open sessions (`MAX_ACTIVE_SESSIONS_NO_PERMISSION`).
+const MOST_SESSIONS: usize = 50;
+/// Maximum files of a session.
+const MOST_FILES: usize = 500;
+
+/// Install options.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InstallOptions {
+    /// Replace an installed app of that package.
+    pub(crate) replace: bool,
+    /// Allow a downgrade of a debuggable app (`-d`).
+    pub(crate) downgrade: bool,
+    /// Allow a test-only app (`-t`).
+    pub(crate) test: bool,
+    /// Grant all requested permissions (`-g`).
+    pub(crate) grant: bool,
+    /// The installer (`-i`).
+    pub(crate) installer: Option<String>,
+    /// Add splits to those of this installed package (`-p`).
+    pub(crate) inherit: Option<String>,
+    /// Total bytes, if the host gave them.
+    pub(crate) size: Option<u64>,
+}
+
+/// Package state besides the installed packages.
+#[derive(Debug, Default)]
+pub(crate) struct InstallSessions {
+    pub(super) sessions: BTreeMap<u32, Session>,
+    /// Sessions opened so far.
+    opened: u64,
+    /// User ids of uninstalled packages that left their data (`uninstall -k`).
+    pub(super) left: BTreeMap<String, u32>,
+}
+
+/// The staged files of a session.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) how: InstallOptions,
+    /// Names of its files, in order of arrival.
+    pub(super) files: Vec<String>,
+}
+
+impl VirtualPhone {
+    /// Installs an app, as `adb install -r -t` does: its APK and those of its splits.
+    ///
+    /// # Errors
+    /// Android's message between the brackets of `Failure […]`.
+    pub fn install(&self, apks: &[&[u8]]) -> Result<(), String> {
+        let how = InstallOptions { replace: true, test: true, ..InstallOptions::default() };
+        self.with(|phone| {
+            let id = phone.open_session(how).ok_or("Too many active sessions for UID 2000")?;
+            for (nth, apk) in apks.iter().enumerate() {
+                let staged = phone.stage(id, &format!("{nth}.apk"));
+                if let Err(why) = staged.and_then(|file| phone.files.append(file, apk)) {
+                    phone.abandon(id);
+                    return Err(format!("INSTALL_FAILED_INSUFFICIENT_STORAGE: {why}"));
+                }
+            }
+            phone.commit(id).map_err(|refusal| refusal.to_string())
+        })
+    }
+}
+
+impl State {
+    /// Opens a session; `None` if too many are open.
+    pub(crate) fn open_session(&mut self, how: InstallOptions) -> Option<u32> {
+        if self.packages.sessions.len() >= MOST_SESSIONS {
+            return None;
+        }
+        self.packages.opened += 1;
+        // Android takes a random 31-bit number.
+        let word = format!("session {} {}", self.world.seed(), self.packages.opened);
+        let mut id = (fingerprint(&word) % 0x7fff_ffff) as u32 + 1;
+        while self.packages.sessions.contains_key(&id) {
+            id = id % 0x7fff_ffff + 1;
+        }
+        self.packages.sessions.insert(id, Session { how, files: Vec::new() });
+        Some(id)
+    }
+
+    /// Whether the session exists.
+    pub(crate) fn has_session(&self, id: u32) -> bool {
+        self.packages.sessions.contains_key(&id)
+    }
+
+    /// Starts a file of a session; append its bytes to the returned id. An existing file of that name is emptied.
+    ///
+    /// # Errors
+    /// Those of the file tree; [`Error::Invalid`] for an invalid name.
+    pub(crate) fn stage(&mut self, id: u32, name: &str) -> Result<Id, Error> {
+        // `FileUtils.isValidExtFilename`
+        if name.is_empty()
+            || name.len() > 255
+            || name == "."
+            || name == ".."
+            || name.contains(['/', '\0'])
+        {
+            return Err(Error::Invalid);
+        }
+        let session = self.packages.sessions.get_mut(&id).ok_or(Error::NotFound)?;
+        if session.files.len() >= MOST_FILES {
+            return Err(Error::NoSpace);
+        }
+        if !session.files.iter().any(|known| known == name) {
+            session.files.push(name.to_owned());
+        }
+        let folder = staging(id);
+        self.files.make_folder_for(&folder, crate::files::SYSTEM, 0o775)?;
+        self.files.create_as_system(&format!("{folder}/{name}"), 0o644)
+    }
+
+    /// Discards a session and its files. `false` if it does not exist.
+    pub(crate) fn abandon(&mut self, id: u32) -> bool {
+        self.files.remove_all(&staging(id));
+        self.packages.sessions.remove(&id).is_some()
+    }
+}
+
+/// The staging folder of a session.
+pub(super) fn staging(id: u32) -> String {
+    format!("/data/app/vmdl{id}.tmp")
+}

@@ -1,0 +1,305 @@
+//! The process table and signals.
+//!
+//! Begin at [`Processes::start`]: a program's [`Process`] is in the table until it is dropped. By default a signal ends
+//! a program at its next `await`; a program that wants to clean up calls [`Process::catch`] and waits for
+//! [`Process::signal`]. `SIGKILL` is never caught. The system's own processes are also in the table, without a program:
+//! they belong to other users and only appear to run.
+//!
+//! Not here: job control, process groups, stop and continue (such signals are accepted and do nothing).
+
+use crate::phone::VirtualPhone;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// Signals with their Linux numbers on arm64 (`bits/signum-generic.h`), in order.
+const SIGNALS: [(&str, u8); 31] = [
+    ("HUP", 1),
+    ("INT", 2),
+    ("QUIT", 3),
+    ("ILL", 4),
+    ("TRAP", 5),
+    ("ABRT", 6),
+    ("BUS", 7),
+    ("FPE", 8),
+    ("KILL", 9),
+    ("USR1", 10),
+    ("SEGV", 11),
+    ("USR2", 12),
+    ("PIPE", 13),
+    ("ALRM", 14),
+    ("TERM", 15),
+    ("STKFLT", 16),
+    ("CHLD", 17),
+    ("CONT", 18),
+    ("STOP", 19),
+    ("TSTP", 20),
+    ("TTIN", 21),
+    ("TTOU", 22),
+    ("URG", 23),
+    ("XCPU", 24),
+    ("XFSZ", 25),
+    ("VTALRM", 26),
+    ("PROF", 27),
+    ("WINCH", 28),
+    ("IO", 29),
+    ("PWR", 30),
+    ("SYS", 31),
+];
+
+/// adbd's process id; the shells of hosts are its children.
+pub(crate) const ADBD: u32 = 611;
+
+/// Maximum pending signals of a program; further ones would be repeats.
+const PENDING: usize = 32;
+
+/// A signal number; 0 only checks whether a process exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signal(u8);
+
+impl Signal {
+    pub(crate) const HUP: Self = Self(1);
+    pub(crate) const INT: Self = Self(2);
+    pub(crate) const QUIT: Self = Self(3);
+    pub(crate) const KILL: Self = Self(9);
+    const PIPE: Self = Self(13);
+    pub(crate) const TERM: Self = Self(15);
+
+    /// Parses a number or name, with or without `SIG`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        if let Ok(number) = name.parse::<u8>() {
+            return (number <= 64).then_some(Self(number));
+        }
+        let name = name.to_ascii_uppercase();
+        let name = name.strip_prefix("SIG").unwrap_or(&name);
+        SIGNALS.iter().find(|(known, _)| *known == name).map(|(_, number)| Self(*number))
+    }
+
+    /// Its name without `SIG`.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        SIGNALS.iter().find(|(_, number)| *number == self.0).map(|(name, _)| *name)
+    }
+
+    /// All signals with names.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        SIGNALS.iter().map(|(_, number)| Self(*number))
+    }
+
+    /// The exit status a shell reports for a program that this signal ended.
+    pub(crate) fn status(self) -> i32 {
+        128 + i32::from(self.0)
+    }
+
+    /// What a shell prints about a program that this signal ended; nothing for an interrupt or a closed pipe, as in
+    /// mksh.
+    pub(crate) fn termination_message(self) -> Option<String> {
+        Some(match self {
+            Self::INT | Self::PIPE => return None,
+            Self::HUP => "Hangup".to_owned(),
+            Self::KILL => "Killed".to_owned(),
+            Self::TERM => "Terminated".to_owned(),
+            Self(3) => "Quit".to_owned(),
+            Self(6) => "Aborted".to_owned(),
+            Self(11) => "Segmentation fault".to_owned(),
+            Self(number) => format!("Signal {number}"),
+        })
+    }
+
+    /// Whether a process that does not catch it survives (signal(7): ignored, continued or stopped by default).
+    fn harmless(self) -> bool {
+        matches!(self.0, 0 | 17..=23 | 28)
+    }
+}
+
+/// The process table.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    running: BTreeMap<u32, Arc<ProcessEntry>>,
+}
+
+/// An entry of the table.
+#[derive(Debug)]
+pub(crate) struct ProcessEntry {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    /// Its name and arguments.
+    pub(crate) argv: Vec<String>,
+    inbox: Mutex<Inbox>,
+    told: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    caught: Vec<Signal>,
+    ignored: Vec<Signal>,
+    pending: VecDeque<Signal>,
+    fatal: Option<Signal>,
+}
+
+/// A running program's handle on its entry; dropping it removes the entry.
+pub(crate) struct Process {
+    phone: VirtualPhone,
+    running: Arc<ProcessEntry>,
+}
+
+impl Processes {
+    /// Adds a program. With `exec` (the same number) it inherits ignored and pending signals. The table is behind the
+    /// phone's lock, like everything else.
+    pub(crate) fn start(phone: &VirtualPhone, pid: u32, parent: u32, argv: &[String]) -> Process {
+        let running = phone.with(|phone| {
+            let before = phone.processes.running.get(&pid);
+            let inbox = before.map_or_else(Inbox::default, |before| {
+                let before = before.inbox();
+                let (ignored, fatal) = (before.ignored.clone(), before.fatal);
+                Inbox { ignored, fatal, ..Inbox::default() }
+            });
+            let running = Arc::new(ProcessEntry {
+                pid,
+                parent,
+                argv: argv.to_vec(),
+                inbox: Mutex::new(inbox),
+                told: Notify::new(),
+            });
+            phone.processes.running.insert(pid, Arc::clone(&running));
+            running
+        });
+        Process { phone: phone.clone(), running }
+    }
+
+    /// All running processes, by number.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<ProcessEntry>> {
+        self.running.values()
+    }
+
+    /// The content of a path below `/proc` about a process; for running ones only the command line: each argument
+    /// followed by a NUL (proc_pid_cmdline(5)).
+    pub(crate) fn read_proc(&self, path: &str) -> Option<Vec<u8>> {
+        let pid = path.strip_prefix("/proc/")?.strip_suffix("/cmdline")?.parse().ok()?;
+        let argv = &self.running.get(&pid)?.argv;
+        Some(argv.iter().flat_map(|arg| [arg.as_bytes(), &[0]].concat()).collect())
+    }
+
+    /// Sends a signal; `false` if there is no such process.
+    pub(crate) fn send(&self, pid: u32, signal: Signal) -> bool {
+        let Some(running) = self.running.get(&pid) else { return false };
+        running.take(signal);
+        true
+    }
+}
+
+impl ProcessEntry {
+    fn take(&self, signal: Signal) {
+        let mut inbox = self.inbox();
+        if inbox.caught.contains(&signal) {
+            if inbox.pending.len() < PENDING {
+                inbox.pending.push_back(signal);
+            }
+        } else if !signal.harmless() && !inbox.ignored.contains(&signal) {
+            inbox.fatal.get_or_insert(signal);
+        }
+        drop(inbox);
+        self.told.notify_waiters();
+    }
+
+    fn inbox(&self) -> std::sync::MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `look` returns something.
+    async fn wait<T>(&self, look: impl Fn(&mut Inbox) -> Option<T>) -> T {
+        loop {
+            let told = self.told.notified();
+            if let Some(found) = look(&mut self.inbox()) {
+                return found;
+            }
+            told.await;
+        }
+    }
+}
+
+impl Process {
+    /// Its table entry, which outlives the handle.
+    pub(crate) fn running(&self) -> &Arc<ProcessEntry> {
+        &self.running
+    }
+
+    /// Completes when an uncaught signal ends the program.
+    pub(crate) async fn ended(&self) -> Signal {
+        self.running.wait(|inbox| inbox.fatal).await
+    }
+}
+
+impl ProcessEntry {
+    /// From now on [`ProcessEntry::signal`] returns these signals; never `SIGKILL`.
+    pub(crate) fn catch(&self, signals: &[Signal]) {
+        self.inbox().caught = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
+    }
+
+    /// From now on these signals do nothing unless caught; `SIGKILL` still ends the program.
+    pub(crate) fn ignore(&self, signals: &[Signal]) {
+        self.inbox().ignored = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
+    }
+
+    /// Whether a signal ended the program, which is about to be dropped.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.inbox().fatal.is_some()
+    }
+
+    /// The next caught signal.
+    pub(crate) async fn signal(&self) -> Signal {
+        self.wait(|inbox| inbox.pending.pop_front()).await
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.phone.with(|phone| {
+            let running = &mut phone.processes.running;
+            // Another process may have taken over the number.
+            if running.get(&self.running.pid).is_some_and(|one| Arc::ptr_eq(one, &self.running)) {
+                running.remove(&self.running.pid);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phone::Setup;
+    use futures::FutureExt;
+
+    fn started() -> (VirtualPhone, Process) {
+        let phone = VirtualPhone::new(Setup::default());
+        let process = Processes::start(&phone, 77, 1, &["/system/bin/cat".to_owned()]);
+        (phone, process)
+    }
+
+    #[test]
+    fn uncaught_signals_and_sigkill_end_a_program() {
+        let (phone, process) = started();
+        let send = |signal| phone.with(|phone| phone.processes.send(77, signal));
+        process.running().catch(&[Signal::INT, Signal::KILL]);
+        assert!(send(Signal::INT) && send(Signal(28)) && send(Signal(0)));
+        assert_eq!(process.ended().now_or_never(), None);
+        assert_eq!(process.running().signal().now_or_never(), Some(Signal::INT));
+        assert_eq!(process.running().signal().now_or_never(), None);
+        assert!(send(Signal::KILL) && send(Signal::TERM));
+        assert_eq!(process.ended().now_or_never(), Some(Signal::KILL));
+    }
+
+    #[test]
+    fn ended_process_leaves_the_table() {
+        let (phone, process) = started();
+        drop(process);
+        assert!(!phone.with(|phone| phone.processes.send(77, Signal::TERM)));
+    }
+
+    #[test]
+    fn signals_have_names_and_numbers() {
+        let named = |name| Signal::named(name).map(|signal| signal.status() - 128);
+        assert_eq!(["2", "INT", "sigint", "Kill"].map(named), [Some(2), Some(2), Some(2), Some(9)]);
+        assert_eq!(["FOO", "", "99"].map(named), [None, None, None]);
+        assert_eq!(Signal::named("15").and_then(Signal::name), Some("TERM"));
+    }
+}

@@ -1,0 +1,251 @@
+//! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14; texts as in the captures `113` to `148` and
+//! `shell/am`.
+
+mod old;
+mod services;
+
+use super::Invocation;
+use super::dumpsys::configuration;
+use super::intent::{self, ParsedIntent};
+use crate::latency::Work;
+use crate::release::ToolKind;
+use crate::release::formats::DumpsysFormat;
+use crate::sh::io::Status;
+use thumbwire_virtual_phone::{StartError, StartResult};
+
+/// The exception that `am crash` throws in the app on Android 12 and later.
+const SHELL_CRASH: &str =
+    "android.app.RemoteServiceException$CrashedByAdbException: shell-induced crash";
+
+/// `FLAG_ACTIVITY_NEW_TASK`, which `am start` adds.
+const NEW_TASK: u32 = 0x1000_0000;
+/// `FLAG_RECEIVER_FROM_SHELL`, which `am broadcast` adds.
+const FROM_SHELL: u32 = 0x0040_0000;
+
+/// `am COMMAND …`, also `cmd activity COMMAND …`.
+pub(super) async fn am(call: Invocation) -> Status {
+    if call.release().form == ToolKind::Java {
+        return old::am(&call).await;
+    }
+    let rest = call.args.get(1..).unwrap_or_default();
+    let command = call.arg(0).unwrap_or_default();
+    let shape = call.release().shape;
+    match command {
+        "start" | "start-activity" => start(&call, command, rest).await,
+        "force-stop" | "kill" | "stop-app" => {
+            let Some(package) = rest.iter().rfind(|arg| !arg.starts_with('-')) else {
+                return call.exception(command, &expected(command)).await;
+            };
+            call.phone.with(|phone| phone.world.force_stop(package));
+            Ok(0)
+        }
+        "kill-all" => Ok(0),
+        "crash" => {
+            // `ActivityManagerShellCommand.runCrash`: a package, or a process by its number.
+            let Some(what) = rest.iter().rfind(|arg| !arg.starts_with('-')) else {
+                return call.exception(command, &expected(command)).await;
+            };
+            call.phone.with(|phone| {
+                let package = match what.parse::<u32>() {
+                    Ok(pid) => phone
+                        .world
+                        .packages()
+                        .iter()
+                        .find(|manifest| phone.world.pid_of(&manifest.package) == Some(pid))
+                        .map(|manifest| manifest.package.clone()),
+                    Err(_) => Some(what.to_string()),
+                };
+                package.is_some_and(|package| phone.world.crash(&package, SHELL_CRASH))
+            });
+            Ok(0)
+        }
+        "broadcast" => match intent::parse(rest) {
+            Err(what) => call.exception(command, &what).await,
+            Ok(parsed) => {
+                let shown = intent::shown(&parsed, parsed.flags | FROM_SHELL);
+                let package = parsed.package.as_deref();
+                let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, package));
+                let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
+                let result = got.result;
+                call.out(format!(
+                    "Broadcasting: {shown}\nBroadcast completed: result={result}{data}\n"
+                ))
+                .await?;
+                Ok(0)
+            }
+        },
+        "startservice"
+        | "start-service"
+        | "startforegroundservice"
+        | "start-foreground-service" => match intent::parse(rest) {
+            Err(what) => call.exception(command, &what).await,
+            Ok(parsed) => {
+                match services::start(&call, &parsed, command.contains("foreground")).await? {
+                    true => Ok(0),
+                    false => Ok(255),
+                }
+            }
+        },
+        "instrument" => {
+            let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
+            let full = intent::component(&name)
+                .map_or(name, |component| format!("{}/{}", component.package, component.activity));
+            call.out(format!(
+                "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
+                 INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS_CODE: -1\n"
+            ))
+            .await?;
+            call.err(format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n"))
+                .await;
+            Ok(1)
+        }
+        "get-current-user" => call.out("0\n").await.map(|()| 0),
+        "stack" if rest.first().is_some_and(|arg| arg == "list") => {
+            let word = if shape >= DumpsysFormat::Thirteen { "RootTask" } else { "Stack" };
+            let listed = call.phone.with(|phone| {
+                let (top, bounds) = (phone.world.foreground(), phone.world.display().bounds());
+                let bounds = format!("[0,0][{},{}]", bounds.right, bounds.bottom);
+                let configuration = configuration(phone, "standard");
+                let name = format!("{}/{}", top.package, top.activity);
+                format!(
+                    "{word} id=1 bounds={bounds} displayId=0 userId=0\n configuration={configuration}\n  taskId=1: {name} bounds={bounds} userId=0 visible=true topActivity=ComponentInfo{{{name}}}\n"
+                )
+            });
+            call.out(listed).await?;
+            Ok(0)
+        }
+        "" | "help" | "-h" => {
+            call.out(USAGE).await.map(|()| if command.is_empty() { 255 } else { 0 })
+        }
+        other => call.out(format!("Unknown command: {other}\n")).await.map(|()| 255),
+    }
+}
+
+fn expected(after: &str) -> String {
+    format!("java.lang.IllegalArgumentException: Argument expected after \"{after}\"")
+}
+
+async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
+    let (mut wait, mut stop_first) = (false, false);
+    let mut rest = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "-W" => wait = true,
+            "-S" => stop_first = true,
+            "-D" | "-N" | "--track-allocation" | "--streaming" | "--task-overlay"
+            | "--lock-task" => {}
+            "-P" | "-R" | "--user" | "--display" | "--windowingMode" | "--activityType"
+            | "--task" | "--start-profiler" | "--sampling" => {
+                args.next();
+            }
+            _ => rest.push(arg.clone()),
+        }
+    }
+    let parsed = match intent::parse(&rest) {
+        Ok(parsed) => parsed,
+        Err(what) => return call.exception(command, &what).await,
+    };
+    if stop_first
+        && let Some(package) = parsed
+            .intent
+            .component
+            .as_ref()
+            .map(|component| &component.package)
+            .or(parsed.package.as_ref())
+    {
+        call.out(format!("Stopping: {package}\n")).await?;
+        call.phone.with(|phone| phone.world.force_stop(package));
+    }
+    call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
+    let before = call.phone.with(|phone| phone.world.foreground());
+    let started = launch(call, &parsed);
+    // `ActivityStarter.recycleTask`: a task that was in front already has only got the intent.
+    let on_top = started == Ok(StartResult::BroughtToFront)
+        && before == call.phone.with(|phone| phone.world.foreground());
+    // Without -W the result goes to stderr.
+    let told = match &started {
+        Ok(StartResult::New) => String::new(),
+        Ok(_) if on_top => {
+            "Warning: Activity not started, intent has been delivered to currently running top-most instance.\n"
+                .to_owned()
+        }
+        Ok(StartResult::BroughtToFront) => {
+            "Warning: Activity not started, its current task has been brought to the front\n"
+                .to_owned()
+        }
+        Err(StartError::NotLaunchable) => {
+            let shown = intent::shown(&parsed, parsed.flags | NEW_TASK);
+            format!("Error: Activity not started, unable to resolve {shown}\n")
+        }
+        Err(StartError::NoSuchPackage | StartError::NoSuchActivity) => {
+            match &parsed.intent.component {
+                Some(component) => format!(
+                    "Error type 3\nError: Activity class {{{}/{}}} does not exist.\n",
+                    component.package, component.activity
+                ),
+                None => {
+                    let shown = intent::shown(&parsed, parsed.flags | NEW_TASK);
+                    format!("Error: Activity not started, unable to resolve {shown}\n")
+                }
+            }
+        }
+    };
+    if wait {
+        call.out(told).await?;
+    } else {
+        call.err(told).await;
+    }
+    let Ok(started) = started else { return Ok(0) };
+    let (state, work) = match started {
+        StartResult::New => ("COLD", Some(Work::ColdStart)),
+        _ if on_top => ("UNKNOWN (0)", None),
+        StartResult::BroughtToFront => ("HOT", Some(Work::HotStart)),
+    };
+    let cost = match work {
+        Some(work) => call.phone.run_work(work).await.as_millis(),
+        None => 0,
+    };
+    if wait {
+        let top = call.phone.with(|phone| phone.world.foreground().short());
+        let (before, after) = match call.release().launch_state {
+            true => (format!("LaunchState: {state}\n"), String::new()),
+            false => (String::new(), format!("ThisTime: {cost}\n")),
+        };
+        call.out(format!(
+            "Status: ok\n{before}Activity: {top}\n{after}TotalTime: {cost}\nWaitTime: {}\nComplete\n",
+            cost + 5
+        ))
+        .await?;
+    }
+    Ok(0)
+}
+
+fn launch(call: &Invocation, parsed: &ParsedIntent) -> Result<StartResult, StartError> {
+    call.phone.with(|phone| match (&parsed.intent.component, &parsed.package) {
+        (None, Some(package))
+            if parsed.intent.action.as_deref() == Some("android.intent.action.MAIN") =>
+        {
+            phone.world.start(package, None)
+        }
+        _ => phone.world.start_intent(&parsed.intent),
+    })
+}
+
+const USAGE: &str = "\
+Activity manager (activity) commands:
+  help
+      Print this help text.
+  start-activity [-W] [-S] [--user <USER_ID> | current] <INTENT>
+      Start an Activity.
+  force-stop [--user <USER_ID> | all | current] <PACKAGE>
+      Completely stop the given application package.
+  kill [--user <USER_ID> | all | current] <PACKAGE>
+      Kill all background processes associated with the given application.
+  broadcast [--user <USER_ID> | all | current] <INTENT>
+      Send a broadcast Intent.
+  get-current-user
+      Returns id of the current foreground user.
+  stack list
+      List all of the activity stacks and their sizes.
+";

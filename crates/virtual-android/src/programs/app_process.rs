@@ -1,0 +1,49 @@
+//! `app_process`: starts a Java class by name, as the scripts of `/system/bin` do on old phones. Only the classes of
+//! programs that exist here can be started, and Thumbwire's helper (`helper`); this phone has no Java.
+
+use super::{Invocation, helper};
+use crate::release::ToolKind;
+use crate::sh::io::Status;
+
+/// Class, its archive, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android 4.4.
+const CLASSES: [(&str, &str, &str); 5] = [
+    ("com.android.commands.am.Am", "am.jar", "am"),
+    ("com.android.commands.input.Input", "input.jar", "input"),
+    ("com.android.commands.monkey.Monkey", "monkey.jar", "monkey"),
+    ("com.android.commands.pm.Pm", "pm.jar", "pm"),
+    ("com.android.commands.wm.Wm", "wm.jar", "wm"),
+];
+
+/// `CLASSPATH=JAR app_process FOLDER CLASS [ARG…]`
+pub(super) async fn app_process(mut call: Invocation) -> Status {
+    let class = call.arg(1).unwrap_or_default().to_owned();
+    if class == helper::CLASS {
+        call.args.drain(..2);
+        return helper::start(call).await;
+    }
+    let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
+    let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
+    let found = CLASSES.iter().find(|(known, jar, _)| {
+        *known == class && path.split(':').any(|part| part == format!("/system/framework/{jar}"))
+    });
+    let program = match found {
+        // On later phones the services answer, and the archives are gone.
+        Some((_, _, program)) if call.release().form == ToolKind::Java => {
+            super::find(program, call.release())
+        }
+        _ => None,
+    };
+    let Some(program) = program else {
+        return no_class(&call, &class).await;
+    };
+    call.args.drain(..2);
+    program.name.clone_into(&mut call.name);
+    (program.run)(call).await
+}
+
+/// The error for a class that no file contains.
+pub(super) async fn no_class(call: &Invocation, class: &str) -> Status {
+    call.err(format!("Error: could not find class '{class}'\nAborted\n")).await;
+    // 128 + `SIGABRT`
+    Ok(134)
+}

@@ -1,0 +1,273 @@
+//! The helper's operations on apps: calling a service with a callback, and listing services.
+//!
+//! Begin at [`answer`]. Each request has its own callback (on a phone: a binder), which accepts one reply; a second
+//! one, or one after the request's end, is dropped. Sizes and times were measured on an Android 4.4.4: 255,000 UTF-16
+//! units pass in an Intent, 300,000 vanish without an error on either side, which is why requests of more than 200,000
+//! are refused here.
+
+use crate::faults::command_text;
+use crate::latency::Work;
+use crate::phone::VirtualPhone;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+use thumbwire_virtual_phone::{
+    CallbackKeys, CallbackReply, Caller, ComponentKind, DeclaredComponent, MetaData, MetaValue,
+    ServiceName, StartServiceResult,
+};
+
+/// Maximum UTF-16 units of a request's extras.
+const LARGEST_REQUEST: usize = 200_000;
+/// Maximum UTF-16 units of a reply's extras; larger ones vanish on the way.
+const LARGEST_REPLY: usize = 255_000;
+/// Maximum extras, callbacks and requested names of a request.
+const MOST: usize = 256;
+/// Default and maximum timeout of a service call.
+const LIMIT: Duration = Duration::from_secs(30);
+const LONGEST_LIMIT: Duration = Duration::from_secs(600);
+/// The default action of services that are tools.
+const ACTION: &str = "mobile.mcp.SERVICE";
+/// The helper's user id.
+pub(super) const SHELL: u32 = 2_000;
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HelperError {
+    /// The wire's error code.
+    pub(super) code: &'static str,
+    /// One sentence, including the phone's message if there is one.
+    pub(super) says: String,
+    /// What to try next.
+    pub(super) advice: &'static str,
+}
+
+impl HelperError {
+    pub(super) fn of(code: &'static str, says: &str) -> Self {
+        Self { code, says: says.to_owned(), advice: "" }
+    }
+
+    pub(super) fn trying(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
+    }
+
+    pub(super) fn malformed(says: String) -> Self {
+        Self { code: "malformed", says, advice: "" }
+    }
+
+    pub(super) fn cancelled() -> Self {
+        Self::of("cancelled", "the request was cancelled; the app may have acted")
+    }
+
+    pub(super) fn unsupported(op: &str) -> Self {
+        let op: String = op.chars().take(100).collect();
+        Self::of("unsupported", &format!("unknown op {op:?}"))
+            .trying("use one of `ops` in the answer to hello")
+    }
+
+    fn timeout(limit: Duration) -> Self {
+        let says = format!("no reply within {} ms; the app may have acted", limit.as_millis());
+        Self::of("timeout", &says).trying("check the app before trying again")
+    }
+}
+
+/// Answers a request; `pid` is the helper's process id.
+pub(super) async fn answer(
+    phone: &VirtualPhone,
+    pid: u32,
+    op: &str,
+    header: &Map<String, Value>,
+) -> Result<Value, HelperError> {
+    match op {
+        "courier" => deliver(phone, pid, &ServiceRequest::read(header)?).await,
+        "tools" => tools(phone, header).await,
+        _ => Err(HelperError::unsupported(op)),
+    }
+}
+
+/// A service call as a host sent it.
+struct ServiceRequest {
+    to: ServiceName,
+    extras: Vec<(String, String)>,
+    callbacks: Vec<String>,
+    wanted: Option<Vec<String>>,
+    limit: Duration,
+}
+
+impl ServiceRequest {
+    fn read(header: &Map<String, Value>) -> Result<Self, HelperError> {
+        let wrong =
+            |name: &str, what: &str| HelperError::malformed(format!("`{name}` is not {what}"));
+        let component = header.get("component").and_then(Value::as_str);
+        let (package, class) = component
+            .and_then(|component| component.split_once('/'))
+            .filter(|(package, class)| !package.is_empty() && !class.is_empty())
+            .ok_or_else(|| wrong("component", "a string of the form package/full.Class"))?;
+        let class = match class.strip_prefix('.') {
+            Some(_) => format!("{package}{class}"),
+            None => class.to_owned(),
+        };
+        let texts = |name: &str| match header.get(name) {
+            None => Ok(None),
+            Some(value) => texts(value).map(Some).ok_or_else(|| wrong(name, "a list of strings")),
+        };
+        let extras = match header.get("extras") {
+            None => Vec::new(),
+            Some(value) => {
+                pairs(value).ok_or_else(|| wrong("extras", "a list of pairs of strings"))?
+            }
+        };
+        let limit = match header.get("limit_ms") {
+            None => LIMIT,
+            Some(value) => value
+                .as_u64()
+                .map(|limit| Duration::from_millis(limit).min(LONGEST_LIMIT))
+                .ok_or_else(|| wrong("limit_ms", "a number of milliseconds"))?,
+        };
+        Ok(Self {
+            to: ServiceName { package: package.to_owned(), class },
+            extras,
+            callbacks: texts("callbacks")?.unwrap_or_default(),
+            wanted: texts("wanted")?,
+            limit,
+        })
+    }
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    let list = value.as_array().filter(|list| list.len() <= MOST)?;
+    list.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+fn pairs(value: &Value) -> Option<Vec<(String, String)>> {
+    let list = value.as_array().filter(|list| list.len() <= MOST)?;
+    let pair = |pair: &Value| match pair.as_array()?.as_slice() {
+        [key, value] => Some((key.as_str()?.to_owned(), value.as_str()?.to_owned())),
+        _ => None,
+    };
+    list.iter().map(pair).collect()
+}
+
+/// The number of UTF-16 units, which Android's parcels hold.
+fn units(extras: &[(String, String)]) -> usize {
+    extras
+        .iter()
+        .flat_map(|(key, value)| [key, value])
+        .map(|text| text.encode_utf16().count())
+        .sum()
+}
+
+/// Starts the service and waits for its reply.
+async fn deliver(
+    phone: &VirtualPhone,
+    pid: u32,
+    letter: &ServiceRequest,
+) -> Result<Value, HelperError> {
+    let size = units(&letter.extras);
+    if size > LARGEST_REQUEST {
+        let says = format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
+        return Err(HelperError::of("too_large", &says).trying("send less"));
+    }
+    let met = command_text("courier", &[format!("{}/{}", letter.to.package, letter.to.class)]);
+    phone.inject_before(&met).await;
+    let callback = (!letter.callbacks.is_empty()).then(|| CallbackKeys(letter.callbacks.clone()));
+    let by = Caller { uid: SHELL, pid };
+    let delivered =
+        phone.with(|phone| phone.world.start_service(by, &letter.to, &letter.extras, callback));
+    let came = match delivered {
+        StartServiceResult::Started(reply) => returned(phone, letter, reply).await,
+        not => Err(undelivered(&letter.to, not)),
+    };
+    phone.inject_after(&met);
+    came
+}
+
+/// Waits for the reply of a started service.
+async fn returned(
+    phone: &VirtualPhone,
+    letter: &ServiceRequest,
+    mut reply: Option<CallbackReply>,
+) -> Result<Value, HelperError> {
+    let mut passed = Duration::ZERO;
+    // The first to arrive is the answer; the callback is gone for anything after it.
+    while let Some(coming) = reply.filter(|coming| coming.after < letter.limit) {
+        phone.sleep(coming.after.saturating_sub(passed)).await;
+        passed = passed.max(coming.after);
+        // A process that died meanwhile has taken its callback with it.
+        if !phone.with(|phone| phone.world.runs(coming.pid)) {
+            break;
+        }
+        if units(&coming.extras) <= LARGEST_REPLY {
+            return Ok(told(letter, coming));
+        }
+        phone.with(|phone| {
+            let text = "!!! FAILED BINDER TRANSACTION !!!";
+            phone.world.write_log('E', "JavaBinder", coming.pid, text);
+        });
+        reply = coming.then.map(|next| *next);
+    }
+    phone.sleep(letter.limit.saturating_sub(passed)).await;
+    Err(HelperError::timeout(letter.limit))
+}
+
+/// A reply in wire format.
+fn told(letter: &ServiceRequest, reply: CallbackReply) -> Value {
+    let wanted =
+        |key: &str| letter.wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|one| one == key));
+    let extras: Vec<_> = reply.extras.into_iter().filter(|(key, _)| wanted(key)).collect();
+    json!({ "code": reply.code, "extras": extras, "uid": reply.uid })
+}
+
+/// The services that match an action, with their metadata: texts and numbers as texts, references to texts resolved,
+/// other resources as ids (as in a `Bundle`).
+async fn tools(phone: &VirtualPhone, header: &Map<String, Value>) -> Result<Value, HelperError> {
+    let action = header.get("action").and_then(Value::as_str).unwrap_or(ACTION).to_owned();
+    phone.run_work(Work::Report).await;
+    let services = phone.with(|phone| {
+        let mut services = Vec::new();
+        for manifest in phone.world.packages() {
+            let Some(declared) = manifest.declared().filter(|it| !it.disabled) else { continue };
+            let answers = |it: &DeclaredComponent| {
+                it.class == ComponentKind::Service
+                    && it.enabled
+                    && it.filters.iter().any(|filter| filter.actions.contains(&action))
+            };
+            for service in declared.components.iter().filter(|it| answers(it)).take(MOST) {
+                let meta: Vec<Value> = service.meta.iter().map(told_meta).collect();
+                services.push(json!({
+                    "component": format!("{}/{}", manifest.package, service.name),
+                    "label": service.label.as_ref().or(declared.label.as_ref()),
+                    "exported": service.exported,
+                    "permission": service.permission,
+                    "version": manifest.version_code,
+                    "uid": manifest.uid,
+                    "meta": meta,
+                }));
+            }
+        }
+        services
+    });
+    Ok(json!({ "services": services }))
+}
+
+fn told_meta(meta: &MetaData) -> Value {
+    match &meta.value {
+        MetaValue::Text(text) => json!([meta.name, text]),
+        MetaValue::Resource(id) => json!([meta.name, id]),
+    }
+}
+
+/// The error for a service that was not started, with the wire's code and the phone's message.
+fn undelivered(to: &ServiceName, delivered: StartServiceResult) -> HelperError {
+    let ServiceName { package, class } = to;
+    match delivered {
+        StartServiceResult::Refused(why) => {
+            HelperError::of("refused", &why).trying("only the app's developer can open the service")
+        }
+        StartServiceResult::Background(why) => {
+            HelperError::of("background", &why).trying("start the app, then try again")
+        }
+        StartServiceResult::NotFound | StartServiceResult::Started(_) => {
+            HelperError::of("not_found", &format!("no service {package}/{class}"))
+                .trying("list the services again")
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The programs of `/system/bin`: one file per subject, one line in [`PROGRAMS`] each.
+//!
+//! A program is a function from an [`Invocation`] (arguments, descriptors, the phone) to an exit status. It takes the
+//! phone's lock only for single steps, so a long one (`cat` of a pipe) blocks nobody, and it may be dropped at any
+//! `await` when its client disconnects.
+//!
+//! Texts, usage and errors follow captures of real phones and the public sources of Android 14. A program that used to
+//! be a different one has that in a file `old`, with texts of `words/`, and asks [`Release`] which applies. Service
+//! commands go through [`commands_of`], so that `cmd package …` and `pm …` are one program.
+
+mod am;
+mod app_function;
+mod app_process;
+mod clock;
+mod cmd;
+mod deviceidle;
+mod dump;
+mod dumpsys;
+mod file_ops;
+pub(crate) mod helper;
+mod ime;
+mod input;
+mod intent;
+mod keycodes;
+mod logcat;
+mod ls;
+mod monkey;
+mod network;
+mod notification;
+pub(crate) mod pm;
+mod properties;
+mod ps;
+mod regex;
+mod screen;
+mod screenrecord;
+mod service;
+mod settings;
+mod signals;
+mod system;
+mod text;
+
+pub(crate) use properties::{Properties, sdk};
+
+use crate::faults::{Fault, command_text};
+use crate::files::{Error, absolute};
+use crate::latency::Work;
+use crate::phone::VirtualPhone;
+use crate::processes::ProcessEntry;
+use crate::release::Release;
+use crate::release::formats::ExceptionFormat;
+use crate::sh::eval::jobs::JobList;
+use crate::sh::io::{Abort, Input, Io, Output, Status};
+use futures::future::{BoxFuture, FutureExt};
+use std::sync::Arc;
+
+/// A program of the phone.
+pub(crate) struct Program {
+    name: &'static str,
+    /// The minimum time to start and run it; longer steps add to it.
+    work: Work,
+    pub(crate) run: fn(Invocation) -> BoxFuture<'static, Status>,
+}
+
+impl Program {
+    /// The minimum time of a run on a phone of that release.
+    pub(crate) fn work_on(&self, release: &Release) -> Work {
+        match release.java_programs.contains(&self.name) {
+            true => Work::Java,
+            false => self.work,
+        }
+    }
+}
+
+/// Every program, sorted by name.
+static PROGRAMS: &[Program] = &[
+    Program { name: "am", work: Work::Service, run: |call| am::am(call).boxed() },
+    Program {
+        name: "app_process",
+        work: Work::Java,
+        run: |call| app_process::app_process(call).boxed(),
+    },
+    Program { name: "base64", work: Work::Native, run: |call| text::base64(call).boxed() },
+    Program { name: "cat", work: Work::Native, run: |call| text::cat(call).boxed() },
+    Program { name: "chmod", work: Work::Native, run: |call| file_ops::chmod(call).boxed() },
+    Program { name: "cmd", work: Work::Service, run: |call| cmd::cmd(call).boxed() },
+    Program { name: "cp", work: Work::Native, run: |call| file_ops::cp(call).boxed() },
+    Program { name: "date", work: Work::Native, run: |call| clock::date(call).boxed() },
+    Program { name: "dd", work: Work::Native, run: |call| file_ops::dd(call).boxed() },
+    Program { name: "df", work: Work::Native, run: |call| ls::df(call).boxed() },
+    Program { name: "dumpsys", work: Work::Report, run: |call| dumpsys::dumpsys(call).boxed() },
+    Program { name: "env", work: Work::Native, run: |call| system::env(call).boxed() },
+    Program { name: "getprop", work: Work::Client, run: |call| properties::getprop(call).boxed() },
+    Program { name: "grep", work: Work::Native, run: |call| text::grep(call).boxed() },
+    Program { name: "head", work: Work::Native, run: |call| text::head(call).boxed() },
+    Program { name: "id", work: Work::Native, run: |call| system::id(call).boxed() },
+    Program { name: "ifconfig", work: Work::Native, run: |call| network::ifconfig(call).boxed() },
+    Program { name: "ime", work: Work::Service, run: |call| ime::ime(call).boxed() },
+    Program { name: "input", work: Work::Service, run: |call| input::input(call).boxed() },
+    Program { name: "ip", work: Work::Client, run: |call| network::ip(call).boxed() },
+    Program { name: "kill", work: Work::Native, run: |call| signals::kill(call).boxed() },
+    Program { name: "killall", work: Work::Native, run: |call| signals::killall(call).boxed() },
+    Program { name: "ln", work: Work::Native, run: |call| file_ops::ln(call).boxed() },
+    Program { name: "log", work: Work::Client, run: |call| logcat::log(call).boxed() },
+    Program { name: "logcat", work: Work::Logs, run: |call| logcat::logcat(call).boxed() },
+    Program { name: "ls", work: Work::Native, run: |call| ls::ls(call).boxed() },
+    Program { name: "md5sum", work: Work::Native, run: |call| text::md5sum(call).boxed() },
+    Program { name: "mkdir", work: Work::Native, run: |call| file_ops::mkdir(call).boxed() },
+    Program { name: "monkey", work: Work::Java, run: |call| monkey::monkey(call).boxed() },
+    Program { name: "mv", work: Work::Native, run: |call| file_ops::mv(call).boxed() },
+    Program { name: "pgrep", work: Work::Client, run: |call| signals::pgrep(call).boxed() },
+    Program { name: "pidof", work: Work::Native, run: |call| ps::pidof(call).boxed() },
+    Program { name: "pkill", work: Work::Client, run: |call| signals::pgrep(call).boxed() },
+    Program { name: "pm", work: Work::Service, run: |call| pm::pm(call).boxed() },
+    Program { name: "printenv", work: Work::Native, run: |call| system::env(call).boxed() },
+    Program { name: "ps", work: Work::Client, run: |call| ps::ps(call).boxed() },
+    Program { name: "readlink", work: Work::Native, run: |call| ls::readlink(call).boxed() },
+    Program { name: "reboot", work: Work::Client, run: |call| system::reboot(call).boxed() },
+    Program { name: "rm", work: Work::Native, run: |call| file_ops::rm(call).boxed() },
+    Program { name: "rmdir", work: Work::Native, run: |call| file_ops::rmdir(call).boxed() },
+    Program { name: "screencap", work: Work::Native, run: |call| screen::screencap(call).boxed() },
+    Program {
+        name: "screenrecord",
+        work: Work::Recorder,
+        run: |call| screenrecord::screenrecord(call).boxed(),
+    },
+    Program { name: "service", work: Work::Client, run: |call| service::service(call).boxed() },
+    Program { name: "setprop", work: Work::Client, run: |call| properties::setprop(call).boxed() },
+    Program { name: "settings", work: Work::Service, run: |call| settings::settings(call).boxed() },
+    Program { name: "sh", work: Work::Client, run: |call| sh(call).boxed() },
+    Program { name: "stat", work: Work::Native, run: |call| ls::stat(call).boxed() },
+    Program { name: "svc", work: Work::Service, run: |call| network::svc(call).boxed() },
+    Program { name: "tail", work: Work::Native, run: |call| text::tail(call).boxed() },
+    Program { name: "touch", work: Work::Native, run: |call| file_ops::touch(call).boxed() },
+    Program { name: "uiautomator", work: Work::Dump, run: |call| dump::uiautomator(call).boxed() },
+    Program { name: "uname", work: Work::Native, run: |call| system::uname(call).boxed() },
+    Program { name: "uptime", work: Work::Native, run: |call| clock::uptime(call).boxed() },
+    Program { name: "wc", work: Work::Native, run: |call| text::wc(call).boxed() },
+    Program { name: "which", work: Work::Native, run: |call| system::which(call).boxed() },
+    Program { name: "whoami", work: Work::Native, run: |call| system::whoami(call).boxed() },
+    Program { name: "wm", work: Work::Service, run: |call| screen::wm(call).boxed() },
+];
+
+/// The program with that name, if that release has it.
+pub(crate) fn find(name: &str, release: &Release) -> Option<&'static Program> {
+    let place = PROGRAMS.binary_search_by(|program| program.name.cmp(name)).ok();
+    place.and_then(|at| PROGRAMS.get(at)).filter(|program| release.has(program.name))
+}
+
+/// The names of a release's programs.
+pub(crate) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|program| program.name).filter(|name| release.has(name))
+}
+
+/// The program that implements a service's commands, for `cmd`.
+pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
+    Some(match service {
+        "activity" => |call| am::am(call).boxed(),
+        "app_function" => |call| app_function::app_function(call).boxed(),
+        "deviceidle" => |call| deviceidle::deviceidle(call).boxed(),
+        "input" => |call| input::input(call).boxed(),
+        "input_method" => |call| ime::input_method(call).boxed(),
+        "notification" => |call| notification::notification(call).boxed(),
+        "package" => |call| pm::pm(call).boxed(),
+        "phone" => |call| network::phone(call).boxed(),
+        "settings" => |call| settings::settings(call).boxed(),
+        "statusbar" => |call| notification::statusbar(call).boxed(),
+        "uimode" => |call| cmd::uimode(call).boxed(),
+        "wifi" => |call| network::wifi(call).boxed(),
+        "window" => |call| screen::wm(call).boxed(),
+        _ => return None,
+    })
+}
+
+/// A stable hash of a text (FNV-1a), used for the addresses and random names that Android prints.
+pub(crate) fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// The arguments and environment of a program.
+#[derive(Clone)]
+pub(crate) struct Invocation {
+    pub(crate) phone: VirtualPhone,
+    /// Its process table entry, which receives its signals.
+    pub(crate) running: Arc<ProcessEntry>,
+    /// The name it was called by, without its folder.
+    pub(crate) name: String,
+    /// The arguments after the name.
+    pub(crate) args: Vec<String>,
+    pub(crate) cwd: String,
+    /// Exported variables.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) io: Io,
+    /// The service that runs the command, for the log.
+    pub(crate) service: Arc<str>,
+    /// The background commands of the service.
+    pub(crate) house: Arc<JobList>,
+    /// Current nesting of scripts.
+    pub(crate) depth: u32,
+}
+
+impl Invocation {
+    /// The phone's Android release.
+    pub(crate) fn release(&self) -> &'static Release {
+        self.phone.release()
+    }
+
+    /// Whether a fault rule triggers now.
+    fn struck(&self, fault: Fault) -> bool {
+        self.phone.trigger(fault, &command_text(&self.name, &self.args)).is_some()
+    }
+
+    /// Writes to stdout.
+    pub(crate) async fn out(&self, text: impl AsRef<[u8]>) -> Result<(), Abort> {
+        self.io.stdout.write(text.as_ref()).await
+    }
+
+    /// Writes to stderr, ignoring a missing reader.
+    pub(crate) async fn err(&self, text: impl AsRef<[u8]>) {
+        let _ = self.io.stderr.write(text.as_ref()).await;
+    }
+
+    /// The argument at that index, from 0 after the name.
+    pub(crate) fn arg(&self, place: usize) -> Option<&str> {
+        self.args.get(place).map(String::as_str)
+    }
+
+    /// A path argument made absolute.
+    pub(crate) fn path(&self, path: &str) -> String {
+        absolute(&self.cwd, path)
+    }
+
+    /// Prints `name: path: why` and returns status 1, as toybox's programs do.
+    pub(crate) async fn failed(&self, path: &str, why: Error) -> Status {
+        self.err(format!("{}: {path}: {why}\n", self.name)).await;
+        Ok(1)
+    }
+
+    /// Prints the exception of a system service's shell command, and returns its status. Source: Android's
+    /// `ShellCommand` and `BasicShellCommandHandler`; the formats of 11 and later are in
+    /// `shell/errors/settings-put_SecurityException.txt` and `pm-list_SecurityException_user150_samsung.txt` of the
+    /// captures.
+    pub(crate) async fn exception(&self, command: &str, what: &str) -> Status {
+        let (named, trace) = match self.release().thrown {
+            ExceptionFormat::Unnamed => {
+                (String::new(), "\tat android.os.ShellCommand.exec(ShellCommand.java:103)\n")
+            }
+            ExceptionFormat::InOs => (
+                format!(" '{command}'"),
+                "\tat android.os.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:98)\n\
+                 \tat android.os.ShellCommand.exec(ShellCommand.java:44)\n",
+            ),
+            ExceptionFormat::InModules => (
+                format!(" '{command}'"),
+                "\tat com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)\n\
+                 \tat android.os.ShellCommand.exec(ShellCommand.java:38)\n",
+            ),
+        };
+        self.err(format!("\nException occurred while executing{named}:\n{what}\n{trace}")).await;
+        Ok(255)
+    }
+
+    /// Opens a file (or `-`, standard input) for reading.
+    pub(crate) fn open(&self, path: &str) -> Result<Input, Error> {
+        use crate::files::{Contents, OpenTarget, SpecialFile};
+        if path == "-" {
+            return Ok(self.io.stdin.clone());
+        }
+        let path = self.path(path);
+        self.phone.with(|phone| {
+            if let Some(told) = phone.processes.read_proc(&path) {
+                return Ok(Input::file(Contents::from(told)));
+            }
+            Ok(match phone.files.open_to_read(&path)? {
+                OpenTarget::File(id) => Input::file(phone.files.contents(id)),
+                OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => {
+                    self.io.stdin.clone()
+                }
+                OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
+                OpenTarget::Special(_) => Input::empty(),
+            })
+        })
+    }
+
+    /// Opens and truncates a file for writing.
+    pub(crate) fn create(&self, path: &str) -> Result<Output, Error> {
+        use crate::files::{OpenTarget, SpecialFile};
+        let path = self.path(path);
+        Ok(match self.phone.with(|phone| phone.files.open_to_write(&path, 0o666, false))? {
+            OpenTarget::File(id) => Output::File(self.phone.clone(), id),
+            OpenTarget::Special(SpecialFile::Stdout | SpecialFile::Stdin) => self.io.stdout.clone(),
+            OpenTarget::Special(SpecialFile::Stderr) => self.io.stderr.clone(),
+            OpenTarget::Special(SpecialFile::Null | SpecialFile::Zero) => Output::Null,
+        })
+    }
+}
+
+/// `sh -c TEXT [NAME ARG…]`, `sh FILE [ARG…]`, or `sh` reading its standard input.
+pub(crate) async fn sh(mut call: Invocation) -> Status {
+    let mut shell = crate::sh::Shell::nested(&call);
+    // `-e` is supported; `-x`, `-l` and the like have no effect; `-ec TEXT` is `-e -c TEXT`.
+    while let Some(letters) = call.arg(0).and_then(|arg| arg.strip_prefix('-'))
+        && !letters.is_empty()
+        && letters.chars().all(|c| "ceilux".contains(c))
+        && letters != "c"
+    {
+        shell.strict |= letters.contains('e');
+        if letters.contains('c') {
+            call.args[0] = "-c".to_owned();
+        } else {
+            call.args.remove(0);
+        }
+    }
+    let text = match call.arg(0) {
+        None | Some("-" | "-s") => return Ok(Box::pin(shell.interact(&call.io, None)).await),
+        Some("-c") => {
+            let Some(text) = call.arg(1) else {
+                call.err("/system/bin/sh: -c: requires an argument\n").await;
+                return Ok(2);
+            };
+            shell.positional = call.args.get(3..).unwrap_or_default().to_vec();
+            if let Some(name) = call.arg(2) {
+                name.clone_into(&mut shell.name);
+            }
+            text.to_owned()
+        }
+        Some(path) => {
+            let absolute = call.path(path);
+            path.clone_into(&mut shell.name);
+            shell.positional = call.args.get(1..).unwrap_or_default().to_vec();
+            match call.phone.with(|phone| phone.files.read(&absolute)) {
+                Ok(contents) => String::from_utf8_lossy(contents.as_ref()).into_owned(),
+                Err(why) => {
+                    call.err(format!("/system/bin/sh: {path}: {why}\n")).await;
+                    return Ok(127);
+                }
+            }
+        }
+    };
+    Ok(Box::pin(shell.run(&text, &call.io)).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PROGRAMS;
+
+    #[test]
+    fn the_table_is_sorted_by_name() {
+        assert!(PROGRAMS.is_sorted_by(|a, b| a.name < b.name));
+    }
+}

@@ -1,0 +1,21 @@
+//! `reboot`, by a host or a program: memory is lost, and the phone disappears until it is plugged in.
+
+use crate::phone::VirtualPhone;
+use crate::processes::Signal;
+use crate::programs::Properties;
+
+impl VirtualPhone {
+    /// Ends everything that runs and disconnects, as [`VirtualPhone::unplug`] does. The phone has restarted when it is
+    /// plugged in.
+    pub(crate) fn reboot(&self) {
+        self.with(|phone| {
+            let running: Vec<u32> = phone.processes.all().map(|running| running.pid).collect();
+            for pid in running {
+                phone.processes.send(pid, Signal::KILL);
+            }
+            phone.world.restart();
+            phone.properties.restart(Properties::new(self.setup(), self.serial()));
+        });
+        self.unplug();
+    }
+}

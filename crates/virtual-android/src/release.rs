@@ -1,0 +1,423 @@
+//! What differs between the supported Android releases, in one table.
+//!
+//! Begin at [`RELEASES`]. Each row states only what changed since the previous one. To add a release, add its row; if
+//! it behaves in a new way, add a field and check it where it matters. Programs ask [`Release`], never the release
+//! number, except to print it.
+//!
+//! Sources: for 4.4 the recorded Android 4.4.4 (`android-4.4.4` of the captures: 233 commands on a running system), and
+//! that release's source code where nothing was recorded; for the others emulators and phones of that release
+//! (`shell/**` of the captures, and the reports in the tests of appium and auto-mobile, both Apache-2.0) and AOSP, as
+//! noted at each program. Report layouts are in [`formats`]. Features: banners that people published from phones and
+//! emulators with 9, 11 and 14, and `supported_features` in `transport.cpp` of AOSP's adb.
+
+pub(crate) mod formats;
+
+use crate::packages::release_rules::{self, InstallRules};
+use formats::{DumpsysFormat, ExceptionFormat, Pixels};
+
+/// How a release implements the programs that call system services: `am`, `pm`, `input`, `wm`, `settings`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolKind {
+    /// Each is a Java program that prints its usage when called wrongly.
+    Java,
+    /// Each runs `cmd SERVICE`; the service answers.
+    Service,
+}
+
+/// How a release implements `input`, the last of them to become a `cmd` script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InputKind {
+    /// A Java program that first checks the number of its arguments.
+    Counting,
+    /// A Java program that reads its arguments one by one (`BaseCommand`).
+    Program,
+    /// A script for `cmd input`, since 12.
+    Service,
+}
+
+/// One release.
+#[derive(Debug)]
+pub(crate) struct Release {
+    /// The name that callers choose it by.
+    pub(crate) name: &'static str,
+    /// Its major version.
+    pub(crate) major: u32,
+    /// `ro.build.version.release`
+    pub(crate) version: &'static str,
+    /// `ro.build.id`
+    pub(crate) build: &'static str,
+    /// `ro.build.version.security_patch`, since 6.
+    pub(crate) security_patch: &'static str,
+    /// `ro.build.date`, as text and in seconds.
+    pub(crate) built: (&'static str, u64),
+    /// `uname -r`
+    pub(crate) kernel: &'static str,
+    /// `ro.product.cpu.abilist`; its first entry is `ro.product.cpu.abi`.
+    pub(crate) abis: &'static str,
+    /// The lowest target SDK that can be installed; `ro.build.version.min_supported_target_sdk`, since 8.
+    pub(crate) least_target: u32,
+    /// A typical screen of its time.
+    pub(crate) pixels: Pixels,
+    /// The time zone as `date` prints it.
+    pub(crate) utc: &'static str,
+    /// The features adbd announces, in its order, as far as this phone implements them: none before 7.
+    pub(crate) features: &'static str,
+    /// Whether adbd has `exec:` and `shell,…:`; without them every command runs in a terminal.
+    pub(crate) raw_shells: bool,
+    /// Whether adbd has `reverse:`, since 5.
+    pub(crate) reverse: bool,
+    /// Whether a raw screenshot includes its colour space, since 9.
+    pub(crate) colour_space: bool,
+    /// Whether adbd limits payloads to 4 KiB and checks checksums (protocol 0x01000000).
+    pub(crate) small_packets: bool,
+    /// The maximum length of a service name, in bytes.
+    pub(crate) longest_service: usize,
+    /// Programs of ours that it lacks.
+    pub(crate) missing_programs: &'static [&'static str],
+    /// Scripts that pass their arguments on as an unquoted `$*`: an argument with a space becomes two, and a `*`
+    /// expands to file names.
+    pub(crate) splitting: &'static [&'static str],
+    /// See [`ToolKind`].
+    pub(crate) form: ToolKind,
+    /// See [`InputKind`].
+    pub(crate) input: InputKind,
+    /// The subcommands of `input`.
+    pub(crate) input_words: &'static [&'static str],
+    /// What a bare `input` prints.
+    pub(crate) input_usage: &'static str,
+    /// Programs that call a service but are Java programs of their own.
+    pub(crate) java_programs: &'static [&'static str],
+    /// See [`Thrown`].
+    pub(crate) thrown: ExceptionFormat,
+    /// The layout of the system services' reports.
+    pub(crate) shape: DumpsysFormat,
+    /// Its rules for packages.
+    pub(crate) packages: &'static InstallRules,
+    /// What `id` prints after `groups=`.
+    pub(crate) groups: &'static str,
+    /// The `wm` subcommand that rotates the screen.
+    pub(crate) wm_rotation: Option<&'static str>,
+    /// What a bare `wm` prints.
+    pub(crate) wm_usage: &'static str,
+    /// What `screencap -h` prints.
+    pub(crate) screencap_usage: &'static str,
+    /// Whether `am start -W` reports the launch state, since 10; earlier releases report `ThisTime`.
+    pub(crate) launch_state: bool,
+    /// Whether `ime` names the user, since 10.
+    pub(crate) ime_names_user: bool,
+    /// The shell's message for a program that does not exist.
+    pub(crate) not_found: &'static str,
+    /// `$PATH`
+    pub(crate) path: &'static str,
+    /// Whether the prompt starts with the user name.
+    pub(crate) prompt_names_user: bool,
+    /// Symbolic links in the file tree: path and target.
+    pub(crate) links: &'static [(&'static str, &'static str)],
+    /// The default file of `uiautomator dump`.
+    pub(crate) dump_file: &'static str,
+    /// Whether a dump contains `drawing-order` and `hint`.
+    pub(crate) drawing_order: bool,
+    /// Whether the dots of a password field appear in a dump.
+    pub(crate) dots_in_dumps: bool,
+    /// Whether `uiautomator` crashes on a character outside the BMP.
+    pub(crate) dump_dies_of_emoji: bool,
+    /// Whether `ls` is toybox, since 6, or the older toolbox.
+    pub(crate) toybox: bool,
+    /// Whether Java programs run on Dalvik, which needs a directory for optimized classes.
+    pub(crate) dalvik: bool,
+    /// Whether a writable class file is refused, since 14.
+    pub(crate) refuses_writable_classes: bool,
+}
+
+/// What adbd announces since Android 12. Omitted, because this phone does not implement them: `apex` (before `abb`),
+/// `remount_shell` (after `abb_exec`), `openscreen_mdns`.
+const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
+                        sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
+/// What adbd announces since 14. Omitted: `devicetracker_proto_format`, `devraw`, `app_info` and `server_status` of 16.
+const SINCE_14: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
+                        sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send,delayed_ack";
+
+/// A text from `programs/words`.
+macro_rules! words {
+    ($path:literal) => {
+        include_str!(concat!("programs/words/", $path))
+    };
+}
+
+/// The groups of adbd's shell, as `id` prints them on Android 9 (public transcripts of emulators).
+const GROUPS_OF_9: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),\
+     3006(net_bw_stats),3009(readproc),3011(uhid)";
+/// Plus the two of external storage, new in 11.
+const GROUPS_OF_11: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),1078(ext_data_rw),1079(ext_obb_rw),\
+     3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),3011(uhid)";
+/// Plus the one for traces: a Pixel 6, and an Android 15.
+const GROUPS_OF_13: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),1078(ext_data_rw),1079(ext_obb_rw),\
+     3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),3011(uhid),3012(readtracefs)";
+
+/// `_PATH_DEFPATH` of bionic's `paths.h`.
+const PATH_SINCE_11: &str = "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:/system_ext/bin:/system/bin:/system/xbin:/odm/bin:\
+     /vendor/bin:/vendor/xbin";
+
+/// All releases, oldest first.
+static RELEASES: [Release; 6] =
+    [ANDROID_4_4, ANDROID_9, ANDROID_11, ANDROID_13, ANDROID_14, ANDROID_16];
+
+const ANDROID_4_4: Release = Release {
+    name: "4.4",
+    major: 4,
+    version: "4.4.4",
+    build: "KTU84Q",
+    security_patch: "",
+    built: ("Tue Jul  1 12:00:00 UTC 2014", 1_404_216_000),
+    kernel: "3.4.0-virtual",
+    abis: "armeabi-v7a,armeabi",
+    least_target: 0,
+    pixels: Pixels { width: 480, height: 800, density: 240 },
+    utc: "GMT",
+    features: "",
+    raw_shells: false,
+    reverse: false,
+    colour_space: false,
+    small_packets: true,
+    // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This phone refuses them
+    // itself, so that the limit shows without the server.
+    longest_service: 1_024,
+    // `ALL_TOOLS` of that release's toolbox, and the captures `022`: no `cmd`.
+    missing_programs: &[
+        "base64", "cmd", "env", "head", "killall", "md5sum", "pgrep", "pidof", "pkill", "stat",
+        "tail", "uname", "wc", "which", "whoami",
+    ],
+    // The captures `158` and `416`: `input text 'a b&c'` came to two arguments.
+    splitting: &["input", "monkey", "wm"],
+    form: ToolKind::Java,
+    input: InputKind::Counting,
+    input_words: &["text", "keyevent", "tap", "swipe", "press", "roll"],
+    input_usage: words!("android-4.4/input.txt"),
+    java_programs: &["am", "ime", "input", "pm", "settings", "wm"],
+    thrown: ExceptionFormat::Unnamed,
+    shape: DumpsysFormat::Android4,
+    packages: &release_rules::OF_4,
+    groups: "1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)",
+    wm_rotation: None,
+    wm_usage: words!("android-4.4/wm.txt"),
+    screencap_usage: words!("android-9/screencap.txt"),
+    launch_state: false,
+    ime_names_user: false,
+    not_found: "not found",
+    path: "/sbin:/vendor/bin:/system/sbin:/system/bin:/system/xbin",
+    prompt_names_user: true,
+    links: &[("/storage/emulated/legacy", "/storage/emulated/0"), ("/d", "/sys/kernel/debug")],
+    dump_file: "/storage/emulated/legacy/window_dump.xml",
+    drawing_order: false,
+    dots_in_dumps: false,
+    dump_dies_of_emoji: true,
+    toybox: false,
+    dalvik: true,
+    refuses_writable_classes: false,
+};
+
+const ANDROID_9: Release = Release {
+    name: "9",
+    major: 9,
+    version: "9",
+    build: "PQ3A.190801.002",
+    security_patch: "2019-08-05",
+    built: ("Thu Aug  1 12:00:00 UTC 2019", 1_564_660_800),
+    kernel: "4.9.124-virtual",
+    abis: "arm64-v8a,armeabi-v7a,armeabi",
+    least_target: 17,
+    pixels: Pixels { width: 1080, height: 2160, density: 440 },
+    utc: "UTC",
+    features: "cmd,stat_v2,shell_v2",
+    raw_shells: true,
+    reverse: true,
+    colour_space: true,
+    small_packets: false,
+    longest_service: usize::MAX,
+    missing_programs: &[],
+    splitting: &[],
+    form: ToolKind::Service,
+    input: InputKind::Program,
+    input_words: &["text", "keyevent", "tap", "swipe", "draganddrop", "press", "roll"],
+    input_usage: words!("android-9/input.txt"),
+    java_programs: &["input"],
+    shape: DumpsysFormat::Nine,
+    packages: &release_rules::SINCE_9,
+    groups: GROUPS_OF_9,
+    wm_usage: words!("android-9/wm.txt"),
+    path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
+    prompt_names_user: false,
+    links: &[("/d", "/sys/kernel/debug")],
+    dump_file: "/sdcard/window_dump.xml",
+    dots_in_dumps: true,
+    dump_dies_of_emoji: false,
+    toybox: true,
+    dalvik: false,
+    ..ANDROID_4_4
+};
+
+const ANDROID_11: Release = Release {
+    name: "11",
+    major: 11,
+    version: "11",
+    build: "RQ3A.211001.001",
+    security_patch: "2021-10-01",
+    built: ("Fri Oct  1 12:00:00 UTC 2021", 1_633_089_600),
+    kernel: "4.14.117-virtual",
+    least_target: 23,
+    pixels: Pixels { width: 1080, height: 2340, density: 440 },
+    features: "sendrecv_v2_brotli,sendrecv_v2,abb_exec,fixed_push_mkdir,fixed_push_symlink_timestamp,abb,shell_v2,cmd,ls_v2,stat_v2",
+    input_words: &[
+        "text",
+        "keyevent",
+        "tap",
+        "swipe",
+        "draganddrop",
+        "press",
+        "roll",
+        "motionevent",
+    ],
+    input_usage: words!("android-11/input.txt"),
+    thrown: ExceptionFormat::InOs,
+    shape: DumpsysFormat::Eleven,
+    packages: &release_rules::SINCE_11,
+    groups: GROUPS_OF_11,
+    wm_rotation: Some("set-user-rotation"),
+    wm_usage: words!("android-11/wm.txt"),
+    screencap_usage: words!("android-11/screencap.txt"),
+    launch_state: true,
+    ime_names_user: true,
+    not_found: "inaccessible or not found",
+    path: PATH_SINCE_11,
+    links: &[("/bin", "/system/bin")],
+    ..ANDROID_9
+};
+
+const ANDROID_13: Release = Release {
+    name: "13",
+    major: 13,
+    version: "13",
+    build: "TQ3A.230901.001",
+    security_patch: "2023-09-01",
+    built: ("Fri Sep  1 12:00:00 UTC 2023", 1_693_569_600),
+    kernel: "5.10.157-virtual",
+    abis: "arm64-v8a",
+    pixels: Pixels { width: 1080, height: 2400, density: 420 },
+    features: SINCE_12,
+    input: InputKind::Service,
+    input_words: &[
+        "text",
+        "keyevent",
+        "tap",
+        "swipe",
+        "draganddrop",
+        "press",
+        "roll",
+        "motionevent",
+        "keycombination",
+    ],
+    input_usage: words!("android-13/input.txt"),
+    java_programs: &[],
+    thrown: ExceptionFormat::InModules,
+    shape: DumpsysFormat::Thirteen,
+    packages: &release_rules::SINCE_12,
+    groups: GROUPS_OF_13,
+    wm_rotation: Some("user-rotation"),
+    wm_usage: words!("android-14/wm.txt"),
+    ..ANDROID_11
+};
+
+const ANDROID_14: Release = Release {
+    name: "14",
+    major: 14,
+    version: "14",
+    build: "UP1A.231005.007",
+    security_patch: "2023-10-05",
+    built: ("Thu Oct  5 12:00:00 UTC 2023", 1_696_507_200),
+    kernel: "6.1.0-virtual",
+    least_target: 28,
+    features: SINCE_14,
+    input_usage: words!("android-14/input.txt"),
+    shape: DumpsysFormat::Fourteen,
+    packages: &release_rules::SINCE_14,
+    screencap_usage: words!("android-14/screencap.txt"),
+    drawing_order: true,
+    refuses_writable_classes: true,
+    ..ANDROID_13
+};
+
+const ANDROID_16: Release = Release {
+    name: "16",
+    major: 16,
+    version: "16",
+    build: "BP2A.250605.031.A2",
+    security_patch: "2025-06-05",
+    built: ("Thu Jun  5 12:00:00 UTC 2025", 1_749_124_800),
+    kernel: "6.6.57-virtual",
+    pixels: Pixels { width: 1080, height: 2424, density: 420 },
+    input_words: &[
+        "text",
+        "keyevent",
+        "tap",
+        "swipe",
+        "draganddrop",
+        "press",
+        "roll",
+        "scroll",
+        "motionevent",
+        "keycombination",
+    ],
+    input_usage: words!("android-16/input.txt"),
+    shape: DumpsysFormat::Sixteen,
+    screencap_usage: words!("android-16/screencap.txt"),
+    ..ANDROID_14
+};
+
+impl Release {
+    /// The row for a major release: its own, else the next older one, else the oldest.
+    pub(crate) fn of(major: u32) -> &'static Self {
+        let [oldest, ..] = &RELEASES;
+        RELEASES.iter().rfind(|release| release.major <= major).unwrap_or(oldest)
+    }
+
+    /// The row with that name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        RELEASES.iter().find(|release| release.name == name)
+    }
+
+    /// All names, oldest first.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        RELEASES.iter().map(|release| release.name)
+    }
+
+    /// Whether this release has that program.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        !self.missing_programs.contains(&program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RELEASES, Release};
+
+    #[test]
+    fn input_usage_lists_its_subcommands() {
+        for release in &RELEASES {
+            for word in release.input_words {
+                assert!(
+                    release.input_usage.contains(&format!("      {word} "))
+                        || release.input_usage.contains(&format!("      {word}\n")),
+                    "{}: {word}",
+                    release.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn unlisted_release_behaves_like_the_older_one() {
+        assert!(RELEASES.is_sorted_by_key(|release| release.major));
+        let of = |major| Release::of(major).name;
+        assert_eq!([of(2), of(8), of(9), of(12), of(20)], ["4.4", "4.4", "9", "11", "16"]);
+    }
+}

@@ -1,0 +1,685 @@
+//! Runs a parsed script: pipelines are futures joined by in-memory pipes, commands come from the tables of built-ins
+//! and programs.
+//!
+//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from standard input). A script is one
+//! future, so dropping it (its client disconnected) ends every command in it. Only commands ended by `&` are spawned;
+//! see `eval/jobs.rs`. Conditions, loops and functions are in `eval/compound.rs`.
+
+mod compound;
+pub(crate) mod jobs;
+
+use super::ast::{
+    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, Word,
+};
+use super::builtins;
+use super::io::{Abort, Input, Io, Output, Status, pipe};
+use super::parse;
+use crate::faults;
+use crate::files::{FileType, OpenTarget, SpecialFile, absolute};
+use crate::phone::VirtualPhone;
+use crate::processes::{ADBD, Processes};
+use crate::programs::{self, Invocation};
+use compound::Jump;
+use futures::future::{BoxFuture, FutureExt, join_all};
+use jobs::{Job, JobList};
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls itself). Each level is a
+/// nested poll, so this bounds the stack.
+const DEEPEST: u32 = 40;
+
+/// Depth that `eval`, `sh` and pipelines add for their own nested polls.
+const WEIGHT: u32 = 1;
+
+/// Maximum shells and programs that one host command may run at once, as `RLIMIT_NPROC` limits processes.
+const MOST_AT_WORK: usize = 256;
+
+/// Maximum bytes of a shell's variables.
+const VARIABLES: usize = 4 << 20;
+
+/// 128 + `SIGSEGV`: the status of a program that crashed.
+const CRASHED: i32 = 139;
+
+/// Maximum bytes of a line in an interactive shell.
+const LINE: u64 = 1 << 20;
+
+/// Why a command did not run; printed after the shell's name, status 1.
+#[derive(Debug)]
+pub(super) struct CommandError(String);
+
+impl CommandError {
+    pub(super) fn new(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Variable {
+    value: String,
+    exported: bool,
+}
+
+/// A shell process. A clone is a subshell: its changes stay its own.
+#[derive(Clone)]
+pub(crate) struct Shell {
+    pub(super) phone: VirtualPhone,
+    /// The service under which commands are logged, such as `shell,v2,raw`. Every shell and program of a host command
+    /// holds it, so its reference count is the number of those that run.
+    service: Arc<str>,
+    variables: Arc<BTreeMap<String, Variable>>,
+    /// `$1`, `$2`, …
+    pub(crate) positional: Vec<String>,
+    pub(super) cwd: String,
+    /// `$?`
+    pub(super) status: i32,
+    /// The status of the command's last `$(…)`.
+    pub(super) substituted: Option<i32>,
+    /// `$0`
+    pub(crate) name: String,
+    /// `set -e`: a failing command ends the shell,
+    pub(crate) strict: bool,
+    /// except where its status is tested.
+    asked: bool,
+    /// Set by `exit`: nothing more runs.
+    pub(super) exit: Option<i32>,
+    /// The jump out of loops or a function in progress.
+    pub(super) leaving: Option<Jump>,
+    /// Current nesting of loops and functions.
+    loops: u32,
+    calls: u32,
+    functions: Arc<BTreeMap<String, Arc<Stage>>>,
+    /// Simple commands and loop iterations so far.
+    steps: u32,
+    /// Its background jobs (`&`), and the number of the last.
+    pub(super) jobs: Vec<Job>,
+    last_job: Option<u32>,
+    /// The process id that the next program takes over, for `exec`.
+    pub(super) exec_pid: Option<u32>,
+    /// The background commands of the service.
+    house: Arc<JobList>,
+    pub(super) pid: u32,
+    /// Current nesting of scripts.
+    depth: u32,
+}
+
+impl Shell {
+    /// A shell as adbd starts it: in `/`, as the shell user.
+    pub(crate) fn new(phone: VirtualPhone, service: &str) -> Self {
+        let pid = phone.with(|phone| phone.next_pid());
+        let variables = [
+            ("ANDROID_DATA", "/data"),
+            ("ANDROID_ROOT", "/system"),
+            ("EXTERNAL_STORAGE", "/sdcard"),
+            ("HOME", "/"),
+            ("HOSTNAME", "vp"),
+            ("LOGNAME", "shell"),
+            ("PATH", phone.release().path),
+            ("SHELL", "/bin/sh"),
+            ("TMPDIR", "/data/local/tmp"),
+            ("USER", "shell"),
+        ]
+        .map(|(name, value)| {
+            (name.to_owned(), Variable { value: value.to_owned(), exported: true })
+        });
+        Self {
+            phone,
+            service: service.into(),
+            variables: Arc::new(variables.into()),
+            positional: Vec::new(),
+            cwd: "/".to_owned(),
+            status: 0,
+            substituted: None,
+            name: "/system/bin/sh".to_owned(),
+            strict: false,
+            asked: false,
+            exit: None,
+            leaving: None,
+            loops: 0,
+            calls: 0,
+            functions: Arc::default(),
+            steps: 0,
+            jobs: Vec::new(),
+            last_job: None,
+            exec_pid: None,
+            house: Arc::default(),
+            pid,
+            depth: 0,
+        }
+    }
+
+    /// A shell started by a program (`sh`), with that program's environment.
+    pub(crate) fn nested(from: &Invocation) -> Self {
+        let mut shell = Self::new(from.phone.clone(), &from.service);
+        shell.service = Arc::clone(&from.service);
+        shell.house = Arc::clone(&from.house);
+        shell.depth = from.depth;
+        shell.pid = from.running.pid;
+        shell.cwd.clone_from(&from.cwd);
+        for (name, value) in &from.env {
+            shell.set(name, value);
+            shell.export(name);
+        }
+        shell
+    }
+
+    /// Runs a script and returns its exit status, as `sh -c` does.
+    pub(crate) async fn run(&mut self, text: &str, io: &Io) -> i32 {
+        match parse::parse(text) {
+            Ok(script) => {
+                self.depth += WEIGHT;
+                let status = self.script(&script, io).await;
+                self.depth -= WEIGHT;
+                status
+            }
+            Err(refusal) => {
+                self.status = refusal.status();
+                self.complain(io, &refusal.to_string()).await;
+                self.status
+            }
+        }
+    }
+
+    /// Runs one program with these arguments, unexpanded.
+    pub(crate) async fn call(&mut self, name: &str, arguments: Vec<String>, io: &Io) -> i32 {
+        let argv: Vec<String> = [name.to_owned()].into_iter().chain(arguments).collect();
+        let record =
+            self.phone.with(|phone| phone.log.begin(&self.service, &argv, phone.world.uptime()));
+        self.phone.wait_if_paused().await;
+        let ended = self.program(&argv, io).await;
+        let status = status_of(ended, name, &io.stderr, &io.stderr).await;
+        self.phone.with(|phone| phone.log.finish(record, status));
+        status
+    }
+
+    /// Runs lines from standard input until EOF or `exit`. With `interrupt` (a terminal) it prompts, and an interrupt
+    /// ends the running command.
+    pub(crate) async fn interact(&mut self, io: &Io, interrupt: Option<&Notify>) -> i32 {
+        let mut text = String::new();
+        while self.exit.is_none() {
+            if interrupt.is_some() {
+                // The format of Android's mkshrc: the last status unless 0, user (once), host, directory.
+                let status =
+                    if self.status == 0 { String::new() } else { format!("{}|", self.status) };
+                let user = if self.phone.release().prompt_names_user { "shell@" } else { "" };
+                let prompt = if text.is_empty() {
+                    format!("{status}{user}vp:{} $ ", self.cwd)
+                } else {
+                    "> ".to_owned()
+                };
+                let _ = io.stderr.write(prompt.as_bytes()).await;
+            }
+            let depth = self.depth;
+            let positional = self.positional.clone();
+            let interrupted = async {
+                match interrupt {
+                    Some(interrupt) => interrupt.notified().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let turn = async {
+                let line = io.stdin.line(LINE).await;
+                let Some(line) = line else { return false };
+                text.push_str(&String::from_utf8_lossy(&line));
+                text.push('\n');
+                match parse::parse(&text) {
+                    Err(SyntaxError::Incomplete(_)) if (text.len() as u64) < LINE => return true,
+                    Ok(script) => drop(self.script(&script, io).await),
+                    Err(refusal) => {
+                        self.status = refusal.status();
+                        self.complain(io, &refusal.to_string()).await;
+                    }
+                }
+                text.clear();
+                true
+            };
+            tokio::select! {
+                more = turn => {
+                    if !more {
+                        break;
+                    }
+                    continue;
+                },
+                () = interrupted => {},
+            }
+            text.clear();
+            // The script was dropped in the middle of loops or functions.
+            self.depth = depth;
+            (self.loops, self.calls, self.asked, self.leaving) = (0, 0, false, None);
+            self.positional = positional;
+            self.status = 130;
+        }
+        if !text.is_empty() && self.exit.is_none() {
+            let rest = std::mem::take(&mut text);
+            self.run(&rest, io).await;
+        }
+        self.exit.unwrap_or(self.status)
+    }
+
+    /// A copy that runs a part of the script.
+    pub(super) fn subshell(&self) -> Result<Self, CommandError> {
+        if Arc::strong_count(&self.service) >= MOST_AT_WORK {
+            return Err(CommandError::new("can't fork - try again"));
+        }
+        Ok(Self { jobs: Vec::new(), exec_pid: None, ..self.clone() })
+    }
+
+    /// Runs a script in a subshell.
+    pub(super) async fn in_subshell(&self, script: &Script, io: &Io) -> i32 {
+        match self.subshell() {
+            Ok(mut shell) => shell.script(script, io).await,
+            Err(CommandError(why)) => {
+                self.complain(io, &why).await;
+                1
+            }
+        }
+    }
+
+    /// Runs a parsed script in this shell and returns its status.
+    pub(super) fn script<'a>(&'a mut self, script: &'a Script, io: &'a Io) -> BoxFuture<'a, i32> {
+        async move {
+            if self.depth >= DEEPEST {
+                self.complain(io, "nested too deeply").await;
+                self.status = 126;
+                return self.status;
+            }
+            self.depth += 1;
+            for item in &script.0 {
+                if item.background {
+                    self.status = 0;
+                    if let Err(CommandError(why)) = self.background(item, io) {
+                        self.complain(io, &why).await;
+                    }
+                } else {
+                    self.item(item, io).await;
+                }
+                if let Some(status) = self.exit {
+                    self.status = status;
+                    break;
+                }
+                if self.leaving.is_some() {
+                    break;
+                }
+            }
+            self.depth -= 1;
+            self.status
+        }
+        .boxed()
+    }
+
+    /// A parameter's value; `None` if unset.
+    pub(super) fn parameter(&self, name: &str) -> Option<String> {
+        match name {
+            "?" => Some(self.status.to_string()),
+            "$" => Some(self.pid.to_string()),
+            "!" => Some(self.last_job.map_or_else(String::new, |pid| pid.to_string())),
+            "-" => Some(String::new()),
+            "#" => Some(self.positional.len().to_string()),
+            "@" | "*" => Some(self.positional.join(" ")),
+            "0" => Some(self.name.clone()),
+            "PWD" => Some(self.cwd.clone()),
+            digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
+                self.positional.get(digits.parse::<usize>().ok()?.checked_sub(1)?).cloned()
+            }
+            name => self.variables.get(name).map(|variable| variable.value.clone()),
+        }
+    }
+
+    /// Sets a variable. A shell whose variables are too large ends, as mksh does when out of memory.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
+        let others = self.variables.iter().filter(|(other, _)| *other != name);
+        let size: usize =
+            others.map(|(name, variable)| name.len() + variable.value.len() + 64).sum();
+        if size + value.len() > VARIABLES {
+            self.exit = Some(1);
+            return;
+        }
+        Arc::make_mut(&mut self.variables)
+            .insert(name.to_owned(), Variable { value: value.to_owned(), exported });
+    }
+
+    pub(super) fn unset(&mut self, name: &str) {
+        Arc::make_mut(&mut self.variables).remove(name);
+    }
+
+    pub(super) fn export(&mut self, name: &str) {
+        let variable = Arc::make_mut(&mut self.variables)
+            .entry(name.to_owned())
+            .or_insert(Variable { value: String::new(), exported: true });
+        variable.exported = true;
+    }
+
+    /// All variables with their values, or only the exported ones.
+    pub(super) fn listed(&self, exported: bool) -> Vec<(String, String)> {
+        let chosen = self.variables.iter().filter(|(_, variable)| !exported || variable.exported);
+        chosen.map(|(name, variable)| (name.clone(), variable.value.clone())).collect()
+    }
+
+    pub(super) async fn complain(&self, io: &Io, what: &str) {
+        // Failing to print an error is not another error.
+        let _ = io.stderr.write(format!("/system/bin/sh: {what}\n").as_bytes()).await;
+    }
+
+    async fn item(&mut self, item: &Item, io: &Io) {
+        let asked = self.asked;
+        self.asked = asked || !item.rest.is_empty() || item.first.negated;
+        self.pipeline(&item.first, io).await;
+        for (nth, (joint, pipeline)) in item.rest.iter().enumerate() {
+            if self.exit.is_some() || self.leaving.is_some() {
+                self.asked = asked;
+                return;
+            }
+            if (self.status == 0) == (*joint == AndOr::And) {
+                let last = nth + 1 == item.rest.len();
+                self.asked = asked || !last || pipeline.negated;
+                self.pipeline(pipeline, io).await;
+            }
+        }
+        let failed = self.strict && !self.asked && self.status != 0;
+        self.asked = asked;
+        if failed && self.exit.is_none() {
+            self.exit = Some(self.status);
+        }
+    }
+
+    async fn pipeline(&mut self, pipeline: &Pipeline, io: &Io) {
+        self.status = if let [only] = pipeline.stages.as_slice() {
+            self.stage(only, io.clone()).await
+        } else {
+            let mut stdin = io.stdin.clone();
+            let mut running = Vec::with_capacity(pipeline.stages.len());
+            for (nth, stage) in pipeline.stages.iter().enumerate() {
+                let (stdout, next) = if nth + 1 == pipeline.stages.len() {
+                    (io.stdout.clone(), Input::empty())
+                } else {
+                    pipe()
+                };
+                let io = Io {
+                    stdin: std::mem::replace(&mut stdin, next),
+                    stdout,
+                    stderr: io.stderr.clone(),
+                };
+                let mut shell = match self.subshell() {
+                    Ok(shell) => shell,
+                    Err(CommandError(why)) => {
+                        self.complain(&io, &why).await;
+                        self.status = 1;
+                        return;
+                    }
+                };
+                shell.depth += WEIGHT;
+                running.push(async move { shell.stage(stage, io).await });
+            }
+            join_all(running).await.last().copied().unwrap_or(0)
+        };
+        if pipeline.negated && self.exit.is_none() && self.leaving.is_none() {
+            self.status = i32::from(self.status == 0);
+        }
+    }
+
+    async fn stage(&mut self, stage: &Stage, mut io: Io) -> i32 {
+        match &stage.what {
+            Command::Simple { .. } => self.simple(stage, io).await,
+            what => {
+                self.exec_pid = None;
+                if let Err(CommandError(why)) = self.redirect(&stage.redirects, &mut io).await {
+                    self.complain(&io, &why).await;
+                    return 1;
+                }
+                self.compound(what, &io).await
+            }
+        }
+    }
+
+    async fn simple(&mut self, stage: &Stage, mut io: Io) -> i32 {
+        let Command::Simple { assignments, words } = &stage.what else { return 0 };
+        self.step().await;
+        self.substituted = None;
+        let plain = io.clone();
+        let prepared = self.prepare(assignments, words, &stage.redirects, &mut io).await;
+        let (argv, values) = match prepared {
+            Ok(prepared) => prepared,
+            Err(CommandError(why)) => {
+                self.complain(&plain, &why).await;
+                return 1;
+            }
+        };
+        let Some(name) = argv.first() else {
+            for (name, value) in values {
+                self.set(&name, &value);
+            }
+            if self.exit.is_some() {
+                self.complain(&io, "out of memory").await;
+                return 1;
+            }
+            // The status of `x=$(cmd)` is that of `cmd`.
+            return self.substituted.unwrap_or(0);
+        };
+        let record =
+            self.phone.with(|phone| phone.log.begin(&self.service, &argv, phone.world.uptime()));
+        let saved: Vec<_> = values
+            .iter()
+            .map(|(name, _)| (name.clone(), self.variables.get(name).cloned()))
+            .collect();
+        for (name, value) in &values {
+            self.set(name, value);
+            self.export(name);
+        }
+        let function = self.functions.get(name).cloned();
+        let ended = if let Some(body) = function {
+            let arguments = argv.get(1..).unwrap_or_default().to_vec();
+            Ok(self.function(&body, arguments, &io).await)
+        } else if let Some(builtin) = builtins::find(name) {
+            (builtin.run)(self, argv.get(1..).unwrap_or_default(), &io).await
+        } else {
+            self.phone.wait_if_paused().await;
+            self.program(&argv, &io).await
+        };
+        // POSIX: assignments before special built-ins persist.
+        let lasting = ["eval", "exec", "exit", "export", "set", "shift", "unset", ":", "."];
+        for (name, variable) in saved.into_iter().filter(|_| !lasting.contains(&name.as_str())) {
+            match variable {
+                Some(variable) => {
+                    Arc::make_mut(&mut self.variables).insert(name, variable);
+                }
+                None => self.unset(&name),
+            }
+        }
+        let status = status_of(ended, name, &io.stderr, &plain.stderr).await;
+        self.phone.with(|phone| phone.log.finish(record, status));
+        status
+    }
+
+    async fn prepare(
+        &mut self,
+        assignments: &[(String, Word)],
+        words: &[Word],
+        redirects: &[Redirect],
+        io: &mut Io,
+    ) -> Result<(Vec<String>, Vec<(String, String)>), CommandError> {
+        let argv = self.arguments(words, io).await?;
+        let mut values = Vec::with_capacity(assignments.len());
+        for (name, word) in assignments {
+            values.push((name.clone(), self.value(word, io).await?));
+        }
+        self.redirect(redirects, io).await?;
+        Ok((argv, values))
+    }
+
+    /// Runs a program, or a script file, by name or path.
+    pub(super) async fn program(&mut self, argv: &[String], io: &Io) -> Status {
+        let name = argv.first().map(String::as_str).unwrap_or_default();
+        let path = name.contains('/').then(|| absolute(&self.cwd, name));
+        let release = self.phone.release();
+        let program = match &path {
+            None => programs::find(name, release),
+            Some(path) => path
+                .strip_prefix("/system/bin/")
+                .or(path.strip_prefix("/bin/"))
+                .and_then(|name| programs::find(name, release)),
+        };
+        let pid = match self.exec_pid.take() {
+            Some(pid) => pid,
+            None => self.phone.with(|phone| phone.next_pid()),
+        };
+        let parent = if pid == self.pid { ADBD } else { self.pid };
+        let process = Processes::start(&self.phone, pid, parent, argv);
+        let mut invocation = Invocation {
+            phone: self.phone.clone(),
+            running: Arc::clone(process.running()),
+            name: name.rsplit('/').next().unwrap_or(name).to_owned(),
+            args: argv.get(1..).unwrap_or_default().to_vec(),
+            cwd: self.cwd.clone(),
+            env: self.listed(true),
+            io: io.clone(),
+            service: Arc::clone(&self.service),
+            house: Arc::clone(&self.house),
+            depth: self.depth,
+        };
+        if let Some(program) = program {
+            let met = faults::command_text(&invocation.name, &invocation.args);
+            self.phone.inject_before(&met).await;
+            invocation.io.stdout = self.phone.output_of(&met, invocation.io.stdout);
+            self.phone.run_work(program.work_on(self.phone.release())).await;
+            if let Some(odd) = self.phone.program_stub(&invocation.name) {
+                io.stdout.write(&odd.out).await?;
+                io.stderr.write(&odd.err).await?;
+                return Ok(odd.status);
+            }
+            if release.splitting.contains(&invocation.name.as_str()) {
+                invocation.args = self.split_unquoted_star(&invocation.args);
+            }
+            // A bug in a program ends that program, not the phone.
+            let run = AssertUnwindSafe((program.run)(invocation)).catch_unwind();
+            let ended = tokio::select! {
+                biased;
+                signal = process.ended() => Err(Abort::Killed(signal)),
+                ended = run => ended.unwrap_or(Ok(CRASHED)),
+            };
+            self.phone.inject_after(&met);
+            return ended;
+        }
+        // `exec echo`, `/system/bin/sleep 1`: built-ins also exist as programs.
+        let last = name.rsplit('/').next().unwrap_or(name);
+        if (path.is_none() || path.as_deref() == Some(&format!("/system/bin/{last}")))
+            && let Some(builtin) = builtins::program(last)
+        {
+            return (builtin.run)(self, argv.get(1..).unwrap_or_default(), io).await;
+        }
+        let stat = path
+            .as_ref()
+            .and_then(|path| self.phone.with(|phone| phone.files.stat(path, true)).ok());
+        match (path, stat) {
+            (Some(path), Some(stat)) if stat.kind == FileType::File && stat.mode & 0o111 != 0 => {
+                let start = self.phone.with(|phone| phone.files.read(&path));
+                if start.is_ok_and(|start| start.as_ref().starts_with(b"\x7fELF")) {
+                    // mksh's message if the kernel refuses a binary.
+                    self.complain(io, &format!("{name}: not executable: 64-bit ELF file")).await;
+                    return Ok(126);
+                }
+                invocation.name = "sh".to_owned();
+                invocation.args.insert(0, path);
+                tokio::select! {
+                    biased;
+                    signal = process.ended() => Err(Abort::Killed(signal)),
+                    ended = programs::sh(invocation) => ended,
+                }
+            }
+            (Some(_), Some(_)) => {
+                self.complain(io, &format!("{name}: can't execute: Permission denied")).await;
+                Ok(126)
+            }
+            _ => {
+                self.complain(io, &format!("{name}: {}", release.not_found)).await;
+                Ok(127)
+            }
+        }
+    }
+
+    async fn redirect(&mut self, redirects: &[Redirect], io: &mut Io) -> Result<(), CommandError> {
+        for redirect in redirects {
+            let target = self.value(&redirect.target, io).await?;
+            let bad = |fd: &str| CommandError(format!("{fd}: bad file descriptor"));
+            if redirect.fd > 2 {
+                return Err(bad(&redirect.fd.to_string()));
+            }
+            let path = absolute(&self.cwd, &target);
+            if redirect.mode == Mode::Read || (redirect.mode == Mode::Copy && redirect.fd == 0) {
+                io.stdin = match (redirect.mode, target.as_str()) {
+                    (Mode::Copy, "0") => continue,
+                    (Mode::Copy, "-") => Input::empty(),
+                    (Mode::Copy, fd) => return Err(bad(fd)),
+                    (_, "") => {
+                        return Err(CommandError::new("can't open : No such file or directory"));
+                    }
+                    _ => self
+                        .open_input(&path, &io.stdin)
+                        .map_err(|error| CommandError(format!("can't open {target}: {error}")))?,
+                };
+                continue;
+            }
+            let output = match (redirect.mode, target.as_str()) {
+                (Mode::Copy, "1") => io.stdout.clone(),
+                (Mode::Copy, "2") => io.stderr.clone(),
+                (Mode::Copy, "-") => Output::Closed,
+                (Mode::Copy, fd) => return Err(bad(fd)),
+                (_, "") => {
+                    return Err(CommandError::new("can't create : No such file or directory"));
+                }
+                (mode, _) => {
+                    let opened = self
+                        .phone
+                        .with(|phone| phone.files.open_to_write(&path, 0o666, mode == Mode::Append))
+                        .map_err(|error| CommandError(format!("can't create {target}: {error}")))?;
+                    match opened {
+                        OpenTarget::File(id) => Output::File(self.phone.clone(), id),
+                        OpenTarget::Special(SpecialFile::Stdout) => io.stdout.clone(),
+                        OpenTarget::Special(SpecialFile::Stderr) => io.stderr.clone(),
+                        OpenTarget::Special(_) => Output::Null,
+                    }
+                }
+            };
+            match redirect.fd {
+                1 => io.stdout = output,
+                2 => io.stderr = output,
+                _ => return Err(bad("0")),
+            }
+        }
+        Ok(())
+    }
+
+    fn open_input(&self, path: &str, stdin: &Input) -> Result<Input, crate::files::Error> {
+        self.phone.with(|phone| {
+            Ok(match phone.files.open_to_read(path)? {
+                OpenTarget::File(id) => Input::file(phone.files.contents(id)),
+                OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => stdin.clone(),
+                OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
+                OpenTarget::Special(_) => Input::empty(),
+            })
+        })
+    }
+}
+
+/// The exit status of a program, printing what is due: about a signal to the program's stderr, about its output to
+/// `shell`, the shell's stderr.
+async fn status_of(ended: Status, name: &str, program: &Output, shell: &Output) -> i32 {
+    match ended {
+        Ok(status) => status & 0xff,
+        // 128 + SIGPIPE
+        Err(Abort::Closed) => 141,
+        Err(Abort::Killed(signal)) => {
+            if let Some(epitaph) = signal.termination_message() {
+                // mksh prints a space here.
+                let _ = program.write(format!("{epitaph} \n").as_bytes()).await;
+            }
+            signal.status()
+        }
+        Err(Abort::File(why)) => {
+            let _ = shell.write(format!("{name}: write: {why}\n").as_bytes()).await;
+            1
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Background commands: `COMMAND &`, `$!`, `wait`.
+//!
+//! Begin at [`Shell::background`]. Each is a task, entered in the process table before the next command runs, so that
+//! `kill $!` always finds it; a single program takes over that process id. As in mksh without job control, its standard
+//! input is empty, and it ignores `SIGINT` and `SIGQUIT` unless it catches them. When the host disconnects, [`JobList`]
+//! ends the remaining ones.
+
+use super::{CommandError, Shell};
+use crate::phone::VirtualPhone;
+use crate::processes::{Processes, Signal};
+use crate::sh::ast::{Command, Item, Stage};
+use crate::sh::io::{Input, Io};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+/// Jobs that a shell remembers; older ones cannot be waited for by number.
+const REMEMBERED: usize = 256;
+
+/// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone has no limit.
+const LEFT: usize = 32;
+
+/// A background command, as its shell knows it.
+#[derive(Clone)]
+pub(crate) struct Job {
+    pid: u32,
+    ended: watch::Receiver<Option<i32>>,
+}
+
+/// The background commands of one service, until [`JobList::end`].
+#[derive(Debug, Default)]
+pub(crate) struct JobList(Mutex<VecDeque<AbortHandle>>);
+
+impl JobList {
+    /// Ends them all, because their host disconnected.
+    pub(crate) fn end(&self) {
+        self.lock().drain(..).for_each(|job| job.abort());
+    }
+
+    /// Detaches them from their host, up to the phone's limit.
+    pub(crate) fn detach(&self, phone: &VirtualPhone) {
+        let jobs: Vec<_> = self.lock().drain(..).filter(|job| !job.is_finished()).collect();
+        phone.with(|phone| {
+            for job in jobs {
+                phone.left.keep(job, LEFT);
+            }
+        });
+    }
+
+    fn keep(&self, job: AbortHandle, most: usize) {
+        let mut jobs = self.lock();
+        jobs.retain(|job| !job.is_finished());
+        while jobs.len() >= most {
+            if let Some(oldest) = jobs.pop_front() {
+                oldest.abort();
+            }
+        }
+        jobs.push_back(job);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shell {
+    /// The background commands of its service.
+    pub(crate) fn jobs(&self) -> Arc<JobList> {
+        Arc::clone(&self.house)
+    }
+
+    /// Starts a background command.
+    pub(super) fn background(&mut self, item: &Item, io: &Io) -> Result<(), CommandError> {
+        let mut shell = self.subshell()?;
+        let pid = self.phone.with(|phone| phone.next_pid());
+        let process = Processes::start(&self.phone, pid, self.pid, &["/system/bin/sh".to_owned()]);
+        process.running().ignore(&[Signal::INT, Signal::QUIT]);
+        let stages = item.first.stages.as_slice();
+        if item.rest.is_empty()
+            && matches!(stages, [only] if matches!(only.what, Command::Simple { .. }))
+        {
+            shell.exec_pid = Some(pid);
+        }
+        let (told, ended) = watch::channel(None);
+        let item = item.clone();
+        let io = Io { stdin: Input::empty(), ..io.clone() };
+        let task = tokio::spawn(async move {
+            let status = tokio::select! {
+                biased;
+                signal = process.ended() => signal.status(),
+                () = shell.run_job(&item, io) => shell.exit.unwrap_or(shell.status),
+            };
+            drop((shell, process));
+            told.send_replace(Some(status));
+        });
+        self.house.keep(task.abort_handle(), super::MOST_AT_WORK);
+        if self.jobs.len() >= REMEMBERED {
+            self.jobs.remove(0);
+        }
+        self.jobs.push(Job { pid, ended });
+        self.last_job = Some(pid);
+        Ok(())
+    }
+
+    /// Runs a job's command. Redirected streams are replaced, not kept, as after `dup2` in a child: otherwise `logcat >
+    /// FILE &` would keep the host's stream open.
+    async fn run_job(&mut self, item: &Item, mut io: Io) {
+        let [only] = item.first.stages.as_slice() else { return self.item(item, &io).await };
+        if item.first.negated || !item.rest.is_empty() {
+            return self.item(item, &io).await;
+        }
+        if let Err(CommandError(why)) = self.redirect(&only.redirects, &mut io).await {
+            self.complain(&io, &why).await;
+            self.status = 1;
+            return;
+        }
+        let redirected = Stage { what: only.what.clone(), redirects: Vec::new() };
+        self.status = self.stage(&redirected, io).await;
+    }
+
+    /// Waits for the job with that process id and returns its status; `None` if it is unknown.
+    pub(in crate::sh) async fn wait_for(&mut self, pid: u32) -> Option<i32> {
+        let at = self.jobs.iter().position(|job| job.pid == pid)?;
+        let mut ended = self.jobs[at].ended.clone();
+        let status = ended.wait_for(Option::is_some).await.ok().and_then(|status| *status);
+        self.jobs.retain(|job| job.pid != pid);
+        status
+    }
+
+    /// Waits for all jobs.
+    pub(in crate::sh) async fn wait_for_all(&mut self) {
+        while let Some(job) = self.jobs.first() {
+            self.wait_for(job.pid).await;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Compound commands: `if`, `while`, `until`, `for`, `case`, and functions. Lists and simple commands are in
+//! `parse.rs`.
+//!
+//! Begin at [`Parser::compound`]. As in mksh, a condition and the body of a loop may be empty, but not what follows
+//! `then` and `else`.
+
+use super::{Parser, Terminator, unexpected};
+use crate::sh::ast::{Arm, CaseTerminator, Command, Piece, Script, Stage, SyntaxError, Word};
+use std::sync::Arc;
+
+impl Parser {
+    /// The compound command that starts here, if any.
+    pub(super) fn compound(&mut self) -> Result<Option<Command>, SyntaxError> {
+        Ok(Some(if self.eat("if") {
+            self.nested(Self::conditional)?
+        } else if self.eat("while") {
+            self.nested(|parser| parser.condition_loop(false, "syntax error: unmatched 'while'"))?
+        } else if self.eat("until") {
+            self.nested(|parser| parser.condition_loop(true, "syntax error: unmatched 'until'"))?
+        } else if self.eat("for") {
+            self.nested(Self::counted_loop)?
+        } else if self.eat("case") {
+            self.nested(Self::choice)?
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    /// The rest of `NAME() COMMAND`.
+    pub(super) fn function(&mut self, name: &Word) -> Result<Stage, SyntaxError> {
+        let [Piece::Text { text: name, quoted: false }] = name.0.as_slice() else {
+            return Err(unexpected("("));
+        };
+        self.at += 1;
+        self.skip_space(false);
+        self.expect(')', "syntax error: unexpected EOF")?;
+        self.skip_space(true);
+        let body = Arc::new(self.stage()?);
+        let what = Command::Function { name: name.clone(), body };
+        Ok(Stage { what, redirects: Vec::new() })
+    }
+
+    fn conditional(&mut self) -> Result<Command, SyntaxError> {
+        const UNMATCHED: &str = "syntax error: unmatched 'if'";
+        let mut arms = Vec::new();
+        loop {
+            let condition = self.script(Terminator::Words(&["then"]))?;
+            self.expect_word("then", UNMATCHED)?;
+            let body = self.full(&["elif", "else", "fi"], UNMATCHED)?;
+            arms.push((condition, body));
+            if !self.eat("elif") {
+                break;
+            }
+        }
+        let otherwise = match self.eat("else") {
+            true => self.full(&["fi"], UNMATCHED)?,
+            false => Script::default(),
+        };
+        self.expect_word("fi", UNMATCHED)?;
+        Ok(Command::If { arms, otherwise })
+    }
+
+    fn condition_loop(
+        &mut self,
+        until: bool,
+        unmatched: &'static str,
+    ) -> Result<Command, SyntaxError> {
+        let condition = self.script(Terminator::Words(&["do"]))?;
+        let body = self.body(unmatched)?;
+        Ok(Command::Loop { until, condition, body })
+    }
+
+    fn counted_loop(&mut self) -> Result<Command, SyntaxError> {
+        const UNMATCHED: &str = "syntax error: unmatched 'for'";
+        self.skip_space(false);
+        if self.peek() == Some('(') {
+            return Err(unexpected("("));
+        }
+        if self.peek().is_none() {
+            return Err(SyntaxError::Incomplete("syntax error: unexpected EOF"));
+        }
+        let name = self.name();
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !self.ends_word() {
+            return Err(SyntaxError::Bad("for: bad identifier"));
+        }
+        self.skip_space(true);
+        let words = match self.eat("in") {
+            true => Some(self.words_of_line(UNMATCHED)?),
+            false => None,
+        };
+        if words.is_none() && self.peek() == Some(';') && self.peek_at(1) != Some(';') {
+            self.at += 1;
+        }
+        self.skip_space(true);
+        Ok(Command::For { name, words, body: self.body(UNMATCHED)? })
+    }
+
+    fn words_of_line(&mut self, unmatched: &'static str) -> Result<Vec<Word>, SyntaxError> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_space(false);
+            match self.peek() {
+                None => return Err(SyntaxError::Incomplete(unmatched)),
+                Some(';' | '\n') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                _ if self.ends_word() => return Err(self.unexpected_word()),
+                _ => words.push(self.word()?),
+            }
+        }
+    }
+
+    fn choice(&mut self) -> Result<Command, SyntaxError> {
+        const UNMATCHED: &str = "syntax error: unmatched 'case'";
+        self.skip_space(false);
+        if self.ends_word() {
+            return Err(match self.peek() {
+                None => SyntaxError::Incomplete("syntax error: unexpected EOF"),
+                Some(_) => self.unexpected_word(),
+            });
+        }
+        let subject = self.word()?;
+        self.skip_space(true);
+        self.expect_word("in", UNMATCHED)?;
+        let mut arms = Vec::new();
+        loop {
+            self.skip_space(true);
+            if self.eat("esac") {
+                return Ok(Command::Case { subject, arms });
+            }
+            if self.peek() == Some('(') {
+                self.at += 1;
+                self.skip_space(false);
+            }
+            let patterns = self.patterns(UNMATCHED)?;
+            let body = self.script(Terminator::Arm)?;
+            let mut then = CaseTerminator::No;
+            if self.ends_arm() {
+                then = match self.peek_at(1) {
+                    Some('&') => CaseTerminator::Next,
+                    Some('|') => CaseTerminator::Test,
+                    _ => CaseTerminator::No,
+                };
+                self.at += 2;
+            } else if !self.word_is("esac") {
+                return Err(SyntaxError::Incomplete(UNMATCHED));
+            }
+            arms.push(Arm { patterns, body, then });
+        }
+    }
+
+    /// `a|b)`
+    fn patterns(&mut self, unmatched: &'static str) -> Result<Vec<Word>, SyntaxError> {
+        let mut patterns = Vec::new();
+        loop {
+            match self.peek() {
+                None => return Err(SyntaxError::Incomplete(unmatched)),
+                _ if self.ends_word() => return Err(self.unexpected_word()),
+                _ => patterns.push(self.word()?),
+            }
+            self.skip_space(false);
+            match self.peek() {
+                Some('|') => self.at += 1,
+                Some(')') => {
+                    self.at += 1;
+                    return Ok(patterns);
+                }
+                None => return Err(SyntaxError::Incomplete(unmatched)),
+                Some(_) => return Err(self.unexpected_word()),
+            }
+            self.skip_space(false);
+        }
+    }
+
+    /// `do …; done`
+    fn body(&mut self, unmatched: &'static str) -> Result<Script, SyntaxError> {
+        self.expect_word("do", unmatched)?;
+        let body = self.script(Terminator::Words(&["done"]))?;
+        self.expect_word("done", unmatched)?;
+        Ok(body)
+    }
+
+    /// At least one command, up to one of these words.
+    fn full(
+        &mut self,
+        until: &'static [&'static str],
+        unmatched: &'static str,
+    ) -> Result<Script, SyntaxError> {
+        let script = self.script(Terminator::Words(until))?;
+        match (script.0.is_empty(), self.peek()) {
+            (_, None) => Err(SyntaxError::Incomplete(unmatched)),
+            (true, _) => Err(self.unexpected_word()),
+            _ => Ok(script),
+        }
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        let there = self.word_is(word);
+        self.at += if there { word.len() } else { 0 };
+        there
+    }
+
+    fn expect_word(&mut self, word: &str, unmatched: &'static str) -> Result<(), SyntaxError> {
+        match self.peek() {
+            _ if self.eat(word) => Ok(()),
+            None => Err(SyntaxError::Incomplete(unmatched)),
+            Some(_) => Err(self.unexpected_word()),
+        }
+    }
+}

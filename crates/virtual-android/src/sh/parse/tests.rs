@@ -1,0 +1,132 @@
+//! Tests of the parser with valid and invalid texts.
+
+use super::*;
+use crate::sh::ast::Piece;
+
+/// The words of every simple command, with `$…` pieces shown as `<…>`.
+fn words(text: &str) -> Vec<Vec<String>> {
+    let script = parse(text).expect(text);
+    let mut all = Vec::new();
+    for item in &script.0 {
+        for pipeline in std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)) {
+            for stage in &pipeline.stages {
+                if let Command::Simple { words, .. } = &stage.what {
+                    all.push(words.iter().map(shown).collect());
+                }
+            }
+        }
+    }
+    all
+}
+
+fn shown(word: &Word) -> String {
+    word.0
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text { text, .. } => text.clone(),
+            Piece::Parameter { name, .. } => format!("<{name}>"),
+            Piece::Command { .. } => "<command>".into(),
+            Piece::Arithmetic { .. } => "<arithmetic>".into(),
+        })
+        .collect()
+}
+
+#[test]
+fn quoting_gives_exactly_these_arguments() {
+    for (text, expected) in [
+        ("echo 'a  b' \"c  d\" e\\ f", vec![vec!["echo", "a  b", "c  d", "e f"]]),
+        ("a;b&&c||d|e", vec![vec!["a"], vec!["b"], vec!["c"], vec!["d"], vec!["e"]]),
+        ("input text 'it'\\''s'", vec![vec!["input", "text", "it's"]]),
+        (
+            "x '; reboot #' \"$(id)\" `id` $HOME ${a}b",
+            vec![vec!["x", "; reboot #", "<command>", "<command>", "<HOME>", "<a>b"]],
+        ),
+        ("echo a#b #c ; d\ne", vec![vec!["echo", "a#b"], vec!["e"]]),
+        ("echo \"\\$x \\a \\\" \\\\\" '\\n'", vec![vec!["echo", "$x \\a \" \\", "\\n"]]),
+        ("a \\\n b", vec![vec!["a", "b"]]),
+        ("echo '' \"\"", vec![vec!["echo", "", ""]]),
+        ("echo $ $% \"$\"", vec![vec!["echo", "$", "$%", "$"]]),
+        ("echo $'a\\n\\x41\\101\\''", vec![vec!["echo", "a\nAA'"]]),
+        ("echo $((1 + (2))) {a,b}", vec![vec!["echo", "<arithmetic>", "{a,b}"]]),
+        ("echo a\0; reboot", vec![vec!["echo", "a"]]),
+        ("A=1 B='x y' cmd z=1", vec![vec!["cmd", "z=1"]]),
+        ("cmd 2>/dev/null >out 2>&1 <in arg 12", vec![vec!["cmd", "arg", "12"]]),
+    ] {
+        assert_eq!(words(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn redirections_name_their_descriptor() {
+    let script = parse("x 2>&1 >>log <in").expect("parsed");
+    let found: Vec<_> = script.0[0].first.stages[0]
+        .redirects
+        .iter()
+        .map(|r| (r.fd, r.mode, shown(&r.target)))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (2, Mode::Copy, "1".to_owned()),
+            (1, Mode::Append, "log".to_owned()),
+            (0, Mode::Read, "in".to_owned())
+        ]
+    );
+}
+
+#[test]
+fn unsupported_syntax_is_refused_by_name() {
+    for (text, name) in [
+        ("select x in 1; do reboot; done", "'select'"),
+        ("[[ a = a ]]", "'[['"),
+        ("cat <<EOF\nx\nEOF", "here-documents"),
+        ("((x=1))", "'(('"),
+        ("echo ${x%y}", "trimming"),
+        ("echo ${x?y}", "'${name?…}'"),
+        ("echo ${x:0:3}", "a substring of a parameter"),
+        ("reboot; exec >/sdcard/log", "'exec'"),
+        ("reboot &>/sdcard/log", "'&>'"),
+    ] {
+        let refusal = parse(text).expect_err(text);
+        assert!(refusal.to_string().contains(name), "{text}: {refusal}");
+        assert_eq!(refusal.status(), 2, "{text}");
+    }
+}
+
+#[test]
+fn syntax_errors_are_refused() {
+    for text in [
+        ")", "a )", "a;;b", "| a", "a | | b", "&& a", "()", "{ }", "fi", "echo (a)", "a > ",
+        "a >;b", "${", "echo `(`", "}", "! ",
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    for text in ["echo 'a", "echo \"a", "echo \"$(\"", "(a", "{ a;", "echo $((1", "a &&", "a |"] {
+        assert!(matches!(parse(text), Err(SyntaxError::Incomplete(_))), "{text}");
+    }
+    assert_eq!(parse("echo 'x").expect_err("open").to_string(), "no closing quote");
+}
+
+#[test]
+fn a_hundred_thousand_open_parentheses_fail_fast() {
+    for bracket in [
+        "if ",
+        "while ",
+        "until ",
+        "for x do ",
+        "case x in x) ",
+        "f() { ",
+        "f() ",
+        "(",
+        "( ",
+        "$(",
+        "\"$(",
+        "{ ",
+        "`\\`",
+        "${x-",
+        "$((",
+        "! ",
+    ] {
+        assert!(parse(&bracket.repeat(100_000)).is_err(), "{bracket}");
+    }
+}

@@ -1,0 +1,291 @@
+//! Parses one word: quotes, escapes, parameters, substitutions. Commands, lists and redirections are in `parse.rs`.
+//!
+//! Begin at [`Parser::word`].
+
+use super::{Parser, Terminator, escape, is_end, parse_nested};
+use crate::sh::ast::{ParameterOp, Piece, SyntaxError, Word};
+
+// mksh's message for an open quote.
+const NO_CLOSING_QUOTE: SyntaxError = SyntaxError::Incomplete("no closing quote");
+
+impl Parser {
+    /// Parses a word; the caller has checked that one starts here.
+    pub(super) fn word(&mut self) -> Result<Word, SyntaxError> {
+        let mut word = Builder::default();
+        if self.peek() == Some('~') && (self.peek_at(1) == Some('/') || is_end(self.peek_at(1))) {
+            self.at += 1;
+            let name = "HOME".to_owned();
+            word.push(Piece::Parameter { name, change: ParameterOp::None, quoted: true });
+        }
+        while !self.ends_word() {
+            match self.next() {
+                Some('\\') => match self.next() {
+                    Some('\n') => {}
+                    Some(c) => word.char(c, true),
+                    None => word.char('\\', true),
+                },
+                Some('\'') => word.text(&self.until_quote()?, true),
+                Some('"') => self.nested(|parser| parser.double_quoted(&mut word))?,
+                Some('$') if self.peek() == Some('\'') => {
+                    self.at += 1;
+                    word.text(&self.ansi_quoted()?, true);
+                }
+                Some('$') => self.dollar(&mut word, false)?,
+                Some('`') => word.push(self.backquoted(false)?),
+                Some(c) => word.char(c, false),
+                None => break,
+            }
+        }
+        Ok(word.finish())
+    }
+
+    fn double_quoted(&mut self, word: &mut Builder) -> Result<(), SyntaxError> {
+        word.text("", true);
+        loop {
+            match self.next() {
+                None => return Err(NO_CLOSING_QUOTE),
+                Some('"') => return Ok(()),
+                Some('\\') => match self.next() {
+                    None => return Err(NO_CLOSING_QUOTE),
+                    Some('\n') => {}
+                    Some(c @ ('$' | '`' | '"' | '\\')) => word.char(c, true),
+                    Some(c) => {
+                        word.char('\\', true);
+                        word.char(c, true);
+                    }
+                },
+                Some('$') => self.dollar(word, true)?,
+                Some('`') => word.push(self.backquoted(true)?),
+                Some(c) => word.char(c, true),
+            }
+        }
+    }
+
+    fn until_quote(&mut self) -> Result<String, SyntaxError> {
+        let start = self.at;
+        while let Some(c) = self.next() {
+            if c == '\'' {
+                return Ok(self.text[start..self.at - 1].iter().collect());
+            }
+        }
+        Err(NO_CLOSING_QUOTE)
+    }
+
+    /// `$'…'`: C's escapes.
+    fn ansi_quoted(&mut self) -> Result<String, SyntaxError> {
+        // Single bytes may be given too; together they should be valid text.
+        let mut text = Vec::new();
+        loop {
+            let c = match self.next() {
+                None => return Err(NO_CLOSING_QUOTE),
+                Some('\'') => return Ok(String::from_utf8_lossy(&text).into_owned()),
+                Some('\\') => match self.next() {
+                    None => return Err(NO_CLOSING_QUOTE),
+                    Some('x') => {
+                        text.push(u32::from(self.number(16, 2)) as u8);
+                        continue;
+                    }
+                    Some('u') => self.number(16, 4),
+                    Some('U') => self.number(16, 8),
+                    Some(digit @ '0'..='7') => {
+                        self.at -= usize::from(digit.is_ascii_digit());
+                        text.push(u32::from(self.number(8, 3)) as u8);
+                        continue;
+                    }
+                    Some(c) => escape(c).unwrap_or(c),
+                },
+                Some(c) => c,
+            };
+            text.extend(c.encode_utf8(&mut [0; 4]).bytes());
+        }
+    }
+
+    fn number(&mut self, radix: u32, digits: usize) -> char {
+        let mut value = 0;
+        for _ in 0..digits {
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
+            value = value * radix + digit;
+            self.at += 1;
+        }
+        char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// What follows a consumed `$`.
+    fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Result<(), SyntaxError> {
+        match self.peek() {
+            Some('(') if self.peek_at(1) == Some('(') => {
+                self.at += 2;
+                let expression = self.nested(Self::arithmetic)?;
+                word.push(Piece::Arithmetic { expression, quoted });
+            }
+            Some('(') => {
+                self.at += 1;
+                let script = self.nested(|parser| parser.script(Terminator::Parenthesis))?;
+                self.expect(')', "syntax error: unmatched '('")?;
+                word.push(Piece::Command { script, quoted });
+            }
+            Some('{') => {
+                self.at += 1;
+                let piece = self.nested(|parser| parser.braced(quoted))?;
+                word.push(piece);
+            }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
+                let name = self.name();
+                word.push(Piece::Parameter { name, change: ParameterOp::None, quoted });
+            }
+            Some(c) if c.is_ascii_digit() || "?$!#@*-".contains(c) => {
+                self.at += 1;
+                word.push(Piece::Parameter {
+                    name: c.to_string(),
+                    change: ParameterOp::None,
+                    quoted,
+                });
+            }
+            _ => word.char('$', quoted),
+        }
+        Ok(())
+    }
+
+    /// The rest of `${…}`.
+    fn braced(&mut self, quoted: bool) -> Result<Piece, SyntaxError> {
+        let bad = || SyntaxError::Wrong("bad substitution".into());
+        let length = self.peek() == Some('#') && self.peek_at(1) != Some('}');
+        self.at += usize::from(length);
+        let name = match self.peek() {
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.name(),
+            Some(c) if c.is_ascii_digit() => {
+                let start = self.at;
+                while self.peek().is_some_and(|c| c.is_ascii_digit()) {
+                    self.at += 1;
+                }
+                self.text[start..self.at].iter().collect()
+            }
+            Some(c) if "?$!#@*-".contains(c) => {
+                self.at += 1;
+                c.to_string()
+            }
+            None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
+            Some(_) => return Err(bad()),
+        };
+        let colon = self.peek() == Some(':');
+        self.at += usize::from(colon);
+        let operator = self.next();
+        let change = match operator {
+            Some('}') if length && !colon => {
+                return Ok(Piece::Parameter { name, change: ParameterOp::Length, quoted });
+            }
+            Some('}') if !colon => {
+                return Ok(Piece::Parameter { name, change: ParameterOp::None, quoted });
+            }
+            Some('-') if !length => ParameterOp::Default { colon, word: self.until_brace(quoted)? },
+            Some('=') if !length => ParameterOp::Assign { colon, word: self.until_brace(quoted)? },
+            Some('+') if !length => {
+                ParameterOp::Alternative { colon, word: self.until_brace(quoted)? }
+            }
+            Some('#' | '%' | '/') if !length && !colon => {
+                return Err(SyntaxError::Unsupported("parameter trimming is".into()));
+            }
+            None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
+            Some('?') if !length => {
+                return Err(SyntaxError::Unsupported("'${name?…}' is".into()));
+            }
+            Some(_) if colon && !length => {
+                return Err(SyntaxError::Unsupported("a substring of a parameter is".into()));
+            }
+            Some(_) => return Err(bad()),
+        };
+        Ok(Piece::Parameter { name, change, quoted })
+    }
+
+    fn until_brace(&mut self, quoted: bool) -> Result<Word, SyntaxError> {
+        let mut word = Builder::default();
+        loop {
+            match self.next() {
+                None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
+                Some('}') => return Ok(word.finish()),
+                Some('\\') => match self.next() {
+                    Some(c) => word.char(c, true),
+                    None => return Err(SyntaxError::Incomplete("syntax error: unmatched '{'")),
+                },
+                Some('\'') if !quoted => word.text(&self.until_quote()?, true),
+                Some('"') => self.nested(|parser| parser.double_quoted(&mut word))?,
+                Some('$') => self.dollar(&mut word, quoted)?,
+                Some('`') => word.push(self.backquoted(quoted)?),
+                Some(c) => word.char(c, quoted),
+            }
+        }
+    }
+
+    /// The expression of `$((…))`; consumes both closing parentheses.
+    fn arithmetic(&mut self) -> Result<Word, SyntaxError> {
+        let (mut word, mut open) = (Builder::default(), 0_u32);
+        loop {
+            match self.next() {
+                None => return Err(SyntaxError::Incomplete("syntax error: unmatched '(('")),
+                Some(')') if open == 0 => {
+                    self.expect(')', "syntax error: unmatched '(('")?;
+                    return Ok(word.finish());
+                }
+                Some(c @ ('(' | ')')) => {
+                    open = if c == '(' { open + 1 } else { open - 1 };
+                    word.char(c, true);
+                }
+                Some('$') => self.dollar(&mut word, true)?,
+                Some('`') => word.push(self.backquoted(true)?),
+                Some(c) => word.char(c, true),
+            }
+        }
+    }
+
+    /// The rest of `` `…` ``: inside, a backslash quotes only `$`, `` ` `` and itself.
+    fn backquoted(&mut self, quoted: bool) -> Result<Piece, SyntaxError> {
+        let mut inner = String::new();
+        loop {
+            match self.next() {
+                None => return Err(SyntaxError::Incomplete("syntax error: unmatched '`'")),
+                Some('`') => break,
+                Some('\\') => match self.next() {
+                    Some(c @ ('$' | '`' | '\\')) => inner.push(c),
+                    Some('"') if quoted => inner.push('"'),
+                    Some(c) => inner.extend(['\\', c]),
+                    None => return Err(SyntaxError::Incomplete("syntax error: unmatched '`'")),
+                },
+                Some(c) => inner.push(c),
+            }
+        }
+        let depth = self.deeper()?;
+        // The inner text is complete, so no further line can supply what is missing.
+        let script = parse_nested(&inner, depth).map_err(|refusal| match refusal {
+            SyntaxError::Incomplete(what) => {
+                SyntaxError::Wrong(what.trim_start_matches("syntax error: ").into())
+            }
+            other => other,
+        })?;
+        Ok(Piece::Command { script, quoted })
+    }
+}
+
+/// Merges adjacent characters of one kind into one piece.
+#[derive(Default)]
+struct Builder(Vec<Piece>);
+
+impl Builder {
+    fn char(&mut self, c: char, quoted: bool) {
+        self.text(c.encode_utf8(&mut [0; 4]), quoted);
+    }
+
+    fn text(&mut self, more: &str, quoted: bool) {
+        match self.0.last_mut() {
+            Some(Piece::Text { text, quoted: before }) if *before == quoted => text.push_str(more),
+            _ => self.0.push(Piece::Text { text: more.to_owned(), quoted }),
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.0.push(piece);
+    }
+
+    fn finish(self) -> Word {
+        Word(self.0)
+    }
+}

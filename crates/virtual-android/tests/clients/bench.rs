@@ -1,0 +1,305 @@
+//! A phone on its own port, a private adb server connected to it, and the programs that drive both.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
+use tokio::process::Command;
+
+/// Generous: a busy machine is not a failure.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An adb program, by the version it prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adb {
+    /// Debian's, from the release.
+    V29,
+    /// Debian's, from backports.
+    V34,
+    /// Google's.
+    V36,
+}
+
+impl Adb {
+    pub(crate) const ALL: [Self; 3] = [Self::V29, Self::V34, Self::V36];
+
+    fn program(self) -> PathBuf {
+        match self {
+            Self::V29 => "adb".into(),
+            Self::V34 => real("adb34/run"),
+            Self::V36 => real("adb36/adb"),
+        }
+    }
+}
+
+/// A program downloaded by `.ci/real-clients`.
+pub(crate) fn real(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real").join(path)
+}
+
+/// The folder of our own APKs.
+pub(crate) fn apks() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk").to_owned()
+}
+
+/// Whether the program can be run; prints why not.
+fn there(program: &Path, argument: &str) -> bool {
+    let ran = std::process::Command::new(program).arg(argument).output();
+    if ran.is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(!required, "{} is required but cannot be run", program.display());
+    println!("skipped: no {}", program.display());
+    false
+}
+
+/// A program's output and exit status.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// Its standard output as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    /// Both outputs, stdout first.
+    pub(crate) fn both(&self) -> String {
+        self.text() + &self.err
+    }
+
+    /// The standard output of a program that must succeed.
+    pub(crate) fn well(self) -> String {
+        assert_eq!(self.status, Some(0), "{self:?}");
+        self.text()
+    }
+}
+
+impl From<std::process::Output> for Said {
+    fn from(output: std::process::Output) -> Self {
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        Self { status: output.status.code(), out: output.stdout, err }
+    }
+}
+
+/// The phone, its server, and a temporary folder.
+pub(crate) struct Bench {
+    pub(crate) phone: VirtualPhone,
+    /// The phone's serial on the server: the address it listens on.
+    pub(crate) serial: String,
+    pub(crate) version: Adb,
+    home: TempDir,
+    port: u16,
+}
+
+impl Bench {
+    /// Starts with the phone connected; `None` if that adb is not available.
+    pub(crate) async fn start(version: Adb, setup: Setup) -> Option<Self> {
+        let phone = VirtualPhone::new(setup);
+        let bench = Self::waiting(version, phone).await?;
+        let said = bench.adb(&["connect", &bench.serial]).await;
+        assert!(said.text().starts_with("connected to"), "{said:?}");
+        bench.adb(&["wait-for-device"]).await;
+        Some(bench)
+    }
+
+    /// Starts with a server that does not know the phone yet.
+    pub(crate) async fn waiting(version: Adb, phone: VirtualPhone) -> Option<Self> {
+        if !there(&version.program(), "version") {
+            return None;
+        }
+        let serial = serve(&phone).await;
+        let free = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let home = TempDir::new().expect("a folder");
+        let bench = Self { phone, serial, version, home, port };
+        bench.adb(&["start-server"]).await;
+        Some(bench)
+    }
+
+    /// A path in the folder.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.home.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// A command that finds only this server and this adb.
+    pub(crate) fn program(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("HOME", self.home.path())
+            .env("TMPDIR", self.home.path())
+            .env("ANDROID_ADB_SERVER_PORT", self.port.to_string())
+            .env("ADBUTILS_ADB_PATH", self.version.program())
+            .env("ADB_MDNS", "0")
+            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5554")
+            .env("TZ", "UTC")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("ADB_SERVER_SOCKET")
+            .env_remove("ANDROID_ADB_SERVER_ADDRESS")
+            .env_remove("ANDROID_SERIAL")
+            .current_dir(self.home.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    pub(crate) fn adb_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program(&self.version.program());
+        command.args(arguments);
+        command
+    }
+
+    /// Runs adb to completion.
+    pub(crate) async fn adb(&self, arguments: &[&str]) -> Said {
+        let output = self.adb_command(arguments).output();
+        tokio::time::timeout(PATIENCE, output)
+            .await
+            .unwrap_or_else(|_| panic!("adb {arguments:?} of {:?} hangs", self.version))
+            .expect("adb runs")
+            .into()
+    }
+
+    /// Runs adb with this standard input.
+    pub(crate) async fn adb_told(&self, arguments: &[&str], input: &[u8]) -> Said {
+        let mut child =
+            self.adb_command(arguments).stdin(Stdio::piped()).spawn().expect("adb runs");
+        let mut stdin = child.stdin.take().expect("piped");
+        let talking = async {
+            // A program that exits without reading all input is not a failure.
+            let _ = stdin.write_all(input).await;
+            drop(stdin);
+            child.wait_with_output().await.expect("ended")
+        };
+        tokio::time::timeout(PATIENCE, talking)
+            .await
+            .unwrap_or_else(|_| panic!("adb {arguments:?} of {:?} hangs", self.version))
+            .into()
+    }
+
+    /// Runs a script next to this file with the phone's address and `arguments`. `None` if its interpreter is not
+    /// available.
+    ///
+    /// A line that starts with `phone: ` is a request to the phone's owner ([`owner`]), which answers with a line on
+    /// standard input.
+    pub(crate) async fn script(
+        &self,
+        interpreter: &Path,
+        name: &str,
+        arguments: &[&str],
+    ) -> Option<()> {
+        if !there(interpreter, "--version") {
+            return None;
+        }
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name);
+        // Node.js looks for modules next to the script.
+        let script = self.home.path().join(name);
+        std::fs::copy(&source, &script).expect("copied");
+        let modules = self.home.path().join("node_modules");
+        if !modules.exists() {
+            std::os::unix::fs::symlink(real("node/node_modules"), modules).expect("linked");
+        }
+        let mut child = self
+            .program(interpreter)
+            .arg(&script)
+            .arg(&self.serial)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut stdin = child.stdin.take().expect("piped");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let mut stderr = child.stderr.take().expect("piped");
+        let (mut said, mut wrong) = (String::new(), String::new());
+        let talking = async {
+            while let Ok(Some(line)) = lines.next_line().await {
+                match line.strip_prefix("phone: ") {
+                    Some(wish) => {
+                        let answer = owner(&self.phone, wish).await;
+                        // A script that has exited is noticed by its status.
+                        let _ = stdin.write_all(format!("{answer}\n").as_bytes()).await;
+                    }
+                    None => said.push_str(&format!("{line}\n")),
+                }
+            }
+        };
+        let talked = tokio::time::timeout(PATIENCE, async {
+            tokio::join!(talking, stderr.read_to_string(&mut wrong)).1.expect("text");
+            child.wait().await.expect("ended")
+        });
+        let ended = talked.await;
+        let ended = match ended {
+            Ok(status) => status.success(),
+            Err(_) => false,
+        };
+        assert!(ended, "{name} with {:?}\n{said}{wrong}", self.version);
+        Some(())
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let mut command = self.adb_command(&["kill-server"]).into_std();
+        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+}
+
+/// Serves a phone on a free port, and returns the address.
+pub(crate) async fn serve(phone: &VirtualPhone) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let served = phone.clone();
+    tokio::spawn(async move { served.listen(listener).await });
+    address
+}
+
+/// Handles a script's request to the phone's owner.
+async fn owner(phone: &VirtualPhone, wish: &str) -> String {
+    let (verb, rest) = wish.split_once(' ').unwrap_or((wish, ""));
+    match verb {
+        // Completes once the phone has disconnected.
+        "gone" => phone.unplugged().await,
+        "plug" => phone.plug(),
+        "guard" => phone.set_guarded(true),
+        // Answers the dialog for a host's key as soon as it shows.
+        "allow" => {
+            let phone = phone.clone();
+            tokio::spawn(async move {
+                phone.wait_for_key().await;
+                phone.answer_key(true);
+            });
+        }
+        // From now on this socket echoes everything.
+        "echo" => {
+            let mut listener = phone.sockets().listen(rest).expect("free");
+            tokio::spawn(async move {
+                while let Some(stream) = listener.accept().await {
+                    tokio::spawn(async move {
+                        let (mut reader, mut writer) = tokio::io::split(stream);
+                        let _ = tokio::io::copy(&mut reader, &mut writer).await;
+                    });
+                }
+            });
+        }
+        // Connects to a socket on the phone, sends a word and answers with the reply.
+        "call" => {
+            let mut stream = phone.sockets().connect(rest).await.expect("connected");
+            stream.write_all(b"ping").await.expect("written");
+            let mut back = [0; 4];
+            stream.read_exact(&mut back).await.expect("read");
+            return String::from_utf8_lossy(&back).into_owned();
+        }
+        other => panic!("unknown request to the owner: {other}"),
+    }
+    "done".to_owned()
+}

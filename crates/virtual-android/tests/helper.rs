@@ -1,0 +1,267 @@
+//! Thumbwire's helper on the virtual phone, from a host's end of the real wire: starting, ending, authentication,
+//! requests.
+
+mod common;
+
+use common::Wired;
+use common::helper::{Held, JAR, TOKEN, Talk, framed, in_a_terminal, piece};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+use thumbwire_adb::Transport as _;
+use thumbwire_virtual_android::Setup;
+use tokio::io::AsyncWriteExt as _;
+use tokio::time::{Instant, timeout};
+
+const NAME: &str = "thumbwire-00112233445566aa";
+
+fn of_release(name: &str) -> Wired {
+    Wired::made(Setup::of_release(name).expect("a release"))
+}
+
+async fn helped(wired: &Wired) -> (Held, Talk) {
+    let held = Held::started(wired, NAME).await;
+    let talk = Talk::known(wired, NAME).await;
+    (held, talk)
+}
+
+#[tokio::test(start_paused = true)]
+async fn helper_accepts_the_token_and_ends_with_stdin() {
+    let wired = Wired::new();
+    let (mut held, mut talk) = helped(&wired).await;
+    let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1, "more": [1]})).await;
+    let ops = json!(["courier", "tools", "cancel", "bye"]);
+    assert_eq!(hello, json!({"id": 2, "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ops}));
+    let shown = wired.said("ps -A -o PID,ARGS").await;
+    let line = shown.lines().find(|line| line.contains("app_process")).expect("it is there");
+    assert!(line.contains(NAME) && !line.contains(TOKEN), "{line}");
+    held.end_input().await;
+    assert_eq!(held.end().await, (String::new(), Some(0)));
+    assert_eq!(talk.answer().await, None);
+    assert!(wired.adb.open(&format!("localabstract:{NAME}")).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_release_starts_the_helper_alike() {
+    for release in Setup::releases().skip(1) {
+        let wired = of_release(release);
+        let (_held, mut talk) = helped(&wired).await;
+        let answer = talk.ask(json!({"op": "bye"})).await;
+        assert_eq!(answer, json!({"id": 2, "ok": true}), "{release}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn old_phones_first_helper_start_is_slow() {
+    let wired = of_release("4.4");
+    for (nth, least) in [(0, 10_400), (1, 0)] {
+        let name = format!("{NAME}{nth}");
+        let before = wired.phone.world(|world| world.uptime());
+        let stream = in_a_terminal(&wired, &name).await;
+        let took = wired.phone.world(|world| world.uptime()) - before;
+        assert!((least..least + 2_000).contains(&took.as_millis()), "{took:?}");
+        let mut talk = Talk::opened(&wired, &name).await;
+        let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1})).await;
+        assert_eq!(hello["sdk"], 19);
+        // Closing the terminal hangs up.
+        drop(stream);
+        assert_eq!(talk.answer().await, None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn runtime_failures_print_the_phones_errors() {
+    let start = |path: &str| {
+        format!(
+            "echo {TOKEN} | CLASSPATH={path} app_process /system/bin org.thumbwire.helper.Main x"
+        )
+    };
+    let no_class = "Error: could not find class 'org.thumbwire.helper.Main'\nAborted\n";
+    let wired = Wired::new();
+    for path in ["/data/local/tmp/other.jar", "", "/system/framework/am.jar"] {
+        let said = wired.all(&start(path)).await;
+        assert_eq!(said, (134, String::new(), no_class.to_owned()), "{path}");
+    }
+    assert!(wired.phone.remove_helper() && !wired.phone.remove_helper());
+    assert_eq!(wired.all(&start(JAR)).await, (134, String::new(), no_class.to_owned()));
+    let wired = Wired::made(Setup { helper: false, ..Setup::default() });
+    assert_eq!(wired.all(&start(JAR)).await.2, no_class);
+    // A writable copy is refused since Android 14.
+    for (release, status) in [("13", 0), ("14", 134), ("16", 134)] {
+        let wired = of_release(release);
+        wired
+            .said(&format!("cp {JAR} /data/local/tmp/c.jar; chmod 644 /data/local/tmp/c.jar"))
+            .await;
+        let said = wired.all(&start("/data/local/tmp/c.jar")).await;
+        assert_eq!((said.0, said.2.as_str()), (status, ""), "{release}");
+        wired.said("chmod 444 /data/local/tmp/c.jar").await;
+        assert_eq!(wired.all(&start("/data/local/tmp/c.jar")).await.0, 0, "{release}");
+    }
+    // Dalvik has no directory for its classes, and prints nothing.
+    let wired = of_release("4.4");
+    let told = "; echo $?";
+    let said = wired.run(&(start(JAR) + told)).await;
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "134\r\n");
+    let elsewhere = "ANDROID_DATA=/data/local/tmp ";
+    let said = wired
+        .run(&(start(JAR).replace("CLASSPATH", &format!("{elsewhere}CLASSPATH")) + told))
+        .await;
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "134\r\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_name_or_token_ends_the_helper() {
+    let wired = Wired::new();
+    let _held = Held::started(&wired, NAME).await;
+    let second = Held::begun(&wired, NAME).await.end().await;
+    assert_eq!(second, ("java.io.IOException: Address already in use\n".to_owned(), Some(1)));
+    let start = format!("CLASSPATH={JAR} app_process /system/bin org.thumbwire.helper.Main");
+    assert_eq!(wired.all(&format!("{start} other < /dev/null")).await.0, 2);
+    assert_eq!(wired.all(&start).await.0, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_without_the_token_is_rejected() {
+    let wired = Wired::new();
+    let _held = Held::started(&wired, NAME).await;
+    for first in [
+        json!({"op": "hello", "token": "f".repeat(32), "proto": 1}),
+        json!({"op": "hello", "proto": 1}),
+        json!({"op": "courier", "component": "a/b"}),
+        json!({"op": "bye"}),
+    ] {
+        let mut talk = Talk::opened(&wired, NAME).await;
+        assert_eq!(talk.ask(first).await["error"], "refused");
+        assert_eq!(talk.answer().await, None);
+    }
+    let mut talk = Talk::opened(&wired, NAME).await;
+    let answer = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 2})).await;
+    assert_eq!(answer["error"], "unsupported");
+    assert_eq!(talk.answer().await, None);
+    // None of them ended it.
+    Talk::known(&wired, NAME).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_op_is_reported_and_bad_frame_disconnects() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    assert_eq!(talk.ask(json!({"op": "tree"})).await["error"], "unsupported");
+    for (courier, what) in [
+        (json!({"op": "courier"}), "component"),
+        (json!({"op": "courier", "component": "x"}), "component"),
+        (json!({"op": "courier", "component": "a/b", "extras": [["k"]]}), "extras"),
+        (json!({"op": "courier", "component": "a/b", "extras": {"k": "v"}}), "extras"),
+        (json!({"op": "courier", "component": "a/b", "callbacks": "c"}), "callbacks"),
+        (json!({"op": "courier", "component": "a/b", "wanted": [1]}), "wanted"),
+        (json!({"op": "courier", "component": "a/b", "limit_ms": -1}), "limit_ms"),
+    ] {
+        let answer = talk.ask(courier).await;
+        assert_eq!(answer["error"], "malformed", "{answer}");
+        assert!(answer["says"].as_str().expect("words").contains(what), "{answer}");
+    }
+    for (bytes, error) in [
+        (framed(b"[]"), "malformed"),
+        (framed(b"{\"op\":\"bye\"}"), "malformed"),
+        (framed(b"\xff\xfe"), "malformed"),
+        (framed("[".repeat(5_000).as_bytes()), "malformed"),
+        (vec![0xff; 8], "too_large"),
+        (vec![0, 0x80, 0, 0, 0, 0, 0, 1], "too_large"),
+    ] {
+        let mut talk = Talk::known(&wired, NAME).await;
+        talk.stream.write_all(&bytes).await.expect("written");
+        let answer = talk.answer().await.expect("an answer");
+        assert_eq!((&answer["id"], &answer["error"]), (&json!(0), &json!(error)));
+        assert_eq!(talk.answer().await, None);
+    }
+    assert_eq!(talk.ask(json!({"op": "cancel", "of": 99})).await["cancelled"], false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bye_signal_reboot_or_closed_shell_ends_the_helper() {
+    let wired = Wired::new();
+    let (held, mut talk) = helped(&wired).await;
+    assert_eq!(talk.ask(json!({"op": "bye"})).await["ok"], true);
+    assert_eq!(held.end().await.1, Some(0));
+    let (held, mut talk) = helped(&wired).await;
+    wired.said("kill $(pidof app_process)").await;
+    assert_eq!(talk.answer().await, None);
+    assert_eq!(held.end().await.1, Some(143));
+    let (held, mut talk) = helped(&wired).await;
+    drop(held);
+    assert_eq!(talk.answer().await, None);
+    let (_held, mut talk) = helped(&wired).await;
+    wired.adb.open("reboot:").await.expect("taken");
+    assert_eq!(talk.answer().await, None);
+    wired.phone.plug();
+    assert!(wired.adb.open(&format!("localabstract:{NAME}")).await.is_err());
+    helped(&wired).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn helper_exits_after_one_idle_minute() {
+    let wired = Wired::new();
+    let (mut held, mut talk) = helped(&wired).await;
+    for _ in 0..3 {
+        wired.said("sleep 50").await;
+        talk.ask(json!({"op": "cancel", "of": 9})).await;
+    }
+    wired.said("sleep 61").await;
+    assert_eq!(piece(&mut held.stream).await, Some((3, vec![0])));
+    let (mut held, _talk) = helped(&wired).await;
+    let began = Instant::now();
+    assert_eq!(piece(&mut held.stream).await, Some((3, vec![0])));
+    assert_eq!(began.elapsed().as_secs(), 60);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn garbage_from_one_host_does_not_affect_others(
+        pieces in proptest::collection::vec(garbage(), 1..6),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            let wired = Wired::new();
+            let (_held, mut talk) = helped(&wired).await;
+            let mut other = Talk::known(&wired, NAME).await;
+            for piece in &pieces {
+                // A disconnected client cannot write.
+                if talk.stream.write_all(piece).await.is_err() {
+                    break;
+                }
+            }
+            let _ = timeout(Duration::from_secs(5), async {
+                while let Some(answer) = talk.answer().await {
+                    assert!(answer["ok"] == true || answer["error"].is_string(), "{answer}");
+                }
+            }).await;
+            assert_eq!(other.ask(json!({"op": "cancel", "of": 1})).await["ok"], true);
+        });
+    }
+}
+
+/// Bytes, frames of bytes, and frames of almost valid requests.
+fn garbage() -> impl Strategy<Value = Vec<u8>> {
+    let bytes = || proptest::collection::vec(any::<u8>(), 0..60);
+    let word = prop_oneof![
+        Just("hello".to_owned()),
+        Just("courier".to_owned()),
+        Just("tools".to_owned()),
+        Just("cancel".to_owned()),
+        "[a-z]{0,5}",
+    ];
+    let value = prop_oneof![
+        any::<u32>().prop_map(Value::from),
+        ".{0,9}".prop_map(Value::from),
+        Just(json!([["a", "b"]])),
+        Just(json!(["x"])),
+        Just(Value::Null),
+    ];
+    let request = (any::<u8>(), word, value.clone(), value).prop_map(|(id, op, one, two)| {
+        let request =
+            json!({"id": id, "op": op, "component": one, "extras": two, "of": 1, "token": TOKEN});
+        framed(request.to_string().as_bytes())
+    });
+    prop_oneof![bytes(), bytes().prop_map(|bytes| framed(&bytes)), request]
+}

@@ -1,0 +1,145 @@
+//! Apps as they lie on the phone: what the package manager knows of each, its process, and what it keeps.
+
+use crate::app::{App, BuiltInApp, Preferences};
+use crate::graphics::icons::Icon;
+use crate::graphics::theme::{self, Colour};
+use crate::packages::{BuiltInPackage, Manifest};
+use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+
+/// An installed package.
+pub(crate) struct InstalledApp {
+    pub(crate) manifest: Manifest,
+    pub(crate) app: Box<dyn App>,
+    /// Its process started anew, on a phone with that seed.
+    pub(crate) make: Box<dyn Fn(u64) -> Box<dyn App> + Send>,
+    pub(crate) store: Preferences,
+    /// The process, while it runs.
+    pub(crate) pid: Option<u32>,
+}
+
+impl InstalledApp {
+    /// The package of app `A`, as installed on a phone with this seed.
+    pub(crate) fn of<A: BuiltInApp>(seed: u64) -> InstalledApp {
+        InstalledApp {
+            manifest: A::DESCRIPTION.android_manifest(),
+            app: Box::new(A::new(seed)),
+            make: Box::new(|seed| Box::new(A::new(seed))),
+            store: Preferences::default(),
+            pid: None,
+        }
+    }
+}
+
+/// All apps that are installed, by package name. Its index is a place among them.
+pub(crate) struct InstalledApps {
+    apps: Vec<InstalledApp>,
+    /// Users of apps that have gone are not given again.
+    next_uid: u32,
+    /// The package files of apps that came with the phone, by package, whether those are installed or not.
+    built_in: BTreeMap<String, Arc<BuiltInPackage>>,
+}
+
+impl InstalledApps {
+    /// The apps of a fresh phone, by package name.
+    pub(crate) fn new(apps: Vec<InstalledApp>) -> Self {
+        Self { apps, next_uid: 0, built_in: BTreeMap::new() }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &InstalledApp> {
+        self.apps.iter()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.apps.len()
+    }
+
+    /// The place of a package.
+    pub(crate) fn position(&self, package: &str) -> Option<usize> {
+        self.apps.iter().position(|app| app.manifest.package == package)
+    }
+
+    /// The app of a package.
+    pub(crate) fn get(&self, package: &str) -> Option<&InstalledApp> {
+        self.apps.iter().find(|app| app.manifest.package == package)
+    }
+
+    /// What the package manager knows of a package.
+    pub(crate) fn manifest(&self, package: &str) -> Option<&Manifest> {
+        self.get(package).map(|app| &app.manifest)
+    }
+
+    /// The Linux user of a package; that of the shell for whatever is not installed.
+    pub(crate) fn uid_of(&self, package: &str) -> u32 {
+        self.manifest(package).map_or(2_000, |manifest| manifest.uid)
+    }
+
+    /// The name of an app; the package itself for whatever is not installed.
+    pub(crate) fn label_of(&self, package: &str) -> String {
+        self.manifest(package).map_or_else(|| package.to_owned(), |manifest| manifest.label.clone())
+    }
+
+    /// A package's name, and the symbol of its icon with the colours of ground and symbol.
+    pub(crate) fn face_of(&self, package: &str) -> (String, Icon, Colour, Colour) {
+        match self.manifest(package) {
+            Some(Manifest { label, icon, .. }) => (label.clone(), icon.symbol, icon.fill, icon.ink),
+            None => ("Shell".to_owned(), Icon::Tune, theme::ON_SURFACE_VARIANT, theme::WHITE),
+        }
+    }
+
+    /// Hands in the package file behind an app that came with the phone. Nothing happens where there is no such app.
+    pub(crate) fn set_built_in(&mut self, package: BuiltInPackage) {
+        let (name, package) = (package.declared.package.clone(), Arc::new(package));
+        if let Some(at) = self.position(&name) {
+            self.apps[at].manifest.built_in = Some(Arc::clone(&package));
+            self.built_in.insert(name, package);
+        }
+    }
+
+    /// Gives a package that is about to be installed its user, which is that of the one it replaces, or else `uid`, or else a new one; and
+    /// the package file that came with the phone under its name.
+    pub(crate) fn admit(&mut self, manifest: &mut Manifest, uid: Option<u32>) {
+        let highest = self.apps.iter().map(|app| app.manifest.uid).max().unwrap_or_default();
+        let old = self.manifest(&manifest.package).map(|old| old.uid);
+        manifest.uid = old.or(uid).unwrap_or((highest + 1).max(self.next_uid));
+        self.next_uid = self.next_uid.max(manifest.uid + 1);
+        manifest.built_in = self.built_in.get(&manifest.package).cloned();
+    }
+
+    /// Puts an app in place of the one of that package, whose stored values it takes over.
+    pub(crate) fn put(&mut self, mut app: InstalledApp) {
+        let package = &app.manifest.package;
+        match self.position(package) {
+            Some(at) => {
+                app.store = std::mem::take(&mut self.apps[at].store);
+                self.apps[at] = app;
+            }
+            None => {
+                let at = self.apps.partition_point(|known| known.manifest.package < *package);
+                self.apps.insert(at, app);
+            }
+        }
+    }
+
+    /// Takes the app at a place away.
+    pub(crate) fn remove(&mut self, at: usize) -> InstalledApp {
+        self.apps.remove(at)
+    }
+}
+
+impl Index<usize> for InstalledApps {
+    type Output = InstalledApp;
+
+    fn index(&self, at: usize) -> &InstalledApp {
+        &self.apps[at]
+    }
+}
+
+impl IndexMut<usize> for InstalledApps {
+    fn index_mut(&mut self, at: usize) -> &mut InstalledApp {
+        &mut self.apps[at]
+    }
+}

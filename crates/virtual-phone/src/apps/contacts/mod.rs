@@ -1,0 +1,249 @@
+//! Contacts: a list of people by name, a search, contact pages, and a form to add or edit one.
+//!
+//! State and events are here; `pages` draws, `people` has the initial contacts.
+//!
+//! ```text
+//!  List ──row──► Detail ──pencil──► Form ──Save──► Detail
+//!   ├─ search bar ─► Search ──row──► Detail ──bin──► (confirms) ──► List
+//!   └─ + ─────────────────────────► Form ──Save──► Detail       (back: one step; a changed form confirms)
+//! ```
+
+mod pages;
+mod people;
+
+use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
+use crate::app::{App, AppContext, DrawContext, Event, Preferences};
+use crate::apps::records::Records;
+use crate::graphics::icons::Icon;
+use crate::graphics::theme;
+use crate::graphics::theme::Colour;
+use crate::packages::AppIcon;
+use crate::view::{Tag, View};
+
+/// The state of Contacts.
+pub(crate) struct Contacts {
+    people: Records<4>,
+    /// Pages above the list; the last one shows.
+    pages: Vec<Page>,
+    /// The text of the search field.
+    query: String,
+    asking: Option<OpenDialog>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Search,
+    Detail(usize),
+    Form(Form),
+}
+
+/// A person being edited; `id` is `None` for a new one.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Form {
+    id: Option<usize>,
+    before: [String; 4],
+    now: [String; 4],
+}
+
+/// The open dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OpenDialog {
+    Delete(usize),
+    Discard,
+}
+
+/// A person as the pages show them.
+#[derive(Debug, Clone, PartialEq)]
+struct Person {
+    id: usize,
+    /// First name, last name, phone, email.
+    texts: [String; 4],
+}
+
+impl Person {
+    /// First and last name, else whatever is known.
+    fn name(&self) -> String {
+        let [first, last, phone, email] = self.texts.each_ref().map(|text| text.trim());
+        let name = format!("{first} {last}").trim().to_owned();
+        [name.as_str(), phone, email, "(No name)"]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or_default()
+            .to_owned()
+    }
+}
+
+/// Resource ids of the form's fields, which are also the preference names.
+const FIELDS: [&str; 4] = ["first_name", "last_name", "phone", "email"];
+const SEARCH: &str = "open_search_view_edit_text";
+const LIST: &str = "contact_list";
+
+impl BuiltInApp for Contacts {
+    const DESCRIPTION: AppDescription = AppDescription {
+        name: "Contacts",
+        version: "4.26.18",
+        icon: AppIcon { symbol: Icon::Person, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
+        system: true,
+        keeps: &[
+            "contact/N/first_name",
+            "contact/N/last_name",
+            "contact/N/phone",
+            "contact/N/email",
+        ],
+        android: AndroidIdentity {
+            package: "com.google.android.contacts",
+            version_code: 4_260_018,
+            activities: &["com.android.contacts.activities.PeopleActivity"],
+            has_icon: true,
+            permissions: &["READ_CONTACTS", "WRITE_CONTACTS", "CALL_PHONE"],
+        },
+        ios: IosIdentity { bundle_id: "com.apple.MobileAddressBook" },
+    };
+
+    fn new(seed: u64) -> Self {
+        Self {
+            people: Records { kind: "contact", fields: FIELDS, seeded: people::seeded(seed) },
+            pages: Vec::new(),
+            query: String::new(),
+            asking: None,
+        }
+    }
+}
+
+impl App for Contacts {
+    fn view(&self, env: &DrawContext<'_>) -> View {
+        let view = match self.pages.last() {
+            None => self.list(env),
+            Some(Page::Search) => self.search(env),
+            Some(Page::Detail(id)) => self.detail(env, *id),
+            Some(Page::Form(form)) => pages::form(env, form),
+        };
+        view.dialog(self.asking.map(pages::question))
+    }
+
+    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+        match event {
+            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Text { field, text } => self.typed(&field, text, reach),
+            Event::Action { .. } => reach.unfocus(),
+            Event::Back => self.back(reach),
+            _ => {}
+        }
+    }
+}
+
+impl Contacts {
+    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+        let id = tag.value.parse::<usize>().unwrap_or(usize::MAX);
+        match tag.name {
+            "search" | "clear" => {
+                self.query.clear();
+                self.pages.retain(|page| *page != Page::Search);
+                self.pages.push(Page::Search);
+                reach.focus(SEARCH);
+            }
+            "person" => {
+                reach.unfocus();
+                self.pages.push(Page::Detail(id));
+                reach.scroll_to_top("contact_page");
+            }
+            "create" => self.write(None, reach),
+            "edit" => self.write(Some(id), reach),
+            "save" => self.save(reach),
+            "delete" => self.asking = Some(OpenDialog::Delete(id)),
+            "yes" => self.agreed(reach),
+            "no" => self.asking = None,
+            "call" => reach.toast(format!("Calling {}", tag.value)),
+            "text" => reach.toast(format!("Texting {}", tag.value)),
+            "mail" => reach.toast(format!("Writing to {}", tag.value)),
+            "back" => self.back(reach),
+            _ => {}
+        }
+    }
+
+    fn typed(&mut self, field: &str, text: String, reach: &mut AppContext<'_>) {
+        match self.pages.last_mut() {
+            Some(Page::Search) => {
+                self.query = text;
+                reach.scroll_to_top("search_results");
+            }
+            Some(Page::Form(form)) => {
+                if let Some(at) = FIELDS.iter().position(|name| *name == field) {
+                    form.now[at] = text;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Opens the form.
+    fn write(&mut self, id: Option<usize>, reach: &mut AppContext<'_>) {
+        let texts = id.and_then(|id| self.people.get(reach.store, id)).unwrap_or_default();
+        self.pages.push(Page::Form(Form { id, before: texts.clone(), now: texts }));
+        reach.scroll_to_top("contact_editor");
+        reach.focus(FIELDS[0]);
+    }
+
+    fn save(&mut self, reach: &mut AppContext<'_>) {
+        let Some(Page::Form(form)) = self.pages.last().cloned() else { return };
+        reach.unfocus();
+        let texts = form.now.map(|text| text.trim().to_owned());
+        let Some(id) = self.people.put(reach.store, form.id, &texts) else {
+            reach.toast("No room for more contacts");
+            return;
+        };
+        self.pages.pop();
+        if self.pages.last() != Some(&Page::Detail(id)) {
+            self.pages.push(Page::Detail(id));
+        }
+        reach.toast(format!("{} saved", Person { id, texts }.name()));
+    }
+
+    /// The user confirmed the dialog.
+    fn agreed(&mut self, reach: &mut AppContext<'_>) {
+        match self.asking.take() {
+            Some(OpenDialog::Delete(id)) => {
+                self.people.remove(reach.store, id);
+                self.pages.retain(|page| *page != Page::Detail(id));
+                reach.toast("Contact deleted");
+            }
+            Some(OpenDialog::Discard) => {
+                self.pages.pop();
+                reach.unfocus();
+            }
+            None => {}
+        }
+    }
+
+    fn back(&mut self, reach: &mut AppContext<'_>) {
+        if self.asking.take().is_some() {
+            return;
+        }
+        reach.unfocus();
+        match self.pages.last() {
+            Some(Page::Form(form)) if form.now != form.before => {
+                self.asking = Some(OpenDialog::Discard)
+            }
+            Some(_) => drop(self.pages.pop()),
+            None => reach.finish(),
+        }
+    }
+
+    fn person(&self, store: &Preferences, id: usize) -> Option<Person> {
+        Some(Person { id, texts: self.people.get(store, id)? })
+    }
+
+    /// People whose texts contain these words, by name.
+    fn found(&self, store: &Preferences, words: &str) -> Vec<Person> {
+        let wanted = words.trim().to_lowercase();
+        let all = self.people.all(store).into_iter().map(|(id, texts)| Person { id, texts });
+        let mut found: Vec<Person> = all
+            .filter(|person| {
+                let texts = format!("{} {}", person.name(), person.texts.join(" "));
+                texts.to_lowercase().contains(&wanted)
+            })
+            .collect();
+        found.sort_by_key(|person| (person.name().to_lowercase(), person.id));
+        found
+    }
+}

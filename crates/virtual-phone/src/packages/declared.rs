@@ -1,0 +1,216 @@
+//! What a package declares: its components, what they answer, and how it lies on the phone.
+
+use crate::packages::Intent;
+use thumbwire_mobile_mcp::Descriptor;
+
+/// What the manifest of an APK declares.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParsedPackage {
+    /// The package.
+    pub package: String,
+    /// The name of the split that this APK is; `None` for a base.
+    pub split: Option<String>,
+    /// As the package manager compares it, `versionCodeMajor` in its upper half.
+    pub version_code: u64,
+    /// As people read it.
+    pub version_name: Option<String>,
+    /// The label of the application, in the default language.
+    pub label: Option<String>,
+    /// API level that it needs.
+    pub min_sdk: u32,
+    /// API level that it is made for.
+    pub target_sdk: u32,
+    /// The line of the manifest that says so.
+    pub sdk_line: u32,
+    /// `android:debuggable`
+    pub debuggable: bool,
+    /// `android:testOnly`
+    pub test_only: bool,
+    /// `android:enabled="false"` on the application.
+    pub disabled: bool,
+    /// `android:isSplitRequired`: the base alone is not enough.
+    pub split_required: bool,
+    /// `uses-permission`, in order.
+    pub permissions: Vec<String>,
+    /// Activities, services, receivers and providers, in order.
+    pub components: Vec<DeclaredComponent>,
+    /// The first component, with its line, that has filters and does not say whether it is exported.
+    pub silent_export: Option<(String, u32)>,
+}
+
+/// The four kinds of components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComponentKind {
+    /// `activity` and `activity-alias`
+    Activity,
+    /// `service`
+    Service,
+    /// `receiver`
+    Receiver,
+    /// `provider`
+    Provider,
+}
+
+/// A component as declared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeclaredComponent {
+    /// What it is.
+    pub class: ComponentKind,
+    /// Full class name.
+    pub name: String,
+    /// A label of its own.
+    pub label: Option<String>,
+    /// For an alias: the activity behind it.
+    pub target: Option<String>,
+    /// Whether others may ask for it.
+    pub exported: bool,
+    /// `android:enabled`
+    pub enabled: bool,
+    /// The permission that others need for it.
+    pub permission: Option<String>,
+    /// Of a provider.
+    pub authorities: Option<String>,
+    /// What it answers.
+    pub filters: Vec<IntentFilter>,
+    /// Its `meta-data`.
+    pub meta: Vec<MetaData>,
+}
+
+/// An `intent-filter`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct IntentFilter {
+    /// `android:priority`
+    pub priority: i32,
+    /// Names of actions.
+    pub actions: Vec<String>,
+    /// Names of categories.
+    pub categories: Vec<String>,
+    /// `data android:scheme`
+    pub schemes: Vec<String>,
+    /// `data android:host`
+    pub hosts: Vec<String>,
+    /// `data android:mimeType`
+    pub types: Vec<String>,
+}
+
+/// A `meta-data` entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetaData {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: MetaValue,
+}
+
+/// What a `meta-data` entry says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MetaValue {
+    /// `android:value`, a reference followed.
+    Text(String),
+    /// `android:resource`: the id.
+    Resource(u32),
+}
+
+/// How an app that came as an APK lies on the phone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Installation {
+    /// What its base declares.
+    pub declared: ParsedPackage,
+    /// Its files, the base first, then the splits by name.
+    pub files: Vec<String>,
+    /// The names of its splits, in the order of their files.
+    pub splits: Vec<String>,
+    /// SHA-256 of the certificate that it is signed with.
+    pub certificate: [u8; 32],
+    /// The scheme of that signature: 1, 2 or 3.
+    pub signature_scheme: u8,
+    /// The processor whose code it brings, if any.
+    pub abi: Option<String>,
+    /// Who installed it, where somebody was named.
+    pub installer: Option<String>,
+    /// Seconds since 1970: when it came, and when it was last changed.
+    pub installed: (u64, u64),
+}
+
+/// The package file behind an app that came with the phone, as a platform read it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuiltInPackage {
+    /// What its manifest declares.
+    pub declared: ParsedPackage,
+    /// What its app can do for other programs.
+    pub descriptor: Descriptor,
+}
+
+impl Installation {
+    /// An app that says nothing of itself.
+    pub fn unknown() -> Self {
+        Self {
+            declared: ParsedPackage::default(),
+            files: Vec::new(),
+            splits: Vec::new(),
+            certificate: [0; 32],
+            signature_scheme: 0,
+            abi: None,
+            installer: None,
+            installed: (0, 0),
+        }
+    }
+}
+
+impl IntentFilter {
+    /// Whether an intent passes: `IntentFilter.match`, without paths and types.
+    pub fn passes(&self, intent: &Intent) -> bool {
+        let action = intent.action.as_ref().is_none_or(|action| self.actions.contains(action));
+        let categories = intent.categories.iter().all(|wanted| self.categories.contains(wanted));
+        let data = match intent.data.as_deref().and_then(|data| data.split_once(':')) {
+            None => self.schemes.is_empty() && self.types.is_empty(),
+            Some((scheme, rest)) => {
+                let host = rest.strip_prefix("//").map(|rest| {
+                    rest.split(['/', '?', '#', ':']).next().unwrap_or_default().to_owned()
+                });
+                self.schemes.iter().any(|known| known == scheme)
+                    && (self.hosts.is_empty()
+                        || host.is_some_and(|host| self.hosts.contains(&host)))
+            }
+        };
+        action && categories && data && !self.actions.is_empty()
+    }
+
+    fn has_category(&self, name: &str) -> bool {
+        self.categories.iter().any(|category| category == name)
+    }
+
+    /// Whether it stands for an icon.
+    pub fn is_launcher(&self) -> bool {
+        self.actions.iter().any(|action| action == "android.intent.action.MAIN")
+            && self.has_category("android.intent.category.LAUNCHER")
+    }
+
+    /// Whether it answers intents that name no category.
+    pub fn is_default(&self) -> bool {
+        self.has_category("android.intent.category.DEFAULT")
+    }
+}
+
+impl ParsedPackage {
+    /// The activity or alias that an icon starts: the first one that is enabled.
+    pub fn launcher(&self) -> Option<&DeclaredComponent> {
+        let mut activities =
+            self.components.iter().filter(|it| it.class == ComponentKind::Activity);
+        activities.find(|it| it.enabled && it.filters.iter().any(IntentFilter::is_launcher))
+    }
+
+    /// The components of a kind that answer an intent, each with the filter that does, higher priorities first.
+    pub fn answering<'a>(
+        &'a self,
+        class: ComponentKind,
+        intent: &Intent,
+    ) -> Vec<(&'a DeclaredComponent, &'a IntentFilter)> {
+        let all = self.components.iter().filter(|it| it.class == class && it.enabled);
+        let mut found: Vec<_> = all
+            .filter_map(|it| Some((it, it.filters.iter().find(|filter| filter.passes(intent))?)))
+            .collect();
+        found.sort_by_key(|(_, filter)| -filter.priority);
+        found
+    }
+}

@@ -1,0 +1,98 @@
+//! Windows that the system puts before the app: putting them there, telling them what happened, taking them away.
+
+use crate::app::Event;
+use crate::overlays::{
+    Overlay, OverlayContext, OverlayEntry, OverlayOutcome, OverlayReach, OverlayRequest,
+};
+use crate::packages::Component;
+use crate::world::World;
+
+impl World {
+    /// Puts a window before all others but the shade.
+    pub(crate) fn push_overlay(&mut self, overlay: impl Overlay + 'static) {
+        if self.overlays.push(Box::new(overlay)) {
+            self.turn_focus();
+        }
+    }
+
+    /// Tells an overlay that something happened to it, and does what it asks for.
+    pub(crate) fn tell_overlay(&mut self, id: u32, event: Event) {
+        let Some((at, mut told)) = self.overlays.take(id) else { return };
+        let android = self.android();
+        let mut reach = OverlayReach { android, settings: &self.settings, asked: Vec::new() };
+        let mut outcome = told.overlay.on(event, &mut reach);
+        for request in reach.asked {
+            if self.handle_overlay_request(request) {
+                outcome = OverlayOutcome::Dismiss;
+            }
+        }
+        if outcome == OverlayOutcome::Keep {
+            self.overlays.put_back(at, told);
+        }
+        self.turn_focus();
+    }
+
+    /// Does what an overlay asks; `true` where the overlay goes away for it.
+    fn handle_overlay_request(&mut self, request: OverlayRequest) -> bool {
+        match request {
+            OverlayRequest::Setting(table, name, value) => self.change_setting(table, name, &value),
+            OverlayRequest::Dismiss(package, tag) => self.dismiss(&package, &tag),
+            OverlayRequest::DismissAll => self.dismiss_all(),
+            // The shell's have no app to open: they stay.
+            OverlayRequest::Open(package, tag) => {
+                return self.open_notification(&package, &tag).is_ok();
+            }
+            OverlayRequest::Answer(question, answer) => self.answer(&question, answer),
+            OverlayRequest::Kill(package) => self.kill_after_error(&package),
+            OverlayRequest::Wait(package) => self.respond_again(&package),
+            // Settings, which is always installed.
+            OverlayRequest::Start(intent) => drop(self.start_intent(&intent)),
+        }
+        false
+    }
+
+    /// What overlays can know while they draw.
+    pub(crate) fn overlay_context(&self) -> OverlayContext<'_> {
+        OverlayContext {
+            android: self.android(),
+            now: self.clock.now(),
+            battery: self.device.battery(),
+            settings: &self.settings,
+            notifications: self.notices.notifications(),
+            apps: &self.apps,
+        }
+    }
+
+    /// Takes those away that `goes` is true of.
+    pub(crate) fn remove_overlays(&mut self, goes: impl Fn(&dyn Overlay) -> bool) {
+        if self.overlays.remove(goes) {
+            self.turn_focus();
+        }
+    }
+
+    /// The overlays that are seen now, from the back to the front.
+    pub(crate) fn shown_overlays(&self) -> impl DoubleEndedIterator<Item = &OverlayEntry> {
+        self.overlays.shown(self.foreground().package)
+    }
+
+    /// The overlay that has the focus.
+    pub(crate) fn front_overlay(&self) -> Option<&OverlayEntry> {
+        self.shown_overlays().next_back()
+    }
+
+    /// The activity on top of the task in front: an app's, or the system's that asks something on its behalf.
+    pub fn top_activity(&self) -> Component {
+        let mut asking = self.shown_overlays().filter_map(|standing| standing.overlay.activity());
+        asking.next_back().unwrap_or_else(|| self.foreground())
+    }
+
+    /// Lays the app's focus aside while there is an overlay, and gives it back after the last.
+    fn turn_focus(&mut self) {
+        if self.front_overlay().is_none() {
+            self.input.give_back();
+        } else {
+            self.input.lay_aside();
+        }
+        self.rebuild();
+    }
+}

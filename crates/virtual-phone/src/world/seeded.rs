@@ -1,0 +1,16 @@
+//! What the seed decided and no app keeps.
+
+use crate::apps::{self, SeededArticle, SeededPlace};
+use crate::world::World;
+
+impl World {
+    /// All articles of Shop.
+    pub fn articles(&self) -> Vec<SeededArticle> {
+        apps::articles(self.device.seed())
+    }
+
+    /// All places of Maps.
+    pub fn places(&self) -> Vec<SeededPlace> {
+        apps::places(self.device.seed())
+    }
+}
