@@ -106,6 +106,7 @@ fn line(prompt: &str) -> Option<String> {
 static BELOW: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Sets or removes the progress line.
+#[cfg(feature = "agent")]
 pub(super) fn stand_below(bar: Option<ProgressBar>) {
     *BELOW.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }

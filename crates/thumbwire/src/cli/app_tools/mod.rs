@@ -12,6 +12,7 @@ mod new;
 mod render;
 
 pub(super) use flags::AllowFlags;
+#[cfg(all(feature = "agent", feature = "virtual-phone"))]
 pub(super) use render::millis;
 
 use super::CliError;

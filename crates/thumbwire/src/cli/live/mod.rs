@@ -126,11 +126,13 @@ impl EventSink for LiveView {
 }
 
 /// Writes a run as plain lines, through any writer.
+#[cfg(feature = "virtual-phone")]
 pub(super) struct PlainView<W> {
     telling: Mutex<RunFormatter>,
     write: W,
 }
 
+#[cfg(feature = "virtual-phone")]
 impl<W: Fn(&str) + Send + Sync> PlainView<W> {
     /// A view that passes each line, with its line end, to `write`.
     pub(super) fn new(write: W) -> Self {
@@ -154,6 +156,7 @@ impl<W: Fn(&str) + Send + Sync> PlainView<W> {
     }
 }
 
+#[cfg(feature = "virtual-phone")]
 impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
     fn on_event(&self, event: &Event<'_>) {
         if let Some(event) = event.payload() {
