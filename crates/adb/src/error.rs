@@ -39,28 +39,28 @@ pub enum Error {
         state: String,
     },
     /// The adb server does not know this phone. List the devices again.
-    #[error("find phone {serial}: {said}")]
+    #[error("find phone {serial}: {text}")]
     NoSuchDevice {
         /// The requested serial.
         serial: String,
         /// The adb server's message.
-        said: String,
+        text: String,
     },
     /// The other end works but does not offer this service. Try another one.
-    #[error("open service {service:?}: {said}")]
+    #[error("open service {service:?}: {text}")]
     Refused {
         /// The requested service.
         service: String,
         /// The other end's message, or ours if it gave none.
-        said: String,
+        text: String,
     },
     /// The phone ran the request and reports a failure, such as a missing file.
-    #[error("{what}: {said}")]
+    #[error("{what}: {text}")]
     Phone {
         /// The request, as a verb phrase.
         what: String,
         /// The phone's message.
-        said: String,
+        text: String,
     },
     /// The other end violates the ADB protocol. Report it.
     #[error("understand the ADB peer: {saw}")]
@@ -160,7 +160,7 @@ mod tests {
             "reach 10.0.0.7:5555: no route",
         );
         check(
-            Error::Refused { service: "exec:id".into(), said: "closed".into() },
+            Error::Refused { service: "exec:id".into(), text: "closed".into() },
             "open service \"exec:id\": closed",
         );
         check(
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn error_survives_io_error() {
-        let ours = Error::Refused { service: "x".into(), said: "closed".into() };
+        let ours = Error::Refused { service: "x".into(), text: "closed".into() };
         assert_eq!(Error::from_io(io::Error::from(ours.clone())), ours);
         let foreign = io::Error::new(io::ErrorKind::BrokenPipe, "broken pipe");
         assert_eq!(Error::from_io(foreign), Error::disconnected("broken pipe"));
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn refusal_can_be_retried_but_a_disconnect_cannot() {
-        assert!(!Error::Refused { service: "x".into(), said: "closed".into() }.may_have_happened());
+        assert!(!Error::Refused { service: "x".into(), text: "closed".into() }.may_have_happened());
         assert!(Error::disconnected("end of file").may_have_happened());
     }
 }

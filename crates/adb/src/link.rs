@@ -46,7 +46,7 @@ impl Link {
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        Self::carry(io, Connection::new(role, settings, now()))
+        Self::drive(io, Connection::new(role, settings, now()))
     }
 
     /// Like [`Self::start`], for a host that can answer a phone's request for a key.
@@ -59,7 +59,7 @@ impl Link {
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let connection = Connection::new(Role::Host, settings, now());
-        Self::carry(io, connection.with_authenticator(authenticator))
+        Self::drive(io, connection.with_authenticator(authenticator))
     }
 
     /// Like [`Self::start`], for a phone that requires a key from its host. See [`Self::key_shown`].
@@ -71,10 +71,10 @@ impl Link {
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        Self::carry(io, Connection::new(Role::Phone, settings, now()).with_gate(gate))
+        Self::drive(io, Connection::new(Role::Phone, settings, now()).with_gate(gate))
     }
 
-    fn carry<IO>(
+    fn drive<IO>(
         io: IO,
         connection: Connection,
     ) -> (Self, impl Future<Output = Error> + Send + use<IO>)

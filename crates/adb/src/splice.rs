@@ -58,24 +58,24 @@ mod tests {
     #[tokio::test]
     async fn end_of_either_side_follows_all_its_bytes() {
         let (mut near, mut far, carrying) = spliced();
-        let told = vec![7; 1000];
+        let out = vec![7; 1000];
         let (written, read) = tokio::join!(
             async {
-                near.write_all(&told).await.unwrap();
+                near.write_all(&out).await.unwrap();
                 near.shutdown().await.unwrap();
                 let mut back = Vec::new();
                 near.read_to_end(&mut back).await.unwrap();
                 back
             },
             async {
-                let mut came = Vec::new();
-                far.read_to_end(&mut came).await.unwrap();
+                let mut result = Vec::new();
+                far.read_to_end(&mut result).await.unwrap();
                 far.write_all(b"late").await.unwrap();
                 drop(far);
-                came
+                result
             }
         );
-        assert_eq!((written, read), (b"late".to_vec(), told));
+        assert_eq!((written, read), (b"late".to_vec(), out));
         carrying.await.unwrap();
     }
 
@@ -92,9 +92,9 @@ mod tests {
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        let mut came = Vec::new();
-        reads.read_to_end(&mut came).await.unwrap();
-        assert_eq!(came, said);
+        let mut result = Vec::new();
+        reads.read_to_end(&mut result).await.unwrap();
+        assert_eq!(result, said);
         carrying.await.unwrap();
     }
 

@@ -160,8 +160,8 @@ async fn stock_adb_is_unauthorized_until_its_key_is_accepted() {
     let Some(mut stock) = Stock::without_phone().await else { return };
     let (owner, mut asked) = Owner::new(&[]);
     stock.serial = TinyPhone::modern().listen_guarded(owner).await;
-    let said = stock.adb(&["connect", &stock.serial]).await;
-    assert!(!stdout(&said).starts_with("connected to"), "{said:?}");
+    let output = stock.adb(&["connect", &stock.serial]).await;
+    assert!(!stdout(&output).starts_with("connected to"), "{output:?}");
     let question = tokio::time::timeout(PATIENCE, asked.recv()).await;
     let (line, answer) = question.expect("adb shows its key").unwrap();
     stock.until_state("unauthorized").await;
@@ -176,8 +176,8 @@ async fn stock_adb_is_unauthorized_until_its_key_is_accepted() {
 
     // From now on its key signs: no second question.
     stock.adb(&["disconnect", &stock.serial]).await;
-    let said = stock.adb(&["connect", &stock.serial]).await;
-    assert!(stdout(&said).starts_with("connected to"), "{said:?}");
+    let output = stock.adb(&["connect", &stock.serial]).await;
+    assert!(stdout(&output).starts_with("connected to"), "{output:?}");
     assert!(asked.try_recv().is_err());
 
     // The same key file also works for us.
@@ -203,8 +203,8 @@ async fn stock_adb_uses_a_key_generated_by_us() {
     std::fs::write(folder.join("adbkey.pub"), key.public_line("me@here")).unwrap();
     let (owner, mut asked) = Owner::new(&[&key]);
     stock.serial = TinyPhone::modern().listen_guarded(owner).await;
-    let said = stock.adb(&["connect", &stock.serial]).await;
-    assert!(stdout(&said).starts_with("connected to"), "{said:?}");
+    let output = stock.adb(&["connect", &stock.serial]).await;
+    assert!(stdout(&output).starts_with("connected to"), "{output:?}");
     let ran = stock.adb(&["-s", &stock.serial, "shell", "exit 3"]).await;
     assert_eq!(ran.status.code(), Some(3), "{ran:?}");
     assert!(asked.try_recv().is_err());

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{TinyPhone, pattern, text};
-use thumbwire_adb::services::shell::{OutputChunk, RunningCommand, read_to_end, run_within};
+use thumbwire_adb::services::shell::{OutputChunk, RunningCommand, read_to_end, run_with_limits};
 use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
 use thumbwire_adb::transport::Io;
 use thumbwire_adb::wire::sync::{Entry, emit_entry};
@@ -21,18 +21,18 @@ fn in_memory() -> DirectTransport {
 
 #[tokio::test]
 async fn output_errors_and_status_are_separate() {
-    let said = run(&in_memory(), "both").await.unwrap();
+    let output = run(&in_memory(), "both").await.unwrap();
     let expected =
         CommandOutput { stdout: b"out\n".to_vec(), stderr: b"err\n".to_vec(), status: Some(9) };
-    assert_eq!(said, expected);
+    assert_eq!(output, expected);
 }
 
 #[tokio::test]
 async fn shell_v1_merges_output_and_has_no_status() {
     let old = DirectTransport::from_io(TinyPhone::default().pipe());
-    let said = run(&old, "both").await.unwrap();
+    let output = run(&old, "both").await.unwrap();
     assert_eq!(
-        said,
+        output,
         CommandOutput { stdout: b"out\nerr\n".to_vec(), stderr: Vec::new(), status: None }
     );
 }
@@ -55,10 +55,10 @@ async fn cat_echoes_its_input() {
 #[tokio::test]
 async fn too_much_output_is_refused() {
     let phone = in_memory();
-    let error = run_within(&phone, "flood 300000", 200_000).await.unwrap_err();
+    let error = run_with_limits(&phone, "flood 300000", 200_000).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 200_000, .. }));
-    let said = run_within(&phone, "flood 300000", 300_000).await.unwrap();
-    assert_eq!(said.stdout.len(), 300_000);
+    let output = run_with_limits(&phone, "flood 300000", 300_000).await.unwrap();
+    assert_eq!(output.stdout.len(), 300_000);
     let stream = exec(&phone, "flood 300000").await.unwrap();
     assert!(matches!(read_to_end(stream, 299_999).await, Err(Error::TooLarge { .. })));
     let stream = exec(&phone, "flood 300000").await.unwrap();
@@ -75,10 +75,10 @@ async fn running_command_streams_output_and_repeats_its_end() {
         assert_eq!(both.next().await.unwrap(), OutputChunk::End(Some(9)));
     }
     let old = DirectTransport::from_io(TinyPhone::default().pipe());
-    let mut said = RunningCommand::start(&old, "say x").await.unwrap();
-    assert_eq!(said.next().await.unwrap(), OutputChunk::Out("x".into()));
+    let mut output = RunningCommand::start(&old, "say x").await.unwrap();
+    assert_eq!(output.next().await.unwrap(), OutputChunk::Out("x".into()));
     for _ in 0..2 {
-        assert_eq!(said.next().await.unwrap(), OutputChunk::End(None));
+        assert_eq!(output.next().await.unwrap(), OutputChunk::End(None));
     }
 }
 
@@ -134,9 +134,9 @@ async fn files_round_trip() {
             let pushed = push(&phone, "/sdcard/f", 0o640, 1_700_000_000, &sent[..]).await;
             assert_eq!(pushed, Ok(length as u64));
             assert!(pull(&phone, "/sdcard/f", length).await.unwrap() == sent, "{length} bytes");
-            let told = stat(&phone, "/sdcard/f").await.unwrap();
-            assert_eq!((told.mode, told.size as usize), (0o100_640, length));
-            assert_eq!(told.mtime, 1_700_000_000);
+            let out = stat(&phone, "/sdcard/f").await.unwrap();
+            assert_eq!((out.mode, out.size as usize), (0o100_640, length));
+            assert_eq!(out.mtime, 1_700_000_000);
         }
     }
 }
@@ -402,9 +402,9 @@ async fn silent_phone_recovers_without_reconnecting() {
 async fn garbage_from_a_host_disconnects_it() {
     let mut host = TinyPhone::modern().pipe();
     host.write_all(b"GET / HTTP/1.1\r\nHost: phone\r\n\r\n").await.unwrap();
-    let mut said = Vec::new();
-    host.read_to_end(&mut said).await.unwrap();
-    assert_eq!(said, b"");
+    let mut output = Vec::new();
+    host.read_to_end(&mut output).await.unwrap();
+    assert_eq!(output, b"");
 }
 
 #[tokio::test]
@@ -509,10 +509,10 @@ async fn exit_ends_the_stream_with_an_open_output() {
     let (near, far) = tokio::io::duplex(4096);
     tokio::spawn(serve(far, Arc::new(Holding)));
     let mut stream = DirectTransport::from_io(near).open("shell,v2,raw:x").await.unwrap();
-    let mut said = Vec::new();
-    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut said)).await;
+    let mut output = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut output)).await;
     read.expect("the stream stays open").unwrap();
-    assert_eq!(said, [3, 1, 0, 0, 0, 5]);
+    assert_eq!(output, [3, 1, 0, 0, 0, 5]);
 }
 
 #[tokio::test]
@@ -582,10 +582,10 @@ async fn panicking_service_leaves_the_phone_running() {
 async fn phone_without_version_2_gets_version_1() {
     let phone = in_memory();
     push(&phone, "/sdcard/f", 0o640, 7, &b"five!"[..]).await.unwrap();
-    let told = details(&phone, "/sdcard/f").await.unwrap();
-    assert_eq!((told.mode, told.size, told.mtime), (0o100_640, 5, 7));
+    let out = details(&phone, "/sdcard/f").await.unwrap();
+    assert_eq!((out.mode, out.size, out.mtime), (0o100_640, 5, 7));
     let listed = list_details(&phone, "/sdcard").await.unwrap();
-    assert_eq!(listed, [("f".to_owned(), Ok(told))]);
+    assert_eq!(listed, [("f".to_owned(), Ok(out))]);
     assert!(matches!(details(&phone, "/nothing").await, Err(Error::Phone { .. })));
 }
 

@@ -86,7 +86,7 @@ async fn reverse_socket_serves_connections_until_dropped() {
     assert!(matches!(error, Some(Error::Refused { .. })), "the name is in use: {error:?}");
     let error = host.reverse(&place, "there", false).await.err();
     assert!(
-        matches!(&error, Some(Error::Refused { said, .. }) if said == "cannot rebind existing socket"),
+        matches!(&error, Some(Error::Refused { text, .. }) if text == "cannot rebind existing socket"),
         "{error:?}"
     );
     drop(reversal);
@@ -183,13 +183,13 @@ async fn stock_adb_forwards_and_reverses() {
     let place = format!("tcp:{}", reversed.trim());
     echoes(sockets.connect(&place).await.unwrap(), 1_000_000).await;
     let again = stock.adb(&["reverse", "--no-rebind", &place, &target]).await;
-    let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(said.contains("cannot rebind existing socket"), "{said}");
+    let output = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(output.contains("cannot rebind existing socket"), "{output}");
     assert!(stock.adb(&["reverse", &place, &target]).await.status.success());
     let listed = stdout(&stock.adb(&["reverse", "--list"]).await);
     assert_eq!(listed.trim(), format!("(reverse) {place} {target}"));
-    let said = stock.adb(&["reverse", "--remove", "tcp:9"]).await;
-    assert!(String::from_utf8_lossy(&said.stderr).contains("listener 'tcp:9' not found"));
+    let output = stock.adb(&["reverse", "--remove", "tcp:9"]).await;
+    assert!(String::from_utf8_lossy(&output.stderr).contains("listener 'tcp:9' not found"));
     assert!(stock.adb(&["reverse", "--remove", &place]).await.status.success());
     assert!(sockets.connect(&place).await.is_err());
     assert!(stock.adb(&["reverse", "--remove-all"]).await.status.success());
@@ -213,7 +213,7 @@ async fn stock_server_forwards_and_reverses_for_us() {
     leads_nowhere(port).await;
     let error = phone.forward(&listen, "tcp:9", false).await.unwrap_err();
     assert!(
-        matches!(&error, Error::Refused { said, .. } if said.contains("cannot rebind")),
+        matches!(&error, Error::Refused { text, .. } if text.contains("cannot rebind")),
         "{error}"
     );
     phone.kill_forward(&listen).await.unwrap();

@@ -91,8 +91,8 @@ fn inside(test: &str) -> bool {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = [ran.stdout, ran.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
-    assert!(ran.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
+    let output = [ran.stdout, ran.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    assert!(ran.status.success() && output[0].contains("1 passed"), "{}{}", output[0], output[1]);
     false
 }
 
@@ -128,9 +128,9 @@ async fn real_adbd_runs_commands() {
     let real = Real::start().await;
     let phone = &real.phone;
     assert!(phone.features().await.unwrap().has("shell_v2"));
-    let said = run(phone, "echo 'a  b'; echo c >&2; exit 7").await.unwrap();
-    assert_eq!((&said.stdout[..], &said.stderr[..]), (&b"a  b\n"[..], &b"c\n"[..]));
-    assert_eq!(said.status, Some(7));
+    let output = run(phone, "echo 'a  b'; echo c >&2; exit 7").await.unwrap();
+    assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"a  b\n"[..], &b"c\n"[..]));
+    assert_eq!(output.status, Some(7));
     for status in [0, 1, 127, 255] {
         assert_eq!(run(phone, &format!("exit {status}")).await.unwrap().status, Some(status));
     }
@@ -200,9 +200,9 @@ async fn real_adbd_transfers_files() {
         let mut sync = FileSync::open(phone).await.unwrap();
         let pushed = sync.push(&name, 0o640, 1_700_000_000, &sent[..]).await;
         assert_eq!(pushed, Ok(length as u64));
-        let told = sync.stat(&name).await.unwrap();
-        assert_eq!((told.size as usize, told.mtime), (length, 1_700_000_000));
-        assert_eq!(told.mode & 0o170_600, 0o100_600, "its owner can read and write it");
+        let out = sync.stat(&name).await.unwrap();
+        assert_eq!((out.size as usize, out.mtime), (length, 1_700_000_000));
+        assert_eq!(out.mode & 0o170_600, 0o100_600, "its owner can read and write it");
         assert!(std::fs::read(&name).unwrap() == sent, "{length} bytes arrived");
         assert!(pull(phone, &name, length).await.unwrap() == sent, "{length} bytes came back");
     }
@@ -213,7 +213,7 @@ async fn real_adbd_transfers_files() {
 
     let error = pull(phone, &real.path("nothing"), 10).await.unwrap_err();
     assert!(
-        matches!(&error, Error::Phone { said, .. } if said.contains("No such file")),
+        matches!(&error, Error::Phone { text, .. } if text.contains("No such file")),
         "{error}"
     );
     let large = pattern(2_000_000);
@@ -231,9 +231,9 @@ async fn real_adbd_returns_raw_output() {
     let sent = pattern(5 * 1024 * 1024);
     std::fs::write(real.path("raw"), &sent).unwrap();
     let mut stream = exec(&real.phone, &format!("cat {}", real.path("raw"))).await.unwrap();
-    let mut came = Vec::new();
-    stream.read_to_end(&mut came).await.unwrap();
-    assert!(came == sent);
+    let mut result = Vec::new();
+    stream.read_to_end(&mut result).await.unwrap();
+    assert!(result == sent);
 }
 
 #[tokio::test]
@@ -257,8 +257,8 @@ async fn real_adbd_serves_sixteen_streams_at_once() {
         (0..16).map(|n| format!("head -c {n}00000 /dev/zero; exit {n}")).collect();
     for (n, said) in join_all(commands.iter().map(|line| run(phone, line))).await.iter().enumerate()
     {
-        let said = said.as_ref().unwrap();
-        assert_eq!((said.stdout.len(), said.status), (n * 100_000, Some(n as i32)));
+        let output = said.as_ref().unwrap();
+        assert_eq!((output.stdout.len(), output.status), (n * 100_000, Some(n as i32)));
     }
 }
 
@@ -291,10 +291,10 @@ async fn real_adbd_stats_files_by_version_2() {
     std::os::unix::fs::symlink("large", real.path("link")).unwrap();
     let expected = std::fs::metadata(real.path("large")).unwrap();
 
-    let told = details(phone, &real.path("large")).await.unwrap();
-    assert_eq!((told.size, told.inode, told.device), (5 << 32, expected.ino(), expected.dev()));
-    assert_eq!((told.mode, told.links), (expected.mode(), 1));
-    assert_eq!((told.mtime, told.user), (expected.mtime(), 0));
+    let out = details(phone, &real.path("large")).await.unwrap();
+    assert_eq!((out.size, out.inode, out.device), (5 << 32, expected.ino(), expected.dev()));
+    assert_eq!((out.mode, out.links), (expected.mode(), 1));
+    assert_eq!((out.mtime, out.user), (expected.mtime(), 0));
     assert_eq!(details(phone, &real.path("link")).await.unwrap().mode & 0o170_000, 0o120_000);
 
     let error = details(phone, &real.path("nothing")).await.unwrap_err();
@@ -304,14 +304,14 @@ async fn real_adbd_stats_files_by_version_2() {
 
     let mut listed = list_details(phone, real.folder.path().to_str().unwrap()).await.unwrap();
     listed.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    assert_eq!(listed[0], ("large".to_owned(), Ok(told)));
+    assert_eq!(listed[0], ("large".to_owned(), Ok(out)));
     assert_eq!((listed.len(), &listed[1].0[..]), (2, "link"));
     assert_eq!(list_details(phone, &real.path("nothing")).await.unwrap(), []);
 
     // One stream serves both versions in turn.
     let mut sync = FileSync::open(phone).await.unwrap();
     assert!(sync.details(&real.path("nothing")).await.is_err());
-    assert_eq!(sync.details(&real.path("large")).await.unwrap(), told);
+    assert_eq!(sync.details(&real.path("large")).await.unwrap(), out);
     assert_eq!(sync.list_details(&real.path("")).await.unwrap().len(), 2);
     assert!(sync.stat(&real.path("large")).await.unwrap().exists());
 }
@@ -339,8 +339,8 @@ async fn real_adbd_transfers_files_compressed() {
     for request in [&b"RECV\x04\0\0\0/\xc3\xa4x"[..], b"SEND\x0a\0\0\0/proc/x,33DONE\0\0\0\0"] {
         let mut stream = real.phone.open("sync:").await.unwrap();
         stream.write_all(request).await.unwrap();
-        let said = text(stream).await;
-        assert!(said.starts_with("FAIL"), "{said:?}");
+        let output = text(stream).await;
+        assert!(output.starts_with("FAIL"), "{output:?}");
     }
 }
 
@@ -390,8 +390,8 @@ async fn real_adbd_forwards_and_reverses() {
     let mut reversal = phone.reverse("tcp:0", "here", true).await.unwrap();
     let place = reversal.listens_on().replace("tcp", "127.0.0.1");
     let listed = reverse::list(&phone).await.unwrap();
-    let told: Vec<_> = listed.iter().map(|f| (&f.listen[..], &f.target[..])).collect();
-    assert_eq!(told, [(reversal.listens_on(), "here")]);
+    let out: Vec<_> = listed.iter().map(|f| (&f.listen[..], &f.target[..])).collect();
+    assert_eq!(out, [(reversal.listens_on(), "here")]);
     assert!(listed[0].serial.starts_with("host-"), "{listed:?}");
     let (mut there, here) = tokio::join!(TcpStream::connect(&place), reversal.accept());
     let (mut reads, mut writes) = tokio::io::split(here.unwrap());

@@ -67,8 +67,8 @@ async fn stock_adb_transfers_files() {
     }
     let refused = stock.adb(&["push", near("sent").to_str().unwrap(), "/system/f"]).await;
     assert!(!refused.status.success());
-    let said = [stdout(&refused), String::from_utf8_lossy(&refused.stderr).into()].concat();
-    assert!(said.contains("Read-only file system"), "{said}");
+    let output = [stdout(&refused), String::from_utf8_lossy(&refused.stderr).into()].concat();
+    assert!(output.contains("Read-only file system"), "{output}");
     let listed = stdout(&stock.adb(&["shell", "say still well"]).await);
     assert_eq!(listed, "still well");
 }
@@ -88,9 +88,9 @@ async fn services_work_through_a_stock_server() {
     assert!(phone.features().await.unwrap().has("shell_v2"));
     assert_eq!(phone.banner().await.unwrap().product(), Some("tiny"));
 
-    let said = run(&*phone, "both").await.unwrap();
-    assert_eq!((&said.stdout[..], &said.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
-    assert_eq!(said.status, Some(9));
+    let output = run(&*phone, "both").await.unwrap();
+    assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
+    assert_eq!(output.status, Some(9));
     assert_eq!(run(&*phone, "cat").await.unwrap().status, Some(0));
     assert_eq!(text(exec(&*phone, "say raw").await.unwrap()).await, "raw");
 
@@ -113,7 +113,7 @@ async fn stock_server_reports_phones_coming_and_going() {
     let Some(stock) = Stock::start().await else { return };
     let mut tracker = stock.server().track_devices().await.unwrap();
     let mut until = async |wanted: Option<DeviceState>| {
-        let told = async {
+        let out = async {
             loop {
                 let devices = tracker.next().await.unwrap();
                 let states: Vec<_> = devices.iter().map(|listed| listed.state.clone()).collect();
@@ -122,7 +122,7 @@ async fn stock_server_reports_phones_coming_and_going() {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, told).await.expect("the server reports it")
+        tokio::time::timeout(PATIENCE, out).await.expect("the server reports it")
     };
     let listed = until(Some(DeviceState::Device)).await;
     assert_eq!((&listed[0].serial, listed[0].property("device")), (&stock.serial, Some("tiny")));

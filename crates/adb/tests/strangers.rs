@@ -55,9 +55,9 @@ async fn libadb_runs_commands() {
     // `exec` of this version fails if a command ends before its stdin is closed; this does not.
     for _ in 0..50 {
         let shell = libadb::shell::v2::open(&mut connection, "both", &mut room).await.unwrap();
-        let said = shell.collect().await.unwrap();
-        assert_eq!((&said.stdout[..], &said.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
-        assert_eq!(said.exit_code, 9);
+        let output = shell.collect().await.unwrap();
+        assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
+        assert_eq!(output.exit_code, 9);
     }
     let shell = libadb::shell::v2::open(&mut connection, "flood 300000", &mut room).await.unwrap();
     assert_eq!(shell.collect().await.unwrap().stdout.len(), 300_000);
@@ -79,9 +79,9 @@ async fn libadb_moves_files() {
         let sent = pattern(length);
         sync.send("/sdcard/f", 0o100_640, 1_700_000_000, &sent).await.unwrap();
         assert!(sync.recv("/sdcard/f").await.unwrap() == sent, "{length} bytes");
-        let told = sync.stat("/sdcard/f").await.unwrap();
-        assert_eq!((told.mode, told.size as usize), (0o100_640, length));
-        assert_eq!(told.mtime, 1_700_000_000);
+        let out = sync.stat("/sdcard/f").await.unwrap();
+        assert_eq!((out.mode, out.size as usize), (0o100_640, length));
+        assert_eq!(out.mtime, 1_700_000_000);
     }
     let listed = sync.list("/sdcard").await.unwrap();
     assert_eq!(listed.iter().map(|entry| &entry.name[..]).collect::<Vec<_>>(), [b"f"]);
@@ -131,14 +131,14 @@ async fn adb_client_runs_commands() {
             for (command, expected) in
                 [("say a  b", "a  b"), ("both", "out\nerr\n"), ("exit 3", "")]
             {
-                let mut said = Vec::new();
+                let mut output = Vec::new();
                 // It speaks only shell v1: merged output, no status.
-                let status = device.shell_command(&command, Some(&mut said), None).unwrap();
-                assert_eq!((String::from_utf8_lossy(&said), status), (expected.into(), None));
+                let status = device.shell_command(&command, Some(&mut output), None).unwrap();
+                assert_eq!((String::from_utf8_lossy(&output), status), (expected.into(), None));
             }
-            let mut said = Vec::new();
-            device.shell_command(&"flood 300000", Some(&mut said), None).unwrap();
-            assert_eq!(said.len(), 300_000);
+            let mut output = Vec::new();
+            device.shell_command(&"flood 300000", Some(&mut output), None).unwrap();
+            assert_eq!(output.len(), 300_000);
         })
         .await;
     }
@@ -170,9 +170,9 @@ async fn adb_client_is_authorized_once_its_key_is_accepted() {
         key
     };
     let act = |device: &mut ADBTcpDevice| {
-        let mut said = Vec::new();
-        device.shell_command(&"say in", Some(&mut said), None).unwrap();
-        said
+        let mut output = Vec::new();
+        device.shell_command(&"say in", Some(&mut output), None).unwrap();
+        output
     };
     let (said, key) = tokio::join!(adb_client(&address, act), accept);
     assert_eq!(said, b"in");

@@ -53,12 +53,12 @@ async fn stat_returns_full_sizes_and_errors() {
     let mut sync = FileSync::open(&adb).await.unwrap();
     sync.push("/sdcard/f", 0o640, 7, &b"five!"[..]).await.unwrap();
     phone.store.0.lock().unwrap().get_mut("/sdcard/f").unwrap().0.size = 5 << 32;
-    let told = details(&adb, "/sdcard/f").await.unwrap();
-    assert_eq!((told.mode, told.size, told.mtime), (0o100_640, 5 << 32, 7));
+    let out = details(&adb, "/sdcard/f").await.unwrap();
+    assert_eq!((out.mode, out.size, out.mtime), (0o100_640, 5 << 32, 7));
     let error = details(&adb, "/nothing").await.unwrap_err();
     assert_eq!(error.to_string(), "stat \"/nothing\": No such file or directory");
     let listed = list_details(&adb, "/sdcard").await.unwrap();
-    assert_eq!(listed, [("f".to_owned(), Ok::<_, Errno>(told))]);
+    assert_eq!(listed, [("f".to_owned(), Ok::<_, Errno>(out))]);
     // Version 1 has only 32 bits.
     assert_eq!(sync.stat("/sdcard/f").await.unwrap().size, 0);
 }
@@ -86,8 +86,8 @@ async fn phone_serves_what_it_announces() {
             "unknown flags: -2147483648",
         ),
     ] {
-        let said = answer(&adb, &ask(request)).await;
-        assert!(said.ends_with(words), "{said:?}");
+        let output = answer(&adb, &ask(request)).await;
+        assert!(output.ends_with(words), "{output:?}");
     }
     let (_, adb) = self::phone("shell_v2,cmd,stat_v2");
     let asked = Request::Recv { path: path(), compression: Compression::Zstd };

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::functions::FunctionProvider;
 use super::knowledge::Index;
 use super::observation::Function;
-use super::prompt::{shortened, to_json_line};
+use super::prompt::{to_json_line, truncate};
 use thumbwire_core::action::{Action, AppToolReply, AppToolResult, Call, Cause, Outcome, Perform};
 use thumbwire_core::toolset::app_tools::{Offer, answered, offers, sanitize};
 use thumbwire_core::toolset::{Reply, mobile};
@@ -70,7 +70,7 @@ fn fitting(all: Vec<Offer>, request: &str) -> Vec<Offer> {
     }
     let texts: Vec<String> = all
         .iter()
-        .map(|offer| format!("{} {}", offer.name.replace(['_', '-'], " "), offer.words))
+        .map(|offer| format!("{} {}", offer.name.replace(['_', '-'], " "), offer.text))
         .collect();
     let index = Index::new(texts.iter().map(String::as_str));
     let mut best: Vec<usize> = index.best(request).into_iter().map(|(place, _)| place).collect();
@@ -88,7 +88,7 @@ impl FunctionProvider for AppFunctions {
             description: format!(
                 "{} says: {}",
                 sanitize(&offer.app.0, 120),
-                to_json_line(&offer.words)
+                to_json_line(&offer.text)
             ),
             schema: offer.schema().clone(),
         };
@@ -105,7 +105,7 @@ impl FunctionProvider for AppFunctions {
         let offer = self.offers.iter().find(|offer| offer.name == function);
         let offer = offer.ok_or_else(|| format!("There is no function called {function:?}"))?;
         let call = Call { deadline: call.deadline.min(Instant::now() + CALL), ..call.clone() };
-        let failed = |why: String| Reply::error(format!("{why}\nUse the screen instead"));
+        let failed = |reason: String| Reply::error(format!("{reason}\nUse the screen instead"));
         Ok(match perform.perform(&call, Action::CallAppTool(offer.call(arguments))).await {
             Ok(Outcome::AppToolResult(told)) => {
                 let says = describe_result(&told);
@@ -139,7 +139,7 @@ fn describe_result(told: &AppToolResult) -> Option<String> {
             let message = sanitize(message, LONGEST_ANSWER);
             let gives = match output.is_empty() {
                 true => String::new(),
-                false => shortened(&format!(" {}", Value::from(output.clone())), LONGEST_ANSWER),
+                false => truncate(&format!(" {}", Value::from(output.clone())), LONGEST_ANSWER),
             };
             let said = if message.is_empty() { "done".to_owned() } else { to_json_line(&message) };
             Some(format!("{app} answered: {said}{gives}"))

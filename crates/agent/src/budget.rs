@@ -39,11 +39,11 @@ struct Gauge {
 impl BudgetUsage {
     /// What is left: `12 of 50 steps, 3 min of 10 min, $0.40 of $1.00`.
     pub fn remaining(&self, budgets: &Budgets) -> String {
-        let told = |gauge: Gauge| {
+        let out = |gauge: Gauge| {
             let left = (gauge.told)((gauge.most - gauge.used).max(0.0));
             format!("{left} of {}{}", (gauge.told)(gauge.most), gauge.name)
         };
-        self.gauges(budgets).map(told).collect::<Vec<_>>().join(", ")
+        self.gauges(budgets).map(out).collect::<Vec<_>>().join(", ")
     }
 
     /// A sentence for the policy, when a fifth or less of a budget is left.
@@ -71,8 +71,8 @@ impl BudgetUsage {
     /// step, so that a run ends between two steps.
     pub fn over(&self, budgets: &Budgets) -> Option<String> {
         if budgets.dollars.is_some() && self.spent.calls > 0 && self.spent.dollars.is_none() {
-            let why = "cannot keep a budget in dollars: the model's price is unknown; pass its price, or a budget in tokens";
-            return Some(why.into());
+            let reason = "cannot keep a budget in dollars: the model's price is unknown; pass its price, or a budget in tokens";
+            return Some(reason.into());
         }
         self.gauges(budgets).find_map(|gauge| {
             let Gauge { name, used, most, next, told } = gauge;

@@ -104,10 +104,10 @@ pub(super) struct PlannedActions(pub(super) Vec<FunctionCall>, pub(super) AgentS
 
 impl Serialize for PlannedActions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let one = |doing: &FunctionCall| {
+        let one = |call: &FunctionCall| {
             serde_json::json!({
-                "function": doing.function,
-                "arguments": doing.arguments,
+                "function": call.function,
+                "arguments": call.arguments,
                 "status": self.1,
             })
         };

@@ -27,7 +27,7 @@ pub enum AgentEvent {
         /// Its number, counted from 1.
         round: u32,
         /// The maximum number of steps.
-        most: u32,
+        max: u32,
     },
     /// The screenshot was taken.
     ScreenshotTaken {
@@ -62,7 +62,7 @@ pub enum AgentEvent {
     /// The model is asked again.
     ModelRetried {
         /// The reason.
-        why: String,
+        reason: String,
     },
     /// The policy decided.
     Decided {
@@ -76,7 +76,7 @@ pub enum AgentEvent {
     /// A call finished, or was not made.
     FunctionFinished {
         /// The call.
-        doing: FunctionCall,
+        call: FunctionCall,
         /// Whether it succeeded.
         success: bool,
         /// Its result, in a sentence.
@@ -107,7 +107,7 @@ pub enum AgentEvent {
         /// The final status.
         status: AgentStatus,
         /// The answer, or why it ended.
-        why: String,
+        reason: String,
     },
 }
 
@@ -124,7 +124,7 @@ impl StepContext {
 
 impl AgentEvent {
     /// Sends the event to `sink`.
-    pub(super) fn tell(&self, sink: &dyn EventSink) {
+    pub(super) fn send(&self, sink: &dyn EventSink) {
         sink.on_event(&Event::Task(self));
     }
 }
@@ -140,7 +140,7 @@ impl EventPayload for AgentEvent {
             Self::RunStarted { request, behind } => {
                 json!({ "event": "begun", "request": request, "behind": behind })
             }
-            Self::StepStarted { round, most } => {
+            Self::StepStarted { round, max: most } => {
                 json!({ "event": "round", "round": round, "most": most })
             }
             Self::ScreenshotTaken { path, took } => {
@@ -154,11 +154,11 @@ impl EventPayload for AgentEvent {
             }
             Self::ModelRequested { mind } => json!({ "event": "thinking", "mind": mind }),
             Self::ModelText(text) => json!({ "event": "heard", "text": text }),
-            Self::ModelRetried { why } => json!({ "event": "asked_again", "why": why }),
+            Self::ModelRetried { reason: why } => json!({ "event": "asked_again", "why": why }),
             Self::Decided { decision, spent, took } => json!({
                 "event": "decided", "decision": decision, "spent": spent, "took_ms": millis(*took),
             }),
-            Self::FunctionFinished { doing, success, message, took } => json!({
+            Self::FunctionFinished { call: doing, success, message, took } => json!({
                 "event": "did", "function": doing.function, "arguments": doing.arguments, "success": success,
                 "message": message, "took_ms": millis(*took),
             }),
@@ -170,7 +170,7 @@ impl EventPayload for AgentEvent {
             Self::StepContext(context) => {
                 json!({ "event": "context", "context": context.to_json() })
             }
-            Self::RunFinished { status, why } => {
+            Self::RunFinished { status, reason: why } => {
                 json!({ "event": "ended", "status": status, "result": why })
             }
         }

@@ -64,8 +64,8 @@ impl Examples {
     /// The examples for a request whose functions all exist. The same in every step of a run.
     pub(super) fn chosen(&self, request: &str, functions: &[Function]) -> Vec<&Example> {
         let can = |example: &&Example| {
-            let known = |doing: &FunctionCall| {
-                functions.iter().any(|function| function.name == doing.function)
+            let known = |call: &FunctionCall| {
+                functions.iter().any(|function| function.name == call.function)
             };
             example.calls.iter().all(known)
         };
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn invalid_example_is_rejected_by_name() {
         let check = |text: &str, told: &str| {
-            let why = with(text).unwrap_err();
-            assert!(why.starts_with("example tips.yaml: ") && why.contains(told), "{why}");
+            let reason = with(text).unwrap_err();
+            assert!(reason.starts_with("example tips.yaml: ") && reason.contains(told), "{reason}");
         };
         check("version: 1.0", "no example found");
         check("a: [1", "not valid YAML");

@@ -31,7 +31,7 @@ pub(super) struct FollowUp<'a> {
 #[derive(Debug, Default)]
 pub(super) struct FollowUpReport {
     /// Sentences for the policy.
-    pub(super) says: Vec<String>,
+    pub(super) text: Vec<String>,
     /// Anomalies that remain.
     pub(super) kinds: Vec<AnomalyKind>,
     /// The screen at the end.
@@ -69,9 +69,9 @@ impl FollowUp<'_> {
     pub(super) async fn follow_up(
         &self,
         before: &ScreenState,
-        deed: &AttemptedCall<'_>,
+        attempted: &AttemptedCall<'_>,
     ) -> FollowUpReport {
-        let judged = |after: &ScreenState| verify(before, deed, after).into_iter().next();
+        let judged = |after: &ScreenState| verify(before, attempted, after).into_iter().next();
         let mut tries = RepairAttempts::default();
         let mut says = Vec::new();
         let mut after = scene(self.hands).await;
@@ -80,12 +80,12 @@ impl FollowUp<'_> {
             let Some(repair) = tries.next(&finding, self.repair) else {
                 let in_vain = tries.repaired == Some(finding.kind);
                 let more = if in_vain { " An automatic repair did not help." } else { "" };
-                says.push(self.noticed(format!("{}{more}", finding.says)));
-                return FollowUpReport { says, kinds: vec![finding.kind], after };
+                says.push(self.noticed(format!("{}{more}", finding.text)));
+                return FollowUpReport { text: says, kinds: vec![finding.kind], after };
             };
             match repair {
                 Repair::Recheck(time) => self.pause(*time).await,
-                Repair::Act(steps) => self.carry_out(steps).await,
+                Repair::Act(steps) => self.perform(steps).await,
             }
             after = scene(self.hands).await;
             found = judged(&after);
@@ -94,12 +94,12 @@ impl FollowUp<'_> {
                 says.push(self.noticed(repaired_message(finding.kind).into()));
             }
         }
-        FollowUpReport { says, kinds: Vec::new(), after }
+        FollowUpReport { text: says, kinds: Vec::new(), after }
     }
 
-    fn noticed(&self, says: String) -> String {
-        AgentEvent::AnomalyFound(says.clone()).tell(self.watch);
-        says
+    fn noticed(&self, text: String) -> String {
+        AgentEvent::AnomalyFound(text.clone()).send(self.watch);
+        text
     }
 
     async fn pause(&self, time: Duration) {
@@ -107,7 +107,7 @@ impl FollowUp<'_> {
         let _ = self.hands.perform(Action::Wait(time), time + LOOK).await;
     }
 
-    async fn carry_out(&self, steps: &[RepairAction]) {
+    async fn perform(&self, steps: &[RepairAction]) {
         for step in steps {
             let Some(doing) = self.aimed(step).await else { return };
             if !self.hands.act(&doing).await.succeeded() {
@@ -118,13 +118,14 @@ impl FollowUp<'_> {
 
     /// The call with the present number of its control; `None` if the control is gone.
     async fn aimed(&self, step: &RepairAction) -> Option<FunctionCall> {
-        let Some((listed, node)) = &step.target else { return Some(step.doing.clone()) };
+        let Some((listed, node)) = &step.target else { return Some(step.call.clone()) };
         let number = listed.nodes.iter().position(|at| at == node)? + 1;
-        let mut doing = step.doing.clone();
-        doing.arguments.insert("control_id".into(), number.to_string().into());
-        doing.arguments.insert("control_name".into(), listed.look.tree.nodes[*node].name().into());
+        let mut call = step.call.clone();
+        call.arguments.insert("control_id".into(), number.to_string().into());
+        call.arguments
+            .insert("control_name".into(), listed.snapshot.tree.nodes[*node].name().into());
         let now = controls(self.hands).await?;
-        retarget::retarget(&doing, listed, &now).ok()
+        retarget::retarget(&call, listed, &now).ok()
     }
 }
 

@@ -97,13 +97,13 @@ impl<'a> FunctionExecutor<'a> {
     }
 
     /// Sends a command to the data server.
-    pub(super) async fn look(&self, tool: &str, arguments: Map<String, Value>) -> CallResult {
+    pub(super) async fn query(&self, tool: &str, arguments: Map<String, Value>) -> CallResult {
         self.send(tool, arguments, ToolType::DataCollection).await
     }
 
     /// Calls a function.
-    pub(super) async fn act(&self, doing: &FunctionCall) -> CallResult {
-        self.send(&doing.function, doing.arguments.clone(), ToolType::Action).await
+    pub(super) async fn act(&self, call: &FunctionCall) -> CallResult {
+        self.send(&call.function, call.arguments.clone(), ToolType::Action).await
     }
 
     /// Performs an action without a command; it is not captured.
@@ -179,7 +179,7 @@ pub(super) fn built_in_functions() -> [Arc<dyn FunctionProvider>; 2] {
     let of_mobile = [("scroll", "mobile_scroll"), ("long_press", "mobile_long_press")];
     [
         Arc::new(Tools { surface: ufo::action(), named: of_ufo.map(|name| (name, name)).into() }),
-        Arc::new(Tools { surface: mobile::surface(), named: of_mobile.into() }),
+        Arc::new(Tools { surface: mobile::toolset(), named: of_mobile.into() }),
     ]
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::prompt::{Document, shortened};
+use super::prompt::{Document, truncate};
 
 /// The longest passage, in characters; longer paragraphs are split.
 const LONGEST_PASSAGE: usize = 800;
@@ -69,7 +69,7 @@ fn split(text: &str) -> Vec<String> {
         let headed = paragraph.starts_with('#');
         if headed {
             passages.extend((!open.is_empty()).then(|| std::mem::take(&mut open)));
-            heading = shortened(paragraph.lines().next().unwrap_or_default(), 100);
+            heading = truncate(paragraph.lines().next().unwrap_or_default(), 100);
         }
         for piece in pieces(paragraph) {
             if open.len() + piece.len() > LONGEST_PASSAGE && !open.is_empty() {
@@ -193,9 +193,9 @@ mod tests {
         ])
     }
 
-    fn search(words: &str) -> Vec<(String, String)> {
+    fn search(text: &str) -> Vec<(String, String)> {
         let knowledge = knowledge();
-        let found = knowledge.search(words);
+        let found = knowledge.search(text);
         found.iter().map(|one| (one.source.to_owned(), one.text.to_owned())).collect()
     }
 

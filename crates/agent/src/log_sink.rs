@@ -30,7 +30,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::RunStarted { request, .. } => {
             format!("Completing the user request: {} on Mobile.", plain(request))
         }
-        AgentEvent::StepStarted { round, most } => format!("Step {round} of {most}"),
+        AgentEvent::StepStarted { round, max: most } => format!("Step {round} of {most}"),
         AgentEvent::ScreenshotTaken { path, took } => {
             let path = if path.is_empty() { "(not saved)".into() } else { plain(path) };
             format!("Screenshot captured: {path}{}", seconds(*took))
@@ -47,7 +47,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         }
         AgentEvent::ModelRequested { mind } => format!("Deciding: {}", plain(mind)),
         AgentEvent::ModelText(_) | AgentEvent::StepContext(_) => return None,
-        AgentEvent::ModelRetried { why } => {
+        AgentEvent::ModelRetried { reason: why } => {
             format!("Answer rejected, asking again: {}", plain(why))
         }
         AgentEvent::Decided { decision, spent, took } => {
@@ -55,7 +55,7 @@ fn line(event: &AgentEvent) -> Option<String> {
             let calls = if calls.is_empty() { "nothing".into() } else { calls.join(", then ") };
             format!("Decided: {calls}; cost {}{}", cost(spent), seconds(*took))
         }
-        AgentEvent::FunctionFinished { doing, success, message, took } => {
+        AgentEvent::FunctionFinished { call: doing, success, message, took } => {
             let how = if *success { "succeeded" } else { "failed" };
             format!("Action {} {how}: {}{}", call(doing), plain(message), seconds(*took))
         }
@@ -65,7 +65,7 @@ fn line(event: &AgentEvent) -> Option<String> {
             let (status, left) = (name(*status), plain(left));
             format!("State: {status}; cost so far {}; {left} left", cost(spent))
         }
-        AgentEvent::RunFinished { status, why } => {
+        AgentEvent::RunFinished { status, reason: why } => {
             format!("Ended: {}: {}", name(*status), plain(why))
         }
     })
@@ -79,11 +79,11 @@ fn call(doing: &FunctionCall) -> String {
 fn cost(spent: &Usage) -> String {
     let Usage { calls, input_tokens, output_tokens, dollars, .. } = spent;
     let answers = if *calls == 1 { "call" } else { "calls" };
-    let mut told = format!("{calls} {answers}, {input_tokens} tokens in, {output_tokens} out");
+    let mut out = format!("{calls} {answers}, {input_tokens} tokens in, {output_tokens} out");
     if let Some(dollars) = dollars {
-        let _ = write!(told, ", ${dollars:.4}");
+        let _ = write!(out, ", ${dollars:.4}");
     }
-    told
+    out
 }
 
 fn seconds(took: Duration) -> String {
@@ -100,10 +100,10 @@ pub(super) fn name(status: AgentStatus) -> &'static str {
 }
 
 /// Makes a text fit on one line.
-fn plain(words: &str) -> String {
+fn plain(text: &str) -> String {
     const MOST: usize = 500;
     let mut plain = String::new();
-    for (at, letter) in words.chars().enumerate() {
+    for (at, letter) in text.chars().enumerate() {
         if at == MOST {
             plain.push('…');
             break;
@@ -128,8 +128,8 @@ mod tests {
         let took = Duration::from_millis(234);
         let arguments = serde_json::json!({ "control_id": "5", "control_name": "Search" });
         let arguments = arguments.as_object().cloned().unwrap();
-        let doing = FunctionCall { function: "click_control".into(), arguments };
-        let decision = Decision { actions: vec![doing.clone()], ..Decision::default() };
+        let call = FunctionCall { function: "click_control".into(), arguments };
+        let decision = Decision { actions: vec![call.clone()], ..Decision::default() };
         let dollars = Some(0.0125);
         let spent =
             Usage { calls: 1, input_tokens: 900, output_tokens: 60, dollars, ..Usage::default() };
@@ -138,7 +138,7 @@ mod tests {
         let message = "Clicked control 'Search' at (480, 144)";
         let events = [
             AgentEvent::RunStarted { request: "Search for restaurants on Maps".into(), behind: 0 },
-            AgentEvent::StepStarted { round: 1, most: 50 },
+            AgentEvent::StepStarted { round: 1, max: 50 },
             AgentEvent::ScreenshotTaken { path: "logs/run/action_step1.png".into(), took },
             AgentEvent::AppsListed { count: 2, took },
             AgentEvent::ControlsListed {
@@ -148,16 +148,16 @@ mod tests {
             },
             AgentEvent::ModelRequested { mind: "openai gpt-5".into() },
             AgentEvent::ModelText("{\"thought".into()),
-            AgentEvent::ModelRetried { why: "it has no JSON object".into() },
+            AgentEvent::ModelRetried { reason: "it has no JSON object".into() },
             AgentEvent::Decided { decision: decision.into(), spent: spent.clone(), took },
             AgentEvent::FunctionFinished {
-                doing: doing.clone(),
+                call: call.clone(),
                 success: true,
                 message: message.into(),
                 took,
             },
             AgentEvent::FunctionFinished {
-                doing: doing.clone(),
+                call: call.clone(),
                 success: false,
                 message: "gone\nNext: \u{1b}[2J".into(),
                 took,
@@ -168,7 +168,10 @@ mod tests {
                 spent: spent.clone(),
                 left: "49 of 50 steps".into(),
             },
-            AgentEvent::RunFinished { status: AgentStatus::Finish, why: "There are three".into() },
+            AgentEvent::RunFinished {
+                status: AgentStatus::Finish,
+                reason: "There are three".into(),
+            },
         ];
         let lines: Vec<String> = events.iter().filter_map(line).collect();
         insta::assert_snapshot!(lines.join("\n"));

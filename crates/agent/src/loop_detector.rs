@@ -39,7 +39,7 @@ pub struct LoopDetector {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopWarning {
     /// What was repeated and what to do instead, as a sentence for the policy.
-    pub says: String,
+    pub text: String,
     /// Whether it was reported before and has been repeated twice since.
     pub hopeless: bool,
 }
@@ -50,14 +50,14 @@ struct StepFingerprint {
     /// The calls and their targets, in comparable form.
     did: String,
     /// The calls as text.
-    told: String,
+    out: String,
     at: Duration,
 }
 
 impl LoopDetector {
     /// Nothing was done between these two moments: controls that changed anyway are ignored from now on.
     pub fn on_idle_step(&mut self, earlier: &ScreenState, later: &ScreenState) {
-        for key in earlier.words().changed(&later.words()).into_iter().flatten() {
+        for key in earlier.texts().changed(&later.texts()).into_iter().flatten() {
             if self.unsteady.len() < MOST_UNSTEADY {
                 self.unsteady.insert(key);
             }
@@ -79,9 +79,9 @@ impl LoopDetector {
             acts.iter().map(|doing| each(screen, doing)).collect::<Vec<_>>().join(", then ")
         };
         let step = StepFingerprint {
-            words: screen.words(),
+            words: screen.texts(),
             did: join(compared),
-            told: join(call_text),
+            out: join(call_text),
             at,
         };
         self.steps.push_back(step);
@@ -107,15 +107,17 @@ impl LoopDetector {
         };
         let hopeless = if length == 1 { HOPELESS_ALONE } else { HOPELESS };
         let times = 1 + (1..hopeless).take_while(|&round| same(round)).count();
-        (times >= TOLD)
-            .then(|| LoopWarning { says: self.say(length, times), hopeless: times >= hopeless })
+        (times >= TOLD).then(|| LoopWarning {
+            text: self.describe(length, times),
+            hopeless: times >= hopeless,
+        })
     }
 
-    fn say(&self, length: usize, times: usize) -> String {
+    fn describe(&self, length: usize, times: usize) -> String {
         let newest = self.steps.iter().skip(self.steps.len() - length);
         let mut steps = String::new();
         for (at, step) in newest.enumerate() {
-            let _ = write!(steps, "{}{}", if at == 0 { "" } else { "; " }, step.told);
+            let _ = write!(steps, "{}{}", if at == 0 { "" } else { "; " }, step.out);
         }
         let what = match length {
             1 => "the same step on the same screen".to_owned(),
@@ -129,22 +131,22 @@ impl LoopDetector {
 }
 
 /// Whether a function affects the phone's screen.
-fn acts(doing: &FunctionCall) -> bool {
-    !matches!(&*doing.function, "" | "wait" | "ask" | "invalidate_cache" | "remember")
-        && !doing.function.starts_with("get_")
-        && doing.function != "capture_screenshot"
+fn acts(call: &FunctionCall) -> bool {
+    !matches!(&*call.function, "" | "wait" | "ask" | "invalidate_cache" | "remember")
+        && !call.function.starts_with("get_")
+        && call.function != "capture_screenshot"
 }
 
 /// A call in comparable form. The control is identified by its properties, because numbers shift when a banner appears.
-fn compared(screen: &ScreenState, doing: &FunctionCall) -> String {
-    let mut arguments = doing.arguments.clone();
+fn compared(screen: &ScreenState, call: &FunctionCall) -> String {
+    let mut arguments = call.arguments.clone();
     arguments.remove("control_name");
     let target =
         arguments.get("control_id").and_then(|id| id.as_str()).and_then(|id| face(screen, id));
     if let Some(face) = target {
         arguments.insert("control_id".into(), face.into());
     }
-    format!("{}{}", doing.function, serde_json::Value::from(arguments))
+    format!("{}{}", call.function, serde_json::Value::from(arguments))
 }
 
 /// Identifies a control: id, class, name, and its index among equals.
@@ -161,9 +163,9 @@ fn face(screen: &ScreenState, number: &str) -> Option<String> {
 }
 
 /// A call as text.
-fn call_text(screen: &ScreenState, doing: &FunctionCall) -> String {
+fn call_text(screen: &ScreenState, call: &FunctionCall) -> String {
     const MOST: usize = 40;
-    let word = |name: &str| doing.arguments.get(name).and_then(|value| value.as_str());
+    let word = |name: &str| call.arguments.get(name).and_then(|value| value.as_str());
     let cut = |text: &str| text.chars().take(MOST).collect::<String>();
     let control = || {
         let number = word("control_id")?.parse::<usize>().ok()?;
@@ -171,11 +173,11 @@ fn call_text(screen: &ScreenState, doing: &FunctionCall) -> String {
         Some(cut(node.name()))
     };
     match control().or_else(|| word("control_name").map(cut)) {
-        Some(name) => format!("{} on {name:?}", doing.function),
+        Some(name) => format!("{} on {name:?}", call.function),
         None => format!(
             "{}{}",
-            doing.function,
-            cut(&serde_json::Value::from(doing.arguments.clone()).to_string())
+            call.function,
+            cut(&serde_json::Value::from(call.arguments.clone()).to_string())
         ),
     }
 }
@@ -250,7 +252,7 @@ mod tests {
             // The policy takes its time, and the counter goes on.
             loops.on_idle_step(&at(n * 2), &at(n * 2 + 1));
         }
-        let says = found.unwrap().says;
+        let says = found.unwrap().text;
         assert!(says.contains("click_control on \"Open\""), "{says}");
     }
 

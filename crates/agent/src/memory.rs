@@ -64,43 +64,43 @@ impl Memory {
     }
 
     /// Remembers a step.
-    pub(super) fn remember_step(&mut self, round: &AgentStep) {
-        self.round = round.round;
-        let spent = Usage::from(&round.spent);
+    pub(super) fn remember_step(&mut self, step: &AgentStep) {
+        self.round = step.round;
+        let spent = Usage::from(&step.spent);
         self.spent.add(&spent);
         self.last = Some(spent);
-        self.took += Duration::from_millis(round.took_ms);
-        if !round.memory.is_null() {
-            keep(&mut self.items, round.memory.clone(), ITEMS);
+        self.took += Duration::from_millis(step.took_ms);
+        if !step.memory.is_null() {
+            keep(&mut self.items, step.memory.clone(), ITEMS);
             // A step without a decision has no plan: the last plan stays.
-            self.plan.clone_from(&round.plan);
+            self.plan.clone_from(&step.plan);
         }
         // The policy was told these at once, and the next step reads the screen anew.
-        let told = |why: &&String| round.observations.contains(&unseen(why));
-        self.observations = round.failures.iter().filter(|why| !told(why)).cloned().collect();
-        for action in &round.actions {
-            let doing = FunctionCall {
+        let out = |reason: &&String| step.observations.contains(&not_shown(reason));
+        self.observations = step.failures.iter().filter(|why| !out(why)).cloned().collect();
+        for action in &step.actions {
+            let call = FunctionCall {
                 function: action.function.clone(),
                 arguments: action.arguments.clone(),
             };
             if action.success {
                 let message = action.message.clone();
-                keep(&mut self.done, CompletedCall { doing, message }, DONE);
+                keep(&mut self.done, CompletedCall { call, message }, DONE);
             } else {
-                self.observations.push(format!("{} failed: {}", doing.function, action.message));
+                self.observations.push(format!("{} failed: {}", call.function, action.message));
             }
         }
-        match &round.judged {
+        match &step.judged {
             Some(judged) if !judged.reached => {
                 self.refuted += 1;
-                let why = &judged.why;
+                let reason = &judged.why;
                 self.observations.push(format!(
-                    "You said that the goal is reached, but a check of the screen says that it is not: {why}"
+                    "You said that the goal is reached, but a check of the screen says that it is not: {reason}"
                 ));
             }
             _ => self.refuted = 0,
         }
-        round.remember.iter().for_each(|note| self.note(note.clone()));
+        step.remember.iter().for_each(|note| self.note(note.clone()));
     }
 
     fn note(&mut self, note: String) {
@@ -155,13 +155,13 @@ impl Memory {
 }
 
 /// How the policy is told, in the same step, that part of the screen could not be read.
-pub(super) fn unseen(why: &str) -> String {
-    format!("Missing from this step: {why}")
+pub(super) fn not_shown(reason: &str) -> String {
+    format!("Missing from this step: {reason}")
 }
 
 /// Appends a value; drops the oldest if there are too many.
-fn keep<T>(values: &mut VecDeque<T>, value: T, most: usize) {
-    if values.len() == most {
+fn keep<T>(values: &mut VecDeque<T>, value: T, max: usize) {
+    if values.len() == max {
         values.pop_front();
     }
     values.push_back(value);

@@ -68,16 +68,16 @@ impl Policy for ModelPolicy {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        let examples = self.examples.chosen(&sight.request, &sight.functions);
+        let examples = self.examples.chosen(&observation.request, &observation.functions);
         // Searched with the request alone, so that the passages are the same in every step.
-        let documents = self.knowledge.search(&sight.request);
-        let prompt = prompt::round(sight, self.pictures, &examples, &documents);
-        let shape = prompt::decision_schema(&sight.functions);
-        let read = |text: &str, cut_off| reply::decision(text, cut_off, &sight.functions);
+        let documents = self.knowledge.search(&observation.request);
+        let prompt = prompt::round(observation, self.pictures, &examples, &documents);
+        let shape = prompt::decision_schema(&observation.functions);
+        let read = |text: &str, cut_off| reply::decision(text, cut_off, &observation.functions);
         let asked = ask(&*self.model, prompt, &shape, read, call, watch).await?;
         let ModelReply { prompt, response, said: decision, spent, unreadable } = asked;
         Ok(PolicyOutput { prompt, response, decision, spent, unreadable })
@@ -85,18 +85,18 @@ impl Policy for ModelPolicy {
 
     async fn judge(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         claim: &Decision,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         let model = self.judge.as_ref().unwrap_or(&self.model);
-        let prompt = prompt::judgement(sight, claim, self.pictures);
+        let prompt = prompt::judgement(observation, claim, self.pictures);
         let shape = prompt::judgement_schema();
         let asked = ask(&**model, prompt, &shape, reply::parse_judgement, call, watch).await?;
         let ModelReply { prompt, response, said, spent, .. } = asked;
-        let reply::ParsedJudgement { reached, why } = said;
-        Ok(Some(Judgement { reached, why, prompt, response, spent }))
+        let reply::ParsedJudgement { reached, reason } = said;
+        Ok(Some(Judgement { reached, reason, prompt, response, spent }))
     }
 }
 
@@ -122,13 +122,13 @@ async fn ask<T>(
     let mut spent = Usage::default();
     let mut unreadable = 0;
     loop {
-        let heard = |words: &str| AgentEvent::ModelText(words.to_owned()).tell(watch);
+        let heard = |text: &str| AgentEvent::ModelText(text.to_owned()).send(watch);
         let answer = match model.complete(&prompt, Some(shape), call, &heard).await {
             Ok(answer) => answer,
             Err(unanswered) => {
                 spent.add(&unanswered.usage);
                 return Err(PolicyError {
-                    why: unanswered.why,
+                    reason: unanswered.reason,
                     spent,
                     cancelled: unanswered.cancelled,
                 });
@@ -143,21 +143,21 @@ async fn ask<T>(
         };
         if call.cancelled.is_cancelled() {
             return Err(PolicyError {
-                why: "the call was cancelled".into(),
+                reason: "the call was cancelled".into(),
                 spent,
                 cancelled: true,
             });
         }
         if unreadable == ASKED_AGAIN {
-            let why = format!(
+            let reason = format!(
                 "none of {} answers from {} could be used; the last one: {wrong}. Try another model, or --json-schema",
                 unreadable + 1,
                 model.name(),
             );
-            return Err(PolicyError { why, spent, cancelled: false });
+            return Err(PolicyError { reason, spent, cancelled: false });
         }
         unreadable += 1;
-        AgentEvent::ModelRetried { why: wrong.clone() }.tell(watch);
+        AgentEvent::ModelRetried { reason: wrong.clone() }.send(watch);
         prompt::repair(&mut prompt, &answer.text, &wrong);
     }
 }

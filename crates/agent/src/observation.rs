@@ -79,7 +79,7 @@ pub struct ControlRow {
 pub struct CompletedCall {
     /// The call.
     #[serde(flatten)]
-    pub doing: FunctionCall,
+    pub call: FunctionCall,
     /// Its result, in a sentence.
     pub message: String,
 }

@@ -84,7 +84,7 @@ pub struct RunResult {
     /// [`AgentStatus::Finish`] or [`AgentStatus::Fail`]; [`AgentStatus::Continue`] if it was interrupted and can be resumed.
     pub status: AgentStatus,
     /// The answer, or why the run ended.
-    pub why: String,
+    pub reason: String,
     /// What ended the run, if not the policy.
     pub stopped: Option<StopReason>,
     /// The number of steps.

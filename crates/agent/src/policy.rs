@@ -22,7 +22,7 @@ pub trait Policy: Send + Sync {
     /// MobileAgent strategy).
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError>;
@@ -64,7 +64,7 @@ pub struct Judgement {
     /// Whether it is reached.
     pub reached: bool,
     /// The reason, in a sentence.
-    pub why: String,
+    pub reason: String,
     /// The prompt.
     pub prompt: Prompt,
     /// The response, verbatim.
@@ -75,10 +75,10 @@ pub struct Judgement {
 
 /// Why there is no decision.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{why}")]
+#[error("{reason}")]
 pub struct PolicyError {
     /// The reason and the next move.
-    pub why: String,
+    pub reason: String,
     /// The usage of the failed attempts.
     pub spent: Usage,
     /// Whether the call was cancelled.

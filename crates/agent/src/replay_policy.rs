@@ -44,7 +44,7 @@ pub struct ReplayPolicy {
 /// A recorded step that did something, or was the last.
 struct RecordedStep {
     round: u32,
-    scene: ScreenState,
+    screen: ScreenState,
     actions: Vec<CallRecord>,
     thought: String,
     comment: String,
@@ -109,7 +109,7 @@ impl ReplayPolicy {
     async fn next(
         &self,
         at: ReplayPosition,
-        sight: &Observation,
+        observation: &Observation,
         call: &Call,
     ) -> Result<Decision, String> {
         let Some(recorded) = self.rounds.get(at.next) else {
@@ -120,9 +120,9 @@ impl ReplayPolicy {
             Ok(Outcome::Controls(controls)) => Some(controls),
             _ => None,
         };
-        let now = ScreenState { app: sight.app.clone(), screen: String::new(), controls };
+        let now = ScreenState { app: observation.app.clone(), screen: String::new(), controls };
         recorded
-            .replay_step(&now, sight)
+            .replay_step(&now, observation)
             .map_err(|why| format!("at step {} of the recorded run, {why}", recorded.round))
     }
 
@@ -142,15 +142,15 @@ impl Policy for ReplayPolicy {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
         let at = *self.at.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(inner) = self.inner.as_ref().filter(|_| at.handed) {
-            return inner.decide(sight, call, watch).await;
+            return inner.decide(observation, call, watch).await;
         }
-        let why = match self.next(at, sight, call).await {
+        let reason = match self.next(at, observation, call).await {
             Ok(decision) => {
                 self.set(ReplayPosition { next: at.next + 1, waits: 0, ..at });
                 return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
@@ -162,37 +162,37 @@ impl Policy for ReplayPolicy {
             let arguments = json!({ "seconds": 1 }).as_object().cloned().unwrap_or_default();
             let wait = FunctionCall { function: "wait".into(), arguments };
             let decision = Decision {
-                thought: format!("Waiting: {why}"),
+                thought: format!("Waiting: {reason}"),
                 actions: vec![wait],
                 ..Decision::default()
             };
             return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
         }
         let Some(inner) = &self.inner else {
-            let result = format!("the replay stopped: {why}");
+            let result = format!("the replay stopped: {reason}");
             let decision = Decision { status: AgentStatus::Fail, result, ..Decision::default() };
             return Ok(PolicyOutput { decision, ..PolicyOutput::default() });
         };
         self.set(ReplayPosition { handed: true, ..at });
-        let says = format!("{} takes over: {why}", inner.name());
-        AgentEvent::AnomalyFound(says).tell(watch);
-        let mut sight = sight.clone();
-        sight.feedback.push(format!(
-            "A recorded run of the same goal was replayed up to here. Now the phone differs: {why}."
+        let says = format!("{} takes over: {reason}", inner.name());
+        AgentEvent::AnomalyFound(says).send(watch);
+        let mut observation = observation.clone();
+        observation.feedback.push(format!(
+            "A recorded run of the same goal was replayed up to here. Now the phone differs: {reason}."
         ));
-        inner.decide(&sight, call, watch).await
+        inner.decide(&observation, call, watch).await
     }
 
     async fn judge(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         claim: &Decision,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         let handed = self.at.lock().unwrap_or_else(PoisonError::into_inner).handed;
         match self.inner.as_ref().filter(|_| handed) {
-            Some(inner) => inner.judge(sight, claim, call, watch).await,
+            Some(inner) => inner.judge(observation, claim, call, watch).await,
             // The replay has already checked that the last screen is as it was.
             None => Ok(None),
         }
@@ -201,42 +201,47 @@ impl Policy for ReplayPolicy {
 
 impl RecordedStep {
     /// The part of a step to replay; `None` if it did nothing and the run continued.
-    fn of(round: &AgentStep, read: &impl Fn(&str) -> Option<Vec<u8>>) -> Option<Self> {
-        let status = match &*round.status {
+    fn of(step: &AgentStep, read: &impl Fn(&str) -> Option<Vec<u8>>) -> Option<Self> {
+        let status = match &*step.status {
             "FINISH" => AgentStatus::Finish,
             "FAIL" => AgentStatus::Fail,
             _ => AgentStatus::Continue,
         };
-        let done: Vec<CallRecord> = round.actions.iter().filter(|it| it.success).cloned().collect();
+        let done: Vec<CallRecord> = step.actions.iter().filter(|it| it.success).cloned().collect();
         if done.is_empty() && status == AgentStatus::Continue {
             return None;
         }
-        let look = round.look.as_deref().and_then(read).and_then(|stored| {
+        let snapshot = step.look.as_deref().and_then(read).and_then(|stored| {
             let stored: StoredSnapshot<'_> = serde_json::from_slice(&stored).ok()?;
-            Some(Arc::new(Controls::of(Arc::new(stored.into_look()))))
+            Some(Arc::new(Controls::of(Arc::new(stored.into_snapshot()))))
         });
-        let scene = ScreenState { app: round.app.clone(), screen: String::new(), controls: look };
+        let scene =
+            ScreenState { app: step.app.clone(), screen: String::new(), controls: snapshot };
         Some(Self {
-            round: round.round,
-            scene,
+            round: step.round,
+            screen: scene,
             actions: done,
-            thought: round.thought.clone(),
-            comment: round.comment.clone(),
-            plan: round.plan.clone(),
+            thought: step.thought.clone(),
+            comment: step.comment.clone(),
+            plan: step.plan.clone(),
             status,
-            result: round.result.clone(),
+            result: step.result.clone(),
         })
     }
 
     /// The step's decision, for the present screen.
-    fn replay_step(&self, now: &ScreenState, sight: &Observation) -> Result<Decision, String> {
-        if let (Some(was), Some(is)) = (&self.scene.app, &now.app)
+    fn replay_step(
+        &self,
+        now: &ScreenState,
+        observation: &Observation,
+    ) -> Result<Decision, String> {
+        if let (Some(was), Some(is)) = (&self.screen.app, &now.app)
             && was != is
         {
             return Err(format!("{was} was in front, but {is} is now"));
         }
-        if self.scene.controls.is_some() {
-            let (was, is) = (self.scene.words(), now.words());
+        if self.screen.controls.is_some() {
+            let (was, is) = (self.screen.texts(), now.texts());
             let alike = was.found_in(&is);
             if alike < ALIKE {
                 let missing = was.missing_in(&is).filter(|words| !words.is_empty());
@@ -255,7 +260,7 @@ impl RecordedStep {
         let actions = self
             .actions
             .iter()
-            .map(|carried| self.action(carried, now, sight))
+            .map(|carried| self.action(carried, now, observation))
             .collect::<Result<_, _>>()?;
         Ok(Decision {
             thought: self.thought.clone(),
@@ -272,7 +277,7 @@ impl RecordedStep {
         &self,
         carried: &CallRecord,
         now: &ScreenState,
-        sight: &Observation,
+        observation: &Observation,
     ) -> Result<FunctionCall, String> {
         let mut arguments = carried.arguments.clone();
         if is_app_tool(&carried.function) {
@@ -280,10 +285,10 @@ impl RecordedStep {
             return Ok(FunctionCall { function: carried.function.clone(), arguments });
         }
         if let Some(id) = arguments.get("control_id").and_then(Value::as_str) {
-            let was = self.scene.controls.as_deref().ok_or("its controls were not recorded")?;
+            let was = self.screen.controls.as_deref().ok_or("its controls were not recorded")?;
             let node = carried
                 .node
-                .filter(|&node| node < was.look.tree.nodes.len())
+                .filter(|&node| node < was.snapshot.tree.nodes.len())
                 .or_else(|| was.node_of(id));
             let node =
                 node.ok_or_else(|| format!("control {id} is not among the recorded controls"))?;
@@ -302,7 +307,7 @@ impl RecordedStep {
         if carried.function == "launch_app" && arguments.contains_key("id") {
             // App numbers refer to the present list and override package names there.
             let package = arguments.get("package_name").and_then(Value::as_str).unwrap_or_default();
-            let app = sight.installed_apps.iter().find(|app| app.package == package);
+            let app = observation.installed_apps.iter().find(|app| app.package == package);
             match app.map(|app| app.id.clone()) {
                 Some(id) => arguments.insert("id".into(), id.into()),
                 None => arguments.remove("id"),
@@ -313,8 +318,8 @@ impl RecordedStep {
 
     /// The position on the same control now; `None` if there was no control, or it is not found again.
     fn moved(&self, at: Point, now: &ScreenState) -> Option<Point> {
-        let was = self.scene.controls.as_deref()?;
-        let nodes = &was.look.tree.nodes;
+        let was = self.screen.controls.as_deref()?;
+        let nodes = &was.snapshot.tree.nodes;
         let area = |&node: &usize| {
             let bounds = nodes[node].bounds;
             i64::from(bounds.right - bounds.left) * i64::from(bounds.bottom - bounds.top)
@@ -335,14 +340,14 @@ impl RecordedStep {
 
 /// The present number of a recorded control.
 fn found(was: &Controls, node: usize, now: &ScreenState) -> Result<usize, String> {
-    let it = &was.look.tree.nodes[node];
+    let it = &was.snapshot.tree.nodes[node];
     let name = || short(it.name());
     let controls = now.controls.as_deref().ok_or("the current screen could not be read")?;
     let place = match controls.same_as(was, node) {
         FindResult::One(place) => Some(place),
         // The content of a text field does not identify it.
         FindResult::None if text_field::is_text_field(it) && !it.id.is_empty() => {
-            let nodes = &controls.look.tree.nodes;
+            let nodes = &controls.snapshot.tree.nodes;
             let mut like = controls
                 .nodes
                 .iter()
@@ -362,8 +367,8 @@ fn found(was: &Controls, node: usize, now: &ScreenState) -> Result<usize, String
 }
 
 /// Truncates text for a message.
-fn short(words: &str) -> String {
-    words.chars().take(60).collect()
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
 }
 
 #[cfg(test)]

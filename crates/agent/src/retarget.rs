@@ -18,41 +18,41 @@ use thumbwire_core::snapshot::RefVisibility;
 /// # Errors
 /// Why there is no such control, or which elements it could be, as a sentence for the policy.
 pub(super) fn retarget(
-    doing: &FunctionCall,
+    call: &FunctionCall,
     listed: &Controls,
     now: &Controls,
 ) -> Result<FunctionCall, String> {
-    let Some((id, node)) = target(doing, listed) else { return Ok(doing.clone()) };
+    let Some((id, node)) = target(call, listed) else { return Ok(call.clone()) };
     match now.same_as(listed, node) {
         FindResult::One(node) => {
             let place = now.nodes.iter().position(|&at| at == node);
             let number = place.map(|place| (place + 1).to_string());
             let number =
-                number.ok_or_else(|| target_gone_message(id, &listed.look.tree.nodes[node]))?;
-            let mut doing = doing.clone();
-            doing.arguments.insert("control_id".into(), number.into());
-            Ok(doing)
+                number.ok_or_else(|| target_gone_message(id, &listed.snapshot.tree.nodes[node]))?;
+            let mut call = call.clone();
+            call.arguments.insert("control_id".into(), number.into());
+            Ok(call)
         }
-        FindResult::None => Err(target_gone_message(id, &listed.look.tree.nodes[node])),
+        FindResult::None => Err(target_gone_message(id, &listed.snapshot.tree.nodes[node])),
         FindResult::Ambiguous(nodes) => Err(format!(
             "Control {id} matches several elements now: {}",
-            now.look.describe_several(&nodes, RefVisibility::Unknown)
+            now.snapshot.describe_several(&nodes, RefVisibility::Unknown)
         )),
     }
 }
 
 /// A tap at the centre of the control's old position, whatever is there now. `None` if the call is not a click.
-pub(super) fn tap_at_old_position(doing: &FunctionCall, listed: &Controls) -> Option<FunctionCall> {
-    let (_, node) = target(doing, listed)?;
-    let at = Rect::center(listed.look.tree.nodes[node].bounds);
+pub(super) fn tap_at_old_position(call: &FunctionCall, listed: &Controls) -> Option<FunctionCall> {
+    let (_, node) = target(call, listed)?;
+    let at = Rect::center(listed.snapshot.tree.nodes[node].bounds);
     let arguments = json!({ "x": at.x, "y": at.y });
     let tap = FunctionCall { function: "tap".into(), arguments: arguments.as_object().cloned()? };
-    (doing.function == "click_control").then_some(tap)
+    (call.function == "click_control").then_some(tap)
 }
 
 /// The number of the control that a call is for, and the index of its node.
-fn target<'a>(doing: &'a FunctionCall, listed: &Controls) -> Option<(&'a str, usize)> {
-    let id = doing.arguments.get("control_id").and_then(Value::as_str)?;
+fn target<'a>(call: &'a FunctionCall, listed: &Controls) -> Option<(&'a str, usize)> {
+    let id = call.arguments.get("control_id").and_then(Value::as_str)?;
     Some((id, listed.node_of(id)?))
 }
 
@@ -93,11 +93,11 @@ mod tests {
     fn missing_or_ambiguous_control_is_rejected() {
         let listed = controls(vec![node("Button", "Open", 0), node("Button", "Save", 1)]);
         let other = controls(vec![node("Button", "Done", 0)]);
-        let why = retarget(&click("2"), &listed, &other).unwrap_err();
-        assert!(why.starts_with("Control 2 (\"Save\") is no longer"), "{why}");
+        let reason = retarget(&click("2"), &listed, &other).unwrap_err();
+        assert!(reason.starts_with("Control 2 (\"Save\") is no longer"), "{reason}");
         let twice = controls(vec![node("Button", "Save", 3), node("Button", "Save", 4)]);
-        let why = retarget(&click("2"), &listed, &twice).unwrap_err();
-        assert!(why.starts_with("Control 2 matches several elements now"), "{why}");
+        let reason = retarget(&click("2"), &listed, &twice).unwrap_err();
+        assert!(reason.starts_with("Control 2 matches several elements now"), "{reason}");
     }
 
     #[test]

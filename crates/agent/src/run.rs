@@ -38,10 +38,10 @@ use thumbwire_core::trace::format::{GoalStart, TraceRecord};
 
 /// Works towards goals on a phone.
 pub struct Agent {
-    mind: Arc<dyn Policy>,
+    policy: Arc<dyn Policy>,
     perform: Arc<dyn Perform>,
     options: AgentOptions,
-    story: TraceWriter,
+    writer: TraceWriter,
     watch: EventSinks,
     suppliers: Vec<Arc<dyn FunctionProvider>>,
     vault: Option<Arc<Vault>>,
@@ -56,17 +56,27 @@ const MOST_UNCHECKED: u32 = 3;
 
 impl Agent {
     /// An agent whose decisions come from `mind` and are executed by `perform`. It logs to `tracing` ([`LogSink`]).
-    pub fn new(mind: Arc<dyn Policy>, perform: Arc<dyn Perform>, options: AgentOptions) -> Self {
+    pub fn new(policy: Arc<dyn Policy>, perform: Arc<dyn Perform>, options: AgentOptions) -> Self {
         let watch = EventSinks::default().with(LogSink::default());
-        let (story, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
+        let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
         let suppliers = Vec::new();
-        Self { mind, perform, options, story, watch, suppliers, vault, confirm, apps: None }
+        Self {
+            policy: policy,
+            perform,
+            options,
+            writer,
+            watch,
+            suppliers,
+            vault,
+            confirm,
+            apps: None,
+        }
     }
 
     /// Writes a trace to this recorder, which must be a sink of the
     /// [`ObservedPerform`](thumbwire_core::event::ObservedPerform) that the agent performs by.
     pub fn with_trace(mut self, recorder: Arc<Recorder>) -> Self {
-        self.story = TraceWriter(Some(recorder));
+        self.writer = TraceWriter(Some(recorder));
         self
     }
 
@@ -126,7 +136,7 @@ impl Agent {
         let mut run =
             Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
         run.begin();
-        let end = run.carry_out().await;
+        let end = run.run().await;
         run.end(end)
     }
 }
@@ -150,29 +160,29 @@ struct Run<'a> {
 /// How a run ends.
 struct RunEnd {
     status: AgentStatus,
-    why: String,
+    reason: String,
     stopped: Option<StopReason>,
 }
 
 impl RunEnd {
-    fn stopped(status: AgentStatus, stopped: StopReason, why: impl Into<String>) -> Self {
-        Self { status, why: why.into(), stopped: Some(stopped) }
+    fn stopped(status: AgentStatus, stopped: StopReason, reason: impl Into<String>) -> Self {
+        Self { status, reason: reason.into(), stopped: Some(stopped) }
     }
 }
 
 impl Run<'_> {
     fn begin(&self) {
-        let Agent { mind, options, story, watch, .. } = self.agent;
+        let Agent { policy: mind, options, writer: story, watch, .. } = self.agent;
         story.write(&TraceRecord::Goal(GoalStart {
             request: self.request.into(),
             mind: mind.name(),
             started: in_utc((options.clock)()),
         }));
         let (request, behind) = (self.request.to_owned(), self.memory.rounds());
-        AgentEvent::RunStarted { request, behind }.tell(watch);
+        AgentEvent::RunStarted { request, behind }.send(watch);
     }
 
-    async fn carry_out(&mut self) -> RunEnd {
+    async fn run(&mut self) -> RunEnd {
         let pipeline = Pipeline::standard();
         if let Err(why) = pipeline.check() {
             return RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why);
@@ -189,7 +199,8 @@ impl Run<'_> {
 
     /// Why the run must end before another step.
     fn stop_reason(&self) -> Option<RunEnd> {
-        let end = |stopped, why: String| Some(RunEnd::stopped(AgentStatus::Continue, stopped, why));
+        let end =
+            |stopped, reason: String| Some(RunEnd::stopped(AgentStatus::Continue, stopped, reason));
         if self.call.cancelled.is_cancelled() {
             return end(StopReason::Cancelled, "the run was cancelled".into());
         }
@@ -204,12 +215,13 @@ impl Run<'_> {
 
     /// Runs one step. Returns how the run ends, if it ends here.
     async fn round(&mut self, pipeline: &Pipeline) -> Option<RunEnd> {
-        let Agent { mind, perform, options, story, watch, confirm, .. } = self.agent;
+        let Agent { policy: mind, perform, options, writer: story, watch, confirm, .. } =
+            self.agent;
         let secrets = self.agent.secrets();
         let budgets = &options.budgets;
         let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
-        AgentEvent::StepStarted { round: number, most: options.budgets.rounds }.tell(watch);
+        AgentEvent::StepStarted { round: number, max: options.budgets.rounds }.send(watch);
         let hands = FunctionExecutor::new(&**perform, &self.call, &self.suppliers);
         let context = Context {
             request: Some(self.request.into()),
@@ -218,10 +230,10 @@ impl Run<'_> {
             ..Context::default()
         };
         let mut round = StepInProgress {
-            mind: &**mind,
+            policy: &**mind,
             hands: &hands,
             options,
-            story,
+            writer: story,
             watch,
             call: &self.call,
             memory: &self.memory,
@@ -260,20 +272,20 @@ impl Run<'_> {
         }
         let circle = options.safeguards.loops.then(|| {
             // Nothing was done between the end of the last step and the start of this one.
-            if let Some(earlier) = &self.left.scene {
-                self.loops.on_idle_step(earlier, &round.screen.scene);
+            if let Some(earlier) = &self.left.screen {
+                self.loops.on_idle_step(earlier, &round.screen.screen);
             }
             let doings = round.thinking.as_ref().map(|it| &*it.decision.actions);
             self.loops.on_call(
-                &round.screen.scene,
+                &round.screen.screen,
                 doings.unwrap_or_default(),
                 self.began.elapsed(),
             )
         });
         let circle = circle.flatten();
         if let Some(circle) = &circle {
-            AgentEvent::AnomalyFound(circle.says.clone()).tell(watch);
-            round.failures.push(circle.says.clone());
+            AgentEvent::AnomalyFound(circle.text.clone()).send(watch);
+            round.failures.push(circle.text.clone());
         }
         let unchecked = round.claim_is_unchecked();
         self.unchecked = if unchecked { self.unchecked + 1 } else { 0 };
@@ -282,63 +294,63 @@ impl Run<'_> {
         let left = std::mem::take(&mut round.leaves);
         let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
         drop(round);
-        AgentEvent::StepContext(context).tell(watch);
+        AgentEvent::StepContext(context).send(watch);
         self.left = left;
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);
         story.write(&TraceRecord::AgentStep(Box::new(line.clone())));
         let spent = self.memory.spent().clone();
         let left = self.memory.used(Duration::ZERO).remaining(budgets);
-        AgentEvent::StepFinished { status, spent, left }.tell(watch);
-        let said = || {
-            let words = [line.result, line.comment, line.thought];
-            words.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
+        AgentEvent::StepFinished { status, spent, left }.send(watch);
+        let output = || {
+            let text = [line.result, line.comment, line.thought];
+            text.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
         };
         match (done, status) {
             (Err(StrategyError(why)), AgentStatus::Fail) => {
                 Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why))
             }
             (_, AgentStatus::Finish | AgentStatus::Fail) if decided => {
-                Some(RunEnd { status, why: said(), stopped: None })
+                Some(RunEnd { status, reason: output(), stopped: None })
             }
             _ if circle.as_ref().is_some_and(|circle| circle.hopeless) => {
-                let why = circle.map(|circle| circle.says).unwrap_or_default();
-                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, why))
+                let reason = circle.map(|circle| circle.text).unwrap_or_default();
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, reason))
             }
             _ if self.memory.rejected_claim_count() >= MOST_REFUTED => {
                 let times = self.memory.rejected_claim_count();
-                let why = format!(
+                let reason = format!(
                     "the agent claimed {times} times that the goal was reached, but it was not"
                 );
-                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, why))
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, reason))
             }
             _ if self.unchecked >= MOST_UNCHECKED => {
                 let (times, last) = (self.unchecked, line.failures.last());
                 let last = last.map_or("unknown reason", String::as_str);
-                let why = format!(
+                let reason = format!(
                     "the agent claimed {times} times that the goal was reached, but this could not be checked: {last}"
                 );
-                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why))
+                Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, reason))
             }
             _ => None,
         }
     }
 
     fn end(self, end: RunEnd) -> RunResult {
-        let RunEnd { status, why, stopped } = end;
+        let RunEnd { status, reason: why, stopped } = end;
         self.agent
-            .story
+            .writer
             .write(&TraceRecord::GoalEnd { status: name(status).into(), why: why.clone() });
-        AgentEvent::RunFinished { status, why: why.clone() }.tell(&self.agent.watch);
+        AgentEvent::RunFinished { status, reason: why.clone() }.send(&self.agent.watch);
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();
-        RunResult { status, why, stopped, rounds, spent, took }
+        RunResult { status, reason: why, stopped, rounds, spent, took }
     }
 }
 
 /// A local time as the trace stores it: RFC 3339 in UTC; empty if it cannot be converted.
 fn in_utc(time: jiff::civil::DateTime) -> String {
     let zoned = time.to_zoned(jiff::tz::TimeZone::system());
-    let told = zoned.map(|it| it.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
-    told.unwrap_or_default()
+    let out = zoned.map(|it| it.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    out.unwrap_or_default()
 }

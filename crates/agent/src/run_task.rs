@@ -28,10 +28,10 @@ pub trait RunTask: Send + Sync {
     ///
     /// # Errors
     /// Why it could not start.
-    async fn carry_out(
+    async fn run(
         &self,
         goal: &str,
-        wanted: TaskOverrides,
+        overrides: TaskOverrides,
         call: &Call,
         watch: Arc<dyn EventSink>,
     ) -> Result<TaskResult, String>;
@@ -52,7 +52,7 @@ pub struct TaskOverrides {
 #[derive(Debug, Clone)]
 pub struct TaskResult {
     /// How it ended.
-    pub ended: RunResult,
+    pub result: RunResult,
     /// The folder of its trace.
     pub trace: Option<String>,
 }
@@ -78,7 +78,7 @@ struct NoModel;
 
 #[async_trait]
 impl RunTask for NoModel {
-    async fn carry_out(
+    async fn run(
         &self,
         _goal: &str,
         _wanted: TaskOverrides,
@@ -113,10 +113,10 @@ impl Handler for Task {
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
         let arguments: Arguments = serde_json::from_value(arguments.into())
-            .map_err(|error| Cause::InvalidArgument { why: error.to_string() })?;
+            .map_err(|error| Cause::InvalidArgument { reason: error.to_string() })?;
         if arguments.goal.trim().is_empty() {
-            let why = "`goal` is empty; say what the agent should do".to_owned();
-            return Err(Cause::InvalidArgument { why }.into());
+            let reason = "`goal` is empty; say what the agent should do".to_owned();
+            return Err(Cause::InvalidArgument { reason }.into());
         }
         let wanted = TaskOverrides {
             rounds: arguments.max_steps,
@@ -125,14 +125,14 @@ impl Handler for Task {
         };
         let phone = phone(call, perform).await?;
         let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
-        let told = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
+        let out = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
         let mut inner = call.clone().on(Some(phone));
         inner.cancelled = call.cancelled.child_token();
         // A client that disconnects drops this future. The run itself goes on to the next safe point.
         let left = inner.cancelled.clone().drop_guard();
-        let (carry, watch) = (Arc::clone(&self.carry), Arc::clone(&told));
+        let (carry, watch) = (Arc::clone(&self.carry), Arc::clone(&out));
         let work = tokio::spawn(async move {
-            let carried = carry.carry_out(&arguments.goal, wanted, &inner, watch).await;
+            let carried = carry.run(&arguments.goal, wanted, &inner, watch).await;
             drop(claim);
             carried
         });
@@ -140,8 +140,8 @@ impl Handler for Task {
         drop(left.disarm());
         let carried =
             carried.unwrap_or_else(|error| Err(format!("internal error in Thumbwire: {error}")));
-        let carried = carried.map_err(|why| Cause::Refused { why })?;
-        Ok(reply(&carried, told.actions()))
+        let carried = carried.map_err(|why| Cause::Refused { reason: why })?;
+        Ok(reply(&carried, out.actions()))
     }
 }
 
@@ -161,7 +161,7 @@ async fn phone(call: &Call, perform: &dyn Perform) -> Result<String, Failure> {
     let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
     match perform.perform(call, ask).await? {
         Outcome::Info { identity, .. } => Ok(identity.id),
-        odd => Err(Cause::DeviceError { said: format!("unexpected outcome: {odd:?}") }.into()),
+        odd => Err(Cause::DeviceError { text: format!("unexpected outcome: {odd:?}") }.into()),
     }
 }
 
@@ -179,11 +179,11 @@ impl TaskLease {
     ) -> Result<Self, Failure> {
         let mut held = all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = held.get(phone) {
-            let other = shortened(other, 100);
-            let why = format!(
+            let other = truncate(other, 100);
+            let reason = format!(
                 "a task is already running on {phone} ({other:?}); wait until it ends, cancel it, or pass another device"
             );
-            return Err(Cause::Refused { why }.into());
+            return Err(Cause::Refused { reason }.into());
         }
         held.insert(phone.to_owned(), goal.to_owned());
         Ok(Self { all: Arc::clone(all), phone: phone.to_owned() })
@@ -211,7 +211,7 @@ struct TaskProgress {
 #[derive(Default)]
 struct ProgressState {
     round: u32,
-    most: u32,
+    max: u32,
     /// The last step that was reported: MCP requires progress to increase.
     told: u32,
     thought: String,
@@ -236,16 +236,16 @@ impl EventSink for TaskProgress {
         let Some(event) = event.payload() else { return };
         let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            AgentEvent::StepStarted { round, most } => {
-                (so_far.round, so_far.most) = (*round, *most);
+            AgentEvent::StepStarted { round, max: most } => {
+                (so_far.round, so_far.max) = (*round, *most);
                 so_far.thought.clear();
                 so_far.message.clear();
             }
             AgentEvent::Decided { decision, .. } => {
-                so_far.thought = shortened(&decision.thought, LONGEST_MESSAGE);
+                so_far.thought = truncate(&decision.thought, LONGEST_MESSAGE);
             }
-            AgentEvent::FunctionFinished { doing, success, message, .. } => {
-                let message = shortened(message, LONGEST_MESSAGE);
+            AgentEvent::FunctionFinished { call: doing, success, message, .. } => {
+                let message = truncate(message, LONGEST_MESSAGE);
                 if so_far.actions.len() == MOST_ACTIONS {
                     so_far.actions.pop_front();
                 }
@@ -257,9 +257,9 @@ impl EventSink for TaskProgress {
             AgentEvent::StepFinished { .. } if so_far.round > so_far.told => {
                 so_far.told = so_far.round;
                 let parts = [so_far.thought.as_str(), so_far.message.as_str()];
-                let words: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-                let words = format!("Step {}: {}", so_far.round, words.join(" → "));
-                self.progress.report(so_far.round, Some(so_far.most), &words);
+                let text: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                let text = format!("Step {}: {}", so_far.round, text.join(" → "));
+                self.progress.report(so_far.round, Some(so_far.max), &text);
             }
             _ => {}
         }
@@ -268,7 +268,7 @@ impl EventSink for TaskProgress {
 
 /// The reply: a few lines of text, and everything as structured content.
 fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
-    let TaskResult { ended, trace } = carried;
+    let TaskResult { result: ended, trace } = carried;
     let status = serde_json::to_value(ended.status).unwrap_or_default();
     let stopped = ended.stopped.map(|stopped| match stopped {
         StopReason::Budget => "budget",
@@ -284,7 +284,7 @@ fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
     let seconds = (ended.took.as_secs_f64() * 10.0).round() / 10.0;
     let rounds = ended.rounds;
     let plural = if rounds == 1 { "" } else { "s" };
-    let mut words = format!("{word} after {rounds} step{plural}, {seconds} s: {}", ended.why);
+    let mut words = format!("{word} after {rounds} step{plural}, {seconds} s: {}", ended.reason);
     if let Some(last) = actions.last().filter(|_| ended.status != AgentStatus::Finish) {
         words.push_str(&format!(
             "\nLast action: {}: {}",
@@ -296,7 +296,7 @@ fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
         words.push_str(&format!("\nTrace: {trace}"));
     }
     let structured = json!({
-        "status": status, "result": ended.why, "stopped": stopped, "rounds": rounds, "seconds": seconds, "actions": actions,
+        "status": status, "result": ended.reason, "stopped": stopped, "rounds": rounds, "seconds": seconds, "actions": actions,
         "spent": {
             "calls": ended.spent.calls, "input_tokens": ended.spent.input_tokens, "output_tokens": ended.spent.output_tokens,
             "dollars": ended.spent.dollars,
@@ -306,8 +306,8 @@ fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
     Reply { structured: Some(structured), ..Reply::text(words) }
 }
 
-fn shortened(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
+fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -43,7 +43,7 @@ impl ScreenState {
     }
 
     /// Its text.
-    pub fn words(&self) -> ScreenText {
+    pub fn texts(&self) -> ScreenText {
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let row = |(_, node): (usize, &Node)| {
             let face = sum(&(&node.class, &node.id));
@@ -70,7 +70,7 @@ struct Row {
     /// Identifies the control: class, id, and its index among equals.
     key: u64,
     /// Its text, with times and durations replaced by a symbol.
-    said: String,
+    text: String,
     /// The values of those times and durations.
     readings: Vec<ClockValue>,
     /// Whether it is checked, selected, disabled, focused.
@@ -88,21 +88,21 @@ struct ClockValue {
 impl Row {
     fn of(node: &Node, key: u64) -> Self {
         let mut readings = Vec::new();
-        let mut said = format!("{}\n{}", node.text, node.description);
+        let mut text = format!("{}\n{}", node.text, node.description);
         // Typed text is not a clock.
         if !text_field::is_text_field(node) {
-            said = TIMES.replace_all(&said, |time: &Captures<'_>| read(time, &mut readings)).into();
+            text = TIMES.replace_all(&text, |time: &Captures<'_>| read(time, &mut readings)).into();
         }
         let flags = node.flags;
         let state = [flags.checked, flags.selected, !flags.enabled, flags.focused];
-        Self { key, said, readings, state }
+        Self { key, text, readings, state }
     }
 
     fn is_similar_to(&self, other: &Self, between: Duration, unsteady: &HashSet<u64>) -> bool {
         self.key == other.key
             && self.state == other.state
             && (unsteady.contains(&self.key)
-                || (self.said == other.said
+                || (self.text == other.text
                     && self.readings.len() == other.readings.len()
                     && self
                         .readings
@@ -182,16 +182,16 @@ impl ScreenText {
 
     /// The texts that the other screen lacks: the first line of each, which may be empty.
     pub(super) fn missing_in<'a>(&'a self, other: &Self) -> impl Iterator<Item = &'a str> {
-        self.missing(other).into_iter().map(|row| row.said.trim().lines().next().unwrap_or(""))
+        self.missing(other).into_iter().map(|row| row.text.trim().lines().next().unwrap_or(""))
     }
 
     fn missing(&self, other: &Self) -> Vec<&Row> {
         let there: HashSet<(u64, &str)> =
-            other.rows.iter().map(|row| (row.key, &*row.said)).collect();
-        let words: HashSet<&str> = other.rows.iter().map(|row| &*row.said).collect();
-        let says = |row: &&Row| match row.said.trim() {
-            "" => there.contains(&(row.key, &*row.said)),
-            _ => words.contains(&*row.said),
+            other.rows.iter().map(|row| (row.key, &*row.text)).collect();
+        let text: HashSet<&str> = other.rows.iter().map(|row| &*row.text).collect();
+        let says = |row: &&Row| match row.text.trim() {
+            "" => there.contains(&(row.key, &*row.text)),
+            _ => text.contains(&*row.text),
         };
         self.rows.iter().filter(|row| !says(row)).collect()
     }
@@ -227,8 +227,9 @@ pub(super) mod made {
     }
 
     pub(crate) fn controls(nodes: Vec<Node>) -> Arc<Controls> {
-        let look = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(1));
-        Arc::new(Controls::of(Arc::new(look)))
+        let snapshot =
+            Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(1));
+        Arc::new(Controls::of(Arc::new(snapshot)))
     }
 
     /// A screen of an app with these controls.
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
 
     fn alike(one: &str, other: &str, seconds: u64) -> bool {
-        let words = |text| buttons(&["Save", text]).words();
+        let words = |text| buttons(&["Save", text]).texts();
         words(one).is_similar_to(&words(other), Duration::from_secs(seconds), &HashSet::new())
     }
 
@@ -272,7 +273,7 @@ mod tests {
 
     #[test]
     fn typed_text_is_not_a_clock() {
-        let words = |text| scene("app", vec![node("EditText", text, 0)]).words();
+        let words = |text| scene("app", vec![node("EditText", text, 0)]).texts();
         assert!(!words("10:05").is_similar_to(
             &words("10:06"),
             Duration::from_secs(5),
@@ -283,18 +284,18 @@ mod tests {
     #[test]
     fn check_focus_and_app_changes_make_another_screen() {
         let none = HashSet::new();
-        let words = |app: &str, change: fn(&mut Node)| {
+        let text = |app: &str, change: fn(&mut Node)| {
             let mut it = node("CheckBox", "Wi-Fi", 0);
             change(&mut it);
-            scene(app, vec![it]).words()
+            scene(app, vec![it]).texts()
         };
-        let plain = words("app", |_| {});
-        assert!(plain.is_similar_to(&words("app", |_| {}), Duration::ZERO, &none));
+        let plain = text("app", |_| {});
+        assert!(plain.is_similar_to(&text("app", |_| {}), Duration::ZERO, &none));
         for other in [
-            words("other", |_| {}),
-            words("app", |node| node.flags.checked = true),
-            words("app", |node| node.flags.focused = true),
-            words("app", |node| node.flags.enabled = false),
+            text("other", |_| {}),
+            text("app", |node| node.flags.checked = true),
+            text("app", |node| node.flags.focused = true),
+            text("app", |node| node.flags.enabled = false),
         ] {
             assert!(!plain.is_similar_to(&other, Duration::ZERO, &none));
         }
@@ -303,18 +304,18 @@ mod tests {
     #[test]
     fn self_changing_text_differs_from_a_new_screen() {
         let (one, two) = (buttons(&["3 messages", "Open"]), buttons(&["4 messages", "Open"]));
-        let changed = one.words().changed(&two.words()).unwrap();
+        let changed = one.texts().changed(&two.texts()).unwrap();
         assert_eq!(changed.len(), 1);
         let unsteady = changed.into_iter().collect();
-        assert!(one.words().is_similar_to(&two.words(), Duration::ZERO, &unsteady));
-        assert_eq!(one.words().changed(&buttons(&["Open"]).words()), None);
+        assert!(one.texts().is_similar_to(&two.texts(), Duration::ZERO, &unsteady));
+        assert_eq!(one.texts().changed(&buttons(&["Open"]).texts()), None);
     }
 
     #[test]
     fn screen_similarity_counts_shared_texts() {
         let (one, two) = (buttons(&["A", "B", "C", "10:05"]), buttons(&["Ad", "C", "B", "10:59"]));
-        assert_eq!(one.words().found_in(&two.words()), 0.75);
-        assert_eq!(one.words().missing_in(&two.words()).collect::<Vec<_>>(), ["A"]);
-        assert_eq!(ScreenState::default().words().found_in(&two.words()), 1.0);
+        assert_eq!(one.texts().found_in(&two.texts()), 0.75);
+        assert_eq!(one.texts().missing_in(&two.texts()).collect::<Vec<_>>(), ["A"]);
+        assert_eq!(ScreenState::default().texts().found_in(&two.texts()), 1.0);
     }
 }

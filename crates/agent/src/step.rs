@@ -27,10 +27,10 @@ use thumbwire_core::trace::format::{CallRecord, JudgementRecord};
 
 /// A step in progress.
 pub(super) struct StepInProgress<'a> {
-    pub(super) mind: &'a dyn Policy,
+    pub(super) policy: &'a dyn Policy,
     pub(super) hands: &'a FunctionExecutor<'a>,
     pub(super) options: &'a AgentOptions,
-    pub(super) story: &'a TraceWriter,
+    pub(super) writer: &'a TraceWriter,
     pub(super) watch: &'a dyn EventSink,
     pub(super) call: &'a Call,
     pub(super) memory: &'a Memory,
@@ -68,7 +68,7 @@ pub(super) struct StepInProgress<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct CarryOver {
     /// The screen after the last action; `None` if it was not read.
-    pub(super) scene: Option<ScreenState>,
+    pub(super) screen: Option<ScreenState>,
     /// Anomalies that were not repaired.
     pub(super) kinds: Vec<AnomalyKind>,
     /// Whether an action failed.
@@ -81,7 +81,7 @@ pub(super) struct CapturedScreen {
     pub(super) clean: Option<Image>,
     pub(super) marked: Option<Image>,
     /// The app in front, and the controls behind the rows.
-    pub(super) scene: ScreenState,
+    pub(super) screen: ScreenState,
     pub(super) rows: Vec<ControlRow>,
     /// Whether the screenshot is black: a secure window, or the screen is off.
     pub(super) black: bool,

@@ -24,7 +24,7 @@ const MOMENT: Duration = Duration::from_millis(1000);
 #[derive(Debug, Clone, Copy)]
 pub struct AttemptedCall<'a> {
     /// The call.
-    pub doing: &'a FunctionCall,
+    pub call: &'a FunctionCall,
     /// Whether the tool reports success.
     pub success: bool,
     /// The tool's reply; null if it gave none.
@@ -37,7 +37,7 @@ pub struct Anomaly {
     /// Its kind.
     pub kind: AnomalyKind,
     /// What was seen and what to try, as sentences for the policy.
-    pub says: String,
+    pub text: String,
     /// What may repair it, the mildest first.
     pub repairs: Vec<Repair>,
 }
@@ -82,21 +82,25 @@ pub enum Repair {
 #[derive(Debug, Clone)]
 pub struct RepairAction {
     /// The call. Its control id is filled in from `target` when it is made.
-    pub doing: FunctionCall,
+    pub call: FunctionCall,
     /// The control that it is for: the index of a node in these controls' snapshot.
     pub target: Option<(Arc<Controls>, usize)>,
 }
 
 /// Compares the effect of a call with its purpose. Empty if nothing is wrong, or if a screen could not be read.
-pub fn verify(before: &ScreenState, deed: &AttemptedCall<'_>, after: &ScreenState) -> Vec<Anomaly> {
-    let check = Check { before, deed, after };
+pub fn verify(
+    before: &ScreenState,
+    attempted: &AttemptedCall<'_>,
+    after: &ScreenState,
+) -> Vec<Anomaly> {
+    let check = Check { before, attempted, after };
     if let Some(finding) = check.dialog() {
         return vec![finding];
     }
-    if !deed.success {
+    if !attempted.success {
         return Vec::new();
     }
-    let found = match &*deed.doing.function {
+    let found = match &*attempted.call.function {
         "launch_app" => check.launch(),
         "type_text" => check.text().or_else(|| check.left()),
         "click_control" | "tap" => check
@@ -105,8 +109,8 @@ pub fn verify(before: &ScreenState, deed: &AttemptedCall<'_>, after: &ScreenStat
             .or_else(|| check.moved())
             .or_else(|| check.neighbour())
             .or_else(|| check.toggle())
-            .or_else(|| check.nothing()),
-        "swipe" | "scroll" | "press_key" => check.left().or_else(|| check.nothing()),
+            .or_else(|| check.nothing_changed()),
+        "swipe" | "scroll" | "press_key" => check.left().or_else(|| check.nothing_changed()),
         _ => None,
     };
     found.into_iter().collect()
@@ -114,26 +118,25 @@ pub fn verify(before: &ScreenState, deed: &AttemptedCall<'_>, after: &ScreenStat
 
 /// Finds a window that covers the app now and did not before, although nothing was done in between.
 pub fn new_window_in_front(before: &ScreenState, now: &ScreenState) -> Option<Anomaly> {
-    let deed =
-        AttemptedCall { doing: &FunctionCall::default(), success: true, reply: &Value::Null };
-    Check { before, deed: &deed, after: now }.dialog()
+    let deed = AttemptedCall { call: &FunctionCall::default(), success: true, reply: &Value::Null };
+    Check { before, attempted: &deed, after: now }.dialog()
 }
 
 struct Check<'a> {
     before: &'a ScreenState,
-    deed: &'a AttemptedCall<'a>,
+    attempted: &'a AttemptedCall<'a>,
     after: &'a ScreenState,
 }
 
 impl Check<'_> {
-    fn word(&self, name: &str) -> Option<&str> {
-        self.deed.doing.arguments.get(name).and_then(Value::as_str)
+    fn text_argument(&self, name: &str) -> Option<&str> {
+        self.attempted.call.arguments.get(name).and_then(Value::as_str)
     }
 
     /// The control that the call was for.
     fn target(&self) -> Option<(&Arc<Controls>, usize)> {
         let controls = self.before.controls.as_ref()?;
-        Some((controls, controls.node_of(self.word("control_id")?)?))
+        Some((controls, controls.node_of(self.text_argument("control_id")?)?))
     }
 
     /// A system window: an app that crashed or is not responding (`aerr_*` are the ids in AOSP's `app_error_dialog.xml`
@@ -142,11 +145,11 @@ impl Check<'_> {
         let controls = self.after.controls.as_ref()?;
         let by_id =
             |id: &str| controls.iter().find(|(_, node)| node.id == format!("android:id/{id}"));
-        let says = || quoted(words(controls));
+        let says = || quoted(control_texts(controls));
         let press = |id: &str| {
             let (number, _) = by_id(id)?;
             let node = *controls.nodes.get(number - 1)?;
-            Some(RepairAction { doing: click(), target: Some((Arc::clone(controls), node)) })
+            Some(RepairAction { call: click(), target: Some((Arc::clone(controls), node)) })
         };
         if let Some(wait) = press("aerr_wait") {
             let says = format!(
@@ -155,7 +158,7 @@ impl Check<'_> {
             );
             return Some(Anomaly {
                 kind: AnomalyKind::NotResponding,
-                says,
+                text: says,
                 repairs: vec![Repair::Act(vec![wait])],
             });
         }
@@ -168,13 +171,13 @@ impl Check<'_> {
             );
             return Some(Anomaly {
                 kind: AnomalyKind::Crashed,
-                says,
+                text: says,
                 repairs: vec![Repair::Act(steps)],
             });
         }
         // The nodes decide: the focus may still be reported for the app.
         let owner =
-            |scene: &ScreenState| scene.nodes().next().map(|(_, node)| node.package.clone());
+            |screen: &ScreenState| screen.nodes().next().map(|(_, node)| node.package.clone());
         let (was, is) = (owner(self.before), owner(self.after)?);
         if !is_of_system(&is) || was.as_deref().is_none_or(is_of_system) {
             return None;
@@ -184,11 +187,13 @@ impl Check<'_> {
              press KEYCODE_BACK.",
             says()
         );
-        Some(Anomaly { kind: AnomalyKind::SystemWindow, says, repairs: Vec::new() })
+        Some(Anomaly { kind: AnomalyKind::SystemWindow, text: says, repairs: Vec::new() })
     }
 
     fn launch(&self) -> Option<Anomaly> {
-        let app = self.deed.reply["package_name"].as_str().or_else(|| self.word("package_name"))?;
+        let app = self.attempted.reply["package_name"]
+            .as_str()
+            .or_else(|| self.text_argument("package_name"))?;
         let is_there = |scene: &ScreenState| {
             scene.app.as_deref() == Some(app) || scene.nodes().any(|(_, node)| node.package == app)
         };
@@ -202,13 +207,13 @@ impl Check<'_> {
              home screen."
         );
         let repairs = vec![Repair::Recheck(2 * MOMENT), Repair::Act(vec![start(app)])];
-        Some(Anomaly { kind: AnomalyKind::WrongApp, says, repairs })
+        Some(Anomaly { kind: AnomalyKind::WrongApp, text: says, repairs })
     }
 
     /// Another app is in front, and nobody asked for that.
     fn left(&self) -> Option<Anomaly> {
         let (was, is) = (self.before.app.as_deref()?, self.after.app.as_deref()?);
-        let asked = self.word("key_code").is_some_and(|key| {
+        let asked = self.text_argument("key_code").is_some_and(|key| {
             ["HOME", "BACK", "APP_SWITCH", "POWER"].iter().any(|name| key.ends_with(name))
                 || key == "3"
                 || key == "4"
@@ -226,17 +231,17 @@ impl Check<'_> {
                 "{is} is in front now instead of {was}. If you did not intend that, go back with KEYCODE_BACK."
             )
         };
-        Some(Anomaly { kind: AnomalyKind::LeftApp, says, repairs: vec![] })
+        Some(Anomaly { kind: AnomalyKind::LeftApp, text: says, repairs: vec![] })
     }
 
     fn text(&self) -> Option<Anomaly> {
-        let text = self.word("text").filter(|text| !text.is_empty())?;
-        let cleared = self.deed.doing.arguments.get("clear_current_text") == Some(&json!(true));
+        let text = self.text_argument("text").filter(|text| !text.is_empty())?;
+        let cleared = self.attempted.call.arguments.get("clear_current_text") == Some(&json!(true));
         let (controls, node) = self.target()?;
-        let was = &controls.look.tree.nodes[node];
+        let was = &controls.snapshot.tree.nodes[node];
         let now = self.after.controls.as_ref()?;
-        let nodes = &now.look.tree.nodes;
-        let place = text_field::focused(&now.look.tree)
+        let nodes = &now.snapshot.tree.nodes;
+        let place = text_field::focused(&now.snapshot.tree)
             .filter(|&at| (&nodes[at].id, &nodes[at].class) == (&was.id, &was.class))
             .or_else(|| {
                 nodes.iter().position(|it| {
@@ -266,13 +271,13 @@ impl Check<'_> {
         let held = was.text.is_empty() || text_field::is_showing_hint(was) || cleared;
         let number = now.nodes.iter().position(|&it| it == place);
         let again = number.filter(|_| held).map(|_| {
-            let mut arguments = self.deed.doing.arguments.clone();
+            let mut arguments = self.attempted.call.arguments.clone();
             arguments.insert("clear_current_text".into(), true.into());
-            let doing = FunctionCall { function: "type_text".into(), arguments };
-            Repair::Act(vec![RepairAction { doing, target: Some((Arc::clone(now), place)) }])
+            let call = FunctionCall { function: "type_text".into(), arguments };
+            Repair::Act(vec![RepairAction { call, target: Some((Arc::clone(now), place)) }])
         });
         let repairs = [Repair::Recheck(MOMENT)].into_iter().chain(again).collect();
-        Some(Anomaly { kind: AnomalyKind::TextMismatch, says, repairs })
+        Some(Anomaly { kind: AnomalyKind::TextMismatch, text: says, repairs })
     }
 
     /// A tap meant for something else typed into the focused field, because the keyboard covered the target. The
@@ -280,13 +285,13 @@ impl Check<'_> {
     fn keyboard(&self) -> Option<Anomaly> {
         let (controls, target) = self.target()?;
         let now = self.after.controls.as_ref()?;
-        let place = text_field::focused(&now.look.tree)?;
-        let field = &now.look.tree.nodes[place];
+        let place = text_field::focused(&now.snapshot.tree)?;
+        let field = &now.snapshot.tree.nodes[place];
         let same = |node: &&Node| (&node.id, &node.class) == (&field.id, &field.class);
-        let fields = controls.look.tree.nodes.iter().filter(same);
+        let fields = controls.snapshot.tree.nodes.iter().filter(same);
         let [was] = fields.collect::<Vec<_>>()[..] else { return None };
         let came_up = !was.flags.focused;
-        let aimed_at = &controls.look.tree.nodes[target];
+        let aimed_at = &controls.snapshot.tree.nodes[target];
         if text_field::is_text_field(aimed_at)
             || self.before.screen != self.after.screen
             || field.flags.password
@@ -305,8 +310,8 @@ impl Check<'_> {
             came_up
                 && self
                     .before
-                    .words()
-                    .changed(&self.after.words())
+                    .texts()
+                    .changed(&self.after.texts())
                     .is_some_and(|keys| keys.len() == 1)
         };
         let wrote = is_a_key_apart(&was, &is);
@@ -321,31 +326,32 @@ impl Check<'_> {
         let field = Some((Arc::clone(now), place));
         let arguments = json!({ "text": was, "clear_current_text": true });
         let back = RepairAction {
-            doing: doing("press_key", json!({ "key_code": "KEYCODE_BACK" })),
+            call: doing("press_key", json!({ "key_code": "KEYCODE_BACK" })),
             target: None,
         };
-        let again = RepairAction { doing: click(), target: Some((Arc::clone(controls), target)) };
+        let again = RepairAction { call: click(), target: Some((Arc::clone(controls), target)) };
         let undo =
-            wrote.then(|| RepairAction { doing: doing("type_text", arguments), target: field });
+            wrote.then(|| RepairAction { call: doing("type_text", arguments), target: field });
         let steps = undo.into_iter().chain([back, again]).collect();
         // If the field had the focus before, the app's own keys may write into it.
         let repairs = if came_up { vec![Repair::Act(steps)] } else { Vec::new() };
-        Some(Anomaly { kind: AnomalyKind::KeyboardCovers, says, repairs })
+        Some(Anomaly { kind: AnomalyKind::KeyboardCovers, text: says, repairs })
     }
 
     /// A checkbox or switch that should have changed.
     fn toggle(&self) -> Option<Anomaly> {
         let (controls, target) = self.target()?;
-        let nodes = &controls.look.tree.nodes;
-        let inside = |&at: &usize| at == target || controls.look.is_inside(at, target);
+        let nodes = &controls.snapshot.tree.nodes;
+        let inside = |&at: &usize| at == target || controls.snapshot.is_inside(at, target);
         let mut boxes = (0..nodes.len()).filter(|&at| nodes[at].flags.checkable).filter(inside);
         let (Some(at), None) = (boxes.next(), boxes.next()) else { return None };
         let was = nodes[at].flags;
         if !was.enabled || (was.checked && nodes[at].class.ends_with("RadioButton")) {
             return None;
         }
-        let now = &self.after.controls.as_ref()?.look;
-        let thumbwire_device::find::FindResult::One(place) = now.find_matching(&controls.look, at)
+        let now = &self.after.controls.as_ref()?.snapshot;
+        let thumbwire_device::find::FindResult::One(place) =
+            now.find_matching(&controls.snapshot, at)
         else {
             return None;
         };
@@ -361,21 +367,21 @@ impl Check<'_> {
         );
         Some(Anomaly {
             kind: AnomalyKind::ToggleUnchanged,
-            says,
+            text: says,
             repairs: vec![Repair::Recheck(MOMENT)],
         })
     }
 
-    fn nothing(&self) -> Option<Anomaly> {
+    fn nothing_changed(&self) -> Option<Anomaly> {
         let (was, is) = (self.before.controls.as_ref()?, self.after.controls.as_ref()?);
         let places =
             |controls: &Controls| controls.iter().map(|(_, node)| node.bounds).collect::<Vec<_>>();
         let ran = Duration::from_secs(30);
-        let same = self.before.words().is_similar_to(&self.after.words(), ran, &Default::default());
+        let same = self.before.texts().is_similar_to(&self.after.texts(), ran, &Default::default());
         if !same || places(was) != places(is) {
             return None;
         }
-        let (kind, says) = match &*self.deed.doing.function {
+        let (kind, says) = match &*self.attempted.call.function {
             "swipe" | "scroll" => (
                 AnomalyKind::EndOfList,
                 "Nothing moved: the list is at its end, or nothing there can scroll. Swipe the other way, or somewhere else.",
@@ -390,7 +396,7 @@ impl Check<'_> {
                  control instead of repeating the tap.",
             ),
         };
-        Some(Anomaly { kind, says: says.into(), repairs: vec![Repair::Recheck(MOMENT)] })
+        Some(Anomaly { kind, text: says.into(), repairs: vec![Repair::Recheck(MOMENT)] })
     }
 }
 
@@ -428,7 +434,7 @@ fn click() -> FunctionCall {
 }
 
 fn start(app: &str) -> RepairAction {
-    RepairAction { doing: doing("launch_app", json!({ "package_name": app })), target: None }
+    RepairAction { call: doing("launch_app", json!({ "package_name": app })), target: None }
 }
 
 /// Letters and digits in lower case: fields reformat phone numbers, amounts and capitals.
@@ -441,7 +447,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The texts of a screen.
-fn words(controls: &Controls) -> impl Iterator<Item = &str> {
+fn control_texts(controls: &Controls) -> impl Iterator<Item = &str> {
     let named = |node: &&Node| !node.text.is_empty() || !node.description.is_empty();
     controls.iter().map(|(_, node)| node).filter(named).map(Node::name)
 }

@@ -22,7 +22,7 @@ const TABLE: &str = "resources.arsc";
 pub struct Apk<'s> {
     archive: Archive<'s>,
     limits: Limits,
-    wanted: DeviceConfig,
+    config: DeviceConfig,
     /// `Some(None)`: the package has none.
     table: Option<Option<ResourceTable>>,
 }
@@ -35,14 +35,14 @@ impl<'s> Apk<'s> {
     /// methods can return these too.
     pub async fn open(source: impl Source + 's, limits: Limits) -> Result<Self, Error> {
         let archive = Archive::open(Box::new(source), limits).await?;
-        Ok(Self { archive, limits, wanted: DeviceConfig::default(), table: None })
+        Ok(Self { archive, limits, config: DeviceConfig::default(), table: None })
     }
 
     /// Reads the package like a phone of this API level: with its resources for that level and the certificate used at
     /// that level.
     #[must_use]
     pub fn on(mut self, sdk: u32) -> Self {
-        self.wanted.sdk = Some(sdk);
+        self.config.sdk = Some(sdk);
         self
     }
 
@@ -66,8 +66,8 @@ impl<'s> Apk<'s> {
     pub async fn manifest(&mut self) -> Result<Manifest, Error> {
         let root = self.manifest_xml().await?;
         self.load_table().await?;
-        let (wanted, table) = (self.wanted.clone(), &mut self.table);
-        Manifest::read(&root, &mut |id| look(table, id, &wanted))
+        let (wanted, table) = (self.config.clone(), &mut self.table);
+        Manifest::read(&root, &mut |id| inspect(table, id, &wanted))
     }
 
     /// The manifest as XML, with references left as they are.
@@ -86,9 +86,9 @@ impl<'s> Apk<'s> {
     /// # Errors
     /// See [`manifest`](Self::manifest).
     pub async fn label(&mut self, locale: &str) -> Result<Option<String>, Error> {
-        let before = self.wanted.locale.replace(locale.to_owned());
+        let before = self.config.locale.replace(locale.to_owned());
         let manifest = self.manifest().await;
-        self.wanted.locale = before;
+        self.config.locale = before;
         Ok(manifest?.label)
     }
 
@@ -110,7 +110,7 @@ impl<'s> Apk<'s> {
     /// See [`open`](Self::open).
     pub async fn value(&mut self, id: u32) -> Result<Option<Value>, Error> {
         self.load_table().await?;
-        look(&mut self.table, id, &self.wanted)
+        inspect(&mut self.table, id, &self.config)
     }
 
     /// A resource as text, whatever its type; `None` like [`value`](Self::value), or if it is not in this package.
@@ -132,7 +132,7 @@ impl<'s> Apk<'s> {
         while let Some(element) = open.pop() {
             for attribute in &mut element.attributes {
                 let Value::Reference(id) = attribute.value else { continue };
-                if let Some(value) = look(&mut self.table, id, &self.wanted)? {
+                if let Some(value) = inspect(&mut self.table, id, &self.config)? {
                     attribute.value = value;
                 }
             }
@@ -151,7 +151,7 @@ impl<'s> Apk<'s> {
     /// # Errors
     /// See [`open`](Self::open).
     pub async fn certificates(&mut self) -> Result<Vec<Certificate>, Error> {
-        signing::certificates(&mut self.archive, self.wanted.sdk).await
+        signing::certificates(&mut self.archive, self.config.sdk).await
     }
 
     async fn load_table(&mut self) -> Result<(), Error> {
@@ -165,10 +165,10 @@ impl<'s> Apk<'s> {
     }
 }
 
-fn look(
+fn inspect(
     table: &mut Option<Option<ResourceTable>>,
     id: u32,
-    wanted: &DeviceConfig,
+    config: &DeviceConfig,
 ) -> Result<Option<Value>, Error> {
-    table.as_mut().and_then(Option::as_mut).map_or(Ok(None), |table| table.value(id, wanted))
+    table.as_mut().and_then(Option::as_mut).map_or(Ok(None), |table| table.value(id, config))
 }

@@ -149,7 +149,8 @@ impl<'s> Archive<'s> {
     }
 
     fn read_directory(&mut self, directory: &[u8], count: usize) -> Result<(), Error> {
-        let broken = |why: &str| Error::malformed(WHAT, format!("the central directory {why}"));
+        let broken =
+            |reason: &str| Error::malformed(WHAT, format!("the central directory {reason}"));
         let mut rest = directory;
         for _ in 0..count {
             let number = |at| u32_at(rest, at).map(u64::from);
@@ -190,7 +191,7 @@ struct EndOfCentralDirectory {
 impl EndOfCentralDirectory {
     /// `u32 signature, u16 disk, u16 disk, u16 count, u16 count, u32 size, u32 offset, u16 comment length`.
     fn find((from, tail): &(u64, Bytes)) -> Result<Self, Error> {
-        let broken = |why: &str| Error::malformed(WHAT, why);
+        let broken = |reason: &str| Error::malformed(WHAT, reason);
         let last = tail.len().checked_sub(END).ok_or_else(|| broken("not a ZIP archive"))?;
         let mut places = (last.saturating_sub(COMMENT)..=last).rev();
         let at = places.find(|at| u32_at(tail, *at) == Some(END_MARK));

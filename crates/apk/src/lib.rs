@@ -90,12 +90,12 @@ pub enum Error {
     #[error("{0}")]
     Source(String),
     /// Not a package, or a broken one.
-    #[error("{what}: {why}")]
+    #[error("{what}: {reason}")]
     Malformed {
         /// What was being read.
         what: &'static str,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// It exceeds one of the [`Limits`].
     #[error("{what} exceeds the limit of {limit}")]
@@ -111,7 +111,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn malformed(what: &'static str, why: impl Into<String>) -> Self {
-        Self::Malformed { what, why: why.into() }
+    pub(crate) fn malformed(what: &'static str, reason: impl Into<String>) -> Self {
+        Self::Malformed { what, reason: reason.into() }
     }
 }

@@ -102,7 +102,7 @@ impl Manifest {
     /// # Errors
     /// [`Error::Malformed`] if it is not a manifest; any error of `resolve`.
     pub(crate) fn read(root: &Element, resolve: &mut ResolveResource<'_>) -> Result<Self, Error> {
-        let broken = |why: &str| Error::malformed("manifest", why);
+        let broken = |reason: &str| Error::malformed("manifest", reason);
         if root.name != "manifest" {
             return Err(broken("the root element is not <manifest>"));
         }

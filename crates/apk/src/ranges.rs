@@ -89,9 +89,9 @@ impl<'s> RangeCache<'s> {
         let mut bytes = self.source.read(from, length).await.map_err(Error::Source)?;
         let wanted = usize::try_from(length).unwrap_or(usize::MAX);
         if bytes.len() < wanted {
-            let came = bytes.len();
+            let result = bytes.len();
             return Err(Error::Source(format!(
-                "read only {came} of {length} bytes at offset {from}"
+                "read only {result} of {length} bytes at offset {from}"
             )));
         }
         bytes.truncate(wanted);

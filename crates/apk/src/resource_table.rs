@@ -90,11 +90,11 @@ impl ResourceTable {
     ///
     /// # Errors
     /// [`Error::TooLarge`] after more lookups than any real app needs.
-    pub(crate) fn value(&mut self, id: u32, wanted: &DeviceConfig) -> Result<Option<Value>, Error> {
-        let Some(mut value) = self.entry(id, wanted)? else { return Ok(None) };
+    pub(crate) fn value(&mut self, id: u32, config: &DeviceConfig) -> Result<Option<Value>, Error> {
+        let Some(mut value) = self.entry(id, config)? else { return Ok(None) };
         for _ in 0..REFERENCES {
             let Value::Reference(next) = value else { return Ok(Some(value)) };
-            match self.entry(next, wanted)? {
+            match self.entry(next, config)? {
                 Some(found) => value = found,
                 None => return Ok(Some(value)),
             }
@@ -102,16 +102,16 @@ impl ResourceTable {
         Ok(None)
     }
 
-    fn package(&mut self, package: &Chunk, parts: &mut usize, most: usize) -> Result<(), Error> {
+    fn package(&mut self, package: &Chunk, parts: &mut usize, max: usize) -> Result<(), Error> {
         let id = package.u32(8).unwrap_or(0).to_le_bytes()[0];
         // Type numbers of a split start here. Older files do not have this field.
         let offset = if package.header >= 288 { package.u32(284).unwrap_or(0) } else { 0 };
         for chunk in Chunks::of(package.body()) {
             *parts += 1;
-            if *parts > most {
+            if *parts > max {
                 return Err(Error::TooLarge {
                     what: "the number of chunks in the resource table",
-                    limit: most as u64,
+                    limit: max as u64,
                 });
             }
             match chunk.kind {
@@ -126,7 +126,7 @@ impl ResourceTable {
                 kind::STAGED_ALIAS => {
                     let pairs = chunk.body();
                     let count = chunk.u32(8).unwrap_or(0).try_into().unwrap_or(usize::MAX);
-                    for pair in pairs.chunks_exact(8).take(count.min(most)) {
+                    for pair in pairs.chunks_exact(8).take(count.min(max)) {
                         if let (Some(staged), Some(id)) = (u32_at(pair, 0), u32_at(pair, 4)) {
                             self.aliases.entry(staged).or_insert(id);
                         }
@@ -138,7 +138,7 @@ impl ResourceTable {
         Ok(())
     }
 
-    fn entry(&mut self, id: u32, wanted: &DeviceConfig) -> Result<Option<Value>, Error> {
+    fn entry(&mut self, id: u32, config: &DeviceConfig) -> Result<Option<Value>, Error> {
         let id = self.aliases.get(&id).copied().unwrap_or(id);
         let [low, high, of, package] = id.to_le_bytes();
         let number = usize::from(u16::from_le_bytes([low, high]));
@@ -152,7 +152,7 @@ impl ResourceTable {
             });
         }
         let suits =
-            |part: &TypeChunk| Some((wanted.rank(&part.configuration)?, part.find(number)?));
+            |part: &TypeChunk| Some((config.rank(&part.configuration)?, part.find(number)?));
         // Of equals `min_by_key` returns the first.
         let best = parts.iter().filter_map(suits).min_by_key(|(rank, _)| *rank);
         let Some((_, (kind, data))) = best else { return Ok(None) };

@@ -52,12 +52,13 @@ impl Snapshot {
     /// has in the same place, with the same properties and the same surroundings, keeps its number; every other element
     /// gets the next one.
     pub fn number(tree: Tree, last: Option<&Snapshot>, next: &AtomicU32) -> Self {
-        let mut look = Self { showing: visibility(&tree), tree, refs: Vec::new() };
-        let element =
-            |node: &usize| !look.shown(*node).is_empty() && is_element(&look.tree.nodes[*node]);
-        let nodes: Vec<usize> = (0..look.tree.nodes.len()).filter(element).collect();
+        let mut snapshot = Self { showing: visibility(&tree), tree, refs: Vec::new() };
+        let element = |node: &usize| {
+            !snapshot.shown(*node).is_empty() && is_element(&snapshot.tree.nodes[*node])
+        };
+        let nodes: Vec<usize> = (0..snapshot.tree.nodes.len()).filter(element).collect();
         let kept =
-            last.map(|last| matching::carry_over_refs(&look, &nodes, last)).unwrap_or_default();
+            last.map(|last| matching::reuse_refs(&snapshot, &nodes, last)).unwrap_or_default();
         let number = |node: usize| {
             let number = kept.get(&node).copied();
             ElementRef {
@@ -65,8 +66,8 @@ impl Snapshot {
                 node,
             }
         };
-        look.refs = nodes.into_iter().map(number).collect();
-        look
+        snapshot.refs = nodes.into_iter().map(number).collect();
+        snapshot
     }
 
     /// The part of a node's rectangle that is on the screen, covered or not; empty if it is outside.
@@ -121,7 +122,8 @@ impl Snapshot {
     /// it has no name, such as a list row. If several look the same, the text of the surrounding row decides; if that
     /// does not, the place and the neighbours do. An element without id and text is found by place and neighbours only.
     pub fn find_matching(&self, old: &Snapshot, node: usize) -> FindResult {
-        let elements = |look: &Snapshot| look.refs.iter().map(|control| control.node).collect();
+        let elements =
+            |snapshot: &Snapshot| snapshot.refs.iter().map(|control| control.node).collect();
         let (now, then): (Vec<usize>, Vec<usize>) = (elements(self), elements(old));
         matching::same((self, &now), (old, &then), node)
     }
@@ -192,17 +194,18 @@ mod tests {
             ..Node::default()
         };
         let nodes = vec![node(None, "", 0), node(Some(0), "Save", 1), node(Some(0), "OK", 2)];
-        let look = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(7));
+        let snapshot =
+            Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(7));
         assert_eq!(
-            look.tap_point(1, RefVisibility::Known).unwrap_err(),
+            snapshot.tap_point(1, RefVisibility::Known).unwrap_err(),
             "it is covered by \"OK\" (e8); deal with that first"
         );
         assert_eq!(
-            look.tap_point(1, RefVisibility::Unknown).unwrap_err(),
+            snapshot.tap_point(1, RefVisibility::Unknown).unwrap_err(),
             "it is covered by \"OK\"; deal with that first"
         );
-        assert_eq!(look.tap_point(2, RefVisibility::Known).unwrap(), Point { x: 50, y: 20 });
-        assert_eq!(look.control_of(2).map(|it| it.number), Some(8));
-        assert_eq!(look.covered_by(1), Some(2));
+        assert_eq!(snapshot.tap_point(2, RefVisibility::Known).unwrap(), Point { x: 50, y: 20 });
+        assert_eq!(snapshot.control_of(2).map(|it| it.number), Some(8));
+        assert_eq!(snapshot.covered_by(1), Some(2));
     }
 }

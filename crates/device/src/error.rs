@@ -8,18 +8,18 @@ use crate::Platform;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nothing answers at the other end. Plug in or start the phone, then call again: the next call reconnects.
-    #[error("device not connected: {why}")]
+    #[error("device not connected: {reason}")]
     NotConnected {
         /// The transport's message.
-        why: String,
+        reason: String,
         /// Whether the connection was lost during an action.
         acted: SideEffect,
     },
     /// The phone has not authorized this computer. Accept the prompt on its screen.
-    #[error("device not authorized: {why}")]
+    #[error("device not authorized: {reason}")]
     Unauthorized {
         /// The transport's message.
-        why: String,
+        reason: String,
     },
     /// No such app on this phone, or the app has no launcher entry. List the apps.
     #[error("app not found: {app}")]
@@ -28,12 +28,12 @@ pub enum Error {
         app: String,
     },
     /// The phone cannot do it right now. Wait a little and retry.
-    #[error("phone not ready to {what}: {said}")]
+    #[error("phone not ready to {what}: {text}")]
     NotReady {
         /// What it was asked to do.
         what: &'static str,
         /// The phone's message.
-        said: String,
+        text: String,
     },
     /// This platform or phone lacks the feature. Find another way.
     #[error("{what} is not supported on {platform}")]
@@ -44,28 +44,28 @@ pub enum Error {
         platform: Platform,
     },
     /// The phone cannot handle this argument; nothing was done.
-    #[error("{what} refused: {why}")]
+    #[error("{what} refused: {reason}")]
     Refused {
         /// What was requested.
         what: &'static str,
         /// The reason, and what would work.
-        why: String,
+        reason: String,
     },
     /// The phone reported a failure.
-    #[error("phone failed to {what}: {said}")]
+    #[error("phone failed to {what}: {text}")]
     Failed {
         /// What it was asked to do.
         what: &'static str,
         /// The phone's message.
-        said: String,
+        text: String,
     },
     /// The phone's output could not be parsed. This is a gap in Thumbwire; please report it with the message.
-    #[error("cannot parse the output of `{command}`: {said}")]
+    #[error("cannot parse the output of `{command}`: {text}")]
     Unreadable {
         /// The command.
         command: String,
         /// The output, truncated.
-        said: String,
+        text: String,
     },
 }
 
@@ -124,13 +124,13 @@ impl Error {
 /// The phone's output, truncated to fit into a message.
 pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
     const LONGEST: usize = 300;
-    let said = String::from_utf8_lossy(said.as_ref());
-    let said = said.trim();
-    if said.is_empty() {
+    let output = String::from_utf8_lossy(said.as_ref());
+    let output = output.trim();
+    if output.is_empty() {
         return "(no output)".into();
     }
-    let mut short: String = said.chars().take(LONGEST).collect();
-    if short.len() < said.len() {
+    let mut short: String = output.chars().take(LONGEST).collect();
+    if short.len() < output.len() {
         short.push('…');
     }
     short

@@ -24,10 +24,10 @@ pub struct SavedTree {
 
 /// The file has no tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no node tree found in: {said}")]
+#[error("no node tree found in: {text}")]
 pub struct NoTree {
     /// The content, truncated.
-    pub said: String,
+    pub text: String,
 }
 
 /// Reads a saved dump or page source, complete or not: a broken tag costs only itself, a missing end only what is
@@ -40,7 +40,7 @@ pub fn read_saved(file: &[u8]) -> Result<SavedTree, NoTree> {
     let mut faults = ParseWarnings::of(&text);
     let found = DIALECTS.iter().filter_map(|dialect| Some((dialect, (dialect.locate)(&text)?)));
     let Some((dialect, (part, complete))) = found.min_by_key(|(_, (part, _))| part.start) else {
-        return Err(NoTree { said: excerpt(&*text) });
+        return Err(NoTree { text: excerpt(&*text) });
     };
     if let Some((kind, at, count)) = odd {
         faults.note(kind, at, count);
@@ -52,7 +52,7 @@ pub fn read_saved(file: &[u8]) -> Result<SavedTree, NoTree> {
     let tree = read(&text, part.clone(), dialect.read_node, &mut faults);
     if !complete {
         if tree.nodes.is_empty() {
-            return Err(NoTree { said: excerpt(&text[part]) });
+            return Err(NoTree { text: excerpt(&text[part]) });
         }
         faults.note(ParseWarningKind::Truncated, text.len(), tree.nodes.len());
         return Ok(SavedTree { tree, faults: faults.take() });

@@ -22,7 +22,7 @@ use crate::{
 /// A device whose screenshots have at most a given number of pixels on the longer side.
 pub struct ScaledDevice<D: ?Sized> {
     inner: Arc<D>,
-    most: u32,
+    max: u32,
     known: Mutex<ScreenGeometry>,
 }
 
@@ -37,12 +37,12 @@ struct ScreenGeometry {
 
 impl<D: Device + ?Sized> ScaledDevice<D> {
     /// A device with screenshots of at most `most` pixels on the longer side. A smaller screen is not scaled.
-    pub fn new(inner: Arc<D>, most: u32) -> Self {
-        Self { inner, most: most.max(1), known: Mutex::default() }
+    pub fn new(inner: Arc<D>, max: u32) -> Self {
+        Self { inner, max: max.max(1), known: Mutex::default() }
     }
 
     fn scale(&self, screen: Size) -> Scale {
-        Scale::of(screen, self.most)
+        Scale::of(screen, self.max)
     }
 
     fn known(&self) -> ScreenGeometry {
@@ -85,9 +85,9 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(screen: Size, most: u32) -> Self {
+    fn of(screen: Size, max: u32) -> Self {
         let longer = i64::from(screen.width.max(screen.height).max(1));
-        let most = i64::from(most).min(longer);
+        let most = i64::from(max).min(longer);
         // Round to nearest, but at least 1.
         let side = |side: i32| ((2 * i64::from(side) * most + longer) / (2 * longer)).max(1) as i32;
         let picture = Size { width: side(screen.width), height: side(screen.height) };
@@ -174,7 +174,7 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         let scaling = tokio::task::spawn_blocking(move || {
             Pixels::read(&image)?.scaled(picture)?.write(Format::Png)
         });
-        let failed = |said: String| Error::Failed { what: "take a screenshot", said };
+        let failed = |text: String| Error::Failed { what: "take a screenshot", text };
         let scaled = scaling.await.map_err(|why| failed(why.to_string()))?;
         let image = scaled.map_err(|why: PictureError| failed(format!("failed to {why}")))?;
         Ok(Screenshot { image, size: picture, blank })

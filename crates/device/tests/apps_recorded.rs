@@ -18,7 +18,7 @@ const REPORT: &str = "android-4.4.4/106-dumpsys-package.out";
 async fn services_are_read_out_of_the_report_of_an_old_phone() {
     let Some(said) = capture(REPORT) else { return };
     let (phone, device) = Scripted::attach(vec![("dumpsys package", said)]).await;
-    let mut told = String::new();
+    let mut out = String::new();
     for action in [
         "android.service.dreams.DreamService",
         "com.android.services.telephony.common.ICallHandlerService",
@@ -31,10 +31,10 @@ async fn services_are_read_out_of_the_report_of_an_old_phone() {
     ] {
         let found = device.find_services(action).await.unwrap();
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        writeln!(told, "{action}: {}", found.join(", ")).unwrap();
+        writeln!(out, "{action}: {}", found.join(", ")).unwrap();
     }
     assert!(phone.asked().iter().all(|command| command == "dumpsys package"));
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 /// Reads each app of the report. Android 4.4 names the file there, so `pm`, which takes a second, is not needed.
@@ -67,10 +67,10 @@ async fn the_apps_of_every_recorded_report_are_looked_into() {
         .map(|file| file.unwrap().path())
         .collect();
     files.sort();
-    let mut told = String::new();
+    let mut out = String::new();
     for file in files {
-        let said = fs::read(&file).unwrap();
-        let text = String::from_utf8_lossy(&said).into_owned();
+        let output = fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&output).into_owned();
         let heads = text
             .lines()
             .filter_map(|line| line.trim().strip_prefix("Package [")?.split_once("] ("));
@@ -79,7 +79,7 @@ async fn the_apps_of_every_recorded_report_are_looked_into() {
         names.dedup();
         let path = b"package:/data/app/x/base.apk\npackage:/data/app/x/split_a.apk\n".to_vec();
         let (_, device) =
-            Scripted::attach(vec![("dumpsys package", said), ("pm path", path)]).await;
+            Scripted::attach(vec![("dumpsys package", output), ("pm path", path)]).await;
         for name in names {
             let read = match device.package_info(&AppId(name.clone())).await {
                 Ok(package) => format!(
@@ -89,10 +89,10 @@ async fn the_apps_of_every_recorded_report_are_looked_into() {
                 Err(error) => format!("error: {}", error.to_string().lines().next().unwrap()),
             };
             let file = file.file_name().unwrap().display();
-            writeln!(told, "{file}: {name}: {read}").unwrap();
+            writeln!(out, "{file}: {name}: {read}").unwrap();
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]

@@ -32,11 +32,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_dumps_kept_here_are_read_as_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
-    let mut told = String::new();
+    let mut out = String::new();
     for file in files(&folder).into_iter().filter(|file| !file.ends_with("ORIGIN.md")) {
         let tree = read_dump(&fs::read(&file).unwrap()).unwrap();
         let count = |is: fn(&Node) -> bool| tree.nodes.iter().filter(|node| is(node)).count();
-        told.push_str(&format!(
+        out.push_str(&format!(
             "{}: {} nodes, {} elements, {} clickable, {} with text, {} with an id, rotation {}\n",
             file.file_name().unwrap().display(),
             tree.nodes.len(),
@@ -47,7 +47,7 @@ fn the_dumps_kept_here_are_read_as_recorded() {
             tree.rotation
         ));
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 /// The captures are not in this repository, but the results are: a changed number is a changed reader. Errors of the
@@ -55,7 +55,7 @@ fn the_dumps_kept_here_are_read_as_recorded() {
 #[test]
 fn every_tree_that_was_captured_is_read_as_recorded() {
     let Some(data) = data() else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     for folder in ["uiautomator", "pagesource-ua2", "android-4.4.4", "ios/source"] {
         let is_tree = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -63,16 +63,16 @@ fn every_tree_that_was_captured_is_read_as_recorded() {
         };
         for file in files(&data.join(folder)).into_iter().filter(is_tree) {
             let name = file.file_name().unwrap().display().to_string();
-            let said = fs::read(&file).unwrap();
-            told.push_str(&format!("{folder}/{name}: {}\n", counts(&said)));
+            let output = fs::read(&file).unwrap();
+            out.push_str(&format!("{folder}/{name}: {}\n", counts(&output)));
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
-fn counts(said: &[u8]) -> String {
-    let live = read_dump(said);
-    let Ok(SavedTree { tree, faults }) = read_saved(said) else {
+fn counts(output: &[u8]) -> String {
+    let live = read_dump(output);
+    let Ok(SavedTree { tree, faults }) = read_saved(output) else {
         assert!(matches!(live, Err(Error::NotReady { .. })), "{live:?}");
         return "no tree".into();
     };
@@ -81,7 +81,7 @@ fn counts(said: &[u8]) -> String {
     let hidden = |why| showing.iter().filter(|it| **it == Visibility::Hidden(why)).count();
     let count = |is: fn(&Visibility) -> bool| showing.iter().filter(|it| is(it)).count();
     let moved = count(|it| matches!(it, Visibility::Visible { part, at } if *at != part.center()));
-    let mut told = format!(
+    let mut out = format!(
         "{} nodes, {} elements, {} roots, depth {}, rotation {}; hidden: {} no size, {} outside, {} off, {} not \
          displayed; {} covered, {moved} tapped aside",
         tree.nodes.len(),
@@ -96,15 +96,15 @@ fn counts(said: &[u8]) -> String {
         count(|it| matches!(it, Visibility::Covered { .. })),
     );
     for fault in faults {
-        told.push_str(&format!("; {fault}"));
+        out.push_str(&format!("; {fault}"));
     }
     match live {
         Ok(live) => assert!(live == tree, "the two readers disagree"),
         // No Android writes these.
         Err(Error::NotReady { .. }) if ios => {}
-        Err(error) => told.push_str(&format!("; of a live phone: {error}")),
+        Err(error) => out.push_str(&format!("; of a live phone: {error}")),
     }
-    told
+    out
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn complete_dumps_keep_every_node() {
     let dumps = files(&data.join("uiautomator"));
     assert!(dumps.len() >= 75);
     for file in dumps {
-        let said = fs::read(&file).unwrap();
-        let tags = String::from_utf8_lossy(&said).matches("<node").count();
+        let output = fs::read(&file).unwrap();
+        let tags = String::from_utf8_lossy(&output).matches("<node").count();
         let tree =
-            read_saved(&said).unwrap_or_else(|error| panic!("{}: {error}", file.display())).tree;
+            read_saved(&output).unwrap_or_else(|error| panic!("{}: {error}", file.display())).tree;
         // A vendor's own element names count as nodes too.
         assert!(
             tree.nodes.len() >= tags,
@@ -133,11 +133,11 @@ fn uiautomator2_page_sources_are_parsed() {
     let sources = files(&data.join("pagesource-ua2"));
     assert!(sources.len() >= 19);
     for file in sources {
-        let said = fs::read(&file).unwrap();
-        let read = read_saved(&said);
+        let output = fs::read(&file).unwrap();
+        let read = read_saved(&output);
         let tree = read.unwrap_or_else(|error| panic!("{}: {error}", file.display())).tree;
         // There an element's name is its class, and each element has bounds.
-        let text = String::from_utf8_lossy(&said);
+        let text = String::from_utf8_lossy(&output);
         assert_eq!(tree.nodes.len(), text.matches(" bounds=\"").count(), "{}", file.display());
         assert!(tree.nodes.iter().all(|node| node.class.contains('.')), "{}", file.display());
     }
@@ -150,11 +150,11 @@ fn webdriveragent_page_sources_are_parsed() {
     sources.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
     assert!(sources.len() >= 4);
     for file in sources {
-        let said = fs::read(&file).unwrap();
+        let output = fs::read(&file).unwrap();
         let SavedTree { tree, faults } =
-            read_saved(&said).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            read_saved(&output).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert_eq!(faults, [], "{}", file.display());
-        let text = String::from_utf8_lossy(&said);
+        let text = String::from_utf8_lossy(&output);
         assert_eq!(
             tree.nodes.len(),
             text.matches("<XCUIElementType").count(),
@@ -166,7 +166,7 @@ fn webdriveragent_page_sources_are_parsed() {
         assert_eq!(count(|node| node.flags.checkable), switches, "{}", file.display());
         let hidden = text.matches(" visible=\"false\"").count();
         assert_eq!(count(|node| node.displayed == Some(false)), hidden, "{}", file.display());
-        assert!(read_dump(&said).is_err(), "{}: not an Android dump", file.display());
+        assert!(read_dump(&output).is_err(), "{}: not an Android dump", file.display());
     }
 }
 
@@ -176,13 +176,13 @@ fn webdriveragent_page_sources_are_parsed() {
 fn truncated_capture_gives_the_nodes_before_the_cut() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");
     for file in files(&folder).into_iter().filter(|file| !file.ends_with("ORIGIN.md")) {
-        let said = fs::read(&file).unwrap();
-        let whole = read_saved(&said).unwrap().tree;
-        let end = said.windows(12).position(|word| word == b"</hierarchy>").unwrap();
+        let output = fs::read(&file).unwrap();
+        let whole = read_saved(&output).unwrap().tree;
+        let end = output.windows(12).position(|word| word == b"</hierarchy>").unwrap();
         let mut most = 0;
         for cut in (0..end).step_by(100) {
-            assert!(read_dump(&said[..cut]).is_err(), "{} bytes of {}", cut, file.display());
-            let Ok(SavedTree { tree, faults }) = read_saved(&said[..cut]) else { continue };
+            assert!(read_dump(&output[..cut]).is_err(), "{} bytes of {}", cut, file.display());
+            let Ok(SavedTree { tree, faults }) = read_saved(&output[..cut]) else { continue };
             assert!(!faults.is_empty());
             assert_eq!(
                 tree.nodes[..],
@@ -199,10 +199,10 @@ fn truncated_capture_gives_the_nodes_before_the_cut() {
 #[test]
 fn android_4_4_dumps_with_crlf_are_parsed() {
     let Some(data) = data() else { return };
-    let said = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
-    let tree = read_dump(&said).unwrap();
+    let output = fs::read(data.join("android-4.4.4/185-uiautomator-dump-tty.out")).unwrap();
+    let tree = read_dump(&output).unwrap();
     assert_eq!(tree.nodes[0].package, "com.android.keyguard");
-    assert_eq!(tree.nodes.len(), String::from_utf8_lossy(&said).matches("<node").count());
+    assert_eq!(tree.nodes.len(), String::from_utf8_lossy(&output).matches("<node").count());
 }
 
 /// Android 4.4 as recorded: no `exec:`, no shell v2, and a terminal between us and every program.
@@ -241,10 +241,10 @@ impl Services for Recorded {
             "shell:dumpsys window displays" => "038-dumpsys-window-displays.out",
             _ => return Err(ServiceRefused),
         };
-        let said = fs::read(self.0.join(file)).unwrap();
+        let output = fs::read(self.0.join(file)).unwrap();
         Ok(handler(async move |stream| {
             let mut stream = stream;
-            let _ = stream.write_all(&said).await;
+            let _ = stream.write_all(&output).await;
         }))
     }
 }

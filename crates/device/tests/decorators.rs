@@ -62,18 +62,18 @@ async fn what_a_decorator_does_not_change_is_asked_of_the_device_itself() {
     let all = Phone::device(Platform::Android, true);
     let asked = "doing anything is not supported on Android";
     for outer in decorated(&all) {
-        let told = outer.logs().unwrap().clear_logs().await.unwrap_err();
-        assert_eq!(told.to_string(), asked);
+        let out = outer.logs().unwrap().clear_logs().await.unwrap_err();
+        assert_eq!(out.to_string(), asked);
         // One that `ScaledDevice` changes.
-        let told = outer.orientation_control().unwrap().orientation().await.unwrap_err();
-        assert_eq!(told.to_string(), asked);
+        let out = outer.orientation_control().unwrap().orientation().await.unwrap_err();
+        assert_eq!(out.to_string(), asked);
     }
 }
 
 #[test]
 fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
     let none = Phone::device(Platform::Ios, false);
-    let told: Vec<String> = [
+    let out: Vec<String> = [
         none.text_editing().err(),
         none.orientation_control().err(),
         none.logs().err(),
@@ -91,7 +91,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
     .into_iter()
     .map(|error| error.expect("it has no facet").to_string())
     .collect();
-    let words = [
+    let text = [
         "clearing a field",
         "setting the orientation",
         "reading the log",
@@ -106,8 +106,8 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "reading properties",
         "health checks",
     ];
-    assert_eq!(told, words.map(|words| format!("{words} is not supported on iOS")));
-    assert_eq!(told.len(), Facets::ALL.len());
+    assert_eq!(out, text.map(|words| format!("{words} is not supported on iOS")));
+    assert_eq!(out.len(), Facets::ALL.len());
 }
 
 #[async_trait]

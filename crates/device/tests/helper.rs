@@ -30,14 +30,14 @@ fn letter(value: &str) -> ServiceRequest {
 }
 
 /// Replies with the request.
-fn echo(said: &Value) -> Vec<Said> {
-    match said["op"].as_str().unwrap() {
+fn echo(reply: &Value) -> Vec<Said> {
+    match reply["op"].as_str().unwrap() {
         "courier" => {
-            let asked = said["extras"][0][1].clone();
+            let asked = reply["extras"][0][1].clone();
             let extras = json!([["response", asked], ["unasked", "x"]]);
-            vec![answer(said, json!({ "ok": true, "code": 7, "extras": extras, "uid": 10123 }))]
+            vec![answer(reply, json!({ "ok": true, "code": 7, "extras": extras, "uid": 10123 }))]
         }
-        _ => vec![answer(said, json!({ "ok": true }))],
+        _ => vec![answer(reply, json!({ "ok": true }))],
     }
 }
 
@@ -71,10 +71,10 @@ async fn request_is_delivered_and_its_reply_returned() {
 #[tokio::test]
 async fn concurrent_requests_share_one_helper_and_match_replies() {
     /// Holds all replies back until the last request.
-    fn backwards(said: &Value) -> Vec<Said> {
+    fn backwards(reply: &Value) -> Vec<Said> {
         static KEPT: Mutex<Vec<Value>> = Mutex::new(Vec::new());
         let mut kept = KEPT.lock().unwrap();
-        kept.push(said.clone());
+        kept.push(reply.clone());
         if kept.len() < 20 {
             return Vec::new();
         }
@@ -100,18 +100,18 @@ async fn concurrent_requests_share_one_helper_and_match_replies() {
 
 #[tokio::test]
 async fn helper_error_codes_are_mapped() {
-    fn by_code(said: &Value) -> Vec<Said> {
-        let code = said["extras"][0][1].clone();
-        vec![answer(said, json!({ "error": code, "says": "its words", "try": "advice" }))]
+    fn by_code(reply: &Value) -> Vec<Said> {
+        let code = reply["extras"][0][1].clone();
+        vec![answer(reply, json!({ "error": code, "says": "its words", "try": "advice" }))]
     }
     let (phone, device) = Phone::with(by_code).attach().await;
-    let words = || "its words".to_owned();
+    let text = || "its words".to_owned();
     for (code, expected) in [
         ("timeout", ServiceReply::NoReply),
         ("not_found", ServiceReply::NotStarted(StartServiceError::NotFound)),
-        ("refused", ServiceReply::NotStarted(StartServiceError::Refused(words()))),
-        ("background", ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(words()))),
-        ("too_large", ServiceReply::NotStarted(StartServiceError::TooLarge { most: 200_000 })),
+        ("refused", ServiceReply::NotStarted(StartServiceError::Refused(text()))),
+        ("background", ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(text()))),
+        ("too_large", ServiceReply::NotStarted(StartServiceError::TooLarge { max: 200_000 })),
     ] {
         assert_eq!(device.call_service(&letter(code), LIMIT).await.unwrap(), expected, "{code}");
     }
@@ -122,7 +122,7 @@ async fn helper_error_codes_are_mapped() {
         "background starts are tried twice"
     );
     let error = device.call_service(&letter("internal"), LIMIT).await.unwrap_err();
-    assert!(matches!(&error, Error::Failed { said, .. } if said.contains("its words")), "{error}");
+    assert!(matches!(&error, Error::Failed { text, .. } if text.contains("its words")), "{error}");
     let error = device.call_service(&letter("unsupported"), LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }
@@ -147,18 +147,18 @@ async fn missing_helper_is_reported_and_rechecked_after_a_minute() {
 #[tokio::test]
 async fn oversized_request_is_not_sent() {
     let (phone, device) = Phone::with(echo).attach().await;
-    let came = device.call_service(&letter(&"x".repeat(200_001)), LIMIT).await.unwrap();
-    assert_eq!(came, ServiceReply::NotStarted(StartServiceError::TooLarge { most: 200_000 }));
+    let result = device.call_service(&letter(&"x".repeat(200_001)), LIMIT).await.unwrap();
+    assert_eq!(result, ServiceReply::NotStarted(StartServiceError::TooLarge { max: 200_000 }));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
 async fn dead_helper_fails_pending_requests_and_restarts_later() {
-    fn dies(said: &Value) -> Vec<Said> {
-        match said["extras"][0][1].as_str().unwrap() {
+    fn dies(reply: &Value) -> Vec<Said> {
+        match reply["extras"][0][1].as_str().unwrap() {
             "die" => vec![Said::Death],
             "wait" => Vec::new(),
-            _ => echo(said),
+            _ => echo(reply),
         }
     }
     let (phone, device) = Phone::with(dies).attach().await;
@@ -180,14 +180,14 @@ async fn dead_helper_fails_pending_requests_and_restarts_later() {
 
 #[tokio::test]
 async fn malformed_reply_ends_the_connection_with_the_reason() {
-    fn garbage(said: &Value) -> Vec<Said> {
-        match said["extras"][0][1].as_str().unwrap() {
+    fn garbage(reply: &Value) -> Vec<Said> {
+        match reply["extras"][0][1].as_str().unwrap() {
             "long" => vec![Said::Bytes(vec![0xFF; 8])],
             "list" => vec![Said::Bytes(b"\0\0\0\x02\0\0\0\0[]".to_vec())],
             "no id" => vec![Said::Header(json!({ "ok": true }))],
-            "neither" => vec![answer(said, json!({}))],
+            "neither" => vec![answer(reply, json!({}))],
             "cut" => vec![Said::Bytes(b"\0\0\0\x09\0\0".to_vec()), Said::Death],
-            _ => echo(said),
+            _ => echo(reply),
         }
     }
     let (phone, device) = Phone::with(garbage).attach().await;
@@ -209,10 +209,10 @@ async fn malformed_reply_ends_the_connection_with_the_reason() {
 
 #[tokio::test]
 async fn unexpected_reply_is_an_error_but_the_connection_stays() {
-    fn odd(said: &Value) -> Vec<Said> {
-        match said["extras"][0][1].as_str().unwrap() {
-            "odd" => vec![answer(said, json!({ "ok": true, "code": "seven" }))],
-            _ => echo(said),
+    fn odd(reply: &Value) -> Vec<Said> {
+        match reply["extras"][0][1].as_str().unwrap() {
+            "odd" => vec![answer(reply, json!({ "ok": true, "code": "seven" }))],
+            _ => echo(reply),
         }
     }
     let (phone, device) = Phone::with(odd).attach().await;
@@ -224,8 +224,8 @@ async fn unexpected_reply_is_an_error_but_the_connection_stays() {
 
 #[tokio::test]
 async fn dropped_request_is_cancelled_on_the_phone() {
-    fn silent(said: &Value) -> Vec<Said> {
-        if said["op"] == "courier" { Vec::new() } else { echo(said) }
+    fn silent(reply: &Value) -> Vec<Said> {
+        if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
     let waits = {
@@ -240,8 +240,8 @@ async fn dropped_request_is_cancelled_on_the_phone() {
 
 #[tokio::test]
 async fn timed_out_request_may_have_acted() {
-    fn silent(said: &Value) -> Vec<Said> {
-        if said["op"] == "courier" { Vec::new() } else { echo(said) }
+    fn silent(reply: &Value) -> Vec<Said> {
+        if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
     tokio::time::pause();

@@ -13,8 +13,8 @@ use thumbwire_device::{LogEntry, LogFilter, Logs as _, Priority};
 const EVERYTHING: LogFilter = LogFilter { tag: None, priority: Priority::Verbose };
 
 /// The output of a phone with this date.
-fn dated(date: &str, said: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
-    vec![("date +", [date.as_bytes(), b"\r\n", said].concat())]
+fn dated(date: &str, output: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    vec![("date +", [date.as_bytes(), b"\r\n", output].concat())]
 }
 
 fn shown(entry: &LogEntry) -> String {
@@ -47,27 +47,27 @@ async fn every_recorded_log_is_read() {
         )
         .collect();
     files.sort();
-    let mut told = String::new();
+    let mut out = String::new();
     for file in files {
         let name = file.file_name().unwrap().display().to_string();
-        let said = fs::read(&file).unwrap();
-        let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
-        let text = String::from_utf8_lossy(&said);
+        let output = fs::read(&file).unwrap();
+        let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &output)).await;
+        let text = String::from_utf8_lossy(&output);
         let lines = text.lines().filter(|line| looks_like_an_entry(line)).count();
         match device.read_logs(&EVERYTHING, usize::MAX).await {
             Ok(entries) => {
-                writeln!(told, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
+                writeln!(out, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
                 for entry in entries.first().iter().chain(&entries.last()) {
-                    writeln!(told, "    {}", shown(entry)).unwrap();
+                    writeln!(out, "    {}", shown(entry)).unwrap();
                 }
             }
             Err(error) => {
                 let error = error.to_string();
-                writeln!(told, "{name}: error: {}", error.lines().next().unwrap()).unwrap();
+                writeln!(out, "{name}: error: {}", error.lines().next().unwrap()).unwrap();
             }
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]

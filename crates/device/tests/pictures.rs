@@ -81,10 +81,10 @@ impl Services for Parrot {
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let (_, command) = service.trim_end_matches('\0').split_once(':').ok_or(ServiceRefused)?;
         self.asked.lock().unwrap().push(command.to_owned());
-        let said = self.answers.get(command).cloned().unwrap_or_default();
+        let output = self.answers.get(command).cloned().unwrap_or_default();
         Ok(handler(async move |stream| {
             let mut stream = stream;
-            let _ = stream.write_all(&said).await;
+            let _ = stream.write_all(&output).await;
         }))
     }
 }
@@ -138,8 +138,8 @@ async fn phone_without_png_keeps_using_raw_pixels() {
 
 #[tokio::test]
 async fn failed_screenshot_quotes_the_phone() {
-    let words = b"screencap: not found\n".to_vec();
-    let phone = Parrot::saying([("screencap -p", words.clone()), ("screencap", words)]);
+    let text = b"screencap: not found\n".to_vec();
+    let phone = Parrot::saying([("screencap -p", text.clone()), ("screencap", text)]);
     let error = phone.attach().await.screenshot().await.unwrap_err();
     assert!(error.to_string().contains("`screencap -p`"), "{error}");
     assert!(error.to_string().contains("screencap: not found"), "{error}");
@@ -153,8 +153,8 @@ async fn sleeping_phone_is_reported_as_off() {
     let read = |name: &str| fs::read(old.join(name)).unwrap();
     let windows = read("064-dumpsys-window-windows-home.out");
     let black = read("screen-off.png");
-    let said = [read("302-dumpsys-power-off.out"), windows.clone()].concat();
-    let phone = Parrot::saying([("screencap -p", black.clone()), (QUESTION, said)]);
+    let output = [read("302-dumpsys-power-off.out"), windows.clone()].concat();
+    let phone = Parrot::saying([("screencap -p", black.clone()), (QUESTION, output)]);
     assert_eq!(taken(&phone).await.blank, Some(BlackReason::ScreenOff));
     // Awake, and no window of that phone is secure.
     let phone = Parrot::saying([("screencap -p", black.clone()), (QUESTION, windows)]);

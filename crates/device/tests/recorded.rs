@@ -31,9 +31,9 @@ impl Services for Recorded {
             service.trim_end_matches('\0').strip_prefix("shell:").ok_or(ServiceRefused)?;
         let name = command.split(' ').next().unwrap_or_default();
         let missing = format!("/system/bin/sh: {name}: not found\r\n");
-        let said = self.0.get(command).cloned().unwrap_or_else(|| missing.into_bytes());
+        let output = self.0.get(command).cloned().unwrap_or_else(|| missing.into_bytes());
         Ok(handler(async move |mut stream| {
-            let _ = stream.write_all(&said).await;
+            let _ = stream.write_all(&output).await;
         }))
     }
 }
@@ -59,7 +59,7 @@ fn files(folder: &Path, beginnings: &[&str]) -> Vec<(String, Vec<u8>)> {
 #[tokio::test]
 async fn the_focus_is_read_out_of_every_recorded_window_dump() {
     let Some(data) = data() else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
         let device = phone([("dumpsys window", said)]).await;
@@ -68,15 +68,15 @@ async fn the_focus_is_read_out_of_every_recorded_window_dump() {
             Ok(None) => "nobody".to_owned(),
             Err(error) => format!("error: {}", first_line(&error.to_string())),
         };
-        writeln!(told, "{name}: {focus}").unwrap();
+        writeln!(out, "{name}: {focus}").unwrap();
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn the_screen_is_read_out_of_every_recorded_display_dump() {
     let Some(data) = data() else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-displays"]);
     let newer = files(&data.join("shell/window"), &["displays"]);
     let activities = files(&data.join("shell/activity"), &["xiaomi"]);
@@ -86,15 +86,15 @@ async fn the_screen_is_read_out_of_every_recorded_display_dump() {
             Ok(size) => format!("{}x{}", size.width, size.height),
             Err(error) => format!("error: {}", first_line(&error.to_string())),
         };
-        writeln!(told, "{name}: {size}").unwrap();
+        writeln!(out, "{name}: {size}").unwrap();
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
     let Some(data) = data() else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
     let of_old = files(&data.join("android-4.4.4"), &["011-getprop"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/getprop"), &[""])) {
@@ -102,7 +102,7 @@ async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
         let device = phone(answers).await;
         let info = device.info().await.unwrap();
         writeln!(
-            told,
+            out,
             "{name}: {:?} {:?}, Android {:?}, API {:?}, {} properties",
             info.manufacturer,
             info.model,
@@ -116,15 +116,15 @@ async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
     let of_old = files(&data.join("android-4.4.4"), &["035-dumpsys-battery"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/battery"), &[""])) {
         let answers = [("dumpsys battery", said), ("dumpsys window displays", displays.clone())];
-        writeln!(told, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery).unwrap();
+        writeln!(out, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery).unwrap();
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
 async fn apps_are_read_out_of_every_recorded_list() {
     let Some(data) = data() else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["092-pm", "095-pm"]);
     let newer = files(&data.join("shell/pmlist"), &["pm-list-s"]);
     let wrong = files(&data.join("shell/errors"), &["pm-list"]);
@@ -137,14 +137,14 @@ async fn apps_are_read_out_of_every_recorded_list() {
                 assert!(
                     apps.iter().all(|app| app.system && !app.id.0.contains(char::is_whitespace))
                 );
-                writeln!(told, "{name}: {} apps, the first {}", apps.len(), apps[0].id.0).unwrap();
+                writeln!(out, "{name}: {} apps, the first {}", apps.len(), apps[0].id.0).unwrap();
             }
             Err(error) => {
-                writeln!(told, "{name}: error: {}", first_line(&error.to_string())).unwrap();
+                writeln!(out, "{name}: error: {}", first_line(&error.to_string())).unwrap();
             }
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 /// Recorded output of programs that failed, without a status.
@@ -159,20 +159,20 @@ async fn every_recorded_failure_reports_the_phones_message() {
         assert!(error.contains("SecurityException"), "{name}: {error}");
     }
     for (name, said) in files(&errors, &["uiautomator_"]) {
-        let words = String::from_utf8_lossy(&said).trim().to_owned();
+        let text = String::from_utf8_lossy(&said).trim().to_owned();
         let error = phone([("uiautomator dump /dev/tty", said)])
             .await
             .tree(thumbwire_device::TreeDetail::Full)
             .await
             .unwrap_err();
-        assert!(error.to_string().contains(&words), "{name}: {error}");
+        assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     let of_old = data.join("android-4.4.4");
     let launch = "monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1";
     for (name, said) in files(&of_old, &["149-monkey", "151-monkey"]) {
-        let words = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
+        let text = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
         let error = phone([(launch, said)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
-        assert!(error.to_string().contains(&words), "{name}: {error}");
+        assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     for (name, said) in files(&of_old, &["071-input", "076-input", "079-input", "086-input"]) {
         let device = phone([("input tap 1 2", said)]).await;

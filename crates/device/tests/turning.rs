@@ -26,8 +26,8 @@ async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>)
 
 /// Printed by a Xiaomi phone.
 fn security_exception() -> Option<String> {
-    let said = capture("shell/errors/settings-put_SecurityException.txt")?;
-    Some(String::from_utf8(said).unwrap())
+    let output = capture("shell/errors/settings-put_SecurityException.txt")?;
+    Some(String::from_utf8(output).unwrap())
 }
 
 #[tokio::test]
@@ -45,9 +45,9 @@ async fn locked_settings_name_the_developer_option() {
     let refused = "\nException occurred while executing 'user-rotation':\njava.lang.SecurityException: Requires SET_ORIENTATION permission\n";
     let (turned, asked) = turn(&[("settings put", &exception), ("wm ", refused)]).await;
     let error = turned.unwrap_err();
-    let words = error.to_string();
-    assert!(words.contains("WRITE_SECURE_SETTINGS"), "{words}");
-    assert!(words.contains("enable \"USB debugging (Security settings)\""), "{words}");
+    let text = error.to_string();
+    assert!(text.contains("WRITE_SECURE_SETTINGS"), "{text}");
+    assert!(text.contains("enable \"USB debugging (Security settings)\""), "{text}");
     assert_eq!((error.acted(), error.remedy()), (SideEffect::None, Remedy::AimElsewhere));
     let last = asked.last().unwrap();
     assert!(last.starts_with("rm -f "), "nothing rotated, so nothing to restore: {asked:?}");
@@ -73,8 +73,8 @@ async fn phone_without_settings_is_unsupported() {
 async fn screen_does_not_rotate_without_a_journal() {
     let full = "/system/bin/sh: can't create /data/local/tmp/thumbwire-orientation: No space left on device\r\n";
     let (turned, asked) = turn(&[("[ -s", full)]).await;
-    let words = turned.unwrap_err().to_string();
-    assert!(words.contains("No space left on device"), "{words}");
+    let text = turned.unwrap_err().to_string();
+    assert!(text.contains("No space left on device"), "{text}");
     assert!(!asked.iter().any(|command| command.contains("put")), "{asked:?}");
 }
 

@@ -71,9 +71,11 @@ impl Oracle<'_> {
             }
             ScriptStep::Type(aim, text) => self.write(aim, text).await?,
             ScriptStep::ScrollTo(aim, way) => self.seek(aim, *way).await?,
-            ScriptStep::TapUntil { tap, shows, most, .. } => self.until(tap, shows, *most).await?,
+            ScriptStep::TapUntil { tap, shows, max: most, .. } => {
+                self.until(tap, shows, *most).await?
+            }
             ScriptStep::SetSwitch(aim, on) => {
-                let (shown, _) = self.look().await?;
+                let (shown, _) = self.observe().await?;
                 let at = switch_of(aim, &shown).ok_or("switch not found")?;
                 if shown[at].checked != *on {
                     self.act(Action::Touch(Gesture::Tap { at: point(shown[at].middle()) })).await?;
@@ -86,12 +88,12 @@ impl Oracle<'_> {
             ScriptStep::Swipe(way) => self.swipe(*way).await?,
             ScriptStep::Read(aim) => {
                 let aim = aim.filled(&self.read);
-                let (shown, _) = self.look().await?;
+                let (shown, _) = self.observe().await?;
                 let at = aim.find(&shown).ok_or_else(|| not_there(&shown))?;
                 self.read.push(aim.read(&shown[at].name));
             }
             ScriptStep::SkipIfVisible(aim) => {
-                let (shown, _) = self.look().await?;
+                let (shown, _) = self.observe().await?;
                 return Ok(aim.filled(&self.read).find(&shown).is_some());
             }
             ScriptStep::Answer(words) => self.went.answer = fill(words, &self.read),
@@ -100,7 +102,7 @@ impl Oracle<'_> {
     }
 
     async fn write(&mut self, aim: &ScriptTarget, text: &str) -> Result<(), String> {
-        let (shown, _) = self.look().await?;
+        let (shown, _) = self.observe().await?;
         let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
         let typing = TextInput {
             text: fill(text, &self.read),
@@ -114,7 +116,7 @@ impl Oracle<'_> {
     async fn seek(&mut self, aim: &ScriptTarget, way: ScriptSwipe) -> Result<(), String> {
         let aim = aim.filled(&self.read);
         for _ in 0..SWIPES {
-            let (shown, _) = self.look().await?;
+            let (shown, _) = self.observe().await?;
             if aim.find(&shown).is_some() {
                 return Ok(());
             }
@@ -127,11 +129,11 @@ impl Oracle<'_> {
         &mut self,
         tap: &ScriptTarget,
         shows: &ScriptTarget,
-        most: u32,
+        max: u32,
     ) -> Result<(), String> {
         let (tap, shows) = (tap.filled(&self.read), shows.filled(&self.read));
-        for _ in 0..=most {
-            let (shown, _) = self.look().await?;
+        for _ in 0..=max {
+            let (shown, _) = self.observe().await?;
             if shows.find(&shown).is_some() {
                 return Ok(());
             }
@@ -142,27 +144,27 @@ impl Oracle<'_> {
     }
 
     async fn swipe(&mut self, way: ScriptSwipe) -> Result<(), String> {
-        let (_, size) = self.look().await?;
+        let (_, size) = self.observe().await?;
         let [from, to] = way.across(size).map(point);
         self.act(Action::Touch(Gesture::Swipe { from, to, lasting: SWIPE })).await
     }
 
     async fn place_of(&self, aim: &ScriptTarget) -> Result<Point, String> {
-        let (shown, _) = self.look().await?;
+        let (shown, _) = self.observe().await?;
         let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
         Ok(point(shown[at].middle()))
     }
 
     async fn act(&mut self, action: Action) -> Result<(), String> {
         self.went.acts += 1;
-        let done = self.perform.perform(&Call::within(EACH), action).await;
+        let done = self.perform.perform(&Call::with_timeout(EACH), action).await;
         done.map(drop).map_err(|failure| failure.cause.to_string())
     }
 
     /// The visible controls, and the screen size.
-    async fn look(&self) -> Result<(Vec<VisibleControl>, (i32, i32)), String> {
+    async fn observe(&self) -> Result<(Vec<VisibleControl>, (i32, i32)), String> {
         let asked = Action::Controls { max_age: Duration::ZERO };
-        let outcome = self.perform.perform(&Call::within(EACH), asked).await;
+        let outcome = self.perform.perform(&Call::with_timeout(EACH), asked).await;
         let outcome = outcome.map_err(|failure| failure.cause.to_string())?;
         let Outcome::Controls(controls) = outcome else { return Err("unexpected outcome".into()) };
         let shown = controls.iter().map(|(_, node)| VisibleControl {
@@ -171,7 +173,7 @@ impl Oracle<'_> {
             rect: [node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom],
             checked: node.flags.checked,
         });
-        let nodes = &controls.look.tree.nodes;
+        let nodes = &controls.snapshot.tree.nodes;
         let size = |edge: fn(&thumbwire_device::Rect) -> i32| {
             nodes.iter().map(|node| edge(&node.bounds)).max().unwrap_or(0)
         };

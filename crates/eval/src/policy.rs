@@ -95,32 +95,33 @@ impl Policy for ScriptedPolicy {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         _: &Call,
         _: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(thought(ScriptStepper::new(&self.script, &mut state, sight).decide(sight)))
+        Ok(thought(ScriptStepper::new(&self.script, &mut state, observation).decide(observation)))
     }
 
     /// Judges from a fresh observation alone: whether there is anything left to do.
     async fn judge(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         _: &Decision,
         _: &Call,
         _: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         // An unreadable screen neither confirms nor refutes the claim.
-        if sight.current_controls.is_empty() {
+        if observation.current_controls.is_empty() {
             return Ok(None);
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let decision = ScriptStepper::new(&self.script, &mut state, sight).decide(sight);
+        let decision =
+            ScriptStepper::new(&self.script, &mut state, observation).decide(observation);
         let reached = decision.status == AgentStatus::Finish;
-        let why = if reached { decision.comment.clone() } else { decision.thought.clone() };
+        let reason = if reached { decision.comment.clone() } else { decision.thought.clone() };
         let PolicyOutput { prompt, response, spent, .. } = thought(decision);
-        Ok(Some(Judgement { reached, why, prompt, response, spent }))
+        Ok(Some(Judgement { reached, reason, prompt, response, spent }))
     }
 }
 
@@ -129,15 +130,15 @@ fn thought(decision: Decision) -> PolicyOutput {
     PolicyOutput { prompt: Prompt::default(), response, decision, ..PolicyOutput::default() }
 }
 
-fn act(why: &str, doing: FunctionCall) -> Decision {
-    Decision { thought: why.into(), actions: vec![doing], ..Decision::default() }
+fn act(reason: &str, call: FunctionCall) -> Decision {
+    Decision { thought: reason.into(), actions: vec![call], ..Decision::default() }
 }
 
 fn back() -> FunctionCall {
-    doing("press_key", json!({ "key_code": "KEYCODE_BACK" }))
+    call("press_key", json!({ "key_code": "KEYCODE_BACK" }))
 }
 
-fn doing(function: &str, arguments: Value) -> FunctionCall {
+fn call(function: &str, arguments: Value) -> FunctionCall {
     let arguments = match arguments {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
@@ -146,9 +147,9 @@ fn doing(function: &str, arguments: Value) -> FunctionCall {
 }
 
 fn launch(package: &str) -> FunctionCall {
-    doing("launch_app", json!({ "package_name": package }))
+    call("launch_app", json!({ "package_name": package }))
 }
 
 fn wait(seconds: f64) -> FunctionCall {
-    doing("wait", json!({ "seconds": seconds }))
+    call("wait", json!({ "seconds": seconds }))
 }

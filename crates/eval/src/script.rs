@@ -28,7 +28,7 @@ pub enum ScriptStep {
         /// Visible when done.
         shows: ScriptTarget,
         /// Maximum number of taps.
-        most: u32,
+        max: u32,
     },
     /// Taps the switch next to this text unless it is in the given state.
     SetSwitch(ScriptTarget, bool),
@@ -83,8 +83,8 @@ pub enum ScriptTarget {
 }
 
 /// See [`ScriptTarget::Text`].
-pub fn says(words: impl Into<String>) -> ScriptTarget {
-    ScriptTarget::Text(words.into())
+pub fn with_text(text: impl Into<String>) -> ScriptTarget {
+    ScriptTarget::Text(text.into())
 }
 
 /// See [`ScriptTarget::Pattern`].
@@ -153,16 +153,16 @@ impl ScriptTarget {
     }
 
     /// The text to read from it: all of it, or the group of a pattern with a group.
-    pub fn read(&self, says: &str) -> String {
+    pub fn read(&self, text: &str) -> String {
         let group = |pattern: &str| {
-            let found = Regex::new(pattern).ok()?.captures(says)?.get(1)?.as_str().to_owned();
+            let found = Regex::new(pattern).ok()?.captures(text)?.get(1)?.as_str().to_owned();
             Some(found)
         };
         match self {
-            Self::Pattern(pattern) => group(pattern).unwrap_or_else(|| says.to_owned()),
-            Self::SameRow(what, _) => what.read(says),
-            Self::Or(one, _) => one.read(says),
-            Self::Text(_) | Self::Field(_) => says.to_owned(),
+            Self::Pattern(pattern) => group(pattern).unwrap_or_else(|| text.to_owned()),
+            Self::SameRow(what, _) => what.read(text),
+            Self::Or(one, _) => one.read(text),
+            Self::Text(_) | Self::Field(_) => text.to_owned(),
         }
     }
 }
@@ -242,24 +242,24 @@ mod tests {
             ("Switch", "Switch", 505),
         ]);
         for (aim, place) in [
-            (says("Kettle"), Some(1)),
+            (with_text("Kettle"), Some(1)),
             (field(0), Some(0)),
             (field(1), None),
-            (says("More").beside(says("Pan")), Some(4)),
-            (says("Fewer").or(says("Pan")), Some(3)),
+            (with_text("More").beside(with_text("Pan")), Some(4)),
+            (with_text("Fewer").or(with_text("Pan")), Some(3)),
             (like(r"^\d+ m$"), Some(5)),
             (like("("), None),
         ] {
             assert_eq!(aim.find(&screen), place, "{aim:?}");
         }
-        assert_eq!(switch_of(&says("Wi-Fi"), &screen), Some(7));
+        assert_eq!(switch_of(&with_text("Wi-Fi"), &screen), Some(7));
         assert_eq!(like(r"^(\d+) m$").read("31 m"), "31");
     }
 
     #[test]
     fn read_texts_fill_the_placeholders() {
         let read = ["a.b".to_owned()];
-        assert_eq!(says("for {0}").filled(&read), says("for a.b"));
+        assert_eq!(with_text("for {0}").filled(&read), with_text("for a.b"));
         assert_eq!(like("^{0}$").filled(&read), like(r"^a\.b$"));
     }
 }

@@ -117,7 +117,7 @@ pub fn judge(
 ) -> Result<(), String> {
     let mut changes = before.changes(&PhoneState::of(phone));
     for want in wants {
-        held(want, &mut changes, phone, answer).map_err(|why| format!("{why}: {want:?}"))?;
+        check_all(want, &mut changes, phone, answer).map_err(|why| format!("{why}: {want:?}"))?;
     }
     changes.retain(|(place, key), _| {
         !BY_ITSELF.iter().any(|(package, prefix)| place == package && key.starts_with(prefix))
@@ -136,7 +136,7 @@ pub fn judge(
 type Changes = BTreeMap<(String, String), Option<String>>;
 
 /// Checks one condition against the changes, and removes the changes that it explains.
-fn held(
+fn check_all(
     want: &SuccessCondition,
     changes: &mut Changes,
     phone: &VirtualPhone,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::oracle::run_script;
 use super::policy::ScriptedPolicy;
-use super::script::{ScriptStep, says};
+use super::script::{ScriptStep, with_text};
 use super::state::{PhoneState, judge};
 use super::tasks::all;
 use super::{Plan, PolicyChoice, Task, TaskEnv, TaskInstance, TimeMode, TrialOptions};
@@ -133,11 +133,11 @@ impl Policy for Restless {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        let thinking = self.0.decide(sight, call, watch).await?;
+        let thinking = self.0.decide(observation, call, watch).await?;
         let decision = Decision { status: AgentStatus::Continue, ..thinking.decision };
         Ok(PolicyOutput { decision, ..thinking })
     }
@@ -169,10 +169,10 @@ async fn scripted_policy_sees_no_more_than_a_prompt_holds() {
     for (rows, does) in
         [(vec![last.clone()], "click_control"), (many.chain([last]).collect(), "wait")]
     {
-        let sight = Observation { current_controls: rows, ..Observation::default() };
-        let mind = ScriptedPolicy::new(vec![ScriptStep::Tap(says("Last"))]);
-        let call = Call::within(Duration::from_secs(60));
-        let thinking = mind.decide(&sight, &call, &NoEvents).await.unwrap();
+        let observation = Observation { current_controls: rows, ..Observation::default() };
+        let mind = ScriptedPolicy::new(vec![ScriptStep::Tap(with_text("Last"))]);
+        let call = Call::with_timeout(Duration::from_secs(60));
+        let thinking = mind.decide(&observation, &call, &NoEvents).await.unwrap();
         assert_eq!(thinking.decision.actions[0].function, does);
     }
 }
@@ -189,7 +189,7 @@ fn scores_depend_on_seeds_not_on_parallelism() {
     let some = |name: &str| ["notes-add", "shop-cart", "errands-alarm"].contains(&name);
     let tasks: Vec<Task> = all().into_iter().filter(|task| some(task.name)).collect();
     let faults = vec!["popup:p=0.2".to_owned(), "slow:p=0.1".to_owned()];
-    let told = |jobs| {
+    let out = |jobs| {
         let manner = TrialOptions {
             faults: faults.clone(),
             rounds: 9,
@@ -200,5 +200,5 @@ fn scores_depend_on_seeds_not_on_parallelism() {
         assert!(scores.iter().any(|score| score.strikes > 0));
         serde_json::to_string(&scores).unwrap()
     };
-    assert_eq!(told(1), told(3));
+    assert_eq!(out(1), out(3));
 }

@@ -191,7 +191,7 @@ impl Trial<'_> {
 
     async fn by_agent(&self, bench: &TaskEnv, case: &TaskInstance) -> Result<TrialOutcome, String> {
         let TrialOptions { who, safeguards, pictures, rounds, out, .. } = self.manner;
-        let mind: Arc<dyn Policy> = match who {
+        let policy: Arc<dyn Policy> = match who {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
             PolicyChoice::Other(make) => make(),
@@ -206,9 +206,9 @@ impl Trial<'_> {
             log_path: format!("logs/{}-{}", self.task.name, self.seed),
             clock: || jiff::civil::date(2024, 3, 5).at(10, 0, 0, 0),
         };
-        let call = Call { ask: Arc::new(YesUser), ..Call::within(LONGEST) };
+        let call = Call { ask: Arc::new(YesUser), ..Call::with_timeout(LONGEST) };
         let agent = match out {
-            None => Agent::new(mind, bench.perform(), options),
+            None => Agent::new(policy, bench.perform(), options),
             Some(out) => {
                 let folder = out.join(format!("{}-{}", self.task.name, self.seed));
                 let recorder = Recorder::begin(&folder, "2024-03-05T10:00:00Z".into());
@@ -217,7 +217,7 @@ impl Trial<'_> {
                 })?;
                 let recorder = Arc::new(recorder);
                 let traced = ObservedPerform::new(bench.perform(), Arc::clone(&recorder));
-                Agent::new(mind, Arc::new(traced), options).with_trace(recorder)
+                Agent::new(policy, Arc::new(traced), options).with_trace(recorder)
             }
         };
         let began = Instant::now();
@@ -225,7 +225,7 @@ impl Trial<'_> {
         tracing::debug!("{} {}: {ended:?} after {:?}", self.task.name, self.seed, began.elapsed());
         Ok(TrialOutcome {
             steps: ended.rounds,
-            answer: ended.why,
+            answer: ended.reason,
             status: ended.status,
             spent: ended.spent,
         })

@@ -75,27 +75,27 @@ fn mismatch<T>(what: String) -> PollResult<T> {
 fn judge(
     expected: &Assertion,
     sought: &Locator,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     nodes: &[usize],
 ) -> Result<(), String> {
     match expected {
         Assertion::AppInForeground(_) => Ok(()),
-        Assertion::Visible(_) => visible(sought, look, nodes).map(drop),
-        Assertion::NotVisible(_) => match visible(sought, look, nodes) {
+        Assertion::Visible(_) => visible(sought, snapshot, nodes).map(drop),
+        Assertion::NotVisible(_) => match visible(sought, snapshot, nodes) {
             Ok(_) => Err(format!("{sought} is still on the screen")),
             Err(_) => Ok(()),
         },
         Assertion::Count(_, count) => {
-            let shown = nodes.iter().filter(|&&node| look.covered_by(node).is_none()).count();
+            let shown = nodes.iter().filter(|&&node| snapshot.covered_by(node).is_none()).count();
             if shown == *count {
                 return Ok(());
             }
             Err(format!("found {shown} of {sought} on the screen, expected {count}"))
         }
         Assertion::HasState(_, traits) => {
-            let node = visible(sought, look, nodes)?;
+            let node = visible(sought, snapshot, nodes)?;
             let wrong: Vec<String> =
-                traits.iter().filter_map(|one| is(one, &look.tree, node).err()).collect();
+                traits.iter().filter_map(|one| is(one, &snapshot.tree, node).err()).collect();
             if wrong.is_empty() {
                 return Ok(());
             }
@@ -105,21 +105,22 @@ fn judge(
 }
 
 /// The matching element, which must not be covered.
-fn visible(sought: &Locator, look: &Snapshot, nodes: &[usize]) -> Result<usize, String> {
+fn visible(sought: &Locator, snapshot: &Snapshot, nodes: &[usize]) -> Result<usize, String> {
     let index = match sought {
         Locator::Text(_) => 0,
         Locator::Selector(_, index) => *index,
     };
     match nodes.get(index) {
-        Some(&node) => match look.covered_by(node) {
+        Some(&node) => match snapshot.covered_by(node) {
             None => Ok(node),
             Some(by) => {
-                Err(format!("{sought} is covered by {:?}", short(look.tree.nodes[by].name())))
+                Err(format!("{sought} is covered by {:?}", short(snapshot.tree.nodes[by].name())))
             }
         },
-        None if nodes.is_empty() => {
-            Err(format!("{sought} is not on the screen; visible text: {}", screen_summary(look)))
-        }
+        None if nodes.is_empty() => Err(format!(
+            "{sought} is not on the screen; visible text: {}",
+            screen_summary(snapshot)
+        )),
         None => Err(format!(
             "{sought} is not on the screen: only {} match (the index counts from 0)",
             nodes.len()
@@ -131,7 +132,7 @@ fn visible(sought: &Locator, look: &Snapshot, nodes: &[usize]) -> Result<usize, 
 /// What it is instead.
 fn is(wanted: &ElementState, tree: &Tree, at: usize) -> Result<(), String> {
     let node = &tree.nodes[at];
-    let says = says(node);
+    let says = text_of(node);
     let (holds, wanted) = match wanted {
         ElementState::Equals(words) => (says == words, format!("{words:?}")),
         ElementState::Contains(words) => {
@@ -163,7 +164,7 @@ fn state(is: bool, wanted: bool, name: &str) -> Result<(), String> {
 }
 
 /// An element's text, else its description.
-fn says(node: &Node) -> &str {
+fn text_of(node: &Node) -> &str {
     if node.text.is_empty() { &node.description } else { &node.text }
 }
 
@@ -182,24 +183,24 @@ fn is_checked(tree: &Tree, at: usize) -> Option<bool> {
 }
 
 /// The first texts on the screen.
-fn screen_summary(look: &Snapshot) -> String {
+fn screen_summary(snapshot: &Snapshot) -> String {
     const MOST: usize = 8;
-    let words = look.refs.iter().map(|control| says(&look.tree.nodes[control.node]));
-    let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
-    let told: Vec<String> =
-        words.iter().take(MOST).map(|words| format!("{:?}", short(words))).collect();
-    match words.len() {
+    let text = snapshot.refs.iter().map(|control| text_of(&snapshot.tree.nodes[control.node]));
+    let text: Vec<&str> = text.filter(|words| !words.is_empty()).collect();
+    let out: Vec<String> =
+        text.iter().take(MOST).map(|words| format!("{:?}", short(words))).collect();
+    match text.len() {
         0 => "nothing".into(),
-        count if count > MOST => format!("{} and {} more", told.join(", "), count - MOST),
-        _ => told.join(", "),
+        count if count > MOST => format!("{} and {} more", out.join(", "), count - MOST),
+        _ => out.join(", "),
     }
 }
 
 /// Truncates long text.
-fn short(words: &str) -> String {
+fn short(text: &str) -> String {
     const LONGEST: usize = 60;
-    let mut short: String = words.chars().take(LONGEST).collect();
-    if short.len() < words.len() {
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if short.len() < text.len() {
         short.push('…');
     }
     short
@@ -216,7 +217,7 @@ mod tests {
     use thumbwire_core::action::ElementSelector;
 
     /// A row with a label and a switch; a disabled button; a sheet over a label.
-    fn look() -> Snapshot {
+    fn snapshot() -> Snapshot {
         let node = |parent, depth, text: &str, top, class: &str| Node {
             parent,
             depth,
@@ -245,7 +246,7 @@ mod tests {
         Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(1))
     }
 
-    fn check(expected: &Assertion, nodes: &[usize], words: &str) {
+    fn check(expected: &Assertion, nodes: &[usize], text: &str) {
         let sought = match expected {
             Assertion::Visible(it)
             | Assertion::NotVisible(it)
@@ -253,8 +254,8 @@ mod tests {
             | Assertion::Count(it, _) => it,
             Assertion::AppInForeground(_) => panic!("no element"),
         };
-        let judged = judge(expected, sought, &look(), nodes);
-        match words {
+        let judged = judge(expected, sought, &snapshot(), nodes);
+        match text {
             "" => assert_eq!(judged, Ok(()), "{expected}"),
             words => assert_eq!(judged, Err(words.to_owned()), "{expected}"),
         }

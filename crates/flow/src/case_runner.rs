@@ -30,7 +30,7 @@ pub(super) struct CaseRunner<'a> {
     pub(super) perform: Arc<dyn Perform>,
     /// Holds the phone, the deadline of the run and its cancellation.
     pub(super) call: Call,
-    pub(super) story: Option<Arc<Recorder>>,
+    pub(super) recorder: Option<Arc<Recorder>>,
     pub(super) pursue: Option<&'a dyn RunGoal>,
     pub(super) watch: &'a dyn EventSink,
     /// The case's number for event listeners.
@@ -121,7 +121,7 @@ impl CaseRunner<'_> {
     ) -> Result<T, StepError> {
         let end = Instant::now() + patience;
         loop {
-            let why = match attempt().await? {
+            let reason = match attempt().await? {
                 PollResult::Ready(done) => return Ok(done),
                 PollResult::Pending(why) => why,
             };
@@ -130,7 +130,7 @@ impl CaseRunner<'_> {
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(why);
+                return Err(reason);
             }
             let waited = self.ask(Action::Wait(PAUSE.min(left))).await;
             waited.map_err(|failure| self.step_error(&failure))?;
@@ -176,7 +176,7 @@ impl CaseRunner<'_> {
     }
 
     /// A snapshot of the screen now, if one can be taken.
-    pub(super) async fn look(&self) -> Option<Arc<Snapshot>> {
+    pub(super) async fn snapshot(&self) -> Option<Arc<Snapshot>> {
         match self.ask(Action::LOOK).await {
             Ok(Outcome::Snapshot(look)) => Some(look),
             Ok(_) | Err(_) => None,
@@ -192,9 +192,9 @@ impl CaseRunner<'_> {
         }
     }
 
-    pub(super) fn tell_step(&self, words: &str, depth: usize, status: StepStatus, took: Duration) {
-        let words = words.to_owned();
-        FlowEvent::Step { case: self.number, words, depth, status, took }.tell(self.watch);
+    pub(super) fn report_step(&self, text: &str, depth: usize, status: StepStatus, took: Duration) {
+        let text = text.to_owned();
+        FlowEvent::Step { case: self.number, text, depth, status, took }.send(self.watch);
     }
 }
 

@@ -149,29 +149,29 @@ fn owned(lines: &[&str]) -> Vec<String> {
 ///
 /// Since Android 7 it is recognized by its buttons (`app_anr_dialog.xml`, `app_error_dialog.xml`); before, it is a
 /// plain message and recognized in English only.
-pub(super) fn dialog(look: &Snapshot) -> Option<Crash> {
-    let nodes = || look.tree.nodes.iter();
+pub(super) fn dialog(snapshot: &Snapshot) -> Option<Crash> {
+    let nodes = || snapshot.tree.nodes.iter();
     let with_id = |id: &str| nodes().find(|node| node.id == format!("android:id/{id}"));
     let title = || {
         let title = with_id("alertTitle").or_else(|| with_id("title"));
         title.map_or(String::new(), |title| title.name().to_owned())
     };
-    let said = |kind, what| Some(Crash { kind, process: None, what, excerpt: Vec::new() });
+    let output = |kind, what| Some(Crash { kind, process: None, what, excerpt: Vec::new() });
     if with_id("aerr_wait").is_some() {
-        return said(CrashKind::NotResponding, title());
+        return output(CrashKind::NotResponding, title());
     }
     if with_id("aerr_close").is_some() || with_id("aerr_restart").is_some() {
-        return said(CrashKind::Exception, title());
+        return output(CrashKind::Exception, title());
     }
     let message = nodes()
         .find(|node: &&Node| node.id == "android:id/message" && node.package == "android")?;
     let first = message.text.lines().next().unwrap_or_default();
     if first.starts_with("Unfortunately, ") && first.ends_with(" has stopped.") {
-        return said(CrashKind::Exception, first.to_owned());
+        return output(CrashKind::Exception, first.to_owned());
     }
     first
         .ends_with(" isn't responding.")
-        .then(|| said(CrashKind::NotResponding, first.to_owned()))
+        .then(|| output(CrashKind::NotResponding, first.to_owned()))
         .flatten()
 }
 
@@ -236,8 +236,8 @@ mod tests {
             entry("6", "ActivityManager", 9, "Killing 77:com.example"),
         ];
         let [crash] = &read(&log)[..] else { panic!("one") };
-        let told = "com.example is not responding (ANR): Input dispatching timed out";
-        assert_eq!((crash.to_string().as_str(), crash.excerpt.len()), (told, 3));
+        let out = "com.example is not responding (ANR): Input dispatching timed out";
+        assert_eq!((crash.to_string().as_str(), crash.excerpt.len()), (out, 3));
     }
 
     /// The lines of `tombstone_proto_to_text.cpp`, Android 12.
@@ -253,8 +253,8 @@ mod tests {
             debug("      #00 pc 0000000000012345  /data/app/libgame.so"),
         ];
         let [crash] = &read(&log)[..] else { panic!("one") };
-        let told = "com.example crashed in native code: signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x0";
-        assert_eq!(crash.to_string(), told);
+        let out = "com.example crashed in native code: signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x0";
+        assert_eq!(crash.to_string(), out);
         assert_eq!(crash.excerpt.len(), 6);
     }
 
@@ -276,22 +276,22 @@ mod tests {
             text: text.into(),
             ..Node::default()
         };
-        let told = |nodes: Vec<Node>| {
-            let look =
+        let out = |nodes: Vec<Node>| {
+            let snapshot =
                 Snapshot::number(Tree { nodes, ..Tree::default() }, None, &AtomicU32::new(1));
-            dialog(&look).map(|crash| crash.to_string())
+            dialog(&snapshot).map(|crash| crash.to_string())
         };
         let close = || node("aerr_close", "Schließen");
-        let hangs = told(vec![
+        let hangs = out(vec![
             node("alertTitle", "Uhr reagiert nicht"),
             close(),
             node("aerr_wait", "Warten"),
         ]);
         assert_eq!(hangs.as_deref(), Some("an app is not responding (ANR): Uhr reagiert nicht"));
-        let crashed = told(vec![node("alertTitle", "Uhr wurde beendet"), close()]);
+        let crashed = out(vec![node("alertTitle", "Uhr wurde beendet"), close()]);
         assert_eq!(crashed.as_deref(), Some("an app crashed: Uhr wurde beendet"));
-        let old = told(vec![node("message", "Unfortunately, Clock has stopped.")]);
+        let old = out(vec![node("message", "Unfortunately, Clock has stopped.")]);
         assert_eq!(old.as_deref(), Some("an app crashed: Unfortunately, Clock has stopped."));
-        assert_eq!(told(vec![node("message", "Delete all?"), node("button1", "OK")]), None);
+        assert_eq!(out(vec![node("message", "Delete all?"), node("button1", "OK")]), None);
     }
 }

@@ -146,7 +146,7 @@ mod tests {
     fn error_quotes_its_line() {
         let source = Source::new("a.yaml", "steps:\n  - tapp: Überall\n");
         let mistake = FlowError::new(SourceLocation::new(&source, 2, 5), "unknown step `tapp`");
-        let told = "a.yaml:2:5: unknown step `tapp`\n    2 |   - tapp: Überall\n      |     ^";
-        assert_eq!(mistake.to_string(), told);
+        let out = "a.yaml:2:5: unknown step `tapp`\n    2 |   - tapp: Überall\n      |     ^";
+        assert_eq!(mistake.to_string(), out);
     }
 }

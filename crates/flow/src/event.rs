@@ -29,7 +29,7 @@ pub enum FlowEvent {
         /// The case's number.
         case: usize,
         /// The step's description.
-        words: String,
+        text: String,
         /// Its nesting depth.
         depth: usize,
         /// Its status.
@@ -51,7 +51,7 @@ pub enum FlowEvent {
         /// The flow's name and the case's.
         name: String,
         /// The reason.
-        why: String,
+        reason: String,
     },
     /// The run ended.
     RunFinished(Arc<Report>),
@@ -74,7 +74,7 @@ pub enum StepStatus {
 
 impl FlowEvent {
     /// Sends the event to `sink`.
-    pub(super) fn tell(&self, sink: &dyn EventSink) {
+    pub(super) fn send(&self, sink: &dyn EventSink) {
         sink.on_event(&Event::Task(self));
     }
 }
@@ -89,7 +89,7 @@ impl EventPayload for FlowEvent {
             Self::CaseStarted { case, name, device, attempt } => json!({
                 "event": "case_started", "case": case, "name": name, "device": device, "attempt": attempt,
             }),
-            Self::Step { case, words, depth, status, took } => {
+            Self::Step { case, text: words, depth, status, took } => {
                 let (status, why) = match status {
                     StepStatus::Passed => ("passed", None),
                     StepStatus::Failed(why) => ("failed", Some(why)),
@@ -107,7 +107,7 @@ impl EventPayload for FlowEvent {
                 "why": attempt.failed.as_ref().map(|failed| &failed.what), "noted": attempt.noted,
                 "trace": attempt.story, "took_ms": millis(attempt.took),
             }),
-            Self::CaseSkipped { case, name, why } => {
+            Self::CaseSkipped { case, name, reason: why } => {
                 json!({ "event": "case_skipped", "case": case, "name": name, "why": why })
             }
             Self::RunFinished(report) => json!({
@@ -131,13 +131,13 @@ mod tests {
     fn events_have_a_json_form() {
         let took = Duration::from_millis(1500);
         let step =
-            |status| FlowEvent::Step { case: 2, words: "tap Pay".into(), depth: 1, status, took };
-        let told = step(StepStatus::Failed("nothing says Pay".into())).to_json();
+            |status| FlowEvent::Step { case: 2, text: "tap Pay".into(), depth: 1, status, took };
+        let out = step(StepStatus::Failed("nothing says Pay".into())).to_json();
         let row = json!({
             "event": "step", "case": 2, "step": "tap Pay", "depth": 1, "status": "failed", "why": "nothing says Pay",
             "took_ms": 1500,
         });
-        assert_eq!(told, row);
+        assert_eq!(out, row);
         assert_eq!(step(StepStatus::Passed).to_json()["why"], Value::Null);
         let report = Report {
             flows: Vec::new(),
@@ -148,7 +148,7 @@ mod tests {
             out_of_time: false,
             out_of_phones: false,
         };
-        let told = FlowEvent::RunFinished(Arc::new(report)).to_json();
-        assert_eq!((&told["event"], &told["failed"]), (&json!("run_finished"), &json!(0)));
+        let out = FlowEvent::RunFinished(Arc::new(report)).to_json();
+        assert_eq!((&out["event"], &out["failed"]), (&json!("run_finished"), &json!(0)));
     }
 }

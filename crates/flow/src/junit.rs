@@ -19,8 +19,8 @@ const MOST_LINES: usize = 40;
 /// # Errors
 /// If the library cannot write it.
 pub fn junit(report: &Report) -> Result<String, SerializeError> {
-    let mut told = quick_junit::Report::new("thumbwire");
-    told.set_time(report.took);
+    let mut out = quick_junit::Report::new("thumbwire");
+    out.set_time(report.took);
     for (at, flow) in report.flows.iter().enumerate() {
         let tried: Vec<&CaseResult> =
             report.cases.iter().filter(|tried| tried.flow == at).collect();
@@ -33,15 +33,15 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
         suite.set_time(attempts().map(|attempt| attempt.took).sum());
         suite.add_property(Property::new("file", &*flow.file));
         for phone in &report.phones {
-            let told = format!("{}, {}, Android {}", phone.name(), phone.model, phone.os_version);
-            suite.add_property(Property::new("phone", told));
+            let out = format!("{}, {}, Android {}", phone.name(), phone.model, phone.os_version);
+            suite.add_property(Property::new("phone", out));
         }
         suite.add_test_cases(tried.into_iter().map(|tried| case(report, tried)));
-        told.add_test_suite(suite);
+        out.add_test_suite(suite);
     }
-    let text = told.to_string()?;
+    let text = out.to_string()?;
     // The schema has `skipped` on suites, but not on the root element, which comes first.
-    let skipped: usize = told.test_suites.iter().map(|suite| suite.skipped).sum();
+    let skipped: usize = out.test_suites.iter().map(|suite| suite.skipped).sum();
     Ok(text.replacen(&format!(" skipped=\"{skipped}\""), "", 1))
 }
 
@@ -59,19 +59,19 @@ fn case(report: &Report, tried: &CaseResult) -> TestCase {
         Some(failed) => {
             let mut status = TestCaseStatus::non_success(kind(failed));
             status.set_message(&*failed.what).set_type(failed.kind.name());
-            status.set_description(told(failed));
+            status.set_description(failure_text(failed));
             status
         }
     };
     status.add_reruns(earlier.iter().filter_map(|one| rerun(report, one)));
     let mut case = TestCase::new(&*flow.cases[tried.case].name, status);
     case.set_classname(&*flow.name).set_time(last.took);
-    case.set_system_out(said(report, last));
+    case.set_system_out(output_text(report, last));
     case
 }
 
 /// The phone, the trace, the notes and the end of the log. The schema has no properties for test cases.
-fn said(report: &Report, attempt: &Attempt) -> String {
+fn output_text(report: &Report, attempt: &Attempt) -> String {
     let phone = report.phones.get(attempt.phone).map(|phone| format!("phone: {}", phone.name()));
     let story = attempt.story.as_ref().map(|story| format!("trace: {}", story.display()));
     let picture = attempt.failed.as_ref().and_then(|failed| failed.picture.as_ref());
@@ -87,13 +87,13 @@ fn rerun(report: &Report, attempt: &Attempt) -> Option<TestRerun> {
     let failed = attempt.failed.as_ref()?;
     let mut rerun = TestRerun::new(kind(failed));
     rerun.set_message(&*failed.what).set_type(failed.kind.name());
-    rerun.set_stack_trace(told(failed));
-    rerun.set_system_out(said(report, attempt));
+    rerun.set_stack_trace(failure_text(failed));
+    rerun.set_system_out(output_text(report, attempt));
     Some(rerun)
 }
 
 /// The library drops tabs, which indent the frames of a stack trace.
-fn told(failed: &CaseFailure) -> String {
+fn failure_text(failed: &CaseFailure) -> String {
     details(failed, "", MOST_LINES).replace('\t', "    ")
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Reader<'a> {
 /// The settings in effect at a step.
 #[derive(Clone)]
 pub(super) struct Scope {
-    pub(super) known: Parameters,
+    pub(super) parameters: Parameters,
     pub(super) app: Option<AppId>,
     pub(super) patience: Duration,
 }
@@ -69,13 +69,14 @@ impl Reader<'_> {
         let value =
             self.open(Path::new(file), file, &SourceLocation::new(&source, 1, 1), reading)?;
         let mut head = reading.map(&value, "a flow")?;
-        let scope = Scope { known: self.parameters.clone(), app: None, patience: PATIENCE };
+        let scope = Scope { parameters: self.parameters.clone(), app: None, patience: PATIENCE };
         let scope = self.scope(&mut head, scope, self.parameters, reading);
-        let name =
-            head.take("name").and_then(|name| reading.interpolate(name, "`name`", &scope.known));
+        let name = head
+            .take("name")
+            .and_then(|name| reading.interpolate(name, "`name`", &scope.parameters));
         let name = name.unwrap_or_else(|| stem(file));
         let device = head.take("device");
-        let device = device.and_then(|id| reading.interpolate(id, "`device`", &scope.known));
+        let device = device.and_then(|id| reading.interpolate(id, "`device`", &scope.parameters));
         let start = CaseSetup::default().with(&mut head, &scope, reading);
         let cases = match (head.take("cases"), head.take("steps")) {
             (Some(cases), None) => self.cases(cases, &scope, &start, reading),
@@ -113,7 +114,7 @@ impl Reader<'_> {
             let Some(mut map) = reading.map(one, "a case") else { continue };
             let scope = self.scope(&mut map, scope.clone(), self.parameters, reading);
             let name = match map.take("name") {
-                Some(name) => reading.interpolate(name, "`name`", &scope.known),
+                Some(name) => reading.interpolate(name, "`name`", &scope.parameters),
                 None => {
                     reading.error(map.at(), "a case needs a `name`");
                     None
@@ -152,18 +153,18 @@ impl Reader<'_> {
             for (key, value) in env.rest() {
                 check_name(&key.name, &key.at, reading);
                 let value =
-                    reading.text(value, &format!("the parameter {}", key.name), &scope.known);
+                    reading.text(value, &format!("the parameter {}", key.name), &scope.parameters);
                 if let Some(value) = value.filter(|_| !above.contains_key(&key.name)) {
-                    scope.known.insert(key.name.clone(), value);
+                    scope.parameters.insert(key.name.clone(), value);
                 }
             }
         }
         if let Some(app) = map.take("app") {
-            scope.app = app_id(app, "`app`", &scope.known, reading).or(scope.app);
+            scope.app = app_id(app, "`app`", &scope.parameters, reading).or(scope.app);
         }
         if let Some(time) = map.take("timeout") {
             scope.patience =
-                reading.time(time, "`timeout`", &scope.known).unwrap_or(scope.patience);
+                reading.time(time, "`timeout`", &scope.parameters).unwrap_or(scope.patience);
         }
         scope
     }
@@ -221,10 +222,12 @@ impl Reader<'_> {
         let mut steps = Vec::new();
         if let Some(mut head) = reading.map(&value, "a flow") {
             let mut inner = scope.clone();
-            inner.known.extend(with.clone());
-            let above = inner.known.clone();
+            inner.parameters.extend(with.clone());
+            let above = inner.parameters.clone();
             let inner = self.scope(&mut head, inner, &above, reading);
-            let _ = head.take("name").map(|name| reading.interpolate(name, "`name`", &inner.known));
+            let _ = head
+                .take("name")
+                .map(|name| reading.interpolate(name, "`name`", &inner.parameters));
             match head.take("steps") {
                 Some(value) => steps = self.steps(value, &inner, reading),
                 None => reading.error(
@@ -280,7 +283,7 @@ impl CaseSetup {
     /// Adds the settings of a flow or a case.
     fn with(mut self, map: &mut MapReader<'_>, scope: &Scope, reading: &mut ParseContext) -> Self {
         if let Some(value) = map.take("reset") {
-            let reset = reading.boolean(value, "`reset`", &scope.known).unwrap_or_default();
+            let reset = reading.boolean(value, "`reset`", &scope.parameters).unwrap_or_default();
             self.reset = Some((reset, Some(value.at.clone())));
         }
         if let Some(value) = map.take("permissions") {
@@ -289,7 +292,8 @@ impl CaseSetup {
                 for (key, granted) in [("grant", true), ("revoke", false)] {
                     let Some(list) = both.take(key) else { continue };
                     for one in reading.list(list, &format!("`{key}`")) {
-                        let Some(name) = reading.interpolate(one, "a permission", &scope.known)
+                        let Some(name) =
+                            reading.interpolate(one, "a permission", &scope.parameters)
                         else {
                             continue;
                         };
@@ -305,7 +309,7 @@ impl CaseSetup {
             let these =
                 [("own", CrashScope::Own), ("any", CrashScope::Any), ("none", CrashScope::None)];
             self.crashes =
-                reading.one_of(value, "`crashes`", &these, &scope.known).unwrap_or_default();
+                reading.one_of(value, "`crashes`", &these, &scope.parameters).unwrap_or_default();
         }
         self
     }
@@ -343,10 +347,10 @@ impl CaseSetup {
 pub(super) fn app_id(
     value: &Value,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<AppId> {
-    let text = reading.interpolate(value, of, known)?;
+    let text = reading.interpolate(value, of, parameters)?;
     if !text.contains('.') {
         reading.error(
             &value.at,

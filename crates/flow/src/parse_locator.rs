@@ -44,23 +44,25 @@ impl TouchTarget {
 pub(super) fn touch(
     value: &Value,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<TouchTarget> {
     if !matches!(value.kind, ValueKind::Map(_)) {
         return Some(TouchTarget {
-            aim: TapTarget::Element(parse_locator(value, of, known, reading)?),
+            aim: TapTarget::Element(parse_locator(value, of, parameters, reading)?),
             held: None,
         });
     }
     let mut map = reading.map(value, of)?;
     let held = match of {
-        "`long_press`" => map.take("hold").and_then(|time| reading.time(time, "`hold`", known)),
+        "`long_press`" => {
+            map.take("hold").and_then(|time| reading.time(time, "`hold`", parameters))
+        }
         _ => None,
     };
     let aim = match map.take("point") {
-        Some(point) => point_at(point, "`point`", known, reading).map(TapTarget::Point),
-        None => parts(&mut map, of, known, reading).map(TapTarget::Element),
+        Some(point) => point_at(point, "`point`", parameters, reading).map(TapTarget::Point),
+        None => parts(&mut map, of, parameters, reading).map(TapTarget::Element),
     };
     map.end(reading, of);
     Some(TouchTarget { aim: aim?, held })
@@ -70,7 +72,7 @@ pub(super) fn touch(
 pub(super) fn point_at(
     value: &Value,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<Point> {
     let mut sides = Vec::new();
@@ -81,7 +83,9 @@ pub(super) fn point_at(
         return None;
     }
     for one in listed {
-        sides.push(i32::try_from(reading.count(one, of, [0, 20_000], known)?).unwrap_or(i32::MAX));
+        sides.push(
+            i32::try_from(reading.count(one, of, [0, 20_000], parameters)?).unwrap_or(i32::MAX),
+        );
     }
     Some(Point { x: sides[0], y: sides[1] })
 }
@@ -90,13 +94,13 @@ pub(super) fn point_at(
 pub(super) fn parse_locator(
     value: &Value,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<Locator> {
     match &value.kind {
         ValueKind::Map(_) => {
             let mut map = reading.map(value, of)?;
-            let sought = parts(&mut map, of, known, reading);
+            let sought = parts(&mut map, of, parameters, reading);
             map.end(reading, of);
             sought
         }
@@ -107,26 +111,28 @@ pub(super) fn parse_locator(
             );
             None
         }
-        _ => reading.interpolate(value, of, known).map(Locator::Text),
+        _ => reading.interpolate(value, of, parameters).map(Locator::Text),
     }
 }
 
 fn parts(
     map: &mut MapReader<'_>,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<Locator> {
     let mut word = |key: &'static str| {
-        map.take(key).and_then(|value| reading.interpolate(value, &format!("`{key}`"), known))
+        map.take(key).and_then(|value| reading.interpolate(value, &format!("`{key}`"), parameters))
     };
     let [text, id, description, class] = ["text", "id", "description", "class"].map(&mut word);
     let mut truth = |key: &'static str| {
-        let is = map.take(key).and_then(|value| reading.boolean(value, &format!("`{key}`"), known));
+        let is =
+            map.take(key).and_then(|value| reading.boolean(value, &format!("`{key}`"), parameters));
         is.unwrap_or_default()
     };
     let [exact, clickable, enabled] = ["exact", "clickable", "enabled"].map(&mut truth);
-    let index = map.take("index").and_then(|n| reading.count(n, "`index`", [0, 10_000], known));
+    let index =
+        map.take("index").and_then(|n| reading.count(n, "`index`", [0, 10_000], parameters));
     let named = [&text, &id, &description, &class].into_iter().any(Option::is_some);
     if !named {
         reading.error(map.at(), format!("{of} needs an element: one of {}", names(&PARTS[..4])));
@@ -142,22 +148,22 @@ fn parts(
 pub(super) fn parse_assertion(
     value: &Value,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<Assertion> {
     let of = format!("`{of}`");
     let ValueKind::Map(_) = value.kind else {
-        return parse_locator(value, &of, known, reading).map(Assertion::Visible);
+        return parse_locator(value, &of, parameters, reading).map(Assertion::Visible);
     };
     let mut map = reading.map(value, &of)?;
     let expected = if let Some(inner) = map.take("visible") {
-        parse_locator(inner, "`visible`", known, reading).map(Assertion::Visible)
+        parse_locator(inner, "`visible`", parameters, reading).map(Assertion::Visible)
     } else if let Some(inner) = map.take("gone") {
-        parse_locator(inner, "`gone`", known, reading).map(Assertion::NotVisible)
+        parse_locator(inner, "`gone`", parameters, reading).map(Assertion::NotVisible)
     } else if let Some(app) = map.take("app") {
-        app_id(app, "`app`", known, reading).map(|app| Assertion::AppInForeground(app.0))
+        app_id(app, "`app`", parameters, reading).map(|app| Assertion::AppInForeground(app.0))
     } else {
-        parse_states(&mut map, &of, known, reading)
+        parse_states(&mut map, &of, parameters, reading)
     };
     map.end(reading, &of);
     expected
@@ -167,14 +173,14 @@ pub(super) fn parse_assertion(
 fn parse_states(
     map: &mut MapReader<'_>,
     of: &str,
-    known: &Parameters,
+    parameters: &Parameters,
     reading: &mut ParseContext,
 ) -> Option<Assertion> {
     let mut traits = Vec::new();
     let mut well = true;
     let mut state = |key: &'static str, make: fn(bool) -> ElementState| {
         let Some(value) = map.take(key) else { return };
-        match reading.boolean(value, &format!("`{key}`"), known) {
+        match reading.boolean(value, &format!("`{key}`"), parameters) {
             Some(is) => traits.push(make(is)),
             None => well = false,
         }
@@ -185,7 +191,7 @@ fn parse_states(
     state("focused", ElementState::Focused);
     let mut says = |key: &'static str, make: fn(String) -> ElementState| {
         let Some(value) = map.take(key) else { return };
-        match reading.text(value, &format!("`{key}`"), known) {
+        match reading.text(value, &format!("`{key}`"), parameters) {
             Some(words) => traits.push(make(words)),
             None => well = false,
         }
@@ -195,7 +201,7 @@ fn parse_states(
     if let Some(value) = map.take("matches") {
         /// Far more than any hand-written pattern compiles to.
         const LARGEST: usize = 1 << 20;
-        let pattern = reading.interpolate(value, "`matches`", known);
+        let pattern = reading.interpolate(value, "`matches`", parameters);
         match pattern.map(|pattern| RegexBuilder::new(&pattern).size_limit(LARGEST).build()) {
             Some(Ok(pattern)) => traits.push(ElementState::Matches(pattern)),
             Some(Err(error)) => {
@@ -207,8 +213,8 @@ fn parse_states(
         }
     }
     let count = map.take("count");
-    let counted = count.map(|n| reading.count(n, "`count`", [0, 10_000], known));
-    let sought = parts(map, of, known, reading)?;
+    let counted = count.map(|n| reading.count(n, "`count`", [0, 10_000], parameters));
+    let sought = parts(map, of, parameters, reading)?;
     match (counted, well) {
         (_, false) => None,
         (Some(None), true) => None,

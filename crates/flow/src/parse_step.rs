@@ -9,7 +9,7 @@ use thumbwire_device::{Gesture, Key, KeyCode, Orientation};
 use super::error::nearest;
 use super::parse_file::{Reader, Scope, app_id, check_name};
 use super::parse_locator::{TouchTarget, parse_assertion, parse_locator, point_at, touch};
-use super::parse_value::{Parameters, ParseContext, did_you_mean, names};
+use super::parse_value::{Parameters, ParseContext, names, suggestion};
 use super::plan::{FlowStep, StepKind};
 use super::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, AppSelector, Direction};
@@ -61,11 +61,11 @@ impl Reader<'_> {
         scope: &Scope,
         reading: &mut ParseContext,
     ) -> Option<FlowStep> {
-        let known = &scope.known;
+        let known = &scope.parameters;
         if let ValueKind::Text(word) = &value.kind {
             // `- launch`: a step without arguments.
             let nothing = Value { at: value.at.clone(), kind: ValueKind::Null };
-            let deed = self.deed(word, &nothing, scope, reading)?;
+            let deed = self.action(word, &nothing, scope, reading)?;
             let at = value.at.clone();
             return Some(FlowStep {
                 at,
@@ -96,7 +96,7 @@ impl Reader<'_> {
                     other.name
                 )
             } else {
-                let meant = did_you_mean(nearest(&odd.name, DEEDS.iter().chain(&BESIDE).copied()));
+                let meant = suggestion(nearest(&odd.name, DEEDS.iter().chain(&BESIDE).copied()));
                 format!(
                     "unknown key `{}` in a step; besides its action it takes {}{meant}",
                     odd.name,
@@ -116,7 +116,7 @@ impl Reader<'_> {
         let (inner, patience) = impatient(&key.name, inner);
         let patience = patience.and_then(|time| reading.time(time, "`timeout`", known));
         let scope = Scope { patience: patience.unwrap_or(scope.patience), ..scope };
-        let deed = self.deed(&key.name, &inner, &scope, reading)?;
+        let deed = self.action(&key.name, &inner, &scope, reading)?;
         let optional = optional.unwrap_or_default();
         let retry = retry.unwrap_or_default();
         Some(FlowStep {
@@ -129,14 +129,14 @@ impl Reader<'_> {
         })
     }
 
-    fn deed(
+    fn action(
         &mut self,
         word: &str,
         value: &Value,
         scope: &Scope,
         reading: &mut ParseContext,
     ) -> Option<StepKind> {
-        let known = &scope.known;
+        let known = &scope.parameters;
         Some(match word {
             "launch" => StepKind::Act(Action::Launch(launched(value, scope, reading)?)),
             "stop" => StepKind::Act(Action::Stop(match (&value.kind, &scope.app) {
@@ -212,7 +212,7 @@ impl Reader<'_> {
                     for (key, value) in given.rest() {
                         check_name(&key.name, &key.at, reading);
                         let of = format!("the parameter {}", key.name);
-                        if let Some(value) = reading.text(value, &of, &scope.known) {
+                        if let Some(value) = reading.text(value, &of, &scope.parameters) {
                             with.insert(key.name.clone(), value);
                         }
                     }
@@ -221,11 +221,12 @@ impl Reader<'_> {
                 if file.is_none() {
                     reading.error(map.at(), "`run` needs a `flow`: the file to run");
                 }
-                let file = file.and_then(|file| reading.interpolate(file, "`flow`", &scope.known));
+                let file =
+                    file.and_then(|file| reading.interpolate(file, "`flow`", &scope.parameters));
                 map.end(reading, "`run`");
                 file?
             }
-            _ => reading.interpolate(value, "`run`", &scope.known)?,
+            _ => reading.interpolate(value, "`run`", &scope.parameters)?,
         };
         let steps = self.included(&file, &value.at, &with, scope, reading);
         Some(StepKind::Run { file, steps })
@@ -239,13 +240,14 @@ impl Reader<'_> {
     ) -> Option<StepKind> {
         const OFTEN: u32 = 10;
         let mut map = reading.map(value, "`repeat`")?;
-        let until =
-            map.take("until").map(|until| parse_locator(until, "`until`", &scope.known, reading));
+        let until = map
+            .take("until")
+            .map(|until| parse_locator(until, "`until`", &scope.parameters, reading));
         let times = map.take("times");
         if times.is_none() && until.is_none() {
             reading.error(map.at(), "`repeat` needs `times` or `until`");
         }
-        let times = times.and_then(|n| reading.count(n, "`times`", [1, 1000], &scope.known));
+        let times = times.and_then(|n| reading.count(n, "`times`", [1, 1000], &scope.parameters));
         let steps = map.take("steps");
         if steps.is_none() {
             reading.error(map.at(), "`repeat` needs `steps`");
@@ -277,7 +279,7 @@ fn impatient<'a>(word: &str, value: &'a Value) -> (Value, Option<&'a Value>) {
 fn unknown(word: &str, at: &super::error::SourceLocation, reading: &mut ParseContext) {
     let hint = nearest(word, DEEDS).map_or_else(
         || format!("; a step needs one of {}", names(&DEEDS)),
-        |near| did_you_mean(Some(near)),
+        |near| suggestion(Some(near)),
     );
     reading.error(at, format!("unknown step `{word}`{hint}"));
 }
@@ -296,7 +298,7 @@ fn launched(value: &Value, scope: &Scope, reading: &mut ParseContext) -> Option<
         (ValueKind::Null, Some(app)) => Some(AppSelector::Id(app.clone())),
         (ValueKind::Null, None) => no_app("launch", value, reading),
         _ => {
-            let text = reading.interpolate(value, "`launch`", &scope.known)?;
+            let text = reading.interpolate(value, "`launch`", &scope.parameters)?;
             Some(if text.contains('.') {
                 AppSelector::Id(thumbwire_device::AppId(text))
             } else {
@@ -306,9 +308,9 @@ fn launched(value: &Value, scope: &Scope, reading: &mut ParseContext) -> Option<
     }
 }
 
-fn typing(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Option<StepKind> {
+fn typing(value: &Value, parameters: &Parameters, reading: &mut ParseContext) -> Option<StepKind> {
     let ValueKind::Map(_) = value.kind else {
-        let text = reading.interpolate(value, "`type`", known)?;
+        let text = reading.interpolate(value, "`type`", parameters)?;
         let written = reading.written(value, "`type`")?.to_owned();
         return Some(StepKind::Type { text, written, into: None, clear: false, submit: false });
     };
@@ -319,10 +321,11 @@ fn typing(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Opti
     }
     let written =
         text.and_then(|text| reading.written(text, "`text`")).unwrap_or_default().to_owned();
-    let text = text.and_then(|text| reading.text(text, "`text`", known));
-    let into = map.take("into").map(|into| parse_locator(into, "`into`", known, reading));
+    let text = text.and_then(|text| reading.text(text, "`text`", parameters));
+    let into = map.take("into").map(|into| parse_locator(into, "`into`", parameters, reading));
     let mut truth = |key: &'static str| {
-        let is = map.take(key).and_then(|value| reading.boolean(value, &format!("`{key}`"), known));
+        let is =
+            map.take(key).and_then(|value| reading.boolean(value, &format!("`{key}`"), parameters));
         is.unwrap_or_default()
     };
     let [clear, submit] = ["clear", "submit"].map(&mut truth);
@@ -334,14 +337,14 @@ fn typing(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Opti
     Some(StepKind::Type { text: text?, written, into, clear, submit })
 }
 
-fn key(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Option<Key> {
-    let name = reading.interpolate(value, "`press`", known)?;
+fn key(value: &Value, parameters: &Parameters, reading: &mut ParseContext) -> Option<Key> {
+    let name = reading.interpolate(value, "`press`", parameters)?;
     let key = Key::from_name(&name).or_else(|| KeyCode::from_name(&name).map(Key::Android));
     if key.is_none() {
         let common: Vec<_> = Key::COMMON.iter().map(|key| key.name()).collect();
         let common: Vec<&str> = common.iter().map(AsRef::as_ref).collect();
         let also = ["enter", "tab", "del", "space", "escape", "app_switch"];
-        let hint = did_you_mean(nearest(&name, common.iter().copied().chain(also)));
+        let hint = suggestion(nearest(&name, common.iter().copied().chain(also)));
         let what = format!(
             "`press` must be one of {}, or an Android key such as `enter` or `KEYCODE_TAB`, not {name:?}{hint}",
             names(&common)
@@ -351,17 +354,18 @@ fn key(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Option<
     key
 }
 
-fn swipe(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Option<Action> {
+fn swipe(value: &Value, parameters: &Parameters, reading: &mut ParseContext) -> Option<Action> {
     let ValueKind::Map(_) = value.kind else {
-        let direction = reading.one_of(value, "`swipe`", &DIRECTIONS, known)?;
+        let direction = reading.one_of(value, "`swipe`", &DIRECTIONS, parameters)?;
         return Some(Action::Swipe { direction, distance: None, lasting: SWIPE });
     };
     let mut map = reading.map(value, "`swipe`")?;
-    let lasting = map.take("duration").and_then(|time| reading.time(time, "`duration`", known));
+    let lasting =
+        map.take("duration").and_then(|time| reading.time(time, "`duration`", parameters));
     let lasting = lasting.unwrap_or(SWIPE);
     let swipe = if map.has(&["from", "to"]) {
         let mut end = |key: &'static str| match map.take(key) {
-            Some(point) => point_at(point, &format!("`{key}`"), known, reading),
+            Some(point) => point_at(point, &format!("`{key}`"), parameters, reading),
             None => {
                 reading.error(map.at(), "`swipe` needs `from` and `to`, or a `direction`");
                 None
@@ -370,9 +374,10 @@ fn swipe(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Optio
         let (from, to) = (end("from"), end("to"));
         from.zip(to).map(|(from, to)| Action::Touch(Gesture::Swipe { from, to, lasting }))
     } else if let Some(direction) = map.take("direction") {
-        let direction = reading.one_of(direction, "`direction`", &DIRECTIONS, known);
+        let direction = reading.one_of(direction, "`direction`", &DIRECTIONS, parameters);
         let distance = map.take("distance");
-        let distance = distance.and_then(|n| reading.count(n, "`distance`", [1, 20_000], known));
+        let distance =
+            distance.and_then(|n| reading.count(n, "`distance`", [1, 20_000], parameters));
         let distance = distance.and_then(|pixels| i32::try_from(pixels).ok());
         direction.map(|direction| Action::Swipe { direction, distance, lasting })
     } else {
@@ -383,30 +388,31 @@ fn swipe(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Optio
     swipe
 }
 
-fn scroll(value: &Value, known: &Parameters, reading: &mut ParseContext) -> Option<StepKind> {
+fn scroll(value: &Value, parameters: &Parameters, reading: &mut ParseContext) -> Option<StepKind> {
     /// Short enough that nothing is skipped.
     const HALF: f64 = 0.5;
     const OFTEN: u32 = 20;
     let ValueKind::Map(_) = value.kind else {
         let direction = match value.kind {
             ValueKind::Null => Direction::Down,
-            _ => reading.one_of(value, "`scroll`", &DIRECTIONS, known)?,
+            _ => reading.one_of(value, "`scroll`", &DIRECTIONS, parameters)?,
         };
         return Some(StepKind::Act(Action::Scroll { direction, distance: HALF }));
     };
     let mut map = reading.map(value, "`scroll`")?;
     let direction = map.take("direction");
-    let direction = direction.map(|one| reading.one_of(one, "`direction`", &DIRECTIONS, known));
+    let direction =
+        direction.map(|one| reading.one_of(one, "`direction`", &DIRECTIONS, parameters));
     let distance = map.take("distance");
-    let distance = distance.map(|n| reading.number(n, "`distance`", [0.05, 10.0], known));
-    let until = map.take("until").map(|until| parse_locator(until, "`until`", known, reading));
-    let most = map.take("most").map(|n| reading.count(n, "`most`", [1, 1000], known));
+    let distance = distance.map(|n| reading.number(n, "`distance`", [0.05, 10.0], parameters));
+    let until = map.take("until").map(|until| parse_locator(until, "`until`", parameters, reading));
+    let most = map.take("most").map(|n| reading.count(n, "`most`", [1, 1000], parameters));
     map.end(reading, "`scroll`");
     let direction = direction.unwrap_or(Some(Direction::Down))?;
     let distance = distance.unwrap_or(Some(HALF))?;
     let most = most.unwrap_or(Some(OFTEN))?;
     Some(match until {
-        Some(sought) => StepKind::ScrollTo { sought: sought?, direction, distance, most },
+        Some(sought) => StepKind::ScrollTo { sought: sought?, direction, distance, max: most },
         None => StepKind::Act(Action::Scroll { direction, distance }),
     })
 }

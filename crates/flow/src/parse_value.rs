@@ -79,9 +79,14 @@ impl ParseContext {
     }
 
     /// A string, with its parameters replaced.
-    pub(super) fn text(&mut self, value: &Value, of: &str, known: &Parameters) -> Option<String> {
+    pub(super) fn text(
+        &mut self,
+        value: &Value,
+        of: &str,
+        parameters: &Parameters,
+    ) -> Option<String> {
         let written = self.written(value, of)?;
-        match fill(written, known) {
+        match fill(written, parameters) {
             Ok(text) => Some(text),
             Err(what) => {
                 self.error(&value.at, what);
@@ -106,9 +111,9 @@ impl ParseContext {
         &mut self,
         value: &Value,
         of: &str,
-        known: &Parameters,
+        parameters: &Parameters,
     ) -> Option<String> {
-        let text = self.text(value, of, known)?;
+        let text = self.text(value, of, parameters)?;
         if text.is_empty() {
             self.error(&value.at, format!("{of} must not be empty"));
             return None;
@@ -117,8 +122,13 @@ impl ParseContext {
     }
 
     /// A boolean.
-    pub(super) fn boolean(&mut self, value: &Value, of: &str, known: &Parameters) -> Option<bool> {
-        match self.text(value, of, known)?.as_str() {
+    pub(super) fn boolean(
+        &mut self,
+        value: &Value,
+        of: &str,
+        parameters: &Parameters,
+    ) -> Option<bool> {
+        match self.text(value, of, parameters)?.as_str() {
             "true" => Some(true),
             "false" => Some(false),
             other => {
@@ -134,9 +144,9 @@ impl ParseContext {
         value: &Value,
         of: &str,
         [least, most]: [u32; 2],
-        known: &Parameters,
+        parameters: &Parameters,
     ) -> Option<u32> {
-        let text = self.text(value, of, known)?;
+        let text = self.text(value, of, parameters)?;
         let number = text.parse::<u32>().ok().filter(|number| (least..=most).contains(number));
         if number.is_none() {
             self.error(
@@ -153,9 +163,9 @@ impl ParseContext {
         value: &Value,
         of: &str,
         [least, most]: [f64; 2],
-        known: &Parameters,
+        parameters: &Parameters,
     ) -> Option<f64> {
-        let text = self.text(value, of, known)?;
+        let text = self.text(value, of, parameters)?;
         let number = text.parse::<f64>().ok().filter(|number| (least..=most).contains(number));
         if number.is_none() {
             self.error(
@@ -167,8 +177,13 @@ impl ParseContext {
     }
 
     /// A duration in seconds: `2`, `0.5`, `2s`, `500ms`.
-    pub(super) fn time(&mut self, value: &Value, of: &str, known: &Parameters) -> Option<Duration> {
-        let text = self.text(value, of, known)?;
+    pub(super) fn time(
+        &mut self,
+        value: &Value,
+        of: &str,
+        parameters: &Parameters,
+    ) -> Option<Duration> {
+        let text = self.text(value, of, parameters)?;
         let (number, unit) = match text.strip_suffix("ms") {
             Some(number) => (number, 0.001),
             None => (text.strip_suffix('s').unwrap_or(&text), 1.0),
@@ -190,14 +205,14 @@ impl ParseContext {
         value: &Value,
         of: &str,
         these: &[(&str, T)],
-        known: &Parameters,
+        parameters: &Parameters,
     ) -> Option<T> {
-        let text = self.text(value, of, known)?;
+        let text = self.text(value, of, parameters)?;
         if let Some((_, it)) = these.iter().find(|(name, _)| *name == text) {
             return Some(*it);
         }
         let names: Vec<&str> = these.iter().map(|(name, _)| *name).collect();
-        let hint = did_you_mean(nearest(&text, names.iter().copied()));
+        let hint = suggestion(nearest(&text, names.iter().copied()));
         self.error(
             &value.at,
             format!("{of} must be one of {}, not {text:?}{hint}", names.join(", ")),
@@ -207,7 +222,7 @@ impl ParseContext {
 }
 
 /// "; did you mean …".
-pub(super) fn did_you_mean(word: Option<&str>) -> String {
+pub(super) fn suggestion(word: Option<&str>) -> String {
     word.map_or(String::new(), |word| format!("; did you mean `{word}`?"))
 }
 
@@ -245,7 +260,7 @@ impl<'a> MapReader<'a> {
         for (key, _) in self.left {
             let hint = nearest(&key.name, self.asked.iter().copied());
             let known = match hint {
-                Some(_) => did_you_mean(hint),
+                Some(_) => suggestion(hint),
                 None => format!("; known keys: {}", names(&self.asked)),
             };
             reading.error(&key.at, format!("unknown key `{}` in {of}{known}", key.name));
@@ -259,7 +274,7 @@ pub(super) fn names(all: &[&str]) -> String {
 }
 
 /// Replaces `${NAME}` by parameters; `$${` stands for `${`.
-fn fill(text: &str, known: &Parameters) -> Result<String, String> {
+fn fill(text: &str, parameters: &Parameters) -> Result<String, String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -274,10 +289,10 @@ fn fill(text: &str, known: &Parameters) -> Result<String, String> {
         let Some((name, behind)) = after[2..].split_once('}') else {
             return Err("`${` has no closing `}`; write `$${` for a literal `${`".into());
         };
-        match known.get(name) {
+        match parameters.get(name) {
             Some(value) => filled.push_str(value),
             None => {
-                let hint = nearest(name, known.keys().map(String::as_str));
+                let hint = nearest(name, parameters.keys().map(String::as_str));
                 let hint =
                     hint.map_or(String::new(), |name| format!("; did you mean `${{{name}}}`?"));
                 return Err(format!(

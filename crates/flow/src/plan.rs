@@ -103,7 +103,7 @@ pub enum StepKind {
         /// The distance of each scroll, in screens.
         distance: f64,
         /// The maximum number of scrolls.
-        most: u32,
+        max: u32,
     },
     /// An assertion.
     Expect(Assertion),
@@ -243,8 +243,8 @@ impl fmt::Display for Locator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Selector(criteria, index) = self else { return self.target().fmt(f) };
         let flags = [("clickable", criteria.clickable), ("enabled", criteria.enabled)];
-        let words = self.target().to_string();
-        let mut parts: Vec<String> = (!words.is_empty()).then_some(words).into_iter().collect();
+        let text = self.target().to_string();
+        let mut parts: Vec<String> = (!text.is_empty()).then_some(text).into_iter().collect();
         parts.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()));
         if *index > 0 {
             parts.push(format!("index {index}"));

@@ -32,7 +32,7 @@ pub trait RunGoal: Send + Sync {
     async fn pursue(
         &self,
         perform: Arc<dyn Perform>,
-        story: Option<Arc<Recorder>>,
+        recorder: Option<Arc<Recorder>>,
         call: &Call,
         goal: &str,
     ) -> Result<(), String>;
@@ -173,13 +173,13 @@ impl FlowRunner<'_> {
         let (none_left, called_off) = (left.is_empty(), call.cancelled.is_cancelled());
         let out_of_phones = !none_left && !over && !stopped;
         for job in left {
-            let why = match (over, stopped) {
+            let reason = match (over, stopped) {
                 (true, _) if called_off => "the run was cancelled",
                 (true, _) => "the run timed out",
                 (_, true) => "another case failed",
                 _ => "no phone is left",
             };
-            self.skip(&shared, job, why);
+            self.skip(&shared, job, reason);
         }
         let mut tried = std::mem::take(&mut *lock(&shared.tried));
         tried.sort_by_key(|(job, _)| job.number);
@@ -197,7 +197,7 @@ impl FlowRunner<'_> {
             flows,
         };
         let report = Arc::new(report);
-        FlowEvent::RunFinished(Arc::clone(&report)).tell(&*self.watch);
+        FlowEvent::RunFinished(Arc::clone(&report)).send(&*self.watch);
         Ok(Arc::unwrap_or_clone(report))
     }
 
@@ -280,8 +280,8 @@ impl FlowRunner<'_> {
             for nth in 0..=self.options.retries {
                 let attempt = self.attempt(call, shared, job, nth + 1, (at, phone)).await;
                 let failed = attempt.failed.as_ref().map(|failed| failed.kind);
-                let told = Box::new(attempt.clone());
-                FlowEvent::CaseFinished { case: number, attempt: told }.tell(&*self.watch);
+                let out = Box::new(attempt.clone());
+                FlowEvent::CaseFinished { case: number, attempt: out }.send(&*self.watch);
                 tried.attempts.push(attempt);
                 if failed == Some(FailureKind::Phone) {
                     there = self.identify(call, phone.device.clone()).await.is_ok();
@@ -329,7 +329,7 @@ impl FlowRunner<'_> {
             device: phone.name().to_owned(),
             attempt: nth,
         }
-        .tell(&*self.watch);
+        .send(&*self.watch);
         let (began, started) = (Instant::now(), self.now());
         let story = self.story(flow, case, job.number, nth, &started);
         let events = EventSinks::default();
@@ -339,7 +339,7 @@ impl FlowRunner<'_> {
         let stage = CaseRunner {
             perform,
             call: call.clone().on(phone.device.clone()),
-            story: story.clone(),
+            recorder: story.clone(),
             pursue: self.pursue,
             watch: &*self.watch,
             number: job.number,
@@ -352,7 +352,7 @@ impl FlowRunner<'_> {
                 None => ("FINISH", "passed".to_owned()),
                 Some(failed) => ("FAIL", failed.what.clone()),
             };
-            tell(story, &TraceRecord::GoalEnd { status: status.into(), why });
+            record(story, &TraceRecord::GoalEnd { status: status.into(), why });
         }
         let noted = std::mem::take(&mut *lock(&stage.noted));
         let story = story.map(|story| story.folder().to_owned());
@@ -375,7 +375,7 @@ impl FlowRunner<'_> {
             Ok(recorder) => {
                 let request = full_name(flow, case);
                 let goal = GoalStart { request, mind: "flow".into(), started: started.to_owned() };
-                tell(&recorder, &TraceRecord::Goal(goal));
+                record(&recorder, &TraceRecord::Goal(goal));
                 Some(Arc::new(recorder))
             }
             Err(error) => {
@@ -385,13 +385,14 @@ impl FlowRunner<'_> {
         }
     }
 
-    fn skip(&self, shared: &Shared<'_>, job: Job, why: &str) {
+    fn skip(&self, shared: &Shared<'_>, job: Job, reason: &str) {
         let Job { number, flow, case } = job;
-        let tried = CaseResult { flow, case, attempts: Vec::new(), skipped: Some(why.to_owned()) };
+        let tried =
+            CaseResult { flow, case, attempts: Vec::new(), skipped: Some(reason.to_owned()) };
         let flow = &shared.flows[flow];
         let case = &flow.cases[case];
-        let (name, why) = (full_name(flow, case), why.to_owned());
-        FlowEvent::CaseSkipped { case: number, name, why }.tell(&*self.watch);
+        let (name, why) = (full_name(flow, case), reason.to_owned());
+        FlowEvent::CaseSkipped { case: number, name, reason: why }.send(&*self.watch);
         lock(&shared.tried).push((job, tried));
     }
 
@@ -406,9 +407,9 @@ pub(super) fn is_over(call: &Call) -> bool {
     call.cancelled.is_cancelled() || Instant::now() + LAST >= call.deadline
 }
 
-fn tell(story: &Recorder, line: &TraceRecord) {
-    if let Err(error) = story.write_record(line) {
-        tracing::warn!("cannot write to the trace in {}: {error}", story.folder().display());
+fn record(recorder: &Recorder, line: &TraceRecord) {
+    if let Err(error) = recorder.write_record(line) {
+        tracing::warn!("cannot write to the trace in {}: {error}", recorder.folder().display());
     }
 }
 

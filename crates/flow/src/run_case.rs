@@ -26,7 +26,7 @@ pub(super) async fn attempt(stage: &CaseRunner<'_>, case: &Case) -> Option<CaseF
     let started = start(stage, case).await;
     let ended = match started {
         Ok(()) => stage.run_steps(&case.steps, 0).await.map_err(|failure| {
-            let step = Some((failure.words, failure.at));
+            let step = Some((failure.text, failure.at));
             (failure.stumble, step)
         }),
         Err(stumble) => Err((stumble, None)),
@@ -107,7 +107,7 @@ struct PhoneBefore {
 impl PhoneBefore {
     async fn of(stage: &CaseRunner<'_>) -> Self {
         let mark = log(stage, 1).await.and_then(|mut newest| newest.pop());
-        let dialog = stage.look().await.and_then(|look| crash::dialog(&look));
+        let dialog = stage.snapshot().await.and_then(|look| crash::dialog(&look));
         Self { mark, dialog }
     }
 }
@@ -131,7 +131,7 @@ impl PhoneAfter {
         let entries = entries.unwrap_or_default();
         let log = crash::since(&entries, before.mark.as_ref()).to_vec();
         let mut crashes = crash::read(&log);
-        let dialog = match stage.look().await {
+        let dialog = match stage.snapshot().await {
             Some(look) => crash::dialog(&look),
             None => None,
         };
@@ -145,9 +145,9 @@ impl PhoneAfter {
     }
 }
 
-async fn log(stage: &CaseRunner<'_>, most: usize) -> Option<Vec<LogEntry>> {
+async fn log(stage: &CaseRunner<'_>, max: usize) -> Option<Vec<LogEntry>> {
     let filter = LogFilter { tag: None, priority: Priority::Verbose };
-    match afterwards(stage, Action::ReadLog { filter, most, clear: false }).await {
+    match afterwards(stage, Action::ReadLog { filter, max, clear: false }).await {
         Some(Outcome::Log(entries)) => Some(entries),
         Some(_) | None => None,
     }
@@ -164,7 +164,7 @@ async fn snapshot(stage: &CaseRunner<'_>) -> Option<PathBuf> {
     let (Outcome::ScreenshotAndSnapshot(picture, _) | Outcome::Screenshot(picture)) = taken? else {
         return None;
     };
-    let story = stage.story.as_ref()?;
+    let story = stage.recorder.as_ref()?;
     // The recorder's name for the screenshot of an action.
     let file = format!("{:04}.{}", story.steps(), picture.image.format.name());
     Some(story.folder().join(file))
@@ -172,7 +172,7 @@ async fn snapshot(stage: &CaseRunner<'_>) -> Option<PathBuf> {
 
 /// Performs a diagnostic action, for a moment even after the run has timed out.
 async fn afterwards(stage: &CaseRunner<'_>, action: Action) -> Option<Outcome> {
-    let within = Call::within(AFTERWARDS);
+    let within = Call::with_timeout(AFTERWARDS);
     let call =
         Call { deadline: within.deadline, cancelled: within.cancelled, ..stage.call.clone() };
     stage.perform.perform(&call, action).await.ok()

@@ -21,7 +21,7 @@ use thumbwire_core::snapshot::RefVisibility;
 /// A failed step, with its description and position.
 pub(super) struct StepFailure {
     pub(super) stumble: StepError,
-    pub(super) words: String,
+    pub(super) text: String,
     pub(super) at: SourceLocation,
 }
 
@@ -39,33 +39,33 @@ impl CaseRunner<'_> {
     }
 
     async fn step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
-        let words = step.to_string();
+        let text = step.to_string();
         let began = Instant::now();
         let holds_others = matches!(step.deed, StepKind::Repeat { .. } | StepKind::Run { .. });
         if holds_others {
-            self.tell_step(&words, depth, StepStatus::Started, Duration::ZERO);
+            self.report_step(&text, depth, StepStatus::Started, Duration::ZERO);
         }
         for left in (0..=step.retry).rev() {
             // Nested steps make the future's type recursive.
             let done = Box::pin(self.run_step(step, depth)).await;
             let Err(StepFailure { stumble, .. }) = &done else {
                 if !holds_others {
-                    self.tell_step(&words, depth, StepStatus::Passed, began.elapsed());
+                    self.report_step(&text, depth, StepStatus::Passed, began.elapsed());
                 }
                 return Ok(());
             };
             let what = stumble.what.clone();
             if stumble.ends_the_case() || (left == 0 && !step.optional) {
                 if !holds_others {
-                    self.tell_step(&words, depth, StepStatus::Failed(what), began.elapsed());
+                    self.report_step(&text, depth, StepStatus::Failed(what), began.elapsed());
                 }
                 return done;
             }
             if left > 0 {
-                self.tell_step(&words, depth, StepStatus::Retried(what), began.elapsed());
+                self.report_step(&text, depth, StepStatus::Retried(what), began.elapsed());
             } else {
-                self.tell_step(&words, depth, StepStatus::Skipped(what.clone()), began.elapsed());
-                self.note(format!("optional: {words}: {what}"));
+                self.report_step(&text, depth, StepStatus::Skipped(what.clone()), began.elapsed());
+                self.note(format!("optional: {text}: {what}"));
             }
         }
         Ok(())
@@ -136,7 +136,7 @@ impl CaseRunner<'_> {
                     (typed, _) => typed,
                 }
             }
-            StepKind::ScrollTo { sought, direction, distance, most } => {
+            StepKind::ScrollTo { sought, direction, distance, max: most } => {
                 self.scroll_to(sought, *direction, *distance, *most).await
             }
             StepKind::Expect(expected) => self.check(expected, patience).await,
@@ -226,23 +226,24 @@ impl CaseRunner<'_> {
         sought: &Locator,
         direction: Direction,
         distance: f64,
-        most: u32,
+        max: u32,
     ) -> Result<(), StepError> {
         let mut last = None;
-        for round in 0..=most {
-            let why = match self.shows(sought).await? {
+        for round in 0..=max {
+            let reason = match self.shows(sought).await? {
                 PollResult::Ready(()) => return Ok(()),
                 PollResult::Pending(why) => why.what,
             };
-            let now = self.look().await;
+            let now = self.snapshot().await;
             let stands = now.is_some()
                 && now.as_ref().map(|look| &look.tree)
                     == last
                         .as_ref()
-                        .map(|look: &Arc<thumbwire_core::snapshot::Snapshot>| &look.tree);
-            if stands || round == most {
+                        .map(|snapshot: &Arc<thumbwire_core::snapshot::Snapshot>| &snapshot.tree);
+            if stands || round == max {
                 let end = if stands { "reached the end" } else { "reached the limit" };
-                let what = format!("scrolled {} {round} times and {end}: {why}", direction.name());
+                let what =
+                    format!("scrolled {} {round} times and {end}: {reason}", direction.name());
                 return Err(StepError::new(FailureKind::Expectation, what));
             }
             last = now;
@@ -261,7 +262,7 @@ impl CaseRunner<'_> {
         };
         let call: &Call = &self.call;
         let reached =
-            pursue.pursue(Arc::clone(&self.perform), self.story.clone(), call, goal).await;
+            pursue.pursue(Arc::clone(&self.perform), self.recorder.clone(), call, goal).await;
         reached.map_err(|why| match self.is_over() {
             true => StepError::new(FailureKind::TimedOut, why),
             false => StepError::new(FailureKind::Goal, why),
@@ -270,5 +271,5 @@ impl CaseRunner<'_> {
 }
 
 fn here(step: &FlowStep, stumble: StepError) -> StepFailure {
-    StepFailure { stumble, words: step.to_string(), at: step.at.clone() }
+    StepFailure { stumble, text: step.to_string(), at: step.at.clone() }
 }

@@ -31,7 +31,7 @@ impl<W: Fn(&str) + Send + Sync> Terminal<W> {
         Self { write, live, held: Mutex::default() }
     }
 
-    fn say(&self, number: usize, text: &str, ends: bool) {
+    fn print(&self, number: usize, text: &str, ends: bool) {
         // An app's text may contain terminal escape sequences.
         let text: String = text.chars().map(|c| if is_order(c) { '\u{fffd}' } else { c }).collect();
         if self.live {
@@ -58,82 +58,82 @@ impl<W: Fn(&str) + Send + Sync> EventSink for Terminal<W> {
             FlowEvent::CaseStarted { case, name, device, attempt } => {
                 let again =
                     if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                self.say(*case, &format!("{name}, on {device}{again}\n"), false);
+                self.print(*case, &format!("{name}, on {device}{again}\n"), false);
             }
-            FlowEvent::Step { case, words, depth, status, took } => {
-                self.say(*case, &step(words, *depth, status, *took), false);
+            FlowEvent::Step { case, text: words, depth, status, took } => {
+                self.print(*case, &step(words, *depth, status, *took), false);
             }
             FlowEvent::CaseFinished { case, attempt } => {
-                self.say(*case, &attempted(attempt), true);
+                self.print(*case, &attempted(attempt), true);
             }
-            FlowEvent::CaseSkipped { case, name, why } => {
-                self.say(*case, &format!("{name}\n  - skipped: {why}\n\n"), true);
+            FlowEvent::CaseSkipped { case, name, reason: why } => {
+                self.print(*case, &format!("{name}\n  - skipped: {why}\n\n"), true);
             }
             // By now no case's lines are held back.
-            FlowEvent::RunFinished(report) => self.say(usize::MAX, &summary(report), true),
+            FlowEvent::RunFinished(report) => self.print(usize::MAX, &summary(report), true),
         }
     }
 }
 
-fn step(words: &str, depth: usize, status: &StepStatus, took: Duration) -> String {
+fn step(text: &str, depth: usize, status: &StepStatus, took: Duration) -> String {
     let indent = "  ".repeat(depth + 1);
     let took = seconds(took);
     match status {
-        StepStatus::Started => format!("{indent}▸ {words}\n"),
-        StepStatus::Passed => format!("{indent}✓ {words}  ({took})\n"),
-        StepStatus::Failed(_) => format!("{indent}✗ {words}  ({took})\n"),
-        StepStatus::Retried(why) => format!("{indent}↻ {words}  ({took})\n{indent}    {why}\n"),
-        StepStatus::Skipped(why) => format!("{indent}- {words}  ({took})\n{indent}    {why}\n"),
+        StepStatus::Started => format!("{indent}▸ {text}\n"),
+        StepStatus::Passed => format!("{indent}✓ {text}  ({took})\n"),
+        StepStatus::Failed(_) => format!("{indent}✗ {text}  ({took})\n"),
+        StepStatus::Retried(why) => format!("{indent}↻ {text}  ({took})\n{indent}    {why}\n"),
+        StepStatus::Skipped(why) => format!("{indent}- {text}  ({took})\n{indent}    {why}\n"),
     }
 }
 
 fn attempted(attempt: &Attempt) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     for note in attempt.noted.iter().filter(|note| !note.starts_with("optional: ")) {
-        let _ = writeln!(told, "  ! {note}");
+        let _ = writeln!(out, "  ! {note}");
     }
     let took = seconds(attempt.took);
     match &attempt.failed {
         None => {
-            let _ = writeln!(told, "  passed  ({took})\n");
+            let _ = writeln!(out, "  passed  ({took})\n");
         }
         Some(failed) => {
-            let _ = writeln!(told, "  FAILED  ({took})\n{}", details(failed, "    ", MOST_LINES));
+            let _ = writeln!(out, "  FAILED  ({took})\n{}", details(failed, "    ", MOST_LINES));
         }
     }
-    told
+    out
 }
 
 /// Why a case failed: the error, the step, crashes, the screenshot, and the newest log lines.
-pub(super) fn details(failed: &CaseFailure, indent: &str, most: usize) -> String {
-    let mut told = format!("{indent}{}\n", failed.what);
+pub(super) fn details(failed: &CaseFailure, indent: &str, max: usize) -> String {
+    let mut out = format!("{indent}{}\n", failed.what);
     if let Some((words, at)) = &failed.step {
-        let _ = writeln!(told, "{indent}at {at}: {words}");
+        let _ = writeln!(out, "{indent}at {at}: {words}");
     }
     if let Some(picture) = &failed.picture {
-        let _ = writeln!(told, "{indent}screenshot: {}", picture.display());
+        let _ = writeln!(out, "{indent}screenshot: {}", picture.display());
     }
     let mut block = |title: &str, lines: &[String], newest: bool| {
         if lines.is_empty() {
             return;
         }
-        let left_out = lines.len().saturating_sub(most);
+        let left_out = lines.len().saturating_sub(max);
         let shown = if newest { &lines[left_out..] } else { &lines[..lines.len() - left_out] };
-        let _ = writeln!(told, "{indent}{title}:");
+        let _ = writeln!(out, "{indent}{title}:");
         shown.iter().for_each(|line| {
-            let _ = writeln!(told, "{indent}  {line}");
+            let _ = writeln!(out, "{indent}  {line}");
         });
     };
     for crash in &failed.crashes {
-        let words = crash.to_string();
-        let told = failed.what.starts_with(&words);
-        block(if told { "crash log" } else { &words }, &crash.excerpt, false);
+        let text = crash.to_string();
+        let out = failed.what.starts_with(&text);
+        block(if out { "crash log" } else { &text }, &crash.excerpt, false);
     }
     // A stack trace says more than the rest of the log.
     if failed.crashes.is_empty() {
         block("end of the log", &failed.log, true);
     }
-    told
+    out
 }
 
 fn summary(report: &Report) -> String {
@@ -141,12 +141,12 @@ fn summary(report: &Report) -> String {
         [Verdict::Passed, Verdict::Flaky, Verdict::Failed, Verdict::Skipped]
             .map(|one| report.count(one));
     let all = report.cases.len();
-    let mut told = String::new();
+    let mut out = String::new();
     for (verdict, word) in [(Verdict::Failed, "FAILED"), (Verdict::Flaky, "flaky")] {
         for tried in report.cases.iter().filter(|tried| tried.verdict() == verdict) {
-            let _ = writeln!(told, "{word}: {}", named(report, tried));
+            let _ = writeln!(out, "{word}: {}", named(report, tried));
             if let Some(story) = tried.attempts.last().and_then(|attempt| attempt.story.as_ref()) {
-                let _ = writeln!(told, "  thumbwire trace report {}", story.display());
+                let _ = writeln!(out, "  thumbwire trace report {}", story.display());
             }
         }
     }
@@ -158,8 +158,8 @@ fn summary(report: &Report) -> String {
     }
     let over = if report.out_of_time { "; the run timed out" } else { "" };
     let lost = if report.out_of_phones { "; no phone is left" } else { "" };
-    let _ = writeln!(told, "{}{over}{lost}  ({})", counts.join(", "), seconds(report.took));
-    told
+    let _ = writeln!(out, "{}{over}{lost}  ({})", counts.join(", "), seconds(report.took));
+    out
 }
 
 fn named(report: &Report, tried: &CaseResult) -> String {

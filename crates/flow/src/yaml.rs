@@ -95,10 +95,10 @@ fn bounds() -> Option<serde_saphyr::Budget> {
 
 fn broken(source: &Arc<Source>, start: SourceLocation, error: &Error) -> FlowError {
     let at = error.location().map(|at| place(source, at)).filter(|at| at.line > 0);
-    let words = error.without_snippet().to_string();
+    let text = error.without_snippet().to_string();
     // The library appends the position, which our message already has.
-    let words = words.split(" at line ").next().unwrap_or_default();
-    FlowError::new(at.unwrap_or(start), format!("invalid YAML: {words}"))
+    let text = text.split(" at line ").next().unwrap_or_default();
+    FlowError::new(at.unwrap_or(start), format!("invalid YAML: {text}"))
 }
 
 fn place(source: &Arc<Source>, at: Location) -> SourceLocation {
@@ -210,8 +210,8 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Raw::Number(number.to_string()))
     }
 
-    fn visit_str<E>(self, words: &str) -> Result<Raw, E> {
-        Ok(Raw::String(words.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
+        Ok(Raw::String(text.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Raw, A::Error> {
@@ -286,18 +286,18 @@ mod tests {
             let inner = vec![format!("*a{}", n - 1); 10].join(", ");
             bomb.push_str(&format!("a{n}: &a{n} [{inner}]\n"));
         }
-        let words = tree(&bomb).unwrap_err();
-        assert!(words.starts_with("a.yaml:"), "{words}");
+        let text = tree(&bomb).unwrap_err();
+        assert!(text.starts_with("a.yaml:"), "{text}");
         assert!(tree(&"[".repeat(10_000)).is_err());
         assert!(tree(&"x".repeat(LONGEST + 1)).unwrap_err().contains("the maximum is"));
     }
 
     #[test]
     fn invalid_yaml_is_reported_with_its_position() {
-        let words = tree("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
-        assert!(words.starts_with("a.yaml:3:") || words.starts_with("a.yaml:2:"), "{words}");
-        let words = tree("steps:\n  - type: {{PIN}}\n").unwrap_err();
-        assert!(words.contains("must be quoted"), "{words}");
+        let text = tree("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
+        assert!(text.starts_with("a.yaml:3:") || text.starts_with("a.yaml:2:"), "{text}");
+        let text = tree("steps:\n  - type: {{PIN}}\n").unwrap_err();
+        assert!(text.contains("must be quoted"), "{text}");
         assert!(tree("a: 1\na: 2\n").unwrap_err().contains("a.yaml:2:1"));
     }
 }

@@ -50,7 +50,7 @@ impl AskUser for ElicitingUser {
         let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,
-            message: harmless(question),
+            message: sanitize(question),
             requested_schema,
         };
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
@@ -76,7 +76,7 @@ impl AskUser for ElicitingUser {
 }
 
 /// Replaces control characters: a question may come from a model and must not control the client's terminal.
-fn harmless(question: &str) -> String {
+fn sanitize(question: &str) -> String {
     question.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn questions_cannot_control_a_terminal() {
-        assert_eq!(harmless("Pay?\n\u{1b}[2JYes"), "Pay?\n\u{fffd}[2JYes");
+        assert_eq!(sanitize("Pay?\n\u{1b}[2JYes"), "Pay?\n\u{fffd}[2JYes");
     }
 
     #[test]

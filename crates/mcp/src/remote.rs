@@ -49,7 +49,7 @@ impl RemoteClient {
     }
 
     /// Sets the timeout of calls.
-    pub fn within(mut self, limit: Duration) -> Self {
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
@@ -129,8 +129,8 @@ impl RemoteClient {
         }
     }
 
-    fn failed(&self, why: impl std::fmt::Display) -> ClientError {
-        ClientError(format!("{}: {why}", self.url))
+    fn failed(&self, reason: impl std::fmt::Display) -> ClientError {
+        ClientError(format!("{}: {reason}", self.url))
     }
 }
 

@@ -56,7 +56,7 @@ where
     let _ends_with_us = over.clone().drop_guard();
     let server = Server { over: Some(over), ..Server::new(surface, perform) };
     let reader = Lines::new(reader);
-    let odd = reader.odd();
+    let odd = reader.first_invalid();
     let running = match server.serve((reader, writer)).await {
         Ok(running) => running,
         Err(error) => return handshake_error(error, odd.get()),
@@ -66,7 +66,7 @@ where
 
 /// The error of a failed handshake; `Ok` if the client just disconnected.
 fn handshake_error(error: ServerInitializeError, odd: Option<&String>) -> Result<(), String> {
-    let why = match error {
+    let reason = match error {
         ServerInitializeError::ConnectionClosed(_) => match odd {
             Some(line) => format!("the client sent {line:?}, which is not JSON-RPC, and left"),
             // Some clients only check that we start.
@@ -80,7 +80,7 @@ fn handshake_error(error: ServerInitializeError, odd: Option<&String>) -> Result
         }
         error => error.to_string(),
     };
-    Err(format!("MCP handshake failed: {why}"))
+    Err(format!("MCP handshake failed: {reason}"))
 }
 
 /// The handlers for all transports.
@@ -184,10 +184,10 @@ impl ServerHandler for Server {
             _ => None,
         };
         let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
-            let words = format!("Unknown tool: {}", request.name);
-            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, words, None));
+            let text = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
-        let mut call = Call::within(tool.budget);
+        let mut call = Call::with_timeout(tool.budget);
         call.cancelled = context.ct.clone();
         call.ask = elicitation::person(&context);
         let arguments = request.arguments.unwrap_or_default();
@@ -198,7 +198,7 @@ impl ServerHandler for Server {
         let (told, telling) = mpsc::channel(UNREAD);
         call.progress = Arc::new(ProgressQueue(told));
         let work = self.surface.answer(tool, arguments, call, &*self.perform);
-        let reply = while_telling(work, telling, &context.peer, &token).await;
+        let reply = with_progress(work, telling, &context.peer, &token).await;
         Ok(result(reply).into())
     }
 
@@ -234,13 +234,13 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         Err(match request.method.as_str() {
             UNREADABLE => {
-                let why = request.params.as_ref().and_then(|params| params["why"].as_str());
-                let words = format!("Parse error: {}", why.unwrap_or_default());
-                ErrorData::new(ErrorCode::PARSE_ERROR, words, None)
+                let reason = request.params.as_ref().and_then(|params| params["why"].as_str());
+                let text = format!("Parse error: {}", reason.unwrap_or_default());
+                ErrorData::new(ErrorCode::PARSE_ERROR, text, None)
             }
             "tools/call" => {
-                let words = "tools/call requires `name`, and `arguments` must be an object";
-                ErrorData::new(ErrorCode::INVALID_PARAMS, words, None)
+                let text = "tools/call requires `name`, and `arguments` must be an object";
+                ErrorData::new(ErrorCode::INVALID_PARAMS, text, None)
             }
             other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
         })
@@ -263,9 +263,9 @@ fn not_supported<T: Default>(
 }
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
-    let mut annotations = ToolAnnotations::new().read_only(tool.manner.is_read_only());
-    annotations.destructive_hint = tool.manner.is_destructive();
-    annotations.idempotent_hint = tool.manner.is_idempotent();
+    let mut annotations = ToolAnnotations::new().read_only(tool.effect.is_read_only());
+    annotations.destructive_hint = tool.effect.is_destructive();
+    annotations.idempotent_hint = tool.effect.is_idempotent();
     let mut listed = rmcp::model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),
@@ -297,25 +297,25 @@ const UNREAD: usize = 64;
 struct ProgressQueue(mpsc::Sender<(u32, Option<u32>, String)>);
 
 impl Progress for ProgressQueue {
-    fn report(&self, done: u32, total: Option<u32>, words: &str) {
+    fn report(&self, done: u32, total: Option<u32>, text: &str) {
         // A client that does not read its progress must not delay the work.
-        let _ = self.0.try_send((done, total, words.to_owned()));
+        let _ = self.0.try_send((done, total, text.to_owned()));
     }
 }
 
 /// Runs the work and sends its progress meanwhile: in order, and all of it before the reply.
-async fn while_telling(
+async fn with_progress(
     work: impl Future<Output = Reply>,
     mut telling: mpsc::Receiver<(u32, Option<u32>, String)>,
     peer: &Peer<RoleServer>,
     token: &ProgressToken,
 ) -> Reply {
     let tell = async |(done, total, words): (u32, Option<u32>, String)| {
-        let mut told = ProgressNotificationParam::new(token.clone(), done.into());
-        told.total = total.map(f64::from);
-        told.message = Some(words);
+        let mut out = ProgressNotificationParam::new(token.clone(), done.into());
+        out.total = total.map(f64::from);
+        out.message = Some(words);
         // If the client has disconnected, sending the reply will fail.
-        let _ = peer.notify_progress(told).await;
+        let _ = peer.notify_progress(out).await;
     };
     let done = CancellationToken::new();
     let working = async {
@@ -323,7 +323,7 @@ async fn while_telling(
         done.cancel();
         reply
     };
-    let telling = async {
+    let formatter = async {
         loop {
             tokio::select! {
                 biased;
@@ -336,5 +336,5 @@ async fn while_telling(
             }
         }
     };
-    tokio::join!(working, telling).0
+    tokio::join!(working, formatter).0
 }

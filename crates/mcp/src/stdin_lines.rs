@@ -60,7 +60,7 @@ impl<R> Lines<R> {
     }
 
     /// A handle to the first invalid line.
-    pub(super) fn odd(&self) -> FirstInvalidLine {
+    pub(super) fn first_invalid(&self) -> FirstInvalidLine {
         Arc::clone(&self.odd)
     }
 
@@ -88,7 +88,7 @@ impl<R> Lines<R> {
 
     fn finish_line(&mut self) {
         let too_long = std::mem::take(&mut self.too_long);
-        let why = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
+        let reason = match serde_json::from_slice::<Value>(without_mark(&self.line)) {
             _ if too_long => format!("the line is longer than {} MiB", LONGEST >> 20),
             Err(error) if !self.line.trim_ascii().is_empty() => error.to_string(),
             Ok(_) | Err(_) => return self.ready.append(&mut self.line),
@@ -96,19 +96,19 @@ impl<R> Lines<R> {
         let line = std::mem::take(&mut self.line);
         match id(&line) {
             Some(id) => {
-                let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": { "why": why } });
+                let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": { "why": reason } });
                 self.ready.extend_from_slice(format!("{request}\n").as_bytes());
             }
-            None => self.note(&line, &why),
+            None => self.note(&line, &reason),
         }
     }
 
-    fn note(&self, line: &[u8], why: &str) {
-        let told = line.trim_ascii();
-        let told = String::from_utf8_lossy(&told[..told.len().min(TOLD)]).into_owned();
-        if self.odd.set(told.clone()).is_ok() {
+    fn note(&self, line: &[u8], reason: &str) {
+        let out = line.trim_ascii();
+        let out = String::from_utf8_lossy(&out[..out.len().min(TOLD)]).into_owned();
+        if self.odd.set(out.clone()).is_ok() {
             tracing::warn!(
-                "ignored {told:?} from the client: not a JSON-RPC message ({why}). Further lines like it are ignored silently"
+                "ignored {out:?} from the client: not a JSON-RPC message ({reason}). Further lines like it are ignored silently"
             );
         }
     }
@@ -210,7 +210,7 @@ mod tests {
         let mut lines = Lines::new(input);
         let mut passed = String::new();
         lines.read_to_string(&mut passed).await.unwrap();
-        (passed, lines.odd().get().cloned())
+        (passed, lines.first_invalid().get().cloned())
     }
 
     #[tokio::test]

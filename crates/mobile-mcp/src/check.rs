@@ -34,7 +34,7 @@ pub(crate) fn check(root: &Element) -> ParsedDescriptor {
             let says = format!(
                 "more than {MOST_CAPABILITIES} capabilities; this one and the rest are ignored"
             );
-            found.add(Rule::Cut, child.place, says);
+            found.add(Rule::Cut, child.position, says);
             break;
         }
         capabilities.extend(capability(child, &mut ids, &mut found));
@@ -42,24 +42,24 @@ pub(crate) fn check(root: &Element) -> ParsedDescriptor {
     if count == 0 {
         found.add(
             Rule::Capabilities,
-            root.place,
+            root.position,
             "no `<capability>`: the tool offers nothing".into(),
         );
     }
     let mut findings = found.told;
-    findings.sort_by_key(|finding| finding.place);
+    findings.sort_by_key(|finding| finding.position);
     ParsedDescriptor { descriptor: Descriptor { version, capabilities }, findings }
 }
 
 fn root_version(root: &Element, found: &mut Findings) -> String {
     if root.name != ROOT {
         let says = format!("the root element is `<{}>`; expected `<{ROOT}>`", short(&root.name));
-        found.add(Rule::Root, root.place, says);
+        found.add(Rule::Root, root.position, says);
     }
     found.unknown_attributes(root, &["version"]);
     let Some(written) = root.attribute("version") else {
         let says = format!("the root element has no `version`; add version=\"{VERSION}\"");
-        found.add(Rule::RootVersion, root.place, says);
+        found.add(Rule::RootVersion, root.position, says);
         return String::new();
     };
     let version = written.value.to_text();
@@ -70,7 +70,7 @@ fn root_version(root: &Element, found: &mut Findings) -> String {
     };
     if !is_ours {
         let says = format!("the version is `{}`; expected version=\"{VERSION}\"", short(&version));
-        found.add(Rule::RootVersion, written.place, says);
+        found.add(Rule::RootVersion, written.position, says);
     }
     truncate(&version, MOST_IN_A_NAME)
 }
@@ -98,7 +98,7 @@ fn capability(
     if let Some(id) = &id
         && !ids.insert(id.clone())
     {
-        let place = element.attribute("id").map_or(element.place, |id| id.place);
+        let place = element.attribute("id").map_or(element.position, |id| id.position);
         let says =
             format!("duplicate capability id `{}`; give each capability its own id", short(id));
         found.add(Rule::CapabilityIdUnique, place, says);
@@ -120,7 +120,7 @@ fn capability(
                 "{named} has more than one `<{}>`; merge their parameters into one",
                 child.name
             );
-            found.add(Rule::OneInputOutput, child.place, says);
+            found.add(Rule::OneInputOutput, child.position, says);
         }
         usable &= parameters(child, is_input, list.get_or_insert_with(Vec::new), &named, found);
     }
@@ -150,13 +150,13 @@ fn parameters(
         if params.len() >= MOST_PARAMETERS {
             let says =
                 format!("{of} has more than {MOST_PARAMETERS} parameters in its `<{}>`", list.name);
-            found.add(Rule::CapabilityBounds, child.place, says);
+            found.add(Rule::CapabilityBounds, child.position, says);
             return false;
         }
         match parameter(child, is_input, of, found) {
             None => usable = false,
             Some(param) if params.iter().any(|other| other.name == param.name) => {
-                let place = child.attribute("name").map_or(child.place, |name| name.place);
+                let place = child.attribute("name").map_or(child.position, |name| name.position);
                 let says = format!(
                     "duplicate parameter name `{}` in {of}; give each parameter its own name",
                     short(&param.name)
@@ -185,7 +185,7 @@ fn parameter(element: &Element, is_input: bool, of: &str, found: &mut Findings) 
     let written = found.required_text(element, "type", Rule::ParamType, &named);
     let kind = written.as_deref().map(|written| (written, ParamType::of(written)));
     if let Some((written, None)) = kind {
-        let place = element.attribute("type").map_or(element.place, |written| written.place);
+        let place = element.attribute("type").map_or(element.position, |written| written.position);
         let says = format!(
             "unknown type `{}` of {named}, read as string; the known types are string, boolean, integer and number",
             short(written)
@@ -208,28 +208,28 @@ fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
     let Some(written) = element.attribute("required") else {
         let says =
             format!("{named} has no `required`; add required=\"true\" or required=\"false\"");
-        found.add(Rule::ParamRequired, element.place, says);
+        found.add(Rule::ParamRequired, element.position, says);
         return false;
     };
-    let words = written.value.to_text();
-    match (&written.value, words.as_str()) {
+    let text = written.value.to_text();
+    match (&written.value, text.as_str()) {
         (Value::Boolean(required), _) => *required,
         (Value::Text(_), "true") => true,
         (Value::Text(_), "false") => false,
         _ => {
             let says = format!(
                 "`required` of {named} is `{}`; expected \"true\" or \"false\"",
-                short(&words)
+                short(&text)
             );
-            found.add(Rule::ParamRequiredValue, written.place, says);
-            words.eq_ignore_ascii_case("true")
+            found.add(Rule::ParamRequiredValue, written.position, says);
+            text.eq_ignore_ascii_case("true")
         }
     }
 }
 
 /// An app's text, made fit for a finding.
-fn short(words: &str) -> String {
-    super::sanitize::sanitize(words, 60)
+fn short(text: &str) -> String {
+    super::sanitize::sanitize(text, 60)
 }
 
 #[derive(Default)]
@@ -240,15 +240,15 @@ struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, rule: Rule, place: SourcePosition, says: String) {
+    fn add(&mut self, rule: Rule, position: SourcePosition, text: String) {
         let count = &mut self.counts[usize::from(rule.is_fatal(Mode::Strict))];
         *count += 1;
         if *count <= MOST_FINDINGS {
-            self.told.push(Finding { rule, place, message: says });
+            self.told.push(Finding { rule, position, message: text });
         } else if *count == MOST_FINDINGS + 1 {
             let says =
                 format!("more than {MOST_FINDINGS} findings of this kind; the rest are not listed");
-            self.told.push(Finding { rule: Rule::Cut, place, message: says });
+            self.told.push(Finding { rule: Rule::Cut, position, message: says });
         }
     }
 
@@ -261,7 +261,7 @@ impl Findings {
         of: &str,
     ) -> Option<String> {
         let Some(attribute) = element.attribute(name) else {
-            self.add(rule, element.place, format!("{of} has no `{name}`"));
+            self.add(rule, element.position, format!("{of} has no `{name}`"));
             return None;
         };
         if let Value::Reference(_) = attribute.value {
@@ -270,32 +270,33 @@ impl Findings {
                 attribute.value.to_text()
             );
             let fatal = rule.is_fatal(Mode::Lenient);
-            self.add(if fatal { rule } else { Rule::Resolved }, attribute.place, says);
+            self.add(if fatal { rule } else { Rule::Resolved }, attribute.position, says);
             return None;
         }
-        let words = attribute.value.to_text();
-        if words.trim().is_empty() {
-            self.add(rule, attribute.place, format!("`{name}` of {of} is empty"));
+        let text = attribute.value.to_text();
+        if text.trim().is_empty() {
+            self.add(rule, attribute.position, format!("`{name}` of {of} is empty"));
             return None;
         }
-        Some(words)
+        Some(text)
     }
 
     fn description(&mut self, element: &Element, rule: Rule, of: &str) -> String {
-        let words = self.required_text(element, "description", rule, of).unwrap_or_default();
-        if !is_longer(&words, MOST_IN_A_DESCRIPTION) {
-            return words;
+        let text = self.required_text(element, "description", rule, of).unwrap_or_default();
+        if !is_longer(&text, MOST_IN_A_DESCRIPTION) {
+            return text;
         }
-        let place = element.attribute("description").map_or(element.place, |words| words.place);
+        let place =
+            element.attribute("description").map_or(element.position, |words| words.position);
         let says = format!(
             "the description of {of} has more than {MOST_IN_A_DESCRIPTION} characters and is truncated"
         );
         self.add(Rule::Cut, place, says);
-        truncate(&words, MOST_IN_A_DESCRIPTION)
+        truncate(&text, MOST_IN_A_DESCRIPTION)
     }
 
     fn too_long(&mut self, element: &Element, name: &str, rule: Rule, of: &str) {
-        let place = element.attribute(name).map_or(element.place, |words| words.place);
+        let place = element.attribute(name).map_or(element.position, |words| words.position);
         self.add(
             rule,
             place,
@@ -306,7 +307,7 @@ impl Findings {
     fn unknown_element(&mut self, element: &Element, within: &str, known: &str) {
         let says =
             format!("unknown element `<{}>` in {within}; expected {known}", short(&element.name));
-        self.add(Rule::Unknown, element.place, says);
+        self.add(Rule::Unknown, element.position, says);
     }
 
     fn unknown_attributes(&mut self, element: &Element, known: &[&str]) {
@@ -317,7 +318,7 @@ impl Findings {
                 short(&attribute.name),
                 short(&element.name)
             );
-            self.add(Rule::Unknown, attribute.place, says);
+            self.add(Rule::Unknown, attribute.position, says);
         }
     }
 }

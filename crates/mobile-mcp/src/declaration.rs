@@ -52,10 +52,10 @@ impl Declaration {
         }
     }
 
-    fn text(&self, name: &str, most: usize) -> String {
+    fn text(&self, name: &str, max: usize) -> String {
         match self.meta(name) {
             None | Some(Value::Reference(_)) => String::new(),
-            Some(value) => truncate(&value.to_text(), most),
+            Some(value) => truncate(&value.to_text(), max),
         }
     }
 }
@@ -161,6 +161,6 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-fn finding(rule: Rule, says: String) -> Finding {
-    Finding { rule, place: SourcePosition::default(), message: says }
+fn finding(rule: Rule, text: String) -> Finding {
+    Finding { rule, position: SourcePosition::default(), message: text }
 }

@@ -140,7 +140,7 @@ pub fn read_bytes(file: &[u8]) -> ParsedDescriptor {
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
             let place = SourcePosition { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 };
             let says = "the file is not UTF-8 text".into();
-            let finding = Finding { rule: Rule::WellFormed, place, message: says };
+            let finding = Finding { rule: Rule::WellFormed, position: place, message: says };
             ParsedDescriptor { descriptor: Descriptor::default(), findings: vec![finding] }
         }
     }
@@ -209,13 +209,13 @@ mod tests {
         let attributes = attributes.map(|(name, value)| Attribute {
             name: name.into(),
             value,
-            place: SourcePosition::default(),
+            position: SourcePosition::default(),
         });
         Element {
             name: name.into(),
             attributes: attributes.collect(),
             children,
-            place: SourcePosition::default(),
+            position: SourcePosition::default(),
         }
     }
 

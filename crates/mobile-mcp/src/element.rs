@@ -10,7 +10,7 @@ pub struct Element {
     /// Its child elements, in order. This protocol gives no meaning to text between them.
     pub children: Vec<Element>,
     /// Its source position.
-    pub place: SourcePosition,
+    pub position: SourcePosition,
 }
 
 /// An attribute of an [`Element`].
@@ -21,7 +21,7 @@ pub struct Attribute {
     /// Its value.
     pub value: Value,
     /// Its source position; its element's if no better one is known.
-    pub place: SourcePosition,
+    pub position: SourcePosition,
 }
 
 /// The value of an attribute. Compiled files are typed: aapt stores `version="1.0"` as a float and `required="true"` as

@@ -52,27 +52,27 @@ impl Capability {
 
     /// The expected arguments, for an error message: `date (string, required), note (string)`, or `nothing`.
     pub fn describe_arguments(&self) -> String {
-        let told: Vec<String> = self.input.iter().take(MOST_TOLD).map(told).collect();
+        let out: Vec<String> = self.input.iter().take(MOST_TOLD).map(describe).collect();
         match self.input.len() {
             0 => "nothing".into(),
-            all if all > MOST_TOLD => format!("{} and {} more", told.join(", "), all - MOST_TOLD),
-            _ => told.join(", "),
+            all if all > MOST_TOLD => format!("{} and {} more", out.join(", "), all - MOST_TOLD),
+            _ => out.join(", "),
         }
     }
 
     /// Why the capability cannot be called with these arguments, and what it expects; `None` if it can.
     pub fn argument_error(&self, arguments: &Values) -> Option<String> {
         let misfits = self.check_arguments(arguments);
-        let told: Vec<String> = misfits.iter().take(MOST_TOLD).map(ToString::to_string).collect();
+        let out: Vec<String> = misfits.iter().take(MOST_TOLD).map(ToString::to_string).collect();
         match misfits.len() {
             0 => None,
             all if all > MOST_TOLD => Some(format!(
                 "{} and {} more; it takes {}",
-                told.join("; "),
+                out.join("; "),
                 all - MOST_TOLD,
                 self.describe_arguments()
             )),
-            _ => Some(format!("{}; it takes {}", told.join("; "), self.describe_arguments())),
+            _ => Some(format!("{}; it takes {}", out.join("; "), self.describe_arguments())),
         }
     }
 }
@@ -114,7 +114,7 @@ fn given(value: &Value) -> String {
     }
 }
 
-fn told(param: &Param) -> String {
+fn describe(param: &Param) -> String {
     let required = if param.required { ", required" } else { "" };
     format!("{} ({}{required})", shown(&param.name), param.kind.name())
 }
@@ -150,11 +150,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(arguments: Value, says: Option<&str>) {
+    fn check(arguments: Value, text: Option<&str>) {
         let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
         let refusal = capability().argument_error(&arguments);
         let first = refusal.as_deref().map(|says| says.split("; it takes").next().unwrap());
-        assert_eq!(first, says, "{arguments:?}");
+        assert_eq!(first, text, "{arguments:?}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct Finding {
     /// The violated rule.
     pub rule: Rule,
     /// Where it was found.
-    pub place: SourcePosition,
+    pub position: SourcePosition,
     /// One sentence: what is wrong and how to fix it.
     pub message: String,
 }

@@ -12,11 +12,11 @@ pub const MOST_IN_A_DESCRIPTION: usize = 4_000;
 
 /// Sanitized text: at most `most` characters, then an ellipsis; each run of whitespace, newlines included, becomes one
 /// space; control, bidirectional and zero-width characters are removed.
-pub fn sanitize(words: &str, most: usize) -> String {
+pub fn sanitize(text: &str, max: usize) -> String {
     let mut shown = String::new();
     let mut count = 0;
     let mut blank = false;
-    for c in words.chars() {
+    for c in text.chars() {
         if c.is_whitespace() {
             blank = true;
             continue;
@@ -25,7 +25,7 @@ pub fn sanitize(words: &str, most: usize) -> String {
             continue;
         }
         let space = blank && !shown.is_empty();
-        if count + 1 + usize::from(space) > most {
+        if count + 1 + usize::from(space) > max {
             shown.push('…');
             return shown;
         }
@@ -41,16 +41,16 @@ pub fn sanitize(words: &str, most: usize) -> String {
 }
 
 /// Truncates to `most` characters, and adds an ellipsis if there were more.
-pub(crate) fn truncate(words: &str, most: usize) -> String {
-    match words.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
-        None => words.to_owned(),
+pub(crate) fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 
 /// Whether the text has more characters than `most`. Stops counting there.
-pub(crate) fn is_longer(words: &str, most: usize) -> bool {
-    words.len() > most && words.chars().nth(most).is_some()
+pub(crate) fn is_longer(text: &str, max: usize) -> bool {
+    text.len() > max && text.chars().nth(max).is_some()
 }
 
 /// Characters that a person does not see and a program does: controls, Unicode's format characters (zero width,
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(words: &str, shown: &str) {
-        assert_eq!(sanitize(words, 40), shown);
+    fn check(text: &str, shown: &str) {
+        assert_eq!(sanitize(text, 40), shown);
     }
 
     #[test]

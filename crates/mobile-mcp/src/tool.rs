@@ -36,7 +36,7 @@ impl<T: Tool> Dispatcher<T> {
     pub fn handle(&mut self, extras: &Extras) -> Option<Extras> {
         let asked = IncomingRequest::read(extras, &ExtraKeys::default()).ok()?;
         let capability = self.0.descriptor().capability(&asked.capability).cloned();
-        let (status, output) = match self.done(&asked, capability.as_ref()) {
+        let (status, output) = match self.success(&asked, capability.as_ref()) {
             Ok(output) => (Status::Success, output),
             Err(message) => (Status::Failure, Output { message, ..Output::default() }),
         };
@@ -52,7 +52,7 @@ impl<T: Tool> Dispatcher<T> {
 
     /// Section 3.2, step by step: version, capability, parameters, call. The messages for an unknown capability and for
     /// missing arguments begin like those of the authors' sample app.
-    fn done(
+    fn success(
         &mut self,
         asked: &IncomingRequest,
         capability: Option<&Capability>,

@@ -32,7 +32,7 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
         let says = format!("the file has {} bytes; the limit is {MOST_BYTES}", text.len());
         return Err(Finding {
             rule: Rule::Bounds,
-            place: SourcePosition::default(),
+            position: SourcePosition::default(),
             message: says,
         });
     }
@@ -60,7 +60,11 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
             }
             Event::Start(_) | Event::Empty(_) if open.len() >= MOST_DEPTH => {
                 let says = format!("elements are nested more than {MOST_DEPTH} deep");
-                return Err(Finding { rule: Rule::Bounds, place: places.at(start), message: says });
+                return Err(Finding {
+                    rule: Rule::Bounds,
+                    position: places.at(start),
+                    message: says,
+                });
             }
             Event::Start(tag) => {
                 open.push(element(&tag, start, &mut places)?);
@@ -104,7 +108,7 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
     }
     match (open.pop(), root) {
         (Some(left), _) => {
-            Err(fault(left.place, format!("`<{}>` is not closed", truncate(&left.name, 40))))
+            Err(fault(left.position, format!("`<{}>` is not closed", truncate(&left.name, 40))))
         }
         (None, Some(root)) => Ok(root),
         (None, None) => Err(fault(places.at(text.len()), "there is no element".into())),
@@ -148,7 +152,7 @@ fn element(
         let key = attribute.key.as_ref();
         if found.len() >= MOST_ATTRIBUTES {
             let says = format!("an element has more than {MOST_ATTRIBUTES} attributes");
-            return Err(Finding { rule: Rule::Bounds, place, message: says });
+            return Err(Finding { rule: Rule::Bounds, position: place, message: says });
         }
         let rest = places.text.get(next..).unwrap_or_default();
         let at = next + (rest.len() - rest.trim_start().len());
@@ -183,7 +187,7 @@ fn element(
         };
         found.push((
             prefix.is_some(),
-            Attribute { name: name.into(), value: Value::Text(value), place },
+            Attribute { name: name.into(), value: Value::Text(value), position: place },
         ));
     }
     // The protocol's attributes have no namespace. If a prefixed attribute has the same name, the bare one wins.
@@ -195,7 +199,7 @@ fn element(
         }
     }
     let name = full.as_ref().rsplit(':').next().unwrap_or_default().to_owned();
-    Ok(Element { name, attributes, children: Vec::new(), place })
+    Ok(Element { name, attributes, children: Vec::new(), position: place })
 }
 
 /// Whether XML could accept it as a name; precise enough for names that are only compared.
@@ -205,8 +209,8 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
-fn fault(place: SourcePosition, says: String) -> Finding {
-    Finding { rule: Rule::WellFormed, place, message: says }
+fn fault(position: SourcePosition, text: String) -> Finding {
+    Finding { rule: Rule::WellFormed, position, message: text }
 }
 
 fn attribute_fault(error: &AttrError) -> (usize, String) {
@@ -255,12 +259,12 @@ fn offset(position: u64) -> usize {
 struct Places<'t> {
     text: &'t str,
     at: usize,
-    place: SourcePosition,
+    position: SourcePosition,
 }
 
 impl<'t> Places<'t> {
     fn new(text: &'t str) -> Self {
-        Self { text, at: 0, place: SourcePosition { line: 1, column: 1 } }
+        Self { text, at: 0, position: SourcePosition { line: 1, column: 1 } }
     }
 
     fn at(&mut self, offset: usize) -> SourcePosition {
@@ -270,12 +274,12 @@ impl<'t> Places<'t> {
         let between = self.text.get(self.at..offset.min(self.text.len())).unwrap_or_default();
         for c in between.chars() {
             match c {
-                '\n' => self.place = SourcePosition { line: self.place.line + 1, column: 1 },
-                _ => self.place.column += 1,
+                '\n' => self.position = SourcePosition { line: self.position.line + 1, column: 1 },
+                _ => self.position.column += 1,
             }
         }
         self.at += between.len();
-        self.place
+        self.position
     }
 }
 
@@ -288,24 +292,30 @@ mod tests {
         let finding = read(text).unwrap_err();
         assert_eq!(finding.rule, Rule::WellFormed);
         assert!(finding.message.contains(says), "{finding:?}");
-        assert_eq!(finding.place, SourcePosition { line, column }, "{finding:?}");
+        assert_eq!(finding.position, SourcePosition { line, column }, "{finding:?}");
     }
 
     #[test]
     fn elements_and_attributes_know_their_positions() {
         let root = read("<?xml version='1.0'?>\n<!-- é -->\n<a x='1'\n   é:y = \"&lt;2&#33;\"><b/>text &amp;<c></c></a>\n").unwrap();
-        assert_eq!((root.name.as_str(), root.place), ("a", SourcePosition { line: 3, column: 1 }));
-        let told: Vec<_> =
-            root.attributes.iter().map(|a| (a.name.as_str(), a.value.to_text(), a.place)).collect();
         assert_eq!(
-            told,
+            (root.name.as_str(), root.position),
+            ("a", SourcePosition { line: 3, column: 1 })
+        );
+        let out: Vec<_> = root
+            .attributes
+            .iter()
+            .map(|a| (a.name.as_str(), a.value.to_text(), a.position))
+            .collect();
+        assert_eq!(
+            out,
             [
                 ("x", "1".to_owned(), SourcePosition { line: 3, column: 4 }),
                 ("y", "<2!".to_owned(), SourcePosition { line: 4, column: 4 })
             ]
         );
         let children: Vec<_> =
-            root.children.iter().map(|c| (c.name.as_str(), c.place.column)).collect();
+            root.children.iter().map(|c| (c.name.as_str(), c.position.column)).collect();
         assert_eq!(children, [("b", 23), ("c", 37)]);
     }
 
@@ -313,9 +323,9 @@ mod tests {
     fn namespaces_are_dropped_and_bare_names_win() {
         let root =
             read("<a xmlns='u' xmlns:t='v' tools:ignore='x' android:id='1' id='2'/>").unwrap();
-        let told: Vec<_> =
+        let out: Vec<_> =
             root.attributes.iter().map(|a| (a.name.as_str(), a.value.to_text())).collect();
-        assert_eq!(told, [("id", "2".to_owned())]);
+        assert_eq!(out, [("id", "2".to_owned())]);
     }
 
     #[test]
@@ -348,7 +358,7 @@ mod tests {
         let deep = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
         assert!(read(&deep(MOST_DEPTH)).is_ok());
         let finding = read(&deep(MOST_DEPTH + 1)).unwrap_err();
-        assert_eq!((finding.rule, finding.place.column), (Rule::Bounds, 3 * 16 + 1));
+        assert_eq!((finding.rule, finding.position.column), (Rule::Bounds, 3 * 16 + 1));
         assert_eq!(read(&"<a>".repeat(MOST_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
         let long = read(&format!("<a x='{}'/>", "y".repeat(100_000))).unwrap();
         assert_eq!(long.attributes[0].value.to_text().chars().count(), MOST_IN_A_VALUE + 1);

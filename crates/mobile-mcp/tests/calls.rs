@@ -44,8 +44,8 @@ fn request_and_response_follow_the_specification() {
 fn intent_carries_the_request_in_every_format() {
     let request = request("query_clock_in", json!({ "date": "2026-02-14" }));
     let extras = request.extras(&ExtraKeys::default());
-    let told: String = extras.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
-    insta::assert_snapshot!("request_extras", told);
+    let out: String = extras.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
+    insta::assert_snapshot!("request_extras", out);
     let both = ClockIn::dispatcher().handle(&extras).unwrap();
     assert_eq!(
         Response::read(&both, &ExtraKeys::default()).unwrap().output["has_clocked_in"],
@@ -54,8 +54,8 @@ fn intent_carries_the_request_in_every_format() {
 
     let bare = extra("request", &extras["request"]);
     let answer = ClockIn::dispatcher().handle(&bare).unwrap();
-    let told: String = answer.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
-    insta::assert_snapshot!("response_extras_of_a_bare_request", told);
+    let out: String = answer.iter().map(|(key, text)| format!("{key}\n  {text}\n")).collect();
+    insta::assert_snapshot!("response_extras_of_a_bare_request", out);
 }
 
 /// The helper sends no more than 200,000 UTF-16 units in an Intent.

@@ -22,8 +22,8 @@ fn every_must_has_a_table_row() {
 
 // Files.
 
-fn reported(given: &CaseInput) -> Vec<Rule> {
-    given.check().iter().map(|finding| finding.rule).collect()
+fn reported(input: &CaseInput) -> Vec<Rule> {
+    input.check().iter().map(|finding| finding.rule).collect()
 }
 
 #[test]
@@ -38,22 +38,22 @@ fn every_file_must_has_passing_and_failing_cases() {
     }
     for case in cases {
         let fatal: BTreeSet<Rule> =
-            reported(&case.given).into_iter().filter(|rule| rule.is_fatal(Mode::Strict)).collect();
+            reported(&case.input).into_iter().filter(|rule| rule.is_fatal(Mode::Strict)).collect();
         let expected = if case.broken { BTreeSet::from([case.rule]) } else { BTreeSet::new() };
         assert_eq!(fatal, expected, "{}: {}", case.rule.name(), case.what);
-        assert!(case.matches(&reported(&case.given)));
+        assert!(case.matches(&reported(&case.input)));
     }
 }
 
 #[test]
 fn checker_that_misses_a_rule_fails_only_its_cases() {
     for must in conformance::of_files() {
-        let blind = |given: &CaseInput| -> Vec<Rule> {
-            reported(given).into_iter().filter(|rule| rule.name() != must.name).collect()
+        let blind = |input: &CaseInput| -> Vec<Rule> {
+            reported(input).into_iter().filter(|rule| rule.name() != must.name).collect()
         };
         let failed: BTreeSet<&str> = files::cases()
             .iter()
-            .filter(|case| !case.matches(&blind(&case.given)))
+            .filter(|case| !case.matches(&blind(&case.input)))
             .map(|case| case.rule.name())
             .collect();
         assert_eq!(failed, BTreeSet::from([must.name]));
@@ -64,7 +64,7 @@ fn checker_that_misses_a_rule_fails_only_its_cases() {
 fn findings_in_an_apps_files_decide_its_verdicts() {
     let found = |rule, line| Finding {
         rule,
-        place: SourcePosition { line, column: 1 },
+        position: SourcePosition { line, column: 1 },
         message: "so".into(),
     };
     let judged = files::judge(&[
@@ -73,9 +73,9 @@ fn findings_in_an_apps_files_decide_its_verdicts() {
         found(Rule::Unknown, 8),
     ]);
     let broken: Vec<_> = judged.iter().filter(|(_, verdict)| *verdict != Verdict::Met).collect();
-    let told: Vec<_> = broken.iter().map(|(must, verdict)| (must.name, verdict.clone())).collect();
+    let out: Vec<_> = broken.iter().map(|(must, verdict)| (must.name, verdict.clone())).collect();
     let says = |text: &str| Verdict::Violated(text.into());
-    assert_eq!(told, [("tool-name", says("so")), ("param-type", says("line 7: so"))]);
+    assert_eq!(out, [("tool-name", says("so")), ("param-type", says("line 7: so"))]);
 
     let judged = files::judge(&[found(Rule::WellFormed, 1)]);
     let of = |name: &str| judged.iter().find(|(must, _)| must.name == name).unwrap().1.clone();
@@ -374,7 +374,7 @@ fn silent_tool_is_probed_once() {
         count.to_string()
     }));
     assert_eq!(run.next().unwrap().id, "1");
-    run.heard(None);
+    run.on_reply(None);
     assert_eq!(run.next(), None);
     let judged = run.finish();
     assert!(matches!(judged[0].verdict, Verdict::Violated(_)));
@@ -475,7 +475,7 @@ impl Correlator for InOrder {
         self.0.push_back(id.to_owned());
     }
 
-    fn heard(&mut self, _answer: Response) -> Option<String> {
+    fn on_response(&mut self, _answer: Response) -> Option<String> {
         self.0.pop_front()
     }
 }
@@ -489,8 +489,8 @@ impl Correlator for Forgetful {
         self.0.insert(id.to_owned());
     }
 
-    fn heard(&mut self, answer: Response) -> Option<String> {
-        self.0.get(&answer.id).cloned()
+    fn on_response(&mut self, response: Response) -> Option<String> {
+        self.0.get(&response.id).cloned()
     }
 }
 

@@ -8,20 +8,23 @@ use thumbwire_mobile_mcp::{
 };
 
 fn told(reading: &ParsedDescriptor) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     for finding in &reading.findings {
         let weight = match (finding.is_fatal(Mode::Strict), finding.is_fatal(Mode::Lenient)) {
             (_, true) => "fatal",
             (true, false) => "error",
             (false, false) => "warning",
         };
-        let _ =
-            writeln!(told, "{}:{}: {weight}: {finding}", finding.place.line, finding.place.column);
+        let _ = writeln!(
+            out,
+            "{}:{}: {weight}: {finding}",
+            finding.position.line, finding.position.column
+        );
     }
     for capability in &reading.descriptor.capabilities {
-        let _ = writeln!(told, "\n{} takes {}", capability.id, capability.describe_arguments());
+        let _ = writeln!(out, "\n{} takes {}", capability.id, capability.describe_arguments());
     }
-    told
+    out
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn uppercase_true_is_reported_and_understood() {
 
 #[test]
 fn invalid_xml_reports_its_position() {
-    let told = [
+    let out = [
         "<mobile-mcp-capabilities version=\"1.0\">\n  <capability id=\"a\">\n</mobile-mcp-capabilities>",
         "<mobile-mcp-capabilities version=\"1.0\">\n  <capability id=”a\"/>\n</mobile-mcp-capabilities>",
         "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<mobile-mcp-capabilities version=\"&b;\"/>",
@@ -59,7 +62,7 @@ fn invalid_xml_reports_its_position() {
         "[mcp]\nversion = 1",
     ]
     .map(|xml| told(&descriptor::read(xml)));
-    insta::assert_snapshot!("not_well_formed", told.concat());
+    insta::assert_snapshot!("not_well_formed", out.concat());
 }
 
 #[test]
@@ -174,11 +177,11 @@ fn compiled_file_follows_the_same_rules() {
             .map(|(name, value)| Attribute {
                 name: (*name).into(),
                 value: value.clone(),
-                place: SourcePosition { line: 3, column: 0 },
+                position: SourcePosition { line: 3, column: 0 },
             })
             .collect(),
         children,
-        place: SourcePosition { line: 2, column: 0 },
+        position: SourcePosition { line: 2, column: 0 },
     };
     let text = |words: &str| Value::Text(words.into());
     let params = [

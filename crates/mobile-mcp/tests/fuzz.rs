@@ -71,7 +71,7 @@ proptest! {
         let lines = u32::try_from(xml.lines().count().max(1)).unwrap();
         for finding in reading.findings {
             // A trailing newline adds one more line.
-            prop_assert!(finding.place.line <= lines + 1, "{finding:?}");
+            prop_assert!(finding.position.line <= lines + 1, "{finding:?}");
             prop_assert!(finding.message.chars().count() < 700, "{finding:?}");
         }
     }
@@ -134,11 +134,11 @@ proptest! {
 struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, most: usize) -> usize {
+    fn below(&mut self, max: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % most as u64).expect("it is below a usize")
+        usize::try_from(self.0 % max as u64).expect("it is below a usize")
     }
 }
 

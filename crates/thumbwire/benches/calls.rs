@@ -51,7 +51,7 @@ async fn tools() {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
         .with(VirtualPhoneProvider::new(phone.clone()));
     let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
-    let client = Client::connect(Arc::new(mobile::surface()), session.clone()).await;
+    let client = Client::connect(Arc::new(mobile::toolset()), session.clone()).await;
     let client = client.expect("a server in this process");
     let host = phone.clone();
     let direct = DirectTransport::with_connector("the virtual phone", move || {
@@ -132,7 +132,7 @@ async fn tools() {
     let mut bare = Vec::new();
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        let call = Call::within(Duration::from_secs(10));
+        let call = Call::with_timeout(Duration::from_secs(10));
         session.perform(&call, Action::LOOK).await.expect("a look");
         bare.push(began.elapsed());
     }
@@ -150,9 +150,9 @@ async fn apps() {
     let options = AppToolOptions { trust, ..AppToolOptions::default() };
     let session = Session::new(phones, Some(VIRTUAL.into())).with_app_tool_host(options);
     let session = Arc::new(session);
-    let client = Client::connect(Arc::new(mobile::surface()), session.clone()).await;
+    let client = Client::connect(Arc::new(mobile::toolset()), session.clone()).await;
     let client = client.expect("a server in this process");
-    let call = || Call::within(Duration::from_secs(30));
+    let call = || Call::with_timeout(Duration::from_secs(30));
     let uptime = || phone.world(|world| world.uptime());
     let note = json!({ "title": "Milk", "text": "two bottles" });
     let asked = || {
@@ -196,8 +196,8 @@ async fn apps() {
             let arguments = arguments.as_object().cloned().unwrap_or_default();
             let reply = client.call(tool, arguments).await.expect("an answer");
             assert!(!reply.is_error, "{reply:?}");
-            let look = client.call("mobile_get_accessibility_tree", Map::new()).await;
-            look.expect("a look");
+            let snapshot = client.call("mobile_get_accessibility_tree", Map::new()).await;
+            snapshot.expect("a look");
         }
         phones.push(uptime().saturating_sub(before));
         ours.push(began.elapsed());
@@ -214,7 +214,7 @@ async fn doors() {
         phones.with(VirtualPhoneProvider::new(VirtualPhone::new(Setup::default()))),
         Some(VIRTUAL.into()),
     ));
-    let surface = Arc::new(mobile::surface());
+    let surface = Arc::new(mobile::toolset());
     let pipes = Client::connect(surface.clone(), session.clone()).await.expect("a server here");
     let token = Token::generate().expect("randomness");
     let mut remotes = Vec::new();
@@ -289,12 +289,12 @@ fn dumps() {
             };
             let tree = read_dump(dump.as_bytes()).expect("a whole dump");
             lap(0);
-            let look = Snapshot::number(tree, None, &AtomicU32::new(1));
+            let snapshot = Snapshot::number(tree, None, &AtomicU32::new(1));
             lap(1);
-            assert!(look.refs.len() >= cells);
-            let json = serde_json::to_string(&StoredSnapshot::from(&look)).expect("JSON");
+            assert!(snapshot.refs.len() >= cells);
+            let json = serde_json::to_string(&StoredSnapshot::from(&snapshot)).expect("JSON");
             lap(2);
-            let text = mobile::xml(&look);
+            let text = mobile::xml(&snapshot);
             lap(4);
             times[3].push(times[..3].iter().filter_map(|step| step.last()).sum());
             assert!(json.len() > dump.len() / 4 && !text.is_empty());

@@ -96,7 +96,7 @@ impl Config {
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state(&var).map(|folder| folder.join("thumbwire/token")),
             app_tools: state(&var).map(|folder| folder.join("thumbwire/app-tools.json")),
-            allowed_apps: words(
+            allowed_apps: split_list(
                 // The second is the old name.
                 &var("THUMBWIRE_ALLOW_APP_TOOLS")
                     .or_else(|| var("THUMBWIRE_APP_TOOLS"))
@@ -111,9 +111,9 @@ impl Config {
 }
 
 /// The items of a comma-separated list.
-fn words(list: &str) -> Vec<String> {
-    let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
-    words.map(str::to_owned).collect()
+fn split_list(list: &str) -> Vec<String> {
+    let text = list.split(',').map(str::trim).filter(|word| !word.is_empty());
+    text.map(str::to_owned).collect()
 }
 
 /// The proxy that curl would use for an `https` URL (its manual, "ENVIRONMENT"): lower-case variables win.

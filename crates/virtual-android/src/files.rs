@@ -258,7 +258,7 @@ impl Files {
         let (new_parent, new_name) = self.parent_of(to)?;
         self.writable(old_parent)?;
         self.writable(new_parent)?;
-        if matches!(self.node(id).body, Body::Directory(_)) && self.within(new_parent, id) {
+        if matches!(self.node(id).body, Body::Directory(_)) && self.is_inside(new_parent, id) {
             return Err(Error::Invalid);
         }
         if let Ok(existing) = self.find(to, false) {
@@ -470,7 +470,7 @@ impl Files {
         }
     }
 
-    fn within(&self, id: Id, ancestor: Id) -> bool {
+    fn is_inside(&self, id: Id, ancestor: Id) -> bool {
         // Not recursive: moves can nest folders deeper than the stack allows.
         let mut open = vec![ancestor];
         while let Some(here) = open.pop() {

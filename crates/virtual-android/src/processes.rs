@@ -106,7 +106,7 @@ impl Signal {
     }
 
     /// Whether a process that does not catch it survives (signal(7): ignored, continued or stopped by default).
-    fn harmless(self) -> bool {
+    fn is_ignored(self) -> bool {
         matches!(self.0, 0 | 17..=23 | 28)
     }
 }
@@ -194,7 +194,7 @@ impl ProcessEntry {
             if inbox.pending.len() < PENDING {
                 inbox.pending.push_back(signal);
             }
-        } else if !signal.harmless() && !inbox.ignored.contains(&signal) {
+        } else if !signal.is_ignored() && !inbox.ignored.contains(&signal) {
             inbox.fatal.get_or_insert(signal);
         }
         drop(inbox);
@@ -208,11 +208,11 @@ impl ProcessEntry {
     /// Waits until `look` returns something.
     async fn wait<T>(&self, look: impl Fn(&mut Inbox) -> Option<T>) -> T {
         loop {
-            let told = self.told.notified();
+            let out = self.told.notified();
             if let Some(found) = look(&mut self.inbox()) {
                 return found;
             }
-            told.await;
+            out.await;
         }
     }
 }

@@ -17,8 +17,8 @@ pub struct ProgramStub {
 
 impl ProgramStub {
     /// A stub that prints `words` to standard output and exits with 0.
-    pub fn printing(words: &str) -> Self {
-        Self { out: words.into(), ..Self::default() }
+    pub fn printing(text: &str) -> Self {
+        Self { out: text.into(), ..Self::default() }
     }
 }
 

@@ -25,18 +25,18 @@ fn execute(package: &str, function: &str, parameters: &str) -> String {
 
 /// Calls a function and returns its result.
 async fn called(wired: &Wired, package: &str, function: &str, parameters: Value) -> Value {
-    let said = wired.said(&execute(package, function, &parameters.to_string())).await;
-    let whole: Value = serde_json::from_str(&said).expect(&said);
+    let output = wired.said(&execute(package, function, &parameters.to_string())).await;
+    let whole: Value = serde_json::from_str(&output).expect(&output);
     whole["androidAppfunctionsReturnValue"].clone()
 }
 
 #[tokio::test(start_paused = true)]
 async fn function_list_contains_typed_documents() {
     let wired = of_release("16");
-    let said = wired.said("cmd app_function list-app-functions").await;
+    let output = wired.said("cmd app_function list-app-functions").await;
     // `org.json` escapes slashes.
-    assert!(said.contains("android$apps-db\\/apps#com.android.notes"), "{said}");
-    let list: Value = serde_json::from_str(&said).expect("JSON");
+    assert!(output.contains("android$apps-db\\/apps#com.android.notes"), "{output}");
+    let list: Value = serde_json::from_str(&output).expect("JSON");
     let packages: Vec<&String> = list.as_object().expect("an object").keys().collect();
     assert_eq!(packages, [NOTES, CLOCK]);
     insta::assert_snapshot!("app_functions_of_notes", format!("{:#}", list[NOTES]));
@@ -59,8 +59,8 @@ async fn functions_act_on_what_the_apps_show() {
     let all = called(&wired, NOTES, find, json!({})).await;
     assert_eq!(all.as_array().map(Vec::len), Some(7));
     // An empty result is an empty document.
-    let said = wired.said(&execute(NOTES, find, "{\"query\":\"no such words\"}")).await;
-    assert_eq!(said, "{}\n");
+    let output = wired.said(&execute(NOTES, find, "{\"query\":\"no such words\"}")).await;
+    assert_eq!(output, "{}\n");
 
     let create = "com.android.deskclock.ClockFunctions#createAlarm";
     let made =
@@ -81,9 +81,9 @@ async fn functions_act_on_what_the_apps_show() {
 #[tokio::test(start_paused = true)]
 async fn failures_get_the_commands_messages() {
     let wired = of_release("16");
-    let exception = |why: &str| {
+    let exception = |reason: &str| {
         format!(
-            "Error executing app function: android.app.appfunctions.AppFunctionException: {why}. See logcat for more details. \n"
+            "Error executing app function: android.app.appfunctions.AppFunctionException: {reason}. See logcat for more details. \n"
         )
     };
     for (package, function, parameters, said) in [
@@ -169,8 +169,8 @@ async fn earlier_releases_have_no_such_service() {
     for release in ["9", "11", "13", "14"] {
         let wired = of_release(release);
         let all = wired.all("cmd app_function list-app-functions").await;
-        let said = "cmd: Can't find service: app_function\n".to_owned();
-        assert_eq!(all, (20, String::new(), said), "{release}");
+        let output = "cmd: Can't find service: app_function\n".to_owned();
+        assert_eq!(all, (20, String::new(), output), "{release}");
         assert!(!wired.said("service list").await.contains("app_function"));
     }
 }

@@ -8,10 +8,10 @@ const CLOCK: &str = "com.google.android.deskclock";
 const FILES: &str = "com.android.documentsui";
 
 /// Taps the middle of a dump's first node with this text or id.
-async fn tap(wired: &Wired, words: &str) {
+async fn tap(wired: &Wired, text: &str) {
     let dump = wired.said("uiautomator dump /dev/tty").await;
-    let node = dump.split("<node").find(|node| node.contains(words));
-    let node = node.unwrap_or_else(|| panic!("no {words} in {dump}"));
+    let node = dump.split("<node").find(|node| node.contains(text));
+    let node = node.unwrap_or_else(|| panic!("no {text} in {dump}"));
     let bounds = node.split("bounds=\"").nth(1).expect("bounds");
     let bounds = bounds.split('"').next().expect("bounds");
     let edges = bounds.split(|c: char| !c.is_ascii_digit()).filter_map(|edge| edge.parse().ok());

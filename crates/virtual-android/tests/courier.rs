@@ -213,12 +213,12 @@ async fn concurrent_and_repeated_requests_keep_their_ids() {
     for _ in 0..8 {
         asked.push(talk.send(odd("answer", json!({}), 5_000)).await);
     }
-    let mut came = Vec::new();
+    let mut result = Vec::new();
     for _ in 0..8 {
-        came.push(talk.answer().await.expect("an answer")["id"].as_u64().expect("a number"));
+        result.push(talk.answer().await.expect("an answer")["id"].as_u64().expect("a number"));
     }
-    came.sort_unstable();
-    assert_eq!(came, asked);
+    result.sort_unstable();
+    assert_eq!(result, asked);
     for nth in 0..1_000 {
         // `ask` compares the id.
         assert_eq!(status(&talk.ask(odd("answer", json!({}), 5_000)).await), "success", "{nth}");

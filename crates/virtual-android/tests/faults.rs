@@ -37,9 +37,9 @@ async fn dump(wired: &Wired) -> String {
 }
 
 /// The bounds of the node with the text `words`.
-fn bounds<'d>(dump: &'d str, words: &str) -> &'d str {
-    let node = dump.split("<node ").find(|node| node.contains(&format!("text=\"{words}\"")));
-    let node = node.unwrap_or_else(|| panic!("no node has the text {words} in {dump}"));
+fn bounds<'d>(dump: &'d str, text: &str) -> &'d str {
+    let node = dump.split("<node ").find(|node| node.contains(&format!("text=\"{text}\"")));
+    let node = node.unwrap_or_else(|| panic!("no node has the text {text} in {dump}"));
     node.split("bounds=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("bounds")
 }
 
@@ -140,8 +140,8 @@ async fn dump_not_idle_leaves_the_old_file() {
     add(&wired, &["dump-not-idle"]);
     wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
     let inside = wired.phone.world(|world| world.uptime());
-    let said = wired.all("uiautomator dump /sdcard/w.xml").await;
-    assert_eq!(said, (0, String::new(), "ERROR: could not get idle state.\n".into()));
+    let output = wired.all("uiautomator dump /sdcard/w.xml").await;
+    assert_eq!(output, (0, String::new(), "ERROR: could not get idle state.\n".into()));
     assert!(wired.phone.world(|world| world.uptime()) - inside >= Duration::from_secs(11));
     assert_eq!(wired.said("cat /sdcard/w.xml").await, before);
     assert_eq!(struck(&wired), [("dump-not-idle", "uiautomator dump".into())]);
@@ -195,7 +195,7 @@ async fn banner_moves_the_dumped_target() {
     let wired = with(&["target-moved:times=1"]);
     for app in ["com.android.settings", NOTES, "com.google.android.apps.maps"] {
         wired.phone.world(|world| world.start(app, None)).expect("it is there");
-        let words = match app {
+        let text = match app {
             "com.android.settings" => "Display",
             NOTES => "Notes",
             _ => "Search here",
@@ -204,7 +204,7 @@ async fn banner_moves_the_dumped_target() {
         add(&wired, &["target-moved:times=1"]);
         let (first, second) = (dump(&wired).await, dump(&wired).await);
         assert!(!first.contains("update_banner") && second.contains("update_banner"));
-        let top = |dump: &str| bounds(dump, words).split([',', ']']).nth(1).map(str::to_owned);
+        let top = |dump: &str| bounds(dump, text).split([',', ']']).nth(1).map(str::to_owned);
         let top = |dump: &str| top(dump).and_then(|top| top.parse::<i32>().ok()).expect("a number");
         assert!(top(&second) > top(&first) + 50, "{app}: {} {}", top(&first), top(&second));
         add(&wired, &["target-moved:times=1"]);
@@ -301,8 +301,8 @@ async fn full_disk_refuses_writes_until_a_deletion() {
     let (status, _, err) = wired.all("screencap -p /sdcard/a.png").await;
     assert_eq!((status, err.as_str()), (1, "screencap: write: No space left on device\n"));
     let pushed = sync::push(&wired.adb, "/sdcard/b", 0o644, 0, &b"bytes"[..]).await;
-    let said = pushed.expect_err("no space").to_string();
-    assert!(said.contains("No space left on device"), "{said}");
+    let output = pushed.expect_err("no space").to_string();
+    assert!(output.contains("No space left on device"), "{output}");
     let (status, out, err) =
         wired.all("screenrecord --size 96x208 --time-limit 1 /sdcard/c.mp4").await;
     assert_ne!(status, 0, "{out} {err}");

@@ -79,8 +79,8 @@ async fn runtime_failures_print_the_phones_errors() {
     let no_class = "Error: could not find class 'org.thumbwire.helper.Main'\nAborted\n";
     let wired = Wired::new();
     for path in ["/data/local/tmp/other.jar", "", "/system/framework/am.jar"] {
-        let said = wired.all(&start(path)).await;
-        assert_eq!(said, (134, String::new(), no_class.to_owned()), "{path}");
+        let output = wired.all(&start(path)).await;
+        assert_eq!(output, (134, String::new(), no_class.to_owned()), "{path}");
     }
     assert!(wired.phone.remove_helper() && !wired.phone.remove_helper());
     assert_eq!(wired.all(&start(JAR)).await, (134, String::new(), no_class.to_owned()));
@@ -92,21 +92,20 @@ async fn runtime_failures_print_the_phones_errors() {
         wired
             .said(&format!("cp {JAR} /data/local/tmp/c.jar; chmod 644 /data/local/tmp/c.jar"))
             .await;
-        let said = wired.all(&start("/data/local/tmp/c.jar")).await;
-        assert_eq!((said.0, said.2.as_str()), (status, ""), "{release}");
+        let output = wired.all(&start("/data/local/tmp/c.jar")).await;
+        assert_eq!((output.0, output.2.as_str()), (status, ""), "{release}");
         wired.said("chmod 444 /data/local/tmp/c.jar").await;
         assert_eq!(wired.all(&start("/data/local/tmp/c.jar")).await.0, 0, "{release}");
     }
     // Dalvik has no directory for its classes, and prints nothing.
     let wired = of_release("4.4");
-    let told = "; echo $?";
-    let said = wired.run(&(start(JAR) + told)).await;
-    assert_eq!(String::from_utf8_lossy(&said.stdout), "134\r\n");
+    let out = "; echo $?";
+    let output = wired.run(&(start(JAR) + out)).await;
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "134\r\n");
     let elsewhere = "ANDROID_DATA=/data/local/tmp ";
-    let said = wired
-        .run(&(start(JAR).replace("CLASSPATH", &format!("{elsewhere}CLASSPATH")) + told))
-        .await;
-    assert_eq!(String::from_utf8_lossy(&said.stdout), "134\r\n");
+    let output =
+        wired.run(&(start(JAR).replace("CLASSPATH", &format!("{elsewhere}CLASSPATH")) + out)).await;
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "134\r\n");
 }
 
 #[tokio::test(start_paused = true)]

@@ -88,9 +88,9 @@ async fn host_sees_which_app_requests_a_permission() {
 #[tokio::test]
 async fn the_shell_posts_notifications_lists_them_and_pulls_the_shade() {
     let wired = Wired::new();
-    let said =
+    let output =
         wired.said("cmd notification post -S bigtext -t 'Back up' backup 'All is safe'").await;
-    assert!(said.starts_with("posting:\n  Notification(channel=shell_cmd"), "{said}");
+    assert!(output.starts_with("posting:\n  Notification(channel=shell_cmd"), "{output}");
     let key = "0|com.android.shell|2020|backup|2000";
     assert_eq!(wired.said("cmd notification list").await, format!("{key}\n"));
     let report = wired.said("dumpsys notification --noredact").await;
@@ -118,9 +118,9 @@ async fn the_shell_posts_notifications_lists_them_and_pulls_the_shade() {
 }
 
 /// The centres of a dump's nodes with this text.
-async fn places(wired: &Wired, words: &str) -> Vec<(i32, i32)> {
+async fn places(wired: &Wired, text: &str) -> Vec<(i32, i32)> {
     let dump = wired.said("uiautomator dump /dev/tty").await;
-    let nodes = dump.split("<node").filter(|node| node.contains(words));
+    let nodes = dump.split("<node").filter(|node| node.contains(text));
     let edges = nodes.map(|node| {
         let bounds = node.split("bounds=\"").nth(1).and_then(|rest| rest.split('"').next());
         let edges = bounds.expect("bounds").split(|c: char| !c.is_ascii_digit());

@@ -10,8 +10,8 @@ const SETTINGS: &str = "am start -n com.android.settings/.Settings >/dev/null";
 
 /// The tags of a dump, without consecutive duplicates.
 async fn tags(wired: &Wired, command: &str) -> Vec<String> {
-    let said = wired.said(command).await;
-    let mut tags: Vec<String> = said
+    let output = wired.said(command).await;
+    let mut tags: Vec<String> = output
         .lines()
         .filter(|line| !line.starts_with("---------"))
         .filter_map(|line| line.get(2..)?.split(':').next())

@@ -44,7 +44,7 @@ async fn missing_interfaces_get_each_programs_error() {
 #[tokio::test]
 async fn old_phone_prints_an_address_on_one_line() {
     let wired = Wired::made(Setup::of_release("4.4").expect("known"));
-    let said = wired.run("ifconfig wlan0").await.stdout;
+    let output = wired.run("ifconfig wlan0").await.stdout;
     let line = "wlan0: ip 192.0.2.15 mask 255.255.255.0 flags [up broadcast running multicast]";
-    assert_eq!(String::from_utf8_lossy(&said).trim_end(), line);
+    assert_eq!(String::from_utf8_lossy(&output).trim_end(), line);
 }

@@ -186,11 +186,11 @@ async fn unquoted_script_arguments_are_split_and_globbed() {
     let wired = old();
     let usage = said(&wired, "input").await;
     for text in ["'a b'", "'*'", "'{a,b}'", "''", "'?'"] {
-        let told = said(&wired, &format!("input text {text}")).await;
+        let out = said(&wired, &format!("input text {text}")).await;
         let wrong = "Error: Invalid arguments for command: text\n";
         // `/d` is the only file with a one-letter name, so `?` expands to it.
         let expected = if text == "'?'" { String::new() } else { format!("{wrong}{usage}") };
-        assert_eq!(told, expected, "{text}");
+        assert_eq!(out, expected, "{text}");
     }
     assert!(said(&wired, "monkey -p 'com.x 7'").await.contains("No activities found"));
     // `am` and `pm` quote theirs.
@@ -206,17 +206,17 @@ async fn old_am_prints_its_own_messages() {
             .unwrap_or_else(|| "** SYS_KEYS has no physical keys but with factor 2.0%.\n".into())
     );
     assert_ne!(wired.phone.world(|world| world.foreground().package), MAPS);
-    let told = said(
+    let out = said(
         &wired,
         &format!("monkey --pct-syskeys 0 -p {MAPS} -c android.intent.category.LAUNCHER 1"),
     )
     .await;
-    assert!(told.starts_with("Events injected: 1\n## Network stats: "), "{told}");
+    assert!(out.starts_with("Events injected: 1\n## Network stats: "), "{out}");
     let top = wired.phone.world(|world| world.foreground());
     assert_eq!(top.package, MAPS);
-    let told = said(&wired, &format!("am start -n {}", top.short())).await;
+    let out = said(&wired, &format!("am start -n {}", top.short())).await;
     assert_eq!(
-        told,
+        out,
         format!(
             "Starting: Intent {{ cmp={} }}\nWarning: Activity not started, its current task has been brought to the front\n",
             top.short()

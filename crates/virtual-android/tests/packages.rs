@@ -191,9 +191,9 @@ async fn invalid_apks_get_androids_errors() {
     }
     let (status, said) = wired.install("hello-1-unsigned", "-d").await;
     assert_eq!(status, 1);
-    let said = said.replace(|c: char| c.is_ascii_digit(), "");
+    let output = said.replace(|c: char| c.is_ascii_digit(), "");
     assert_eq!(
-        said,
+        output,
         "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from /data/app/vmdl.tmp/base.apk: Attempt to get length of null array]\n"
     );
     assert_eq!(wired.install("test-only", "-t").await.1, "Success\n");
@@ -255,8 +255,8 @@ async fn garbage_over_the_stream_gets_the_parsers_words() {
         let (status, out, _) =
             wired.all(&format!("cat {THERE} | cmd package install -S {size}")).await;
         let digits = out.replace(|c: char| c.is_ascii_digit(), "");
-        let said = said.replace("PATH", "/data/app/vmdl.tmp/base.apk");
-        assert_eq!((status, digits), (1, format!("Failure [{said}]\n")));
+        let output = said.replace("PATH", "/data/app/vmdl.tmp/base.apk");
+        assert_eq!((status, digits), (1, format!("Failure [{output}]\n")));
     }
     assert!(wired.all("ls -d /data/app/vmdl*").await.1.is_empty(), "nothing is left behind");
 }
@@ -270,10 +270,10 @@ async fn a_session_takes_a_base_and_its_splits() {
     let id = created.split(['[', ']']).nth(1).expect("a number").to_owned();
     assert_eq!(created, format!("Success: created install session [{id}]\n"));
     let size = apk("split-config").len();
-    let said = wired
+    let output = wired
         .said(&format!("cat /data/local/tmp/c.apk | pm install-write -S {size} {id} 0_c.apk -"))
         .await;
-    assert_eq!(said, format!("Success: streamed {size} bytes\n"));
+    assert_eq!(output, format!("Success: streamed {size} bytes\n"));
     wired.said(&format!("pm install-write {id} 1_b.apk /data/local/tmp/b.apk")).await;
     assert_eq!(wired.said(&format!("pm install-commit {id}")).await, "Success\n");
     let paths = wired.said("pm path org.example.split").await;
@@ -357,8 +357,8 @@ async fn old_phone_prints_only_error_codes() {
         ("v1-only", "", "Success"),
     ] {
         wired.put(THERE, &apk(name));
-        let told = wired.terminal(&format!("pm install {options} {THERE}")).await;
-        assert_eq!(told, format!("\tpkg: {THERE}\n{said}\n"), "{name} {options}");
+        let out = wired.terminal(&format!("pm install {options} {THERE}")).await;
+        assert_eq!(out, format!("\tpkg: {THERE}\n{said}\n"), "{name} {options}");
     }
     assert_eq!(
         wired.terminal("pm path org.example.hello").await,

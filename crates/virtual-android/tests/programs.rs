@@ -39,8 +39,8 @@ async fn searching() -> Wired {
 #[tokio::test]
 async fn a_dump_has_the_form_of_real_ones() {
     let wired = searching().await;
-    let said = dump(&wired).await;
-    let (xml, line) = said.rsplit_once("</hierarchy>").expect("complete");
+    let output = dump(&wired).await;
+    let (xml, line) = output.rsplit_once("</hierarchy>").expect("complete");
     assert_eq!(line, "UI hierchary dumped to: /dev/tty\n");
     assert!(xml.starts_with("<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\"><node index=\"0\" text=\"\""), "{xml}");
     assert!(xml.contains("class=\"android.widget.EditText\"") && xml.contains("focused=\"true\""));
@@ -72,7 +72,7 @@ async fn a_dump_has_the_form_of_real_ones() {
         assert_eq!(wired.said("uiautomator dump /nope/x.xml").await, real);
     }
     let compressed = wired.said("uiautomator dump --compressed /dev/tty").await;
-    assert!(compressed.len() < said.len() && compressed.contains("EditText"));
+    assert!(compressed.len() < output.len() && compressed.contains("EditText"));
 }
 
 #[tokio::test]
@@ -124,11 +124,11 @@ async fn input_methods_are_listed_enabled_and_selected_in_androids_words() {
         (255, String::new(), unknown("selected"))
     );
     for how in ["now", "already"] {
-        let said = format!("Input method {id}: {how} enabled for user #0\n");
-        assert_eq!(wired.said(&format!("cmd input_method ime enable {id}")).await, said);
+        let output = format!("Input method {id}: {how} enabled for user #0\n");
+        assert_eq!(wired.said(&format!("cmd input_method ime enable {id}")).await, output);
     }
-    let said = format!("Input method {id} selected for user #0\n");
-    assert_eq!(wired.said(&format!("ime set {id}")).await, said);
+    let output = format!("Input method {id} selected for user #0\n");
+    assert_eq!(wired.said(&format!("ime set {id}")).await, output);
     assert_eq!(wired.said("settings get secure default_input_method").await, format!("{id}\n"));
     let dump = wired.said("dumpsys input_method").await;
     assert!(
@@ -136,11 +136,11 @@ async fn input_methods_are_listed_enabled_and_selected_in_androids_words() {
         "{dump}"
     );
     // No field has the focus: the action is returned as data (`AdbKeyboard.java` of android-uiautomator-server).
-    let said = wired
+    let output = wired
         .said("am broadcast -p com.github.uiautomator -a ADB_KEYBOARD_INPUT_TEXT --es text eA==")
         .await;
     let answer = "Broadcast completed: result=-1, data=\"ADB_KEYBOARD_INPUT_TEXT\"\n";
-    assert!(said.ends_with(answer), "{said}");
+    assert!(output.ends_with(answer), "{output}");
     wired.said("ime reset").await;
     assert_eq!(wired.said("ime list -s").await, format!("{latin}\n"));
 }

@@ -146,15 +146,15 @@ async fn static_screen_records_one_frame_up_to_three_minutes() {
     let Some(said) = probed(&wired.video(), "stream=nb_read_frames") else { return };
     assert_eq!(said.expect("a video"), "4");
     wired.said(&format!("screenrecord --time-limit 5 {FILE}")).await;
-    let said = probed(&wired.video(), "stream=nb_read_frames,duration").expect("it is there");
-    assert_eq!(said.expect("a video"), "0.000000,1");
+    let output = probed(&wired.video(), "stream=nb_read_frames,duration").expect("it is there");
+    assert_eq!(output.expect("a video"), "0.000000,1");
 }
 
 #[tokio::test(start_paused = true)]
 async fn requested_size_is_the_video_size() {
     let wired = small(1);
     let command = format!("screenrecord --verbose --size 320x240 --bit-rate=4M --time 2 {FILE}");
-    let said = "\
+    let output = "\
 Time limit set to 2 seconds
 Display is 240x432 @60.00fps (orientation=ROTATION_0), layerStack=0
 Configuring recorder for 320x240 video/avc at 4.00Mbps
@@ -166,13 +166,13 @@ Executing: /system/bin/am broadcast -a android.intent.action.MEDIA_SCANNER_SCAN_
 Broadcasting: Intent { act=android.intent.action.MEDIA_SCANNER_SCAN_FILE dat=file:///sdcard/v.mp4 flg=0x400000 }
 Broadcast completed: result=0
 ";
-    assert_eq!(wired.all(&command).await, (0, said.to_owned(), String::new()));
+    assert_eq!(wired.all(&command).await, (0, output.to_owned(), String::new()));
     let Some(said) = probed(&wired.video(), "stream=width,height") else { return };
     assert_eq!(said.expect("a video"), "320,240");
     wired.said(&format!("screenrecord --rotate --size 640x360 --time-limit 1 {FILE}")).await;
-    let said = probed(&wired.video(), "stream=width,height:stream_side_data=rotation")
+    let output = probed(&wired.video(), "stream=width,height:stream_side_data=rotation")
         .expect("it is there");
-    assert_eq!(said.expect("a video"), "640,360,-90");
+    assert_eq!(output.expect("a video"), "640,360,-90");
 }
 
 #[tokio::test(start_paused = true)]
@@ -227,9 +227,9 @@ async fn ctrl_c_ends_a_recording_in_order() {
     wired.until_recording().await;
     stream.write_all(b"\x03").await.expect("pressed");
     stream.flush().await.expect("pressed");
-    let mut said = Vec::new();
-    stream.read_to_end(&mut said).await.expect("it ends");
-    assert_eq!(String::from_utf8_lossy(&said), "^C\r\n");
+    let mut output = Vec::new();
+    stream.read_to_end(&mut output).await.expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output), "^C\r\n");
     assert_eq!(boxes(&wired.video()), ["ftyp", "mdat", "moov"]);
 }
 
@@ -316,8 +316,8 @@ async fn no_release_before_14_records_longer_than_three_minutes() {
         for (limit, told) in [("0", "0"), ("181", "181"), ("soon", "0"), ("-1", "-1")] {
             let ended =
                 wired.all(&format!("screenrecord --time-limit {limit} /sdcard/a.mp4")).await;
-            let why = format!("Time limit {told}s outside acceptable range [1,180]\n");
-            assert_eq!(ended, (2, String::new(), why), "{release}: {limit}");
+            let reason = format!("Time limit {told}s outside acceptable range [1,180]\n");
+            assert_eq!(ended, (2, String::new(), reason), "{release}: {limit}");
         }
         let (_, _, help) = wired.all("screenrecord --help").await;
         assert!(help.contains("Default / maximum is 180.\n--display-id"), "{help}");

@@ -225,15 +225,15 @@ async fn the_lines_that_tools_look_for_are_those_of_each_release() {
     ] {
         let wired = of(release);
         wired.run(&format!("am start -n {notes}")).await;
-        let said = wired.said(command).await;
+        let output = wired.said(command).await;
         for line in lines {
             let parts: Vec<&str> = line.split('*').collect();
-            let has = |said: &str| {
-                let ends = parts.first().is_some_and(|first| said.starts_with(first))
-                    && parts.last().is_some_and(|last| said.ends_with(last));
-                ends && parts.iter().all(|part| said.contains(part))
+            let has = |text: &str| {
+                let ends = parts.first().is_some_and(|first| text.starts_with(first))
+                    && parts.last().is_some_and(|last| text.ends_with(last));
+                ends && parts.iter().all(|part| text.contains(part))
             };
-            assert!(said.lines().any(has), "Android {release}, {command}: {line}\n{said}");
+            assert!(output.lines().any(has), "Android {release}, {command}: {line}\n{output}");
         }
     }
 }
@@ -247,8 +247,8 @@ async fn properties_exist_on_real_phones() {
         let real: Option<String> =
             files.iter().map(|file| capture(&format!("shell/getprop/{file}"))).collect();
         let Some(real) = real else { return };
-        let said = of(release).run("getprop").await.stdout;
-        for line in String::from_utf8(said).expect("text").lines() {
+        let output = of(release).run("getprop").await.stdout;
+        for line in String::from_utf8(output).expect("text").lines() {
             let name = line.split("]: [").next().unwrap_or_default().trim_start_matches('[');
             let known = real.contains(&format!("[{name}]: [")) || odd.contains(&name);
             assert!(known, "Android {release}: {name}");

@@ -30,10 +30,10 @@ async fn abb_passes_arguments_unchanged() {
     assert_eq!(record.argv, ["cmd", "settings", "put", "system", "a_note", value]);
     assert_eq!(record.status, Some(0));
     // Shell v2 framing: standard error, and a status of 20.
-    let said = all(&wired, "abb:nothing\0x").await;
+    let output = all(&wired, "abb:nothing\0x").await;
     let frames = b"\x02\x24\0\0\0cmd: Can't find service: nothing";
-    assert!(said.starts_with(&frames[..1]), "{said:?}");
-    assert!(said.ends_with(b"\x03\x01\0\0\0\x14"), "{said:?}");
+    assert!(output.starts_with(&frames[..1]), "{output:?}");
+    assert!(output.ends_with(b"\x03\x01\0\0\0\x14"), "{output:?}");
     for release in ["4.4", "9"] {
         let old = Wired::made(Setup::of_release(release).unwrap());
         assert!(old.adb.open("abb_exec:settings").await.is_err(), "{release}");
@@ -44,16 +44,16 @@ async fn abb_passes_arguments_unchanged() {
 async fn sync_and_shell_agree_on_files() {
     let wired = Wired::new();
     push(&wired.adb, "/data/local/tmp/f", 0o640, 1_700_000_000, &b"five!"[..]).await.unwrap();
-    let told = details(&wired.adb, "/data/local/tmp/f").await.unwrap();
+    let out = details(&wired.adb, "/data/local/tmp/f").await.unwrap();
     // adbd gives everyone the owner's permissions.
-    assert_eq!(told.mode, 0o100_666);
-    assert_eq!((told.size, told.mtime, told.links), (5, 1_700_000_000, 1));
-    assert_eq!((told.user, told.group), (2000, 2000));
+    assert_eq!(out.mode, 0o100_666);
+    assert_eq!((out.size, out.mtime, out.links), (5, 1_700_000_000, 1));
+    assert_eq!((out.user, out.group), (2000, 2000));
     let listed = list_details(&wired.adb, "/data/local/tmp").await.unwrap();
-    assert!(listed.contains(&("f".to_owned(), Ok(told))), "{listed:?}");
+    assert!(listed.contains(&("f".to_owned(), Ok(out))), "{listed:?}");
     let other = details(&wired.adb, "/data/local/tmp").await.unwrap();
-    assert_ne!(told.inode, other.inode);
-    assert_eq!(told.device, other.device);
+    assert_ne!(out.inode, other.inode);
+    assert_eq!(out.device, other.device);
     for (path, reason) in [
         ("/sdcard/nothing", "No such file or directory"),
         ("/data/local/tmp/f/x", "Not a directory"),
@@ -105,14 +105,14 @@ async fn pushed_links_and_files_replace_each_other() {
     for target in ["/data/local/tmp/nothing", "/data/local/tmp/target"] {
         let mut stream = wired.adb.open("sync:").await.unwrap();
         stream.write_all(&link(target)).await.unwrap();
-        let mut said = Vec::new();
-        stream.read_to_end(&mut said).await.unwrap();
-        assert_eq!(said, b"OKAY\0\0\0\0");
+        let mut output = Vec::new();
+        stream.read_to_end(&mut output).await.unwrap();
+        assert_eq!(output, b"OKAY\0\0\0\0");
         let shown = wired.said("readlink /data/local/tmp/here").await;
         assert_eq!(shown, format!("{target}\n"));
     }
-    let told = details(&wired.adb, "/data/local/tmp/here").await.unwrap();
-    assert_eq!((told.mode, told.mtime), (0o120_777, 7));
+    let out = details(&wired.adb, "/data/local/tmp/here").await.unwrap();
+    assert_eq!((out.mode, out.mtime), (0o120_777, 7));
     assert_eq!(pull(&wired.adb, "/data/local/tmp/here", 10).await.unwrap(), b"there");
     push(&wired.adb, "/data/local/tmp/here", 0o644, 7, &b"a file"[..]).await.unwrap();
     assert_eq!(pull(&wired.adb, "/data/local/tmp/target", 10).await.unwrap(), b"there");
@@ -123,8 +123,8 @@ async fn pushed_links_and_files_replace_each_other() {
 async fn the_framebuffer_shows_what_a_capture_shows() {
     for (release, words, before) in [("14", 14, 16), ("4.4", 13, 0)] {
         let wired = Wired::made(Setup::of_release(release).unwrap());
-        let said = all(&wired, "framebuffer:").await;
-        let (head, pixels) = said.split_at(words * 4);
+        let output = all(&wired, "framebuffer:").await;
+        let (head, pixels) = output.split_at(words * 4);
         assert_eq!(u32::from(head[0]), if release == "14" { 2 } else { 1 });
         let size =
             usize::try_from(u32::from_le_bytes(head[words * 4 - 44..][..4].try_into().unwrap()));

@@ -137,12 +137,12 @@ async fn fork_bomb_does_not_starve_others() {
         "f='( eval \"$f\" ) & eval \"$f\"'; echo off; eval \"$f\" 2>&1",
     ] {
         let mut stream = wired.adb.open(&format!("exec:{script}")).await.expect("opened");
-        let mut said = String::new();
-        while !said.starts_with("off") {
+        let mut output = String::new();
+        while !output.starts_with("off") {
             let mut chunk = [0; 1024];
             let read = stream.read(&mut chunk).await.expect("read");
-            assert!(read > 0, "{script} ended after {said}");
-            said.push_str(&String::from_utf8_lossy(&chunk[..read]));
+            assert!(read > 0, "{script} ended after {output}");
+            output.push_str(&String::from_utf8_lossy(&chunk[..read]));
         }
         assert_eq!(wired.said("echo well").await, "well\n");
     }
@@ -215,14 +215,14 @@ fn any_quoted_string_is_one_argument_and_runs_nothing_else() {
 
 /// Reads until the output ends with `end`.
 async fn until(stream: &mut (impl tokio::io::AsyncRead + Unpin), end: &str) -> String {
-    let mut said = String::new();
-    while !said.ends_with(end) {
+    let mut output = String::new();
+    while !output.ends_with(end) {
         let mut chunk = [0; 1024];
         let read = stream.read(&mut chunk).await.expect("read");
-        assert!(read > 0, "ended after {said:?}");
-        said.push_str(&String::from_utf8_lossy(&chunk[..read]));
+        assert!(read > 0, "ended after {output:?}");
+        output.push_str(&String::from_utf8_lossy(&chunk[..read]));
     }
-    said
+    output
 }
 
 /// Lets time pass, millisecond by millisecond, for those who sleep.
@@ -326,9 +326,9 @@ async fn lines_piped_into_a_shell_are_run_one_by_one() {
         .write_all(b"cd /sdcard\npwd\necho 'a\nb'\nnosuch\nexit 7\necho never\n")
         .await
         .expect("written");
-    let mut said = String::new();
-    stream.read_to_string(&mut said).await.expect("read");
-    assert_eq!(said, "/sdcard\na\nb\n/system/bin/sh: nosuch: inaccessible or not found\n");
+    let mut output = String::new();
+    stream.read_to_string(&mut output).await.expect("read");
+    assert_eq!(output, "/sdcard\na\nb\n/system/bin/sh: nosuch: inaccessible or not found\n");
 }
 
 #[tokio::test]
@@ -424,8 +424,8 @@ async fn files_go_both_ways() {
         .await
         .expect("pushed");
     assert_eq!(pull(&wired.adb, "/sdcard/new/folder/f.bin", 1 << 20).await.expect("pulled"), bytes);
-    let told = stat(&wired.adb, "/sdcard/new/folder/f.bin").await.expect("stat");
-    assert_eq!((told.size, told.mtime), (200_000, 1_700_000_000));
+    let out = stat(&wired.adb, "/sdcard/new/folder/f.bin").await.expect("stat");
+    assert_eq!((out.size, out.mtime), (200_000, 1_700_000_000));
     let names: Vec<String> = list(&wired.adb, "/sdcard/new")
         .await
         .expect("list")
@@ -479,9 +479,9 @@ async fn unsupported_services_are_refused() {
         assert!(wired.adb.open(service).await.is_err(), "{service}");
     }
     let mut stream = wired.adb.open("root:").await.expect("opened");
-    let mut said = String::new();
-    stream.read_to_string(&mut said).await.expect("read");
-    assert_eq!(said, "adbd cannot run as root in production builds\n");
+    let mut output = String::new();
+    stream.read_to_string(&mut output).await.expect("read");
+    assert_eq!(output, "adbd cannot run as root in production builds\n");
     let features = wired.adb.features().await.expect("features");
     assert!(features.has("shell_v2") && features.has("stat_v2") && !features.has("apex"));
 }
@@ -526,10 +526,10 @@ async fn adbd_announces_its_port_and_restarts() {
     let wired = Wired::new();
     let asked = async |service: &str| {
         let mut stream = wired.adb.open(service).await.expect("open");
-        let mut said = String::new();
+        let mut output = String::new();
         // The connection ends with the stream.
-        let _ = stream.read_to_string(&mut said).await;
-        said
+        let _ = stream.read_to_string(&mut output).await;
+        output
     };
     assert_eq!(asked("tcpip:0").await, "invalid port\n");
     assert_eq!(asked("tcpip:5555").await, "restarting in TCP mode port: 5555\n");
@@ -545,12 +545,12 @@ async fn adbd_announces_its_port_and_restarts() {
 #[tokio::test]
 async fn exec_keeps_the_shells_process_id() {
     let wired = Wired::new();
-    let said = wired.said("echo $$; exec ps -o PID,NAME").await;
-    let (shell, listed) = said.split_once('\n').expect("two commands spoke");
+    let output = wired.said("echo $$; exec ps -o PID,NAME").await;
+    let (shell, listed) = output.split_once('\n').expect("two commands spoke");
     let mut rows = listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    assert!(rows.any(|row| row == [shell, "ps"]), "{said}");
-    let said = wired.said("echo $$; exec sh -c 'cat /proc/$$/cmdline' 'a b'").await;
-    assert!(said.ends_with("\nsh\0-c\0cat /proc/$$/cmdline\0a b\0"), "{said:?}");
+    assert!(rows.any(|row| row == [shell, "ps"]), "{output}");
+    let output = wired.said("echo $$; exec sh -c 'cat /proc/$$/cmdline' 'a b'").await;
+    assert!(output.ends_with("\nsh\0-c\0cat /proc/$$/cmdline\0a b\0"), "{output:?}");
     let (status, _, why) = wired.all("cat /proc/99999/cmdline").await;
     assert_eq!((status, &*why), (1, "cat: /proc/99999/cmdline: No such file or directory\n"));
 }

@@ -51,8 +51,8 @@ impl Stock {
             .port();
         let stock = Self { phone, home: TempDir::new().expect("a folder"), port: free, serial };
         stock.adb(&["start-server"]).await;
-        let said = stock.adb(&["connect", &stock.serial]).await;
-        assert!(text(&said.stdout).contains("connected to"), "{said:?}");
+        let output = stock.adb(&["connect", &stock.serial]).await;
+        assert!(text(&output.stdout).contains("connected to"), "{output:?}");
         Some(stock)
     }
 
@@ -74,8 +74,8 @@ impl Stock {
         for _ in 0..40 {
             self.adb(&["disconnect", &self.serial]).await;
             self.adb(&["connect", &self.serial]).await;
-            let said = self.adb(&["-s", &self.serial, "shell", "echo back"]).await;
-            if text(&said.stdout).trim() == "back" {
+            let output = self.adb(&["-s", &self.serial, "shell", "echo back"]).await;
+            if text(&output.stdout).trim() == "back" {
                 return;
             }
         }
@@ -108,8 +108,11 @@ async fn a_stock_adb_lists_the_phone_and_runs_its_shell() {
     let listed = text(&stock.adb(&["devices", "-l"]).await.stdout);
     assert!(listed.contains("device product:virtual model:Virtual_Pixel device:vp"), "{listed}");
     assert_eq!(stock.adb(&["shell", "exit 3"]).await.status.code(), Some(3));
-    let said = stock.adb(&["shell", "echo 'a  b'; echo c >&2"]).await;
-    assert_eq!((text(&said.stdout), text(&said.stderr)), ("a  b\n".to_owned(), "c\n".to_owned()));
+    let output = stock.adb(&["shell", "echo 'a  b'; echo c >&2"]).await;
+    assert_eq!(
+        (text(&output.stdout), text(&output.stderr)),
+        ("a  b\n".to_owned(), "c\n".to_owned())
+    );
     let (one, two) = tokio::join!(
         stock.adb(&["shell", "cat /proc/meminfo | wc -l; echo one"]),
         stock.adb(&["shell", "getprop ro.product.model; echo two"])
@@ -173,8 +176,8 @@ async fn stock_adb_takes_screenshots() {
 async fn killed_client_does_not_harm_the_phone() {
     let Some(stock) = Stock::start().await else { return };
     let mut client = stock.command(&["shell", "logcat"]).spawn().expect("adb runs");
-    let mut said = [0; 16];
-    client.stdout.as_mut().expect("piped").read_exact(&mut said).await.expect("it talks");
+    let mut output = [0; 16];
+    client.stdout.as_mut().expect("piped").read_exact(&mut output).await.expect("it talks");
     client.kill().await.expect("killed");
     assert_eq!(text(&stock.adb(&["shell", "echo well"]).await.stdout), "well\n");
     // The logcat did not end by itself: it was dropped.
@@ -188,26 +191,26 @@ async fn lines_piped_into_a_stock_adb_shell_are_run() {
     let mut stdin = shell.stdin.take().expect("piped");
     stdin.write_all(b"cd /sdcard\npwd\necho out; nosuch\nexit 5\n").await.expect("written");
     drop(stdin);
-    let said = tokio::time::timeout(PATIENCE, shell.wait_with_output())
+    let output = tokio::time::timeout(PATIENCE, shell.wait_with_output())
         .await
         .expect("adb hangs")
         .expect("ended");
-    assert_eq!(text(&said.stdout), "/sdcard\nout\n");
-    assert_eq!(text(&said.stderr), "/system/bin/sh: nosuch: inaccessible or not found\n");
-    assert_eq!(said.status.code(), Some(5));
+    assert_eq!(text(&output.stdout), "/sdcard\nout\n");
+    assert_eq!(text(&output.stderr), "/system/bin/sh: nosuch: inaccessible or not found\n");
+    assert_eq!(output.status.code(), Some(5));
     // With a terminal there are a prompt and an echo.
     let mut shell =
         stock.command(&["shell", "-tt"]).stdin(Stdio::piped()).spawn().expect("adb runs");
     let mut stdin = shell.stdin.take().expect("piped");
     stdin.write_all(b"echo hi\nexit\n").await.expect("written");
-    let said = tokio::time::timeout(PATIENCE, shell.wait_with_output())
+    let output = tokio::time::timeout(PATIENCE, shell.wait_with_output())
         .await
         .expect("adb hangs")
         .expect("ended");
     drop(stdin);
     assert!(
-        text(&said.stdout).contains("vp:/ $ ") && text(&said.stdout).contains("hi\r\n"),
-        "{said:?}"
+        text(&output.stdout).contains("vp:/ $ ") && text(&output.stdout).contains("hi\r\n"),
+        "{output:?}"
     );
 }
 
@@ -286,8 +289,8 @@ async fn a_stock_adb_installs_updates_and_uninstalls() {
     let (pushed, said) = stock.told(&["push", &two, path]).await;
     assert!(!pushed && said.contains("Permission denied"), "{said}");
 
-    let said = stock.told(&["install", "--no-streaming", "-r", &two]).await;
-    assert!(said.0 && said.1.ends_with("Success\n"), "{said:?}");
+    let output = stock.told(&["install", "--no-streaming", "-r", &two]).await;
+    assert!(output.0 && output.1.ends_with("Success\n"), "{output:?}");
     let left = text(&stock.adb(&["shell", "ls /data/local/tmp"]).await.stdout);
     assert_eq!(left.trim(), "thumbwire-helper-1.jar", "adb takes away what it pushed");
     for (arguments, why) in [
@@ -315,8 +318,8 @@ async fn a_stock_adb_installs_several_splits_and_reports_what_is_broken() {
     let (base, config) = (apk("split-base"), apk("split-config"));
     let (alone, said) = stock.told(&["install", &base]).await;
     assert!(!alone && said.contains("INSTALL_FAILED_MISSING_SPLIT"), "{said}");
-    let said = stock.told(&["install-multiple", &base, &config]).await;
-    assert!(said.0 && said.1.contains("Success"), "{said:?}");
+    let output = stock.told(&["install-multiple", &base, &config]).await;
+    assert!(output.0 && output.1.contains("Success"), "{output:?}");
     let paths = text(&stock.adb(&["shell", "pm path org.example.split"]).await.stdout);
     assert_eq!(paths.lines().count(), 2, "{paths}");
 
@@ -338,8 +341,8 @@ async fn a_stock_adb_installs_several_splits_and_reports_what_is_broken() {
 async fn a_stock_adb_installs_on_an_old_phone_and_what_it_installed_survives_a_reboot() {
     let old = Setup::of_release("4.4").expect("a release");
     let Some(stock) = Stock::made(old).await else { return };
-    let said = stock.told(&["install", &apk("hello-1")]).await;
-    assert!(said.0 && said.1.contains("Success"), "{said:?}");
+    let output = stock.told(&["install", &apk("hello-1")]).await;
+    assert!(output.0 && output.1.contains("Success"), "{output:?}");
     stock.phone.unplug();
     stock.phone.plug();
     let known = |phone: &VirtualPhone| {
@@ -347,7 +350,7 @@ async fn a_stock_adb_installs_on_an_old_phone_and_what_it_installed_survives_a_r
     };
     assert!(known(&stock.phone));
     stock.connect_again().await;
-    let said = stock.told(&["uninstall", "org.example.hello"]).await;
-    assert!(said.0 && said.1.contains("Success"), "{said:?}");
+    let output = stock.told(&["uninstall", "org.example.hello"]).await;
+    assert!(output.0 && output.1.contains("Success"), "{output:?}");
     assert!(!known(&stock.phone));
 }

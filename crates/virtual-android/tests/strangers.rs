@@ -51,9 +51,9 @@ async fn libadb_drives_the_virtual_phone() {
         ("nosuch", "", 127),
     ] {
         let shell = libadb::shell::v2::open(&mut connection, command, &mut room).await.unwrap();
-        let said = shell.collect().await.unwrap();
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(text.contains(out) && i32::from(said.exit_code) == status, "{command}: {text}");
+        let output = shell.collect().await.unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(out) && i32::from(output.exit_code) == status, "{command}: {text}");
     }
     let mut all = vec![0; 4 << 20];
     let length = libadb::exec::run(&mut connection, "screencap -p", &mut all).await.unwrap();
@@ -84,15 +84,16 @@ async fn libadb_uses_stat_v2_and_delayed_ack() {
     let mut sync = libadb::sync::open(&mut connection, &mut room).await.unwrap();
     sync.send("/sdcard/f", 0o100_644, 1_700_000_000, &sent).await.unwrap();
     assert!(sync.recv("/sdcard/f").await.unwrap() == sent);
-    let told = sync.stat_v2("/sdcard/f").await.unwrap();
-    assert_eq!((told.size, told.mtime, told.nlink), (5_000_000, 1_700_000_000, 1));
+    let out = sync.stat_v2("/sdcard/f").await.unwrap();
+    assert_eq!((out.size, out.mtime, out.nlink), (5_000_000, 1_700_000_000, 1));
     let listed = sync.list_v2("/sdcard").await.unwrap();
     let entry = listed.iter().find(|entry| entry.name == b"f").unwrap();
-    assert_eq!(entry.stat, told);
+    assert_eq!(entry.stat, out);
     assert!(format!("{:?}", sync.stat_v2("/nothing").await).contains("RemoteErrno(2)"));
     sync.quit().await.unwrap();
-    let said = libadb::abb::exec(&mut connection, &["settings", "list", "secure"], &mut room).await;
-    assert!(String::from_utf8(said.unwrap()).unwrap().contains("default_input_method="));
+    let output =
+        libadb::abb::exec(&mut connection, &["settings", "list", "secure"], &mut room).await;
+    assert!(String::from_utf8(output.unwrap()).unwrap().contains("default_input_method="));
     assert_eq!(phone.commands().pop().unwrap().argv, ["cmd", "settings", "list", "secure"]);
 }
 
@@ -100,7 +101,7 @@ async fn libadb_uses_stat_v2_and_delayed_ack() {
 async fn adb_client_drives_the_virtual_phone_new_and_old() {
     for release in ["14", "4.4"] {
         let (phone, address) = listening(Setup::of_release(release).unwrap()).await;
-        let told = tokio::task::spawn_blocking(move || {
+        let out = tokio::task::spawn_blocking(move || {
             let home = tempfile::tempdir().unwrap();
             let key = home.path().join("adbkey");
             // Dropped before the phone: it spins on a connection that the phone has closed.
@@ -108,12 +109,12 @@ async fn adb_client_drives_the_virtual_phone_new_and_old() {
             device.push(&mut &b"from a stranger"[..], &"/sdcard/f").unwrap();
             let mut back = Vec::new();
             device.pull(&"/sdcard/f", &mut back).unwrap();
-            let mut said = Vec::new();
+            let mut output = Vec::new();
             let command = "input keyevent 3; cat /sdcard/f; getprop ro.build.version.release";
-            device.shell_command(&command, Some(&mut said), None).unwrap();
-            (back, String::from_utf8(said).unwrap())
+            device.shell_command(&command, Some(&mut output), None).unwrap();
+            (back, String::from_utf8(output).unwrap())
         });
-        let (back, said) = told.await.unwrap();
+        let (back, said) = out.await.unwrap();
         assert_eq!(back, b"from a stranger");
         assert!(said.starts_with("from a stranger") && said.contains(release), "{said:?}");
         assert!(phone.commands().iter().any(|command| command.argv == ["input", "keyevent", "3"]));

@@ -112,8 +112,8 @@ async fn logged_start_time_matches_am() {
         (Profile::Old, 700, "+700ms"),
     ] {
         let wired = Wired::made(Setup { profile, ..Setup::default() });
-        let said = wired.said("am start -W -n com.android.settings/.Settings").await;
-        assert!(said.contains(&format!("\nTotalTime: {told}\n")), "{said}");
+        let output = wired.said("am start -W -n com.android.settings/.Settings").await;
+        assert!(output.contains(&format!("\nTotalTime: {told}\n")), "{output}");
         let log = wired.said("logcat -d | grep 'Displayed com.android.settings'").await;
         assert!(log.trim_end().ends_with(logged), "{log}");
     }

@@ -25,14 +25,14 @@ impl Wired {
         let path = format!("{}/../../fixtures/apk/{name}.apk", env!("CARGO_MANIFEST_DIR"));
         let bytes = std::fs::read(&path).expect(&path);
         self.phone.files(|files| files.write(THERE, &bytes, 0o644)).expect("written");
-        let told = self.told(&format!("pm install -r {THERE}")).await;
-        assert!(told.contains("Success"), "{told}");
+        let out = self.told(&format!("pm install -r {THERE}")).await;
+        assert!(out.contains("Success"), "{out}");
     }
 
     /// The path of a package's APK.
     async fn apk(&self, package: &str) -> String {
-        let told = self.told(&format!("pm path {package}")).await;
-        told.trim().strip_prefix("package:").expect("a path").to_owned()
+        let out = self.told(&format!("pm path {package}")).await;
+        out.trim().strip_prefix("package:").expect("a path").to_owned()
     }
 
     fn has_note(&self, title: &str) -> bool {
@@ -108,10 +108,10 @@ async fn am_starts_a_tool_without_a_reply() {
     for android in Setup::releases() {
         let wired = phone(android);
         let verb = if android == "4.4" { "startservice" } else { "start-foreground-service" };
-        let told = wired.told(&add_note(verb, "Call Ada")).await;
+        let out = wired.told(&add_note(verb, "Call Ada")).await;
         let started =
             "Starting service: Intent { cmp=com.android.notes/.ToolService (has extras) }\n";
-        assert_eq!(told, started, "{android}");
+        assert_eq!(out, started, "{android}");
         assert!(wired.has_note("Call Ada"), "{android}");
         let running = wired.told(&format!("dumpsys activity services {NOTES}")).await;
         assert!(running.contains("u0 com.android.notes/.ToolService}"), "{running}");
@@ -139,18 +139,18 @@ async fn am_prints_each_releases_service_errors() {
             (".GuardedService", "Error: Requires permission org.example.odd.USE\n"),
         ] {
             let command = format!("am startservice -n org.example.odd/{class}");
-            let told = wired.told(&command).await;
+            let out = wired.told(&command).await;
             let begun = format!("Starting service: Intent {{ cmp=org.example.odd/{class} }}\n");
-            assert_eq!(told, format!("{begun}{error}"), "{android}");
+            assert_eq!(out, format!("{begun}{error}"), "{android}");
             // A Java program always exits with 0.
             let status = wired.told(&format!("{command} >/dev/null 2>&1; echo $?")).await;
             assert_eq!(status, if android == "4.4" { "0\n" } else { "255\n" });
         }
         // The activity manager itself accepts Intents without a component.
-        let told = wired.told("am startservice -a mobile.mcp.SERVICE -p org.example.odd").await;
+        let out = wired.told("am startservice -a mobile.mcp.SERVICE -p org.example.odd").await;
         match android {
-            "4.4" => assert!(told.contains("Unknown option: -p"), "{told}"),
-            _ => assert!(told.ends_with("Error: app is in background uid null\n"), "{told}"),
+            "4.4" => assert!(out.contains("Unknown option: -p"), "{out}"),
+            _ => assert!(out.ends_with("Error: app is in background uid null\n"), "{out}"),
         }
     }
 }

@@ -52,8 +52,8 @@ impl Stock {
         let home = TempDir::new().unwrap();
         let stock = Self { program: program.to_owned(), phone, home, port: free, burst, carried };
         stock.adb(&["start-server"]).await;
-        let said = stock.adb(&["connect", &serial]).await;
-        assert!(text(&said.stdout).contains("connected to"), "{said:?}");
+        let output = stock.adb(&["connect", &serial]).await;
+        assert!(text(&output.stdout).contains("connected to"), "{output:?}");
         stock
     }
 
@@ -65,9 +65,9 @@ impl Stock {
 
     /// Standard output of a command that must succeed.
     async fn said(&self, arguments: &[&str]) -> String {
-        let said = self.adb(arguments).await;
-        assert!(said.status.success(), "{arguments:?}: {said:?}");
-        text(&said.stdout)
+        let output = self.adb(arguments).await;
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        text(&output.stdout)
     }
 
     fn path(&self, name: &str) -> String {
@@ -147,9 +147,9 @@ async fn folders_come_back_the_same_by_every_compression() {
             let (there, back) = (format!("/sdcard/{number}"), stock.path(&number.to_string()));
             stock.carried();
             let push = [&["push"], *way, &[here.as_str(), &there]].concat();
-            let said = stock.adb(&push).await;
-            let words = text(&said.stdout) + &text(&said.stderr);
-            assert!(words.contains("4 files pushed"), "{program:?} {way:?}: {said:?}");
+            let output = stock.adb(&push).await;
+            let words = text(&output.stdout) + &text(&output.stderr);
+            assert!(words.contains("4 files pushed"), "{program:?} {way:?}: {output:?}");
             let pushed = stock.carried()[0];
             for name in ["empty", "inner/one", "inner/deeper/ü b", "large"] {
                 let kept =
@@ -158,18 +158,18 @@ async fn folders_come_back_the_same_by_every_compression() {
                 assert!(kept.as_ref() == sent, "{program:?} {way:?}: {name} there");
             }
             let pull = [&["pull"], *way, &[&there, &back]].concat();
-            let said = stock.adb(&pull).await;
-            let words = text(&said.stdout) + &text(&said.stderr);
-            assert!(words.contains("4 files pulled"), "{program:?} {way:?}: {said:?}");
+            let output = stock.adb(&pull).await;
+            let words = text(&output.stdout) + &text(&output.stderr);
+            assert!(words.contains("4 files pulled"), "{program:?} {way:?}: {output:?}");
             let pulled = stock.carried()[1];
             // The files are 3 MB, a third of it noise.
             let smaller = way.contains(&"-z");
             assert_eq!(pushed < 2_500_000, smaller, "{program:?} {way:?}: {pushed} bytes there");
             assert_eq!(pulled < 2_500_000, smaller, "{program:?} {way:?}: {pulled} bytes back");
             for name in ["empty", "inner/one", "inner/deeper/ü b", "large"] {
-                let came = std::fs::read(Path::new(&back).join(name)).unwrap();
+                let result = std::fs::read(Path::new(&back).join(name)).unwrap();
                 let sent = std::fs::read(folder.join(name)).unwrap();
-                assert!(came == sent, "{program:?} {way:?}: {name} back");
+                assert!(result == sent, "{program:?} {way:?}: {name} back");
             }
         }
     }
@@ -187,8 +187,8 @@ async fn twenty_megabytes_round_trip_with_and_without_delayed_ack() {
         stock.said(&["push", &here, "/sdcard/f"]).await;
         stock.said(&["pull", "/sdcard/f", &back]).await;
         assert!(std::fs::read(&back).unwrap() == sent, "{program:?} burst {burst}");
-        let said = stock.adb(&["exec-out", "cat /sdcard/f"]).await;
-        assert!(said.stdout == sent, "{program:?} burst {burst}: {} bytes", said.stdout.len());
+        let output = stock.adb(&["exec-out", "cat /sdcard/f"]).await;
+        assert!(output.stdout == sent, "{program:?} burst {burst}: {} bytes", output.stdout.len());
         assert_eq!(stock.said(&["shell", "echo well"]).await, "well\n");
     }
 }
@@ -217,9 +217,9 @@ async fn failed_transfers_report_a_reason() {
             (["pull", "/sdcard/Download/none/at/all", "x"], "No such file or directory"),
             (["push", "/etc/hostname", "/system/f"], "Read-only file system"),
         ] {
-            let said = stock.adb(&arguments).await;
-            let words = text(&said.stdout) + &text(&said.stderr);
-            assert!(!said.status.success(), "{arguments:?}: {words}");
+            let output = stock.adb(&arguments).await;
+            let words = text(&output.stdout) + &text(&output.stderr);
+            assert!(!output.status.success(), "{arguments:?}: {words}");
             assert!(words.contains(reason), "{program:?} {arguments:?}: {words}");
         }
         assert_eq!(stock.said(&["shell", "echo well"]).await, "well\n");
@@ -238,15 +238,15 @@ async fn abb_works_without_a_shell() {
         );
         let last = stock.phone.commands().pop().unwrap();
         assert_eq!((last.service.as_str(), last.argv[0].as_str()), ("abb", "cmd"));
-        let said = stock.adb(&["abb", "no_such_service", "x"]).await;
-        assert_eq!(text(&said.stderr), "cmd: Can't find service: no_such_service\n");
-        assert_eq!(said.status.code(), Some(20));
+        let output = stock.adb(&["abb", "no_such_service", "x"]).await;
+        assert_eq!(text(&output.stderr), "cmd: Can't find service: no_such_service\n");
+        assert_eq!(output.status.code(), Some(20));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_release_announces_what_its_adbd_does() {
-    let mut told = String::new();
+    let mut out = String::new();
     // The newest adb knows, and so lists, most of them.
     let Some(program) = stock_adbs().last() else { return };
     if !program.ends_with("adb36/adb") {
@@ -255,10 +255,10 @@ async fn each_release_announces_what_its_adbd_does() {
     for release in Setup::releases() {
         let stock = Stock::start(&program, release, true).await;
         let features = stock.said(&["features"]).await.trim().replace('\n', " ");
-        told += &format!("{release}: {features}\n");
+        out += &format!("{release}: {features}\n");
     }
     assert_eq!(
-        told,
+        out,
         "4.4: \n\
          9: cmd stat_v2 shell_v2\n\
          11: sendrecv_v2_brotli sendrecv_v2 abb_exec fixed_push_mkdir fixed_push_symlink_timestamp abb shell_v2 cmd ls_v2 stat_v2\n\

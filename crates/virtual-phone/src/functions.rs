@@ -115,16 +115,16 @@ impl EnabledStates {
 
 impl AppFunction {
     /// Holds what is given against the parameters: what must be there is, and all is of its type.
-    pub(crate) fn check(&self, given: &FunctionArgs) -> Result<(), String> {
+    pub(crate) fn check(&self, args: &FunctionArgs) -> Result<(), String> {
         for parameter in self.parameters {
             let name = parameter.name;
             let right = match parameter.kind {
-                ValueType::Text => given.text(name).is_some(),
-                ValueType::Int => given.number(name).is_some_and(|it| i32::try_from(it).is_ok()),
-                ValueType::Boolean => given.first(name).is_some_and(Value::is_boolean),
-                ValueType::Object(_) | ValueType::List(_) => given.0.contains_key(name),
+                ValueType::Text => args.text(name).is_some(),
+                ValueType::Int => args.number(name).is_some_and(|it| i32::try_from(it).is_ok()),
+                ValueType::Boolean => args.first(name).is_some_and(Value::is_boolean),
+                ValueType::Object(_) | ValueType::List(_) => args.0.contains_key(name),
             };
-            if given.0.contains_key(name) && !right {
+            if args.0.contains_key(name) && !right {
                 return Err(format!("Parameter {name} has another type"));
             }
             if parameter.required && !right {

@@ -90,7 +90,7 @@ impl Settings {
     }
 
     /// What `wifi_on` becomes when somebody turns Wi-Fi on or off.
-    pub(crate) fn wifi_turned(&self) -> &'static str {
+    pub(crate) fn wifi_state(&self) -> &'static str {
         match (self.wifi(), self.on("global", "airplane_mode_on")) {
             (true, _) => wifi::OFF,
             (false, true) => wifi::ON_IN_AIRPLANE_MODE,

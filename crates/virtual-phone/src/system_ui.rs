@@ -25,11 +25,11 @@ pub(crate) fn status(
     notifications: &[(Icon, String)],
     light: bool,
 ) -> View {
-    let ink = if light { theme::WHITE } else { theme::ON_SURFACE };
+    let style = if light { theme::WHITE } else { theme::ON_SURFACE };
     let time = format!("{}:{:02}", clock.hour, clock.minute);
-    let sign = |symbol, words: &str| icon(symbol, 16.0, ink).content_description(words);
+    let sign = |symbol, words: &str| icon(symbol, 16.0, style).content_description(words);
     let mut signs = vec![
-        text(&time, theme::LABEL_LARGE.colour(ink)).id("clock").content_description(time.clone()),
+        text(&time, theme::LABEL_LARGE.colour(style)).id("clock").content_description(time.clone()),
     ];
     if !notifications.is_empty() {
         let icons = notifications.iter().map(|(symbol, words)| sign(*symbol, words));
@@ -48,18 +48,21 @@ pub(crate) fn status(
     let mut charge = Vec::new();
     if settings.on("system", "status_bar_show_battery_percent") {
         let level = format!("{}%", battery.level);
-        charge.push(text(level, theme::LABEL.colour(ink)).id("battery_percentage"));
+        charge.push(text(level, theme::LABEL.colour(style)).id("battery_percentage"));
     }
-    charge.push(icon(symbol, 16.0, ink).hide_from_accessibility());
+    charge.push(icon(symbol, 16.0, style).hide_from_accessibility());
     signs.push(row(charge).content_description(format!("Battery {} percent.", battery.level)));
     row(signs).pad_xy(20.0, 0.0).gap(5.0).id("status_bar")
 }
 
 /// The gesture bar: a pill near the edge; `light` is for dark backgrounds.
 pub(crate) fn navigation(light: bool) -> View {
-    let ink = if light { theme::WHITE } else { Colour::hex(0x2B2D30) };
-    let pill =
-        View::new(class::VIEW, []).size(118.0, 4.0).radius(2.0).fill(ink).hide_from_accessibility();
+    let style = if light { theme::WHITE } else { Colour::hex(0x2B2D30) };
+    let pill = View::new(class::VIEW, [])
+        .size(118.0, 4.0)
+        .radius(2.0)
+        .fill(style)
+        .hide_from_accessibility();
     frame([pill]).justify_center().align_center().id("navigation_bar_frame")
 }
 

@@ -117,9 +117,9 @@ pub(crate) fn tabs(
 ) -> View {
     let tab = |(symbol, label, id): &(Icon, &str, &'static str)| {
         let on = *label == chosen;
-        let ink = if on { theme::ON_SECONDARY_CONTAINER } else { theme::ON_SURFACE_VARIANT };
+        let style = if on { theme::ON_SECONDARY_CONTAINER } else { theme::ON_SURFACE_VARIANT };
         let mut face =
-            row([icon(*symbol, 24.0, ink)]).size(60.0, 32.0).justify_center().radius(16.0);
+            row([icon(*symbol, 24.0, style)]).size(60.0, 32.0).justify_center().radius(16.0);
         if on {
             face = face.fill(theme::SECONDARY_CONTAINER);
         }
@@ -206,7 +206,7 @@ pub(crate) fn search_toolbar(parts: Vec<View>) -> View {
 }
 
 /// A floating action button.
-pub(crate) fn floating_button(symbol: Icon, words: &str) -> View {
+pub(crate) fn floating_button(symbol: Icon, text: &str) -> View {
     row([icon(symbol, 24.0, theme::ON_PRIMARY_CONTAINER).hide_from_accessibility()])
         .class(class::IMAGE_BUTTON)
         .size(56.0, 56.0)
@@ -214,7 +214,7 @@ pub(crate) fn floating_button(symbol: Icon, words: &str) -> View {
         .fill(theme::PRIMARY_CONTAINER)
         .radius(16.0)
         .elevation(3.0)
-        .content_description(words)
+        .content_description(text)
 }
 
 /// A hair line between things.
@@ -330,7 +330,7 @@ pub(crate) fn list(
 }
 
 /// An empty state: an icon, a title, and what to do.
-pub(crate) fn nothing(symbol: Icon, title: &str, advice: &str) -> View {
+pub(crate) fn empty_state(symbol: Icon, title: &str, advice: &str) -> View {
     let disc = badge(symbol, 88.0, theme::SURFACE_CONTAINER, theme::ON_SURFACE_VARIANT)
         .hide_from_accessibility();
     column([

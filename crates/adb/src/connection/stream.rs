@@ -118,12 +118,12 @@ impl Stream {
         }
     }
 
-    pub(super) fn read(&mut self, most: usize) -> ReadResult {
+    pub(super) fn read(&mut self, max: usize) -> ReadResult {
         if self.inbox.is_empty() {
             self.coalesce_small();
         }
         if let Some(front) = self.inbox.front_mut() {
-            let data = front.split_to(most.min(front.len()));
+            let data = front.split_to(max.min(front.len()));
             if !front.has_remaining() {
                 self.inbox.pop_front();
             }

@@ -31,7 +31,7 @@ impl Connection {
             ConnectionState::Ended(error) => return Err(error.clone()),
         }
         let refused =
-            |said: &str| Error::Refused { service: service.to_owned(), said: said.to_owned() };
+            |text: &str| Error::Refused { service: service.to_owned(), text: text.to_owned() };
         if service.len() >= self.chunk {
             return Err(Error::TooLarge { what: "the service name".into(), limit: self.chunk - 1 });
         }
@@ -62,7 +62,7 @@ impl Connection {
     /// The name is already expected, or too many names are.
     pub fn expect(&mut self, service: &str) -> Result<(), Error> {
         let refused =
-            |said: &str| Error::Refused { service: service.to_owned(), said: said.to_owned() };
+            |text: &str| Error::Refused { service: service.to_owned(), text: text.to_owned() };
         if self.expected.len() >= MAX_EXPECTED {
             return Err(refused("too many reverse services are registered"));
         }
@@ -101,9 +101,9 @@ impl Connection {
     }
 
     /// Reads at most `most` bytes from a stream.
-    pub fn read(&mut self, id: u32, most: usize) -> ReadResult {
+    pub fn read(&mut self, id: u32, max: usize) -> ReadResult {
         let Some(stream) = self.streams.get_mut(&id) else { return ReadResult::End };
-        let read = stream.read(most);
+        let read = stream.read(max);
         if matches!(read, ReadResult::Data(_)) {
             self.acknowledge_read(id);
         }
@@ -172,7 +172,7 @@ impl Connection {
             Some(StreamState::Opening) => None,
             Some(StreamState::Ended(StreamEnd::Refused)) | None => Some(Err(Error::Refused {
                 service: service.to_owned(),
-                said: "the phone closed it immediately".into(),
+                text: "the phone closed it immediately".into(),
             })),
             Some(StreamState::Ended(StreamEnd::Broken(error))) => Some(Err(error.clone())),
             Some(

@@ -545,14 +545,14 @@ fn ended_connection_reports_its_error_to_every_stream() {
     let (at_host, at_phone) = pair.open("exec:date");
     pair.phone.write(at_phone, b"half");
     pair.carry();
-    let why = Error::disconnected("cable pulled");
-    pair.host.end(why.clone());
+    let reason = Error::disconnected("cable pulled");
+    pair.host.end(reason.clone());
     assert_eq!(
         read_all(&mut pair.host, at_host),
-        (b"half".to_vec(), ReadResult::Broken(why.clone()))
+        (b"half".to_vec(), ReadResult::Broken(reason.clone()))
     );
-    assert_eq!(pair.host.write(at_host, b"x"), WriteResult::Broken(why.clone()));
-    assert_eq!(pair.host.open("x:", pair.now), Err(why));
+    assert_eq!(pair.host.write(at_host, b"x"), WriteResult::Broken(reason.clone()));
+    assert_eq!(pair.host.open("x:", pair.now), Err(reason));
 }
 
 #[test]

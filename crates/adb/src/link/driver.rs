@@ -32,7 +32,7 @@ where
             }
         });
         let ended = poll_fn(|cx| {
-            if let Poll::Ready(error) = carrier.poll_carry(&mut io, shared, cx) {
+            if let Poll::Ready(error) = carrier.poll_drive(&mut io, shared, cx) {
                 return Poll::Ready(Some(error));
             }
             // The handshake and the last user's drop move the deadline: check the new one.
@@ -72,7 +72,7 @@ struct IoPump {
 
 impl IoPump {
     /// Transfers what is possible now. Ready when the connection has ended.
-    fn poll_carry<IO>(&mut self, io: &mut IO, shared: &Shared, cx: &mut Context<'_>) -> Poll<Error>
+    fn poll_drive<IO>(&mut self, io: &mut IO, shared: &Shared, cx: &mut Context<'_>) -> Poll<Error>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {

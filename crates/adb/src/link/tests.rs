@@ -72,15 +72,15 @@ async fn stream_dropped_with_its_link_delivers_written_data() {
 async fn peer_that_stops_reading_does_not_block_the_loop() {
     // It greets, accepts stream 1, and then neither reads nor disconnects.
     let (near, mut far) = tokio::io::duplex(4096);
-    let mut said = BytesMut::new();
-    packet::emit(&mut said, Command::Cnxn, packet::VERSION, 1 << 20, b"device::", true);
-    packet::emit(&mut said, Command::Okay, 5, 1, &[], true);
+    let mut output = BytesMut::new();
+    packet::emit(&mut output, Command::Cnxn, packet::VERSION, 1 << 20, b"device::", true);
+    packet::emit(&mut output, Command::Okay, 5, 1, &[], true);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     let carrying = tokio::spawn(carry);
-    far.write_all(&said[..said.len() - packet::HEADER]).await.unwrap();
+    far.write_all(&output[..output.len() - packet::HEADER]).await.unwrap();
     let (at_host, accepted) = tokio::join!(host.open("a:"), async {
         host.online().await.unwrap();
-        far.write_all(&said[said.len() - packet::HEADER..]).await
+        far.write_all(&output[output.len() - packet::HEADER..]).await
     });
     accepted.unwrap();
     let mut at_host = at_host.unwrap();

@@ -37,9 +37,9 @@ pub async fn reverse(
 /// The phone cannot be reached, or has no `reverse:`.
 pub async fn list(transport: &dyn Transport) -> Result<Vec<Forward>, Error> {
     let stream = transport.open(&service(Request::List)?).await?;
-    let said = read_to_end(stream, MAX_LIST).await?;
-    let mut said = bytes::BytesMut::from(&said[..]);
-    match smart::decode_text(&mut said)? {
+    let output = read_to_end(stream, MAX_LIST).await?;
+    let mut output = bytes::BytesMut::from(&output[..]);
+    match smart::decode_text(&mut output)? {
         Some(text) => Ok(read_list(&text)),
         None => Err(Error::disconnected("the list of reverse forwards ended early")),
     }
@@ -77,7 +77,7 @@ pub(crate) fn service(request: Request) -> Result<String, Error> {
 pub(crate) fn checked(request: Request) -> Result<Request, Error> {
     request.checked().map_err(|malformed| Error::Refused {
         service: malformed.0,
-        said: "a socket name must have 1 to 4096 bytes, without `;` and NUL".into(),
+        text: "a socket name must have 1 to 4096 bytes, without `;` and NUL".into(),
     })
 }
 
@@ -92,14 +92,14 @@ pub(crate) async fn read_status(
     let mut word = [0; 4];
     stream.read_exact(&mut word).await.map_err(Error::from_io)?;
     let status = smart::read_status(word)?;
-    let said = read_to_end(stream, MAX_LIST).await?;
-    let said = smart::decode_text(&mut bytes::BytesMut::from(&said[..]))?.unwrap_or_default();
+    let output = read_to_end(stream, MAX_LIST).await?;
+    let output = smart::decode_text(&mut bytes::BytesMut::from(&output[..]))?.unwrap_or_default();
     match status {
-        Status::Fail => Err(Error::Refused { service: service.to_owned(), said }),
-        Status::Okay if said.is_empty() => Ok(None),
-        Status::Okay => match said.parse() {
+        Status::Fail => Err(Error::Refused { service: service.to_owned(), text: output }),
+        Status::Okay if output.is_empty() => Ok(None),
+        Status::Okay => match output.parse() {
             Ok(port) => Ok(Some(port)),
-            Err(_) => Err(Error::protocol(format!("expected a port, got {said:?}"))),
+            Err(_) => Err(Error::protocol(format!("expected a port, got {output:?}"))),
         },
     }
 }
@@ -117,7 +117,7 @@ mod tests {
         check(b"OKAY0000", Ok(None)).await;
         check(b"OKAY000540001", Ok(Some(40001))).await;
         let refused =
-            |said: &str| Error::Refused { service: "reverse:x".into(), said: said.into() };
+            |text: &str| Error::Refused { service: "reverse:x".into(), text: text.into() };
         check(b"FAIL0002no", Err(refused("no"))).await;
         check(b"FAIL0000", Err(refused(""))).await;
         check(b"OKAY000599999", Err(Error::protocol("expected a port, got \"99999\""))).await;

@@ -30,7 +30,7 @@ pub struct CommandOutput {
 /// # Errors
 /// See [`run_within`].
 pub async fn run(transport: &dyn Transport, command: &str) -> Result<CommandOutput, Error> {
-    run_within(transport, command, MAX_OUTPUT).await
+    run_with_limits(transport, command, MAX_OUTPUT).await
 }
 
 /// Runs `command` without input and waits for it to end. Collects at most `limit` bytes in all.
@@ -38,7 +38,7 @@ pub async fn run(transport: &dyn Transport, command: &str) -> Result<CommandOutp
 /// # Errors
 /// The phone cannot be reached or refuses; [`Error::TooLarge`] if there is more output; [`Error::Disconnected`] if shell v2
 /// ends without a status.
-pub async fn run_within(
+pub async fn run_with_limits(
     transport: &dyn Transport,
     command: &str,
     limit: usize,

@@ -245,7 +245,7 @@ impl FileSync {
         if path.contains('\0') {
             return Err(Error::Refused {
                 service: "sync:".into(),
-                said: "a path with a NUL would be truncated on the phone".into(),
+                text: "a path with a NUL would be truncated on the phone".into(),
             });
         }
         if self.in_request {
@@ -306,8 +306,8 @@ impl FileSync {
     }
 }
 
-fn failed(verb: &str, path: &str, said: String) -> Error {
-    Error::Phone { what: format!("{verb} {path:?}"), said }
+fn failed(verb: &str, path: &str, text: String) -> Error {
+    Error::Phone { what: format!("{verb} {path:?}"), text }
 }
 
 fn local(verb: &str, path: &str, error: &std::io::Error) -> Error {

@@ -98,14 +98,14 @@ async fn accept_loop(mut reversal: ReverseForward, address: String) {
         let address = address.clone();
         connections.spawn(async move {
             let _place = place;
-            if let Err(error) = carry(stream, &address).await {
+            if let Err(error) = relay(stream, &address).await {
                 tracing::debug!(%error, address, "reverse forward target not reachable");
             }
         });
     }
 }
 
-async fn carry(stream: LinkStream, address: &str) -> io::Result<()> {
+async fn relay(stream: LinkStream, address: &str) -> io::Result<()> {
     let socket = TcpStream::connect(address).await?;
     // For small packets in both directions. A failure here is harmless.
     let _ = socket.set_nodelay(true);

@@ -58,9 +58,9 @@ impl AdbServer {
     /// # Errors
     /// The server cannot be reached, or does not speak the protocol.
     pub async fn version(&self) -> Result<u32, Error> {
-        let said = self.query("host:version").await?;
-        u32::from_str_radix(&said, 16)
-            .map_err(|_| Error::protocol(format!("the adb server's version {said:?}")))
+        let output = self.query("host:version").await?;
+        u32::from_str_radix(&output, 16)
+            .map_err(|_| Error::protocol(format!("the adb server's version {output:?}")))
     }
 
     /// Sends a request that the server answers with text, such as `host:features`.
@@ -69,10 +69,10 @@ impl AdbServer {
     /// The server cannot be reached, or replies FAIL: [`Error::Refused`] has its message.
     pub async fn query(&self, request: &str) -> Result<String, Error> {
         let mut socket = self.connect().await?;
-        within_answer(request, async {
+        with_answer_timeout(request, async {
             self.ask(&mut socket, request)
                 .await?
-                .map_err(|said| Error::Refused { service: request.to_owned(), said })?;
+                .map_err(|said| Error::Refused { service: request.to_owned(), text: said })?;
             read_text(&mut socket).await
         })
         .await
@@ -96,10 +96,10 @@ impl AdbServer {
     /// Sends a request whose reply continues after OKAY; the socket is positioned right behind it.
     pub(super) async fn open_request(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.connect().await?;
-        within_answer(request, async {
+        with_answer_timeout(request, async {
             self.ask(&mut socket, request)
                 .await?
-                .map_err(|said| Error::Refused { service: request.to_owned(), said })
+                .map_err(|said| Error::Refused { service: request.to_owned(), text: said })
         })
         .await?;
         Ok(socket)
@@ -152,7 +152,7 @@ impl ServerTransport {
     /// guess wrong, the transport is selected first.
     pub(super) async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.server.connect().await?;
-        within_answer(request, async {
+        with_answer_timeout(request, async {
             let whole = match self.number {
                 Some(number) => format!("host-transport-id:{number}:{request}"),
                 None if is_unambiguous_serial(&self.serial) => {
@@ -166,7 +166,7 @@ impl ServerTransport {
             match self.server.ask(&mut socket, &whole).await? {
                 Ok(()) => Ok(()),
                 Err(said) if is_device_error(&said) => Err(self.classify_error(said)),
-                Err(said) => Err(Error::Refused { service: request.to_owned(), said }),
+                Err(said) => Err(Error::Refused { service: request.to_owned(), text: said }),
             }
         })
         .await?;
@@ -183,16 +183,16 @@ impl ServerTransport {
     }
 
     /// Classifies the server's message about this phone.
-    fn classify_error(&self, said: String) -> Error {
+    fn classify_error(&self, text: String) -> Error {
         let serial = self.serial.clone();
-        if ["not found", "no device", "more than one"].iter().any(|words| said.contains(words)) {
-            Error::NoSuchDevice { serial, said }
-        } else if said.contains("unauthorized") {
-            Error::Unauthorized { reason: said.lines().next().unwrap_or_default().to_owned() }
-        } else if said.contains("no permissions") || said.contains("insufficient permissions") {
-            Error::Unauthorized { reason: said }
+        if ["not found", "no device", "more than one"].iter().any(|words| text.contains(words)) {
+            Error::NoSuchDevice { serial, text }
+        } else if text.contains("unauthorized") {
+            Error::Unauthorized { reason: text.lines().next().unwrap_or_default().to_owned() }
+        } else if text.contains("no permissions") || text.contains("insufficient permissions") {
+            Error::Unauthorized { reason: text }
         } else {
-            let state = said.strip_prefix("device ").unwrap_or(&said).to_owned();
+            let state = text.strip_prefix("device ").unwrap_or(&text).to_owned();
             Error::Offline { serial, state }
         }
     }
@@ -204,17 +204,17 @@ impl Transport for ServerTransport {
         if service.contains('\0') {
             return Err(Error::Refused {
                 service: service.to_owned(),
-                said: "a name with a NUL would be truncated on the phone".into(),
+                text: "a name with a NUL would be truncated on the phone".into(),
             });
         }
         let mut socket = self.server.connect().await?;
-        within_answer(service, async {
+        with_answer_timeout(service, async {
             self.select_transport(&mut socket).await?;
             match self.server.ask(&mut socket, service).await? {
                 Ok(()) => Ok(()),
                 // The phone disconnected between the two requests.
                 Err(said) if is_device_error(&said) => Err(self.classify_error(said)),
-                Err(said) => Err(Error::Refused { service: service.to_owned(), said }),
+                Err(said) => Err(Error::Refused { service: service.to_owned(), text: said }),
             }
         })
         .await?;
@@ -224,14 +224,14 @@ impl Transport for ServerTransport {
     async fn features(&self) -> Result<Features, Error> {
         match self.query_device("features").await {
             Ok(mut socket) => {
-                let said = within_answer("features", read_text(&mut socket)).await?;
-                Ok(Features::read(&said))
+                let output = with_answer_timeout("features", read_text(&mut socket)).await?;
+                Ok(Features::read(&output))
             }
             // A server before 1.0.36 (2016) does not know `features`.
-            Err(Error::Refused { said, .. }) if said.starts_with("unknown") => {
+            Err(Error::Refused { text, .. }) if text.starts_with("unknown") => {
                 Ok(Features::default())
             }
-            Err(Error::Refused { said, .. }) => Err(self.classify_error(said)),
+            Err(Error::Refused { text, .. }) => Err(self.classify_error(text)),
             Err(other) => Err(other),
         }
     }
@@ -269,7 +269,7 @@ async fn read_text(socket: &mut TcpStream) -> Result<String, Error> {
 }
 
 /// Applies the time limit [`ANSWER`].
-pub(super) async fn within_answer<T>(
+pub(super) async fn with_answer_timeout<T>(
     what: &str,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
@@ -294,6 +294,6 @@ fn is_unambiguous_serial(serial: &str) -> bool {
 }
 
 /// Whether a server's message is about the phone rather than about the request.
-fn is_device_error(said: &str) -> bool {
-    ["device ", "no device", "more than one "].iter().any(|words| said.starts_with(words))
+fn is_device_error(text: &str) -> bool {
+    ["device ", "no device", "more than one "].iter().any(|words| text.starts_with(words))
 }

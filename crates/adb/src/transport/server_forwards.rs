@@ -54,8 +54,8 @@ impl ServerTransport {
     pub async fn kill_forward(&self, listen: &str) -> Result<(), Error> {
         let request = Request::Kill { listen: listen.to_owned() };
         if !self.forwards().await?.iter().any(|forward| forward.listen == listen) {
-            let said = format!("listener '{listen}' not found");
-            return Err(Error::Refused { service: checked(request)?.to_string(), said });
+            let output = format!("listener '{listen}' not found");
+            return Err(Error::Refused { service: checked(request)?.to_string(), text: output });
         }
         self.send_forward_request(request).await.map(drop)
     }
@@ -79,15 +79,15 @@ impl ServerTransport {
         let settled = match self.query_device(&request).await {
             // The first OKAY means that the request was read, the second that it was done.
             Ok(socket) => {
-                super::server::within_answer(&request, read_status(socket, &request)).await
+                super::server::with_answer_timeout(&request, read_status(socket, &request)).await
             }
             Err(error) => Err(error),
         };
         settled.map_err(|error| match error {
             // Servers lose the reason here (a shadowed variable in `handle_host_request`).
-            Error::Refused { said, .. } if said.is_empty() => Error::NoSuchDevice {
+            Error::Refused { text: said, .. } if said.is_empty() => Error::NoSuchDevice {
                 serial: self.serial().to_owned(),
-                said: "the adb server gave no reason, as for an unknown phone".into(),
+                text: "the adb server gave no reason, as for an unknown phone".into(),
             },
             other => other,
         })

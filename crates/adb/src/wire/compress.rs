@@ -198,7 +198,7 @@ impl Brotli {
 
     fn pull(&mut self) -> Result<Option<Bytes>, MalformedMessage> {
         if self.ended {
-            return nothing_after_the_end(&self.here);
+            return check_no_trailing_data(&self.here);
         }
         let mut content = vec![0; PIECE];
         let (mut left, mut read) = (self.here.len(), 0);
@@ -221,7 +221,7 @@ impl Brotli {
         }
         content.truncate(written);
         if content.is_empty() {
-            return if self.ended { nothing_after_the_end(&self.here) } else { Ok(None) };
+            return if self.ended { check_no_trailing_data(&self.here) } else { Ok(None) };
         }
         Ok(Some(content.into()))
     }
@@ -232,7 +232,7 @@ fn broken(format: &str) -> MalformedMessage {
 }
 
 /// AOSP's decoders, too, reject data after the one stream or frame.
-fn nothing_after_the_end<T>(here: &[u8]) -> Result<Option<T>, MalformedMessage> {
+fn check_no_trailing_data<T>(here: &[u8]) -> Result<Option<T>, MalformedMessage> {
     if here.is_empty() {
         Ok(None)
     } else {

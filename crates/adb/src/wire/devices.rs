@@ -60,8 +60,8 @@ pub enum DeviceState {
 
 impl DeviceState {
     /// The meaning of an adb server's text.
-    pub fn read(words: &str) -> Self {
-        match words {
+    pub fn read(text: &str) -> Self {
+        match text {
             "device" => Self::Device,
             "offline" => Self::Offline,
             "unauthorized" => Self::Unauthorized,
@@ -73,8 +73,8 @@ impl DeviceState {
             "bootloader" => Self::Bootloader,
             "host" => Self::Host,
             "detached" => Self::Detached,
-            _ if words.starts_with("no permissions") => Self::NoPermissions(words.to_owned()),
-            _ => Self::Other(words.to_owned()),
+            _ if text.starts_with("no permissions") => Self::NoPermissions(text.to_owned()),
+            _ => Self::Other(text.to_owned()),
         }
     }
 }
@@ -131,9 +131,9 @@ fn read_line(line: &str) -> Option<DeviceEntry> {
         None => split_at_state(line)?,
     };
     let serial = serial.trim();
-    let words: Vec<&str> = rest.split_whitespace().collect();
-    let first = words.iter().position(|word| read_property(word).is_some());
-    let (state, rest) = words.split_at(first.unwrap_or(words.len()));
+    let text: Vec<&str> = rest.split_whitespace().collect();
+    let first = text.iter().position(|word| read_property(word).is_some());
+    let (state, rest) = text.split_at(first.unwrap_or(text.len()));
     if serial.is_empty() || state.is_empty() {
         return None;
     }

@@ -89,7 +89,7 @@ impl Request {
             Self::List(path) => text(out, *b"LIST", path),
             Self::Send { path, mode } => text(out, *b"SEND", &format!("{path},{mode}")),
             Self::Recv(path) => text(out, *b"RECV", path),
-            Self::Quit => word(out, *b"QUIT", 0),
+            Self::Quit => push_header(out, *b"QUIT", 0),
         }
     }
 
@@ -215,14 +215,14 @@ impl Reply {
 
 /// Appends the reply to STAT.
 pub fn emit_stat(out: &mut BytesMut, stat: Stat) {
-    word(out, *b"STAT", stat.mode);
+    push_header(out, *b"STAT", stat.mode);
     out.put_u32_le(stat.size);
     out.put_u32_le(stat.mtime);
 }
 
 /// Appends one entry of a listing.
 pub fn emit_entry(out: &mut BytesMut, entry: &Entry) {
-    word(out, *b"DENT", entry.stat.mode);
+    push_header(out, *b"DENT", entry.stat.mode);
     out.put_u32_le(entry.stat.size);
     out.put_u32_le(entry.stat.mtime);
     out.put_u32_le(u32::try_from(entry.name.len()).unwrap_or(u32::MAX));
@@ -231,24 +231,24 @@ pub fn emit_entry(out: &mut BytesMut, entry: &Entry) {
 
 /// Appends the end of a listing.
 pub fn emit_listing_end(out: &mut BytesMut) {
-    word(out, *b"DONE", 0);
+    push_header(out, *b"DONE", 0);
     out.put_bytes(0, 12);
 }
 
 /// Appends a part of a file, at most [`MAX_DATA`] bytes.
 pub fn emit_data(out: &mut BytesMut, data: &[u8]) {
-    word(out, *b"DATA", u32::try_from(data.len()).unwrap_or(u32::MAX));
+    push_header(out, *b"DATA", u32::try_from(data.len()).unwrap_or(u32::MAX));
     out.put_slice(data);
 }
 
 /// Appends the end of a file: the phone's (with 0), or the host's with the modification time.
 pub fn emit_done(out: &mut BytesMut, mtime: u32) {
-    word(out, *b"DONE", mtime);
+    push_header(out, *b"DONE", mtime);
 }
 
 /// Appends OKAY: the file was received.
 pub fn emit_okay(out: &mut BytesMut) {
-    word(out, *b"OKAY", 0);
+    push_header(out, *b"OKAY", 0);
 }
 
 /// Appends a failure and its reason.
@@ -256,13 +256,13 @@ pub fn emit_fail(out: &mut BytesMut, reason: &str) {
     text(out, *b"FAIL", reason);
 }
 
-fn word(out: &mut BytesMut, id: [u8; 4], value: u32) {
+fn push_header(out: &mut BytesMut, id: [u8; 4], value: u32) {
     out.put_slice(&id);
     out.put_u32_le(value);
 }
 
 fn text(out: &mut BytesMut, id: [u8; 4], text: &str) {
-    word(out, id, u32::try_from(text.len()).unwrap_or(u32::MAX));
+    push_header(out, id, u32::try_from(text.len()).unwrap_or(u32::MAX));
     out.put_slice(text.as_bytes());
 }
 

@@ -29,8 +29,8 @@ impl Stock {
         let phone = TinyPhone::modern();
         stock.serial = phone.listen().await;
         stock.phone = phone;
-        let said = stock.adb(&["connect", &stock.serial]).await;
-        assert!(stdout(&said).contains("connected to"), "{said:?}");
+        let output = stock.adb(&["connect", &stock.serial]).await;
+        assert!(stdout(&output).contains("connected to"), "{output:?}");
         Some(stock)
     }
 

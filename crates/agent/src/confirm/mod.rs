@@ -184,20 +184,20 @@ mod tests {
         }
     }
 
-    fn with(says: Option<&'static str>) -> (Call, Arc<Person>) {
-        let person = Arc::new(Person(says, Mutex::default()));
+    fn with(text: Option<&'static str>) -> (Call, Arc<Person>) {
+        let person = Arc::new(Person(text, Mutex::default()));
         let call = Call {
             ask: Arc::clone(&person) as Arc<dyn AskUser>,
-            ..Call::within(Duration::from_secs(9))
+            ..Call::with_timeout(Duration::from_secs(9))
         };
         (call, person)
     }
 
     async fn asked(
-        says: Option<&'static str>,
+        text: Option<&'static str>,
         arguments: Value,
     ) -> (Value, Vec<String>, Vec<String>) {
-        let (call, person) = with(says);
+        let (call, person) = with(text);
         let vault = Arc::new(Vault::default());
         let questions = AskUserFunctions::new(Arc::clone(&vault));
         let arguments = arguments.as_object().cloned().unwrap();
@@ -234,8 +234,8 @@ mod tests {
         let arguments = json!({ "question": "What now?" }).as_object().cloned().unwrap();
         let reply =
             AskUserFunctions::new(vault).call(ASK, arguments, &call, &NoPhone).await.unwrap();
-        let said = reply.structured.unwrap_or_default();
-        assert_eq!(said["message"], "The user answered: it is {{PASSWORD}}, as ever");
+        let output = reply.structured.unwrap_or_default();
+        assert_eq!(output["message"], "The user answered: it is {{PASSWORD}}, as ever");
     }
 
     /// A user behind a client that has forms, but no input without echo.
@@ -250,7 +250,7 @@ mod tests {
 
     #[tokio::test]
     async fn secret_is_never_asked_for_with_echo() {
-        let call = Call { ask: Arc::new(Forms), ..Call::within(Duration::from_secs(9)) };
+        let call = Call { ask: Arc::new(Forms), ..Call::with_timeout(Duration::from_secs(9)) };
         let vault = Arc::new(Vault::default());
         let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
         let arguments = arguments.as_object().cloned().unwrap();

@@ -7,7 +7,7 @@
 use serde_json::Value;
 use thumbwire_device::Node;
 
-use super::super::prompt::shortened;
+use super::super::prompt::truncate;
 use super::super::reply::FunctionCall;
 use super::super::screen_state::ScreenState;
 use thumbwire_core::toolset::app_tools::is_app_tool;
@@ -18,13 +18,13 @@ pub struct Risk {
     /// What it may do: `pay`, `delete something`.
     pub what: &'static str,
     /// The control's text.
-    pub words: String,
+    pub text: String,
 }
 
 impl Risk {
     /// The question to the user.
     pub fn question(&self, app: Option<&str>) -> String {
-        let Self { what, words } = self;
+        let Self { what, text: words } = self;
         if *what == BY_AN_APP {
             return format!("About to call {words}, {what}. Go ahead? (yes / no)");
         }
@@ -109,36 +109,36 @@ const MOST_WORDS: usize = 5;
 const MOST_SIGNS: usize = 48;
 
 /// Whether the call may do something that cannot be undone, as far as text tells.
-pub fn risk(doing: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
-    if is_app_tool(&doing.function) {
-        let arguments = Value::from(doing.arguments.clone()).to_string();
-        let words = format!("{} {}", doing.function, shortened(&arguments, LONGEST_ARGUMENTS));
-        return Some(Risk { what: BY_AN_APP, words });
+pub fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+    if is_app_tool(&call.function) {
+        let arguments = Value::from(call.arguments.clone()).to_string();
+        let text = format!("{} {}", call.function, truncate(&arguments, LONGEST_ARGUMENTS));
+        return Some(Risk { what: BY_AN_APP, text });
     }
-    if !matches!(&*doing.function, "click_control" | "tap" | "long_press" | "mobile_tap_element") {
+    if !matches!(&*call.function, "click_control" | "tap" | "long_press" | "mobile_tap_element") {
         return None;
     }
-    let node = target(doing, screen);
-    let named = doing.arguments.get("control_name").and_then(Value::as_str);
+    let node = target(call, screen);
+    let named = call.arguments.get("control_name").and_then(Value::as_str);
     if node.is_some_and(thumbwire_device::text_field::is_text_field) {
         return None;
     }
-    let own = node.map(words_of).filter(|words| !words.is_empty());
-    let inside = node.map(|node| words_inside(node, screen)).filter(|words| !words.is_empty());
+    let own = node.map(text_of).filter(|words| !words.is_empty());
+    let inside = node.map(|node| text_inside(node, screen)).filter(|words| !words.is_empty());
     let named = named.map(str::to_owned).filter(|_| own.is_none() && inside.is_none());
     let all = [own, inside, named].into_iter().flatten();
-    all.filter_map(|words| Some(Risk { what: by_words(&words)?, words })).next()
+    all.filter_map(|words| Some(Risk { what: risk_of_text(&words)?, text: words })).next()
 }
 
 /// The texts inside a control that has none itself: a Compose button is a clickable view, and its label a view inside
 /// it.
-fn words_inside(node: &Node, screen: &ScreenState) -> String {
+fn text_inside(node: &Node, screen: &ScreenState) -> String {
     let says = !(node.text.is_empty() && node.description.is_empty());
     let Some(controls) = screen.controls.as_ref().filter(|_| !says) else { return String::new() };
-    let look = &controls.look;
-    let nodes = &look.tree.nodes;
+    let snapshot = &controls.snapshot;
+    let nodes = &snapshot.tree.nodes;
     let outer = nodes.iter().position(|it| std::ptr::eq(it, node)).unwrap_or(nodes.len());
-    let inside = (outer..nodes.len()).filter(|&at| look.is_inside(at, outer));
+    let inside = (outer..nodes.len()).filter(|&at| snapshot.is_inside(at, outer));
     let words = inside.map(|at| match (&*nodes[at].text, &*nodes[at].description) {
         ("", description) => description,
         (text, _) => text,
@@ -148,8 +148,8 @@ fn words_inside(node: &Node, screen: &ScreenState) -> String {
     words.join(" ")
 }
 
-fn by_words(words: &str) -> Option<&'static str> {
-    let small = words.trim().to_lowercase();
+fn risk_of_text(text: &str) -> Option<&'static str> {
+    let small = text.trim().to_lowercase();
     if small.chars().count() > MOST_SIGNS {
         return None;
     }
@@ -178,13 +178,13 @@ fn is_without_blanks(word: &str) -> bool {
 }
 
 /// The target of a tap: the control with the number, or the smallest one at the position.
-fn target<'a>(doing: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> {
+fn target<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> {
     let whole = |name: &str| {
-        doing.arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())
+        call.arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())
     };
-    if let Some(id) = doing.arguments.get("control_id").and_then(Value::as_str) {
+    if let Some(id) = call.arguments.get("control_id").and_then(Value::as_str) {
         let controls = screen.controls.as_ref()?;
-        return controls.node_of(id).map(|node| &controls.look.tree.nodes[node]);
+        return controls.node_of(id).map(|node| &controls.snapshot.tree.nodes[node]);
     }
     let at = thumbwire_device::Point { x: whole("x")?, y: whole("y")? };
     let area = |node: &Node| {
@@ -192,11 +192,11 @@ fn target<'a>(doing: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node>
         i64::from(bounds.right - bounds.left) * i64::from(bounds.bottom - bounds.top)
     };
     let there = screen.nodes().map(|(_, node)| node).filter(|node| node.bounds.contains(at));
-    there.filter(|node| !words_of(node).is_empty()).min_by_key(|node| area(node))
+    there.filter(|node| !text_of(node).is_empty()).min_by_key(|node| area(node))
 }
 
 /// A control's text; if it has none, the last part of its id: `com.app:id/btn_delete`.
-fn words_of(node: &Node) -> String {
+fn text_of(node: &Node) -> String {
     match (node.text.as_str(), node.description.as_str()) {
         ("", "") => node.id.rsplit('/').next().unwrap_or_default().replace('_', " "),
         ("", description) => description.to_owned(),
@@ -228,7 +228,7 @@ mod tests {
             ("Erase all data (factory reset)", "reset the phone"),
             ("While using the app", "give an app a permission"),
         ] {
-            assert_eq!(by_words(words), Some(what), "{words}");
+            assert_eq!(risk_of_text(words), Some(what), "{words}");
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
             "please call me back as soon as you can, I have to tell you",
             "Deleted items",
         ] {
-            assert_eq!(by_words(words), None, "{words}");
+            assert_eq!(risk_of_text(words), None, "{words}");
         }
     }
 
@@ -264,15 +264,15 @@ mod tests {
         let risky = |id: &str, name: &str| {
             risk(&click(json!({ "control_id": id, "control_name": name })), &screen)
         };
-        assert_eq!(risky("1", "Cancel").unwrap().words, "Delete");
+        assert_eq!(risky("1", "Cancel").unwrap().text, "Delete");
         assert_eq!(risky("2", "Delete"), None);
         assert!(risky("9", "Delete").is_some(), "nothing better is known");
     }
 
     #[test]
     fn button_is_judged_by_its_inner_text() {
-        let inside = |words: &str| {
-            let mut within = node("TextView", words, 0);
+        let inside = |text: &str| {
+            let mut within = node("TextView", text, 0);
             within.parent = Some(0);
             scene("app", vec![node("View", "", 0), within])
         };

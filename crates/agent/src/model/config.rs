@@ -225,16 +225,16 @@ mod tests {
         check("anthropic:claude-x", ModelSpec::Anthropic("claude-x".into()));
         check("scripted:a b/replies.jsonl", ModelSpec::Scripted("a b/replies.jsonl".into()));
         for text in ["", "gpt-5", "openai:", "llama3:8b", "scripted: "] {
-            let why = text.parse::<ModelSpec>().unwrap_err();
-            assert!(why.contains("`openai:MODEL`"), "{why}");
+            let reason = text.parse::<ModelSpec>().unwrap_err();
+            assert!(reason.contains("`openai:MODEL`"), "{reason}");
         }
     }
 
     #[test]
     fn missing_settings_are_reported_before_any_request() {
         let open = |choice: &str, settings| open(&choice.parse().unwrap(), settings).err().unwrap();
-        let why = open("openai:gpt-5", Settings::default());
-        assert!(why.contains("set OPENAI_API_KEY"), "{why}");
+        let reason = open("openai:gpt-5", Settings::default());
+        assert!(reason.contains("set OPENAI_API_KEY"), "{reason}");
         let named = Settings { key_variable: Some("MY_KEY".into()), ..Settings::default() };
         assert!(open("anthropic:claude-x", named).contains("set MY_KEY"));
         let base = Settings { base_url: Some("localhost:1".into()), ..Settings::default() };

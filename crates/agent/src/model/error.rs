@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RequestError {
     /// The message. It may still contain the key; [`super::http_model`] removes it.
-    pub(super) why: String,
+    pub(super) reason: String,
     /// Whether to retry.
     pub(super) again: Retry,
     /// What the server said, if a request with other parameters may succeed.
@@ -32,13 +32,13 @@ pub(super) enum Retry {
 
 impl RequestError {
     /// A failure that a retry may overcome.
-    pub(super) fn transient(why: impl Into<String>) -> Self {
-        Self { why: why.into(), again: Retry::Backoff, refusal: None }
+    pub(super) fn transient(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), again: Retry::Backoff, refusal: None }
     }
 
     /// A failure that a retry cannot overcome.
-    pub(super) fn permanent(why: impl Into<String>) -> Self {
-        Self { why: why.into(), again: Retry::Never, refusal: None }
+    pub(super) fn permanent(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), again: Retry::Never, refusal: None }
     }
 }
 
@@ -63,13 +63,13 @@ pub(super) struct ErrorResponse<'a> {
 /// The failure for an error response.
 pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
     let ErrorResponse { status, body, model, variable, .. } = *refused;
-    let said = error_message(body);
+    let output = error_message(body);
     // No credit is left, so no pause helps (OpenAI's error code; OpenRouter and DeepSeek send 402).
     let broke = status == 402 || body.contains("insufficient_quota");
     // 408 and 409 as in OpenAI's own client; 529 is Anthropic's "overloaded".
     let passing = matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 529);
     // llama.cpp sends 500 if its model has no vision: "image input is not supported".
-    let lower = said.to_lowercase();
+    let lower = output.to_lowercase();
     let blind = lower.contains("image") && lower.contains("not support");
     let passing = !broke && !blind && refused.should.unwrap_or(passing);
     let next = match status {
@@ -93,7 +93,7 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
         (true, None) => Retry::Backoff,
     };
     let refusal = matches!(status, 400 | 404 | 422).then(|| body.to_owned());
-    RequestError { why: format!("status {status}: {said}.{next}"), again, refusal }
+    RequestError { reason: format!("status {status}: {output}.{next}"), again, refusal }
 }
 
 /// The failure for an error inside a stream, or in a response with status 200. Most servers name a kind, OpenRouter a
@@ -113,9 +113,9 @@ pub(super) fn inside(error: &Value) -> RequestError {
     ];
     let lasting = stays.iter().any(|word| kind.contains(word))
         || status.is_some_and(|code| (400..500).contains(&code) && !matches!(code, 408 | 429));
-    let words = error_message(&serde_json::json!({ "error": error }).to_string());
-    let why = format!("the answer contains an error: {words}.");
-    if lasting { RequestError::permanent(why) } else { RequestError::transient(why) }
+    let text = error_message(&serde_json::json!({ "error": error }).to_string());
+    let reason = format!("the answer contains an error: {text}.");
+    if lasting { RequestError::permanent(reason) } else { RequestError::transient(reason) }
 }
 
 /// The error message in a body, on one line, without a full stop. Formats seen:
@@ -127,15 +127,15 @@ pub(super) fn inside(error: &Value) -> RequestError {
 pub(super) fn error_message(body: &str) -> String {
     let body = body.trim();
     let value: Option<Value> = serde_json::from_str(body).ok();
-    let words = match &value {
-        Some(value) => json_said(value).unwrap_or_else(|| body.to_owned()),
+    let text = match &value {
+        Some(value) => json_message(value).unwrap_or_else(|| body.to_owned()),
         None if body.is_empty() => "empty body".into(),
         None => title(body).map_or_else(|| body.to_owned(), |title| format!("HTML page: {title}")),
     };
-    brief(&words)
+    truncate(&text)
 }
 
-fn json_said(value: &Value) -> Option<String> {
+fn json_message(value: &Value) -> Option<String> {
     let error = &value["error"];
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let detail = || {
@@ -149,7 +149,7 @@ fn json_said(value: &Value) -> Option<String> {
     };
     // OpenRouter's own message is "Provider returned error"; the provider's message is beside it.
     let raw = text(&error["metadata"]["raw"]).map(|raw| {
-        serde_json::from_str(&raw).ok().and_then(|raw: Value| json_said(&raw)).unwrap_or(raw)
+        serde_json::from_str(&raw).ok().and_then(|raw: Value| json_message(&raw)).unwrap_or(raw)
     });
     let message =
         text(&error["message"]).or_else(|| text(error)).or_else(|| text(&value["message"]));
@@ -173,9 +173,9 @@ fn title(body: &str) -> Option<&str> {
 
 /// One line of at most 300 characters, without its full stop. It ends with a whole word, because half a key could not
 /// be recognized and removed.
-fn brief(words: &str) -> String {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+fn truncate(text: &str) -> String {
+    let text: Vec<&str> = text.split_whitespace().collect();
+    let line: String = text.join(" ").chars().filter(|c| !c.is_control()).collect();
     let line = line.trim_end_matches('.');
     match line.char_indices().nth(300) {
         Some((end, _)) => {
@@ -237,16 +237,16 @@ mod tests {
         let broke =
             fault(429, r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#);
         assert_eq!(broke.again, Retry::Never);
-        assert!(broke.why.contains("no credit"), "{}", broke.why);
+        assert!(broke.reason.contains("no credit"), "{}", broke.reason);
     }
 
     #[test]
     fn error_response_names_the_next_move() {
-        assert!(fault(401, "{}").why.ends_with("Check the key in OPENAI_API_KEY."));
-        assert!(fault(404, "{}").why.contains("Check the model name, gpt-x, and the base URL"));
-        assert!(fault(413, "{}").why.ends_with("send fewer images."));
+        assert!(fault(401, "{}").reason.ends_with("Check the key in OPENAI_API_KEY."));
+        assert!(fault(404, "{}").reason.contains("Check the model name, gpt-x, and the base URL"));
+        assert!(fault(413, "{}").reason.ends_with("send fewer images."));
         let blind = fault(500, r#"{"error":{"message":"image input is not supported"}}"#);
-        assert!(blind.why.ends_with("send text only.") && blind.again == Retry::Never);
+        assert!(blind.reason.ends_with("send text only.") && blind.again == Retry::Never);
     }
 
     #[test]

@@ -24,8 +24,8 @@ impl ApiKey {
     }
 
     /// Removes the key from a text: some servers echo it.
-    pub(super) fn cut_from(&self, words: &str) -> String {
-        if self.0.is_empty() { words.to_owned() } else { words.replace(&self.0, "…") }
+    pub(super) fn cut_from(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "…") }
     }
 }
 
@@ -86,7 +86,7 @@ impl Endpoint {
             if url.scheme() == "http" && !is_near(&url) {
                 return Err(format!(
                     "the API key would go to {} unencrypted; use https, or omit the key",
-                    bare(&url)
+                    without_credentials(&url)
                 ));
             }
             let (name, value) = match shown {
@@ -104,13 +104,14 @@ impl Endpoint {
 
     /// Its URL for messages, without the query, which may contain a key.
     pub(super) fn shown(&self) -> String {
-        bare(&self.url)
+        without_credentials(&self.url)
     }
 }
 
 /// The complete URL. A query of the base URL is kept, such as Azure's `api-version`.
 fn address(base: &str, path: &str) -> Result<Url, String> {
-    let wrong = |why: &str| format!("the base URL {why}; an example is `http://127.0.0.1:8080/v1`");
+    let wrong =
+        |reason: &str| format!("the base URL {reason}; an example is `http://127.0.0.1:8080/v1`");
     let mut url = Url::parse(base.trim()).map_err(|_| wrong("must be a complete URL"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(wrong("must start with http:// or https://"));
@@ -128,7 +129,7 @@ fn address(base: &str, path: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-fn bare(url: &Url) -> String {
+fn without_credentials(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.to_string()
@@ -173,22 +174,22 @@ fn client(url: &Url, through: Option<&ProxySettings>) -> Result<Client, String> 
     builder.build().map_err(|error| {
         format!(
             "cannot create an HTTP client for {}: {}. If CA certificates are missing, install `ca-certificates` or set SSL_CERT_FILE",
-            bare(url),
-            because(&error)
+            without_credentials(url),
+            root_cause(&error)
         )
     })
 }
 
 /// The innermost cause of an error, without the URL that reqwest adds.
-pub(super) fn because(error: &reqwest::Error) -> String {
+pub(super) fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let words = cause.to_string();
-    match words.find(" for url (") {
-        Some(end) => words[..end].to_owned(),
-        None => words,
+    let text = cause.to_string();
+    match text.find(" for url (") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
     }
 }
 
@@ -216,8 +217,8 @@ mod tests {
         assert_eq!(messages("https://api.anthropic.com"), "https://api.anthropic.com/v1/messages");
         assert_eq!(messages("http://h/v1/messages"), "http://h/v1/messages");
         for base in ["", "localhost:8080", "ftp://h/", "/v1", "http://me:secret@h/v1"] {
-            let why = address(base, "/x").unwrap_err();
-            assert!(why.contains("an example is") && !why.contains("secret"), "{why}");
+            let reason = address(base, "/x").unwrap_err();
+            assert!(reason.contains("an example is") && !reason.contains("secret"), "{reason}");
         }
     }
 
@@ -228,9 +229,9 @@ mod tests {
         {
             assert!(open(base, Some("k")).is_ok(), "{base}");
         }
-        let why = open("http://api.example.com/v1?key=other", Some("sekret")).err().unwrap();
-        assert!(why.contains("unencrypted") && !why.contains("sekret"), "{why}");
-        assert!(!why.contains("other"), "{why}");
+        let reason = open("http://api.example.com/v1?key=other", Some("sekret")).err().unwrap();
+        assert!(reason.contains("unencrypted") && !reason.contains("sekret"), "{reason}");
+        assert!(!reason.contains("other"), "{reason}");
         assert!(open("http://api.example.com/v1", None).is_ok());
     }
 
@@ -240,8 +241,8 @@ mod tests {
         let shown = format!("{:?} {:?} {}", endpoint.key, endpoint.headers, endpoint.shown());
         assert!(!shown.contains("sekret"), "{shown}");
         assert_eq!(endpoint.headers[AUTHORIZATION], "Bearer sekret");
-        let why = open("http://127.0.0.1/v1", Some("sek\nret")).err().unwrap();
-        assert!(!why.contains("ret"), "{why}");
+        let reason = open("http://127.0.0.1/v1", Some("sek\nret")).err().unwrap();
+        assert!(!reason.contains("ret"), "{reason}");
         let through =
             ProxySettings { proxy: "http://me:sekret@proxy:1".into(), except: String::new() };
         assert!(!format!("{through:?}").contains("sekret"));

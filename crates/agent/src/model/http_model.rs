@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::backoff;
 use super::error::{self, RequestError, Retry};
-use super::http::{Endpoint, because};
+use super::http::{Endpoint, root_cause};
 use super::image::{self, Limits};
 use super::price::Price;
 use super::sse::SseParser;
@@ -118,12 +118,12 @@ impl<D: ProviderApi> Model for HttpModel<D> {
         prompt: &Prompt,
         shape: Option<&Value>,
         call: &Call,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError> {
         let spent = Mutex::new(Usage::default());
         let asked = async {
             let prompt = self.fitted(prompt).await?;
-            self.ask(&prompt, shape, call, heard, &spent).await
+            self.ask(&prompt, shape, call, on_text, &spent).await
         };
         let ended = tokio::select! {
             biased;
@@ -136,15 +136,16 @@ impl<D: ProviderApi> Model for HttpModel<D> {
         }
         let (why, cancelled) = match ended {
             Ok(Ok(answer)) => return Ok(ModelResponse { usage: spent, ..answer }),
-            Ok(Err(fault)) => (fault.why, false),
+            Ok(Err(fault)) => (fault.reason, false),
             Err(Interrupt::Cancelled) => ("the call was cancelled.".into(), true),
             Err(Interrupt::TimedOut) => {
                 ("the call timed out before an answer came; allow more time.".into(), false)
             }
         };
-        let why = format!("{} at {}: {why}", self.name, self.endpoint.shown());
-        let why = self.endpoint.key.as_ref().map_or_else(|| why.clone(), |key| key.cut_from(&why));
-        Err(ModelError { why, cancelled, usage: spent })
+        let reason = format!("{} at {}: {why}", self.name, self.endpoint.shown());
+        let reason =
+            self.endpoint.key.as_ref().map_or_else(|| reason.clone(), |key| key.cut_from(&reason));
+        Err(ModelError { reason, cancelled, usage: spent })
     }
 }
 
@@ -169,7 +170,7 @@ impl<D: ProviderApi> HttpModel<D> {
         prompt: &Prompt,
         shape: Option<&Value>,
         call: &Call,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
         spent: &Mutex<Usage>,
     ) -> Result<ModelResponse, RequestError> {
         let pauses = ExponentialBuilder::default()
@@ -180,15 +181,15 @@ impl<D: ProviderApi> HttpModel<D> {
         let late = AtomicU32::new(0);
         let begun = AtomicBool::new(false);
         // A retry starts the answer again, on a new line.
-        let hear = |words: &str| {
-            if !words.is_empty() {
+        let hear = |text: &str| {
+            if !text.is_empty() {
                 begun.store(true, Ordering::Relaxed);
-                heard(words);
+                on_text(text);
             }
         };
         let attempt = || async {
             if begun.swap(false, Ordering::Relaxed) {
-                heard("\n");
+                on_text("\n");
             }
             let attempted = timeout(self.patience.whole, self.attempt(prompt, shape, &hear, spent));
             let mut answered = attempted.await.unwrap_or_else(|_| {
@@ -212,7 +213,12 @@ impl<D: ProviderApi> HttpModel<D> {
             .when(|fault| fault.again != Retry::Never)
             .adjust(|fault, pause| backoff::retry_delay(fault.again, pause, left()))
             .notify(|fault, pause| {
-                tracing::info!(model = self.name, ?pause, "retrying: {}", self.unkeyed(&fault.why));
+                tracing::info!(
+                    model = self.name,
+                    ?pause,
+                    "retrying: {}",
+                    self.unkeyed(&fault.reason)
+                );
                 if let Ok(mut spent) = spent.lock() {
                     spent.retries += 1;
                 }
@@ -224,20 +230,20 @@ impl<D: ProviderApi> HttpModel<D> {
                 && asked_too_much(&pause)
             {
                 let pause = pause.as_secs();
-                fault.why += &format!(
+                fault.reason += &format!(
                     " The server asks for a pause of {pause} s, which is too long: try again later."
                 );
             }
             let retries = spent.lock().map_or(0, |spent| spent.retries);
             if retries > 0 {
-                fault.why += &format!(" Gave up after {} attempts.", retries + 1);
+                fault.reason += &format!(" Gave up after {} attempts.", retries + 1);
             }
             fault
         })
     }
 
-    fn unkeyed(&self, words: &str) -> String {
-        self.endpoint.key.as_ref().map_or_else(|| words.to_owned(), |key| key.cut_from(words))
+    fn unkeyed(&self, text: &str) -> String {
+        self.endpoint.key.as_ref().map_or_else(|| text.to_owned(), |key| key.cut_from(text))
     }
 
     /// One request with its response.
@@ -245,7 +251,7 @@ impl<D: ProviderApi> HttpModel<D> {
         &self,
         prompt: &Prompt,
         shape: Option<&Value>,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
         spent: &Mutex<Usage>,
     ) -> Result<ModelResponse, RequestError> {
         let Endpoint { client, url, headers, .. } = &self.endpoint;
@@ -258,11 +264,11 @@ impl<D: ProviderApi> HttpModel<D> {
         let mut tally = Tally { reading: PartialResponse::default(), spent };
         let events = content_type(response.headers()).contains("text/event-stream");
         if events {
-            self.listen(&mut response, &mut tally.reading, heard).await?;
+            self.listen(&mut response, &mut tally.reading, on_text).await?;
         } else {
             let body = read(&mut response, MOST_BYTES, self.patience.idle).await?;
             self.understand(&body, &mut tally.reading)?;
-            heard(&tally.reading.text);
+            on_text(&tally.reading.text);
         }
         let text = std::mem::take(&mut tally.reading.text);
         Ok(ModelResponse { text, truncated: tally.reading.cut_off, usage: Usage::default() })
@@ -273,7 +279,7 @@ impl<D: ProviderApi> HttpModel<D> {
         &self,
         response: &mut Response,
         reading: &mut PartialResponse,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
     ) -> Result<(), RequestError> {
         let mut events = SseParser::default();
         let mut bytes = 0;
@@ -284,7 +290,7 @@ impl<D: ProviderApi> HttpModel<D> {
                 // The answer is complete. Losing only its usage is no reason to retry.
                 _ if reading.ended => return Ok(()),
                 Ok(Ok(None)) => break,
-                Ok(Err(error)) => return Err(cut(&because(&error))),
+                Ok(Err(error)) => return Err(cut(&root_cause(&error))),
                 Err(_) => {
                     return Err(cut(&format!("no data for {} s", limit.as_secs_f32())));
                 }
@@ -295,13 +301,13 @@ impl<D: ProviderApi> HttpModel<D> {
                 return Err(too_long());
             }
             for event in events.push(&piece) {
-                if self.take(&event, reading, heard)? {
+                if self.take(&event, reading, on_text)? {
                     return Ok(());
                 }
             }
         }
         if let Some(event) = events.end() {
-            self.take(&event, reading, heard)?;
+            self.take(&event, reading, on_text)?;
         }
         if reading.ended { Ok(()) } else { Err(cut("the connection closed")) }
     }
@@ -311,7 +317,7 @@ impl<D: ProviderApi> HttpModel<D> {
         &self,
         event: &str,
         reading: &mut PartialResponse,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
     ) -> Result<bool, RequestError> {
         // The end of OpenAI's streams.
         if event.trim() == "[DONE]" {
@@ -323,12 +329,12 @@ impl<D: ProviderApi> HttpModel<D> {
             return Ok(false);
         }
         let event: Value = serde_json::from_str(event).map_err(|_| {
-            let said = error::error_message(&self.unkeyed(event));
-            RequestError::transient(format!("an event is not JSON: {said}."))
+            let output = error::error_message(&self.unkeyed(event));
+            RequestError::transient(format!("an event is not JSON: {output}."))
         })?;
         let before = reading.text.len();
         let taken = self.dialect.parse_event(&event, reading);
-        heard(reading.text.get(before..).unwrap_or_default());
+        on_text(reading.text.get(before..).unwrap_or_default());
         taken.map(|()| reading.over)
     }
 
@@ -409,7 +415,7 @@ fn content_type(headers: &HeaderMap) -> String {
 /// Reads a body of at most `most` bytes, with at most `idle` between two pieces.
 async fn read(
     response: &mut Response,
-    most: usize,
+    max: usize,
     idle: Duration,
 ) -> Result<Vec<u8>, RequestError> {
     let mut body = Vec::new();
@@ -418,40 +424,40 @@ async fn read(
         let chunk = response.chunk();
         let piece = if body.is_empty() { Ok(chunk.await) } else { timeout(idle, chunk).await };
         match piece {
-            Ok(Ok(Some(piece))) if body.len() + piece.len() > most => return Err(too_long()),
+            Ok(Ok(Some(piece))) if body.len() + piece.len() > max => return Err(too_long()),
             Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
             Ok(Ok(None)) => return Ok(body),
-            Ok(Err(error)) => return Err(cut(&because(&error))),
+            Ok(Err(error)) => return Err(cut(&root_cause(&error))),
             Err(_) => return Err(cut(&format!("no data for {} s", idle.as_secs_f32()))),
         }
     }
 }
 
 /// Reads a body until it ends, breaks off, pauses or is long enough.
-async fn read_some(response: &mut Response, most: usize, idle: Duration) -> Vec<u8> {
+async fn read_some(response: &mut Response, max: usize, idle: Duration) -> Vec<u8> {
     let mut body = Vec::new();
-    while body.len() < most
+    while body.len() < max
         && let Ok(Ok(Some(piece))) = timeout(idle, response.chunk()).await
     {
         body.extend_from_slice(&piece);
     }
-    body.truncate(most);
+    body.truncate(max);
     body
 }
 
 fn unreached(error: &reqwest::Error) -> RequestError {
-    let why = because(error);
+    let reason = root_cause(error);
     if error.is_connect() {
         RequestError::transient(format!(
-            "cannot connect: {why}. Check the base URL, and that the server is running."
+            "cannot connect: {reason}. Check the base URL, and that the server is running."
         ))
     } else {
-        RequestError::transient(format!("the request failed: {why}."))
+        RequestError::transient(format!("the request failed: {reason}."))
     }
 }
 
-fn cut(why: &str) -> RequestError {
-    RequestError::transient(format!("the answer broke off: {why}."))
+fn cut(reason: &str) -> RequestError {
+    RequestError::transient(format!("the answer broke off: {reason}."))
 }
 
 fn too_long() -> RequestError {

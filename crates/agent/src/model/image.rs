@@ -58,7 +58,7 @@ pub(super) fn fitted(prompt: &Prompt, limits: Limits) -> Result<Prompt, image::E
                 ContentPart::Image(image) => {
                     let (image, scaled) = fit(image, limits)?;
                     parts.push(ContentPart::Image(image));
-                    parts.extend(scaled.map(|(from, to)| ContentPart::Text(told(from, to))));
+                    parts.extend(scaled.map(|(from, to)| ContentPart::Text(scale_note(from, to))));
                 }
                 words => parts.push(words),
             }
@@ -68,7 +68,7 @@ pub(super) fn fitted(prompt: &Prompt, limits: Limits) -> Result<Prompt, image::E
     Ok(prompt)
 }
 
-fn told(from: Size, to: Size) -> String {
+fn scale_note(from: Size, to: Size) -> String {
     let factor = f64::from(from.width) / f64::from(to.width);
     format!(
         "(The image above was scaled down: {}x{} pixels show {}x{} screen pixels. Multiply coordinates that you read from it by \
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn scaled_image_states_its_factor() {
-        let told = parts(picture(1080, 2400, Format::Png), Limits::OPENAI);
-        let [ContentPart::Image(image), ContentPart::Text(words)] = &told[..] else {
-            panic!("{told:?}")
+        let out = parts(picture(1080, 2400, Format::Png), Limits::OPENAI);
+        let [ContentPart::Image(image), ContentPart::Text(words)] = &out[..] else {
+            panic!("{out:?}")
         };
         assert_eq!(Pixels::read(image).unwrap().size(), Size { width: 768, height: 1706 });
         assert!(words.contains("768x1706 pixels show 1080x2400"), "{words}");

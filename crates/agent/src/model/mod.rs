@@ -52,7 +52,7 @@ pub trait Model: Send + Sync {
         prompt: &Prompt,
         shape: Option<&Value>,
         call: &Call,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError>;
 }
 
@@ -106,10 +106,10 @@ impl Usage {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{why}")]
+#[error("{reason}")]
 pub struct ModelError {
     /// The reason and the next move. Never contains a key.
-    pub why: String,
+    pub reason: String,
     /// Whether the call was cancelled.
     pub cancelled: bool,
     /// The usage of the attempts.

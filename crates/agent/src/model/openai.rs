@@ -109,7 +109,7 @@ impl ProviderApi for OpenAi {
             )));
         }
         let message = &choice["message"];
-        reading.text = words(&message["content"]).unwrap_or_default();
+        reading.text = text_content(&message["content"]).unwrap_or_default();
         finish(choice, &message["refusal"], reading)?;
         reading.ended = true;
         Ok(())
@@ -125,27 +125,28 @@ impl ProviderApi for OpenAi {
         count(event, reading);
         let choice = &event["choices"][0];
         let delta = &choice["delta"];
-        reading.text += &words(&delta["content"]).unwrap_or_default();
+        reading.text += &text_content(&delta["content"]).unwrap_or_default();
         finish(choice, &delta["refusal"], reading)
     }
 
     fn adapt(&self, refusal: &str) -> bool {
         let mut ways = self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = *ways;
-        let said = refusal.to_lowercase();
+        let output = refusal.to_lowercase();
         let unknown = ["support", "unrecognized", "unknown", "permitted", "extra", "unexpected"];
-        let unknown = unknown.iter().any(|word| said.contains(word));
+        let unknown = unknown.iter().any(|word| output.contains(word));
         let limit = if ways.newer { "max_completion_tokens" } else { "max_tokens" };
-        if said.contains("stream_options") || said.contains("include_usage") {
+        if output.contains("stream_options") || output.contains("include_usage") {
             ways.counts = false;
-        } else if unknown && said.contains(limit) && self.most_tokens.is_some() && !ways.both {
+        } else if unknown && output.contains(limit) && self.most_tokens.is_some() && !ways.both {
             ways.newer = !ways.newer;
             ways.both = true;
-        } else if self.shaped && (said.contains("response_format") || said.contains("json_schema"))
+        } else if self.shaped
+            && (output.contains("response_format") || output.contains("json_schema"))
         {
             tracing::warn!("{} does not support JSON schemas; continuing without one", self.model);
             ways.shapes = false;
-        } else if said.contains("to stream") || said.contains("\"param\": \"stream\"") {
+        } else if output.contains("to stream") || output.contains("\"param\": \"stream\"") {
             // Sent to organizations that are not verified.
             ways.stream = false;
         }
@@ -191,7 +192,7 @@ fn part(part: &ContentPart) -> Value {
 }
 
 /// The text of a message: a string, or a list of parts.
-fn words(content: &Value) -> Option<String> {
+fn text_content(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {

@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn invalid_price_explains_the_format() {
         for text in ["", "3", "3,x", "3,-1", "1,2,3,4,5", "NaN,1", "inf,1"] {
-            let why = text.parse::<Price>().unwrap_err();
-            assert!(why.contains("IN,OUT"), "{why}");
+            let reason = text.parse::<Price>().unwrap_err();
+            assert!(reason.contains("IN,OUT"), "{reason}");
         }
     }
 }

@@ -87,9 +87,9 @@ impl ScriptedModel {
     /// # Errors
     /// It is not a list of entries; the message names the invalid entry.
     pub fn read(name: &str, text: &str, price: Option<Price>) -> Result<Self, String> {
-        let wrong = |number: usize, why: &dyn std::fmt::Display| {
+        let wrong = |number: usize, reason: &dyn std::fmt::Display| {
             format!(
-                "the script {name}, entry {number}: {why}; an entry is {{\"reply\": \"…\"}}, see docs/models.md"
+                "the script {name}, entry {number}: {reason}; an entry is {{\"reply\": \"…\"}}, see docs/models.md"
             )
         };
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -141,13 +141,13 @@ impl ScriptedModel {
                 entries.len()
             )
         })?;
-        let words = words(prompt);
-        if let Some(missing) = entry.expect.all().iter().find(|part| !words.contains(*part)) {
+        let text = prompt_text(prompt);
+        if let Some(missing) = entry.expect.all().iter().find(|part| !text.contains(*part)) {
             return Err(format!(
                 "the script {name}, entry {number}, expects {missing:?}, which is not in the prompt; the run took another path"
             ));
         }
-        if let Some(there) = entry.refuse.all().iter().find(|part| words.contains(*part)) {
+        if let Some(there) = entry.refuse.all().iter().find(|part| text.contains(*part)) {
             return Err(format!(
                 "the script {name}, entry {number}, refuses {there:?}, which is in the prompt; the run took another path"
             ));
@@ -167,10 +167,10 @@ impl Model for ScriptedModel {
         prompt: &Prompt,
         _shape: Option<&Value>,
         call: &Call,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError> {
         let failed =
-            |why: String, cancelled| ModelError { why, cancelled, usage: Usage::default() };
+            |reason: String, cancelled| ModelError { reason, cancelled, usage: Usage::default() };
         if call.cancelled.is_cancelled() {
             return Err(failed("the call was cancelled".into(), true));
         }
@@ -185,7 +185,7 @@ impl Model for ScriptedModel {
         };
         spent.dollars = self.price.map(|price| price.of(&spent));
         if let Some(why) = &entry.error {
-            return Err(ModelError { why: why.clone(), cancelled: false, usage: spent });
+            return Err(ModelError { reason: why.clone(), cancelled: false, usage: spent });
         }
         let text = match &entry.reply {
             Some(Value::String(text)) => text.clone(),
@@ -193,14 +193,14 @@ impl Model for ScriptedModel {
             None => String::new(),
         };
         for word in text.split_inclusive(' ') {
-            heard(word);
+            on_text(word);
         }
         Ok(ModelResponse { text, usage: spent, truncated: entry.cut_off })
     }
 }
 
 /// The text of a prompt.
-fn words(prompt: &Prompt) -> String {
+fn prompt_text(prompt: &Prompt) -> String {
     let mut words = prompt.system.clone();
     for part in prompt.turns.iter().flat_map(|turn| &turn.parts) {
         if let ContentPart::Text(text) = part {
@@ -218,13 +218,15 @@ mod tests {
     use super::super::super::prompt::{Message, Role};
     use super::*;
 
-    fn prompt(words: &str) -> Prompt {
-        let turn = Message { role: Role::User, parts: vec![ContentPart::Text(words.into())] };
+    fn prompt(text: &str) -> Prompt {
+        let turn = Message { role: Role::User, parts: vec![ContentPart::Text(text.into())] };
         Prompt { system: "You operate a phone.".into(), turns: vec![turn] }
     }
 
-    async fn ask(model: &ScriptedModel, words: &str) -> Result<ModelResponse, ModelError> {
-        model.complete(&prompt(words), None, &Call::within(Duration::from_secs(1)), &|_| ()).await
+    async fn ask(model: &ScriptedModel, text: &str) -> Result<ModelResponse, ModelError> {
+        model
+            .complete(&prompt(text), None, &Call::with_timeout(Duration::from_secs(1)), &|_| ())
+            .await
     }
 
     #[tokio::test]
@@ -239,8 +241,8 @@ mod tests {
             assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (7, 2));
             assert!((answer.usage.dollars.unwrap() - 27e-6).abs() < 1e-12);
             assert_eq!(model.left(), 0);
-            let why = ask(&model, "x").await.unwrap_err().why;
-            assert_eq!(why, "the script a.json has 2 replies, but this is request 3; add one");
+            let reason = ask(&model, "x").await.unwrap_err().reason;
+            assert_eq!(reason, "the script a.json has 2 replies, but this is request 3; add one");
         }
     }
 
@@ -249,19 +251,19 @@ mod tests {
         let text = r#"[{"reply": "a", "expect": "Search here"}, {"reply": "b", "expect": ["phone", "Maps"], "refuse": "Bank"},
                        {"reply": "c", "refuse": ["Bank"]}, {"error": "no answer today"}]"#;
         let model = ScriptedModel::read("s", text, None).unwrap();
-        let why = ask(&model, "Home").await.unwrap_err().why;
-        assert!(why.contains("entry 1, expects \"Search here\""), "{why}");
+        let reason = ask(&model, "Home").await.unwrap_err().reason;
+        assert!(reason.contains("entry 1, expects \"Search here\""), "{reason}");
         assert_eq!(ask(&model, "Maps").await.unwrap().text, "b");
-        let why = ask(&model, "Bank").await.unwrap_err().why;
-        assert!(why.contains("entry 3, refuses \"Bank\""), "{why}");
-        assert_eq!(ask(&model, "").await.unwrap_err().why, "no answer today");
+        let reason = ask(&model, "Bank").await.unwrap_err().reason;
+        assert!(reason.contains("entry 3, refuses \"Bank\""), "{reason}");
+        assert_eq!(ask(&model, "").await.unwrap_err().reason, "no answer today");
     }
 
     #[test]
     fn invalid_script_names_the_entry() {
         let check = |text: &str, expected: &str| {
-            let why = ScriptedModel::read("s", text, None).unwrap_err();
-            assert!(why.contains(expected), "{why}");
+            let reason = ScriptedModel::read("s", text, None).unwrap_err();
+            assert!(reason.contains(expected), "{reason}");
         };
         check("", "is empty");
         check("[]", "is empty");
@@ -275,7 +277,7 @@ mod tests {
     #[tokio::test]
     async fn cancelled_call_uses_no_reply() {
         let model = ScriptedModel::read("s", r#"[{"reply": "a"}]"#, None).unwrap();
-        let call = Call::within(Duration::from_secs(1));
+        let call = Call::with_timeout(Duration::from_secs(1));
         call.cancelled.cancel();
         let failed = model.complete(&prompt(""), None, &call, &|_| ()).await.unwrap_err();
         assert!(failed.cancelled);

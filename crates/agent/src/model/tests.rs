@@ -68,7 +68,7 @@ async fn ask(
     model: &dyn Model,
     shape: Option<&Value>,
 ) -> (Result<ModelResponse, ModelError>, String) {
-    ask_within(model, shape, &Call::within(Duration::from_secs(30))).await
+    ask_within(model, shape, &Call::with_timeout(Duration::from_secs(30))).await
 }
 
 async fn ask_within(
@@ -77,7 +77,7 @@ async fn ask_within(
     call: &Call,
 ) -> (Result<ModelResponse, ModelError>, String) {
     let heard = Mutex::new(String::new());
-    let hear = |words: &str| heard.lock().unwrap().push_str(words);
+    let hear = |text: &str| heard.lock().unwrap().push_str(text);
     let answered = model.complete(&prompt(), shape, call, &hear).await;
     (answered, heard.into_inner().unwrap())
 }
@@ -86,8 +86,8 @@ async fn ask_within(
 async fn asked(choice: &str, server: &Server) -> (Result<ModelResponse, ModelError>, String) {
     let model = config::open(&choice.parse::<ModelSpec>().unwrap(), settings(server)).unwrap();
     let (answered, heard) = ask(&*model, None).await;
-    let told = format!("{answered:?}");
-    assert!(!told.contains(KEY), "the key is told: {told}");
+    let out = format!("{answered:?}");
+    assert!(!out.contains(KEY), "the key is told: {out}");
     (answered, heard)
 }
 

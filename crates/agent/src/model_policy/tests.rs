@@ -46,12 +46,12 @@ impl Model for Fake {
         prompt: &Prompt,
         shape: Option<&Value>,
         _call: &Call,
-        heard: &OnText<'_>,
+        on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError> {
         self.asked.lock().unwrap().push((prompt.clone(), shape.cloned()));
         let answer = self.answers.lock().unwrap().pop().expect("an answer is left");
         if let Ok(answer) = &answer {
-            answer.text.split_inclusive(' ').for_each(heard);
+            answer.text.split_inclusive(' ').for_each(on_text);
         }
         answer
     }
@@ -63,12 +63,12 @@ struct Listener(Mutex<Vec<String>>);
 
 impl EventSink for Listener {
     fn on_event(&self, event: &Event<'_>) {
-        let told = match event.payload().expect("the agent's") {
+        let out = match event.payload().expect("the agent's") {
             AgentEvent::ModelText(words) => format!("heard {words}"),
-            AgentEvent::ModelRetried { why } => format!("asked again: {why}"),
+            AgentEvent::ModelRetried { reason: why } => format!("asked again: {why}"),
             other => format!("{other:?}"),
         };
-        self.0.lock().unwrap().push(told);
+        self.0.lock().unwrap().push(out);
     }
 }
 
@@ -89,7 +89,7 @@ fn sight() -> Observation {
 }
 
 fn call() -> Call {
-    Call::within(Duration::from_secs(60))
+    Call::with_timeout(Duration::from_secs(60))
 }
 
 const HOME: &str = r#"{"action": {"function": "press_key", "arguments": {"key_code": "KEYCODE_HOME"}, "status": "FINISH"}}"#;
@@ -137,14 +137,14 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason() {
             "asked again: there is no function \"go_home\"; the functions are press_key",
         ]
     );
-    let said: Vec<(Role, String)> = thinking.prompt.turns[1..]
+    let output: Vec<(Role, String)> = thinking.prompt.turns[1..]
         .iter()
         .map(|turn| match &turn.parts[..] {
             [ContentPart::Text(text)] => (turn.role, text.clone()),
             other => panic!("{other:?}"),
         })
         .collect();
-    insta::assert_debug_snapshot!(said);
+    insta::assert_debug_snapshot!(output);
     let asked = fake.asked.lock().unwrap();
     assert_eq!(
         asked[0].0.turns[..],
@@ -162,7 +162,7 @@ async fn policy_gives_up_after_three_retries() {
     assert_eq!(undecided.spent.calls, 4);
     assert!(!undecided.cancelled);
     assert_eq!(
-        undecided.why,
+        undecided.reason,
         "none of 4 answers from fake one could be used; the last one: it has no JSON object. Try another model, or --json-schema"
     );
 }
@@ -171,10 +171,11 @@ async fn policy_gives_up_after_three_retries() {
 async fn model_failure_is_a_policy_error() {
     let fake = Fake::new(&["no"]);
     let spent = Usage { calls: 0, retries: 2, ..Usage::default() };
-    let unanswered = ModelError { why: "no answer in 250 s".into(), cancelled: true, usage: spent };
+    let unanswered =
+        ModelError { reason: "no answer in 250 s".into(), cancelled: true, usage: spent };
     fake.answers.lock().unwrap().insert(0, Err(unanswered));
     let undecided = ModelPolicy::new(fake).decide(&sight(), &call(), &NoEvents).await.unwrap_err();
-    assert_eq!(undecided.why, "no answer in 250 s");
+    assert_eq!(undecided.reason, "no answer in 250 s");
     assert!(undecided.cancelled);
     assert_eq!(
         (undecided.spent.calls, undecided.spent.retries),
@@ -199,17 +200,17 @@ async fn judgement_prompt_omits_earlier_reasoning() {
     let decides = Fake::new(&[]);
     let judges = Fake::new(&["It is.", r#"{"why": "the home screen is shown", "reached": true}"#]);
     let mind = ModelPolicy::new(decides.clone()).with_judge(judges.clone());
-    let mut sight = sight();
-    sight.blackboard = vec!["trust me".into()];
-    sight.previous_plan = vec!["claim it".into()];
+    let mut observation = sight();
+    observation.blackboard = vec!["trust me".into()];
+    observation.previous_plan = vec!["claim it".into()];
     let claim = Decision {
         thought: "nobody will know".into(),
         result: "At home".into(),
         ..Decision::default()
     };
-    let judgement = mind.judge(&sight, &claim, &call(), &NoEvents).await.unwrap().unwrap();
+    let judgement = mind.judge(&observation, &claim, &call(), &NoEvents).await.unwrap().unwrap();
     assert!(judgement.reached);
-    assert_eq!(judgement.why, "the home screen is shown");
+    assert_eq!(judgement.reason, "the home screen is shown");
     assert_eq!(judgement.spent.calls, 2);
     assert_eq!((decides.times(), judges.times()), (0, 2));
     let asked = judgement.prompt.to_json().to_string();

@@ -58,23 +58,23 @@ impl Strategy for ScreenshotCapture {
         true
     }
 
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
-        let Picture { image, blank, .. } = take(round).await?;
+        let Picture { image, blank, .. } = take(step).await?;
         if let Some(blank) = blank {
-            round.screen.black = true;
-            round.observations.push(why_black(&blank));
+            step.screen.black = true;
+            step.observations.push(black_reason(&blank));
         }
-        let name = format!("action_step{}.{}", round.number, image.format.name());
-        let kept = round.story.keep(name, &image.bytes);
+        let name = format!("action_step{}.{}", step.number, image.format.name());
+        let kept = step.writer.keep(name, &image.bytes);
         let took = began.elapsed();
-        let path = kept.map(|name| format!("{}/{name}", round.options.log_path));
-        let told = path.clone().unwrap_or_default();
-        AgentEvent::ScreenshotTaken { path: told, took }.tell(round.watch);
-        round.context.clean_screenshot_path = path;
-        round.context.clean_screenshot_url = Some(DataUri(image.clone()));
-        round.context.screenshot_saved_time = Some(took.as_secs_f64());
-        round.screen.clean = Some(image);
+        let path = kept.map(|name| format!("{}/{name}", step.options.log_path));
+        let out = path.clone().unwrap_or_default();
+        AgentEvent::ScreenshotTaken { path: out, took }.send(step.watch);
+        step.context.clean_screenshot_path = path;
+        step.context.clean_screenshot_url = Some(DataUri(image.clone()));
+        step.context.screenshot_saved_time = Some(took.as_secs_f64());
+        step.screen.clean = Some(image);
         Ok(())
     }
 }
@@ -97,15 +97,15 @@ impl Strategy for AppsCollection {
         false
     }
 
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
-        round.context.installed_apps = Some(Vec::new());
-        let came = patiently(round, "get_mobile_app_target_info", Map::new()).await;
+        step.context.installed_apps = Some(Vec::new());
+        let result = patiently(step, "get_mobile_app_target_info", Map::new()).await;
         let took = began.elapsed();
-        round.context.apps_collection_time = Some(took.as_secs_f64());
-        let apps: Vec<AppRow> = rows(came?.result.result)?;
-        AgentEvent::AppsListed { count: apps.len(), took }.tell(round.watch);
-        round.context.installed_apps = Some(apps);
+        step.context.apps_collection_time = Some(took.as_secs_f64());
+        let apps: Vec<AppRow> = rows(result?.result.result)?;
+        AgentEvent::AppsListed { count: apps.len(), took }.send(step.watch);
+        step.context.installed_apps = Some(apps);
         Ok(())
     }
 }
@@ -134,24 +134,24 @@ impl Strategy for ControlsCollection {
         false
     }
 
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
-        let mut listed = list(round).await;
+        let mut listed = list(step).await;
         if listed.is_ok() {
-            listed = mark(round).await;
+            listed = mark(step).await;
         }
-        judge(round);
-        let name = format!("action_step{}_annotated.png", round.number);
-        let marked = round.screen.marked.clone();
-        let kept = marked.as_ref().and_then(|image| round.story.keep(name, &image.bytes));
-        let path = kept.map(|name| format!("{}/{name}", round.options.log_path));
+        judge(step);
+        let name = format!("action_step{}_annotated.png", step.number);
+        let marked = step.screen.marked.clone();
+        let kept = marked.as_ref().and_then(|image| step.writer.keep(name, &image.bytes));
+        let path = kept.map(|name| format!("{}/{name}", step.options.log_path));
         let took = began.elapsed();
-        let ids: Vec<String> = round.screen.rows.iter().map(|row| row.id.clone()).collect();
-        AgentEvent::ControlsListed { ids, path: path.clone(), took }.tell(round.watch);
+        let ids: Vec<String> = step.screen.rows.iter().map(|row| row.id.clone()).collect();
+        AgentEvent::ControlsListed { ids, path: path.clone(), took }.send(step.watch);
         let by_id = |row: &ControlRow| (row.id.clone(), json!(row));
-        let context = &mut round.context;
-        context.annotation_dict = Some(round.screen.rows.iter().map(by_id).collect());
-        context.current_controls = Some(round.screen.rows.clone());
+        let context = &mut step.context;
+        context.annotation_dict = Some(step.screen.rows.iter().map(by_id).collect());
+        context.current_controls = Some(step.screen.rows.clone());
         context.annotated_screenshot_path = path;
         context.annotated_screenshot_url = marked.map(DataUri);
         context.controls_collection_time = Some(took.as_secs_f64());
@@ -160,48 +160,46 @@ impl Strategy for ControlsCollection {
 }
 
 /// Looks for a window that covers the app, and decides whether the text is enough.
-fn judge(round: &mut StepInProgress<'_>) {
-    let now = &round.screen.scene;
-    let CarryOver { scene: before, kinds, failed } = round.before;
-    round.screen.doubt = screenshot_reason(kinds, *failed, now, round.screen.black);
-    if round.options.safeguards.verification
+fn judge(step: &mut StepInProgress<'_>) {
+    let now = &step.screen.screen;
+    let CarryOver { screen: before, kinds, failed } = step.before;
+    step.screen.doubt = screenshot_reason(kinds, *failed, now, step.screen.black);
+    if step.options.safeguards.verification
         && let Some(finding) = before.as_ref().and_then(|before| new_window_in_front(before, now))
     {
-        AgentEvent::AnomalyFound(finding.says.clone()).tell(round.watch);
-        round.observations.push(finding.says);
+        AgentEvent::AnomalyFound(finding.text.clone()).send(step.watch);
+        step.observations.push(finding.text);
     }
 }
 
-fn why_black(blank: &BlackReason) -> String {
-    let why = match blank {
+fn black_reason(blank: &BlackReason) -> String {
+    let reason = match blank {
         BlackReason::Secure { window } => format!("a window blocks screenshots ({window})"),
         BlackReason::ScreenOff => "the screen is off; KEYCODE_WAKEUP turns it on".into(),
         BlackReason::Unexplained => "the phone does not say why".into(),
     };
-    format!("The screenshot is black: {why}. Use the list of controls.")
+    format!("The screenshot is black: {reason}. Use the list of controls.")
 }
 
 /// Reads the screen again, to judge a claim. Leaves the step unchanged and saves no files itself.
-pub(super) async fn afresh(
-    round: &mut StepInProgress<'_>,
-) -> Result<CapturedScreen, StrategyError> {
-    let before = std::mem::take(&mut round.screen);
-    let clean = take(round).await;
-    round.screen.clean = clean.as_ref().ok().map(|picture| picture.image.clone());
-    let mut listed = list(round).await;
+pub(super) async fn afresh(step: &mut StepInProgress<'_>) -> Result<CapturedScreen, StrategyError> {
+    let before = std::mem::take(&mut step.screen);
+    let clean = take(step).await;
+    step.screen.clean = clean.as_ref().ok().map(|picture| picture.image.clone());
+    let mut listed = list(step).await;
     if listed.is_ok() {
-        listed = mark(round).await;
+        listed = mark(step).await;
     }
-    let fresh = std::mem::replace(&mut round.screen, before);
+    let fresh = std::mem::replace(&mut step.screen, before);
     match (clean, listed) {
         (Err(broken), Err(_)) => Err(broken),
         _ => Ok(fresh),
     }
 }
 
-async fn take(round: &mut StepInProgress<'_>) -> Result<Picture, StrategyError> {
-    let came = patiently(round, "capture_screenshot", Map::new()).await?;
-    let picture = came.exchanges.into_iter().rev().find_map(|(_, done)| match done {
+async fn take(step: &mut StepInProgress<'_>) -> Result<Picture, StrategyError> {
+    let result = patiently(step, "capture_screenshot", Map::new()).await?;
+    let picture = result.exchanges.into_iter().rev().find_map(|(_, done)| match done {
         Ok(Outcome::Screenshot(picture)) => Some(picture),
         _ => None,
     });
@@ -209,37 +207,37 @@ async fn take(round: &mut StepInProgress<'_>) -> Result<Picture, StrategyError> 
 }
 
 /// Lists the controls and finds the app in front.
-async fn list(round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+async fn list(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     // Even if nothing was done since the last list, time has passed.
     let anew = Map::from_iter([("force_refresh".to_owned(), true.into())]);
-    let came = patiently(round, "get_app_window_controls_target_info", anew).await;
-    let came = match came {
+    let result = patiently(step, "get_app_window_controls_target_info", anew).await;
+    let result = match result {
         Ok(came) => came,
         Err(broken) => {
-            round.screen.scene = scene(round, None).await;
+            step.screen.screen = scene(step, None).await;
             return Err(broken);
         }
     };
-    let listing = came.exchanges.into_iter().rev().find_map(|(_, done)| match done {
+    let listing = result.exchanges.into_iter().rev().find_map(|(_, done)| match done {
         Ok(Outcome::Controls(controls)) => Some(controls),
         _ => None,
     });
-    let mut rows: Vec<ControlRow> = rows(came.result.result)?;
+    let mut rows: Vec<ControlRow> = rows(result.result.result)?;
     if let Some(listing) = &listing {
         for row in &mut rows {
             row.state = listing.node_of(&row.id).map_or(Vec::new(), |node| state(listing, node));
         }
     }
-    round.screen.scene = scene(round, listing).await;
-    round.screen.rows = rows;
+    step.screen.screen = scene(step, listing).await;
+    step.screen.rows = rows;
     Ok(())
 }
 
 /// The app in front; if the phone does not say, the app whose window the list shows.
-async fn scene(round: &StepInProgress<'_>, listing: Option<Arc<Listing>>) -> ScreenState {
+async fn scene(step: &StepInProgress<'_>, listing: Option<Arc<Listing>>) -> ScreenState {
     const BUDGET: Duration = Duration::from_secs(15);
-    let said = round.hands.perform(Action::CurrentApp, BUDGET).await;
-    let front = match &said {
+    let output = step.hands.perform(Action::CurrentApp, BUDGET).await;
+    let front = match &output {
         Ok(Outcome::Foreground(front)) => front.as_ref(),
         _ => None,
     };
@@ -253,26 +251,27 @@ async fn scene(round: &StepInProgress<'_>, listing: Option<Arc<Listing>>) -> Scr
 }
 
 /// Annotates the screenshot with the controls' ids. Skipped if nobody would see it, because it takes a moment.
-async fn mark(round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
-    let unseen = round.story.0.is_none() && round.options.pictures == ScreenshotMode::None;
-    let Some(clean) = round.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
+async fn mark(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    let unseen = step.writer.0.is_none() && step.options.pictures == ScreenshotMode::None;
+    let Some(clean) = step.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
     let mark =
         |row: &ControlRow| Mark { rect: row.rect, label: row.id.clone(), kind: row.kind.clone() };
-    let marks: Vec<Mark> = round.screen.rows.iter().map(mark).collect();
+    let marks: Vec<Mark> = step.screen.rows.iter().map(mark).collect();
     let drawn = spawn_blocking(move || annotate::draw(&clean, &marks)).await;
-    let failed = |why: String| StrategyError(format!("cannot annotate the screenshot: {why}"));
+    let failed =
+        |reason: String| StrategyError(format!("cannot annotate the screenshot: {reason}"));
     let drawn = drawn.map_err(|error| failed(error.to_string()))?;
-    round.screen.marked = Some(drawn.map_err(|error| failed(error.to_string()))?);
+    step.screen.marked = Some(drawn.map_err(|error| failed(error.to_string()))?);
     Ok(())
 }
 
 /// The states of a control that its name does not tell.
 fn state(listing: &Listing, node: usize) -> Vec<String> {
-    let look = &listing.look;
+    let snapshot = &listing.snapshot;
     let Flags { checkable, checked, enabled, focused, scrollable, password, selected, .. } =
-        look.tree.nodes[node].flags;
-    let covered = look.covered_by(node).is_some();
-    let words = [
+        snapshot.tree.nodes[node].flags;
+    let covered = snapshot.covered_by(node).is_some();
+    let text = [
         ("checked", checked),
         ("unchecked", checkable && !checked),
         ("selected", selected),
@@ -281,9 +280,9 @@ fn state(listing: &Listing, node: usize) -> Vec<String> {
         ("password", password),
         ("scrollable", scrollable),
         ("covered", covered),
-        ("hidden", !covered && look.shown(node).is_empty()),
+        ("hidden", !covered && snapshot.shown(node).is_empty()),
     ];
-    words.into_iter().filter(|(_, is)| *is).map(|(word, _)| word.to_owned()).collect()
+    text.into_iter().filter(|(_, is)| *is).map(|(word, _)| word.to_owned()).collect()
 }
 
 /// The rows that a server listed. Unknown keys are ignored.
@@ -310,30 +309,30 @@ const LOST: [Duration; 6] = [
 
 /// Sends a command to the data server, and retries transient failures if `Safeguards::patience` is on.
 async fn patiently(
-    round: &StepInProgress<'_>,
+    step: &StepInProgress<'_>,
     tool: &str,
     arguments: Map<String, Value>,
 ) -> Result<CallResult, StrategyError> {
     let mut waits = 0;
     loop {
-        let came = round.hands.look(tool, arguments.clone()).await;
-        if came.succeeded() {
-            return Ok(came);
+        let result = step.hands.query(tool, arguments.clone()).await;
+        if result.succeeded() {
+            return Ok(result);
         }
-        let error = came.result.error.clone().unwrap_or_default();
-        let why = error.lines().collect::<Vec<_>>().join("; ");
-        let pause = came.failure().and_then(|failure| pause(failure, waits));
-        let Some(pause) = pause.filter(|_| round.options.safeguards.patience && !round.is_over())
+        let error = result.result.error.clone().unwrap_or_default();
+        let reason = error.lines().collect::<Vec<_>>().join("; ");
+        let pause = result.failure().and_then(|failure| pause(failure, waits));
+        let Some(pause) = pause.filter(|_| step.options.safeguards.patience && !step.is_over())
         else {
-            return Err(StrategyError(why));
+            return Err(StrategyError(reason));
         };
         waits += 1;
         let seconds = pause.as_secs_f64();
-        let says = format!("{why}; retrying in {seconds} s");
-        AgentEvent::AnomalyFound(says).tell(round.watch);
+        let says = format!("{reason}; retrying in {seconds} s");
+        AgentEvent::AnomalyFound(says).send(step.watch);
         let slack = Duration::from_secs(2);
-        if round.hands.perform(Action::Wait(pause), pause + slack).await.is_err() {
-            return Err(StrategyError(why));
+        if step.hands.perform(Action::Wait(pause), pause + slack).await.is_err() {
+            return Err(StrategyError(reason));
         }
     }
 }

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::context::PlannedActions;
 use super::super::event::AgentEvent;
-use super::super::memory::unseen;
+use super::super::memory::not_shown;
 use super::super::observation::Observation;
 use super::super::step::{CapturedScreen, StepInProgress};
 use super::{Strategy, StrategyError};
@@ -41,33 +41,33 @@ impl Strategy for LlmInteraction {
         true
     }
 
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
-        if round.is_over() {
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+        if step.is_over() {
             return Err(StrategyError("the run ended before a decision".into()));
         }
         // Failures to read the screen are reported in the same step.
-        round.observations.extend(round.failures.iter().map(|why| unseen(why)));
-        let sight = observation(round, &round.screen);
-        AgentEvent::ModelRequested { mind: round.mind.name() }.tell(round.watch);
+        step.observations.extend(step.failures.iter().map(|why| not_shown(why)));
+        let sight = observation(step, &step.screen);
+        AgentEvent::ModelRequested { mind: step.policy.name() }.send(step.watch);
         let began = Instant::now();
-        let thinking = within(round, round.mind.decide(&sight, round.call, round.watch)).await;
+        let thinking = with_timeout(step, step.policy.decide(&sight, step.call, step.watch)).await;
         let took = began.elapsed();
         let thinking = match thinking {
             Some(Ok(thinking)) => thinking,
             Some(Err(undecided)) => {
-                round.spent.add(&undecided.spent);
-                return Err(StrategyError(undecided.why));
+                step.spent.add(&undecided.spent);
+                return Err(StrategyError(undecided.reason));
             }
             None => {
                 return Err(StrategyError("the run ended while the policy was deciding".into()));
             }
         };
-        round.spent.add(&thinking.spent);
+        step.spent.add(&thinking.spent);
         let decision = &thinking.decision;
         let (told, spent) = (Box::new(decision.clone()), thinking.spent.clone());
-        AgentEvent::Decided { decision: told, spent, took }.tell(round.watch);
-        round.status = decision.status;
-        let context = &mut round.context;
+        AgentEvent::Decided { decision: told, spent, took }.send(step.watch);
+        step.status = decision.status;
+        let context = &mut step.context;
         context.response_text = Some(thinking.response.clone());
         context.llm_cost = thinking.spent.dollars;
         context.prompt_message = Some(thinking.prompt.to_json());
@@ -75,47 +75,47 @@ impl Strategy for LlmInteraction {
         context.thought = Some(decision.thought.clone());
         context.comment = Some(decision.comment.clone());
         context.parsed_response = Some(decision.clone());
-        round.thinking = Some(thinking);
+        step.thinking = Some(thinking);
         Ok(())
     }
 }
 
 /// What the policy is shown, with this screen.
 pub(in super::super) fn observation(
-    round: &StepInProgress<'_>,
+    step: &StepInProgress<'_>,
     screen: &CapturedScreen,
 ) -> Observation {
     Observation {
-        request: round.context.request.clone().unwrap_or_default(),
-        round: round.number,
-        previous_plan: round.memory.plan().to_vec(),
-        last_success_actions: round.memory.last_success_actions(),
-        installed_apps: round.context.installed_apps.clone().unwrap_or_default(),
+        request: step.context.request.clone().unwrap_or_default(),
+        round: step.number,
+        previous_plan: step.memory.plan().to_vec(),
+        last_success_actions: step.memory.last_success_actions(),
+        installed_apps: step.context.installed_apps.clone().unwrap_or_default(),
         current_controls: screen.rows.clone(),
-        app: screen.scene.app.clone(),
-        feedback: round.observations.clone(),
-        blackboard: round.memory.blackboard(),
-        secrets: round.secrets.to_vec(),
-        functions: round.functions(),
+        app: screen.screen.app.clone(),
+        feedback: step.observations.clone(),
+        blackboard: step.memory.blackboard(),
+        secrets: step.secrets.to_vec(),
+        functions: step.functions(),
         clean: screen.clean.clone(),
         marked: screen.marked.clone(),
         doubt: screen.doubt.clone(),
-        left: round.left.clone(),
+        left: step.left.clone(),
     }
 }
 
 /// The policy's answer; `None` if the run ended first. A policy ends by itself after a cancellation and reports its
 /// usage; one that does not is abandoned.
-pub(super) async fn within<T>(
-    round: &StepInProgress<'_>,
+pub(super) async fn with_timeout<T>(
+    step: &StepInProgress<'_>,
     answer: impl Future<Output = T>,
 ) -> Option<T> {
     const GRACE: Duration = Duration::from_secs(1);
-    let answer = timeout_at(round.call.deadline + GRACE, answer);
+    let answer = timeout_at(step.call.deadline + GRACE, answer);
     tokio::pin!(answer);
     tokio::select! {
         biased;
         answer = &mut answer => answer.ok(),
-        () = round.call.cancelled.cancelled() => timeout(GRACE, answer).await.ok()?.ok(),
+        () = step.call.cancelled.cancelled() => timeout(GRACE, answer).await.ok()?.ok(),
     }
 }

@@ -37,78 +37,78 @@ impl Strategy for MemoryUpdate {
         false
     }
 
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let action = |carried: &CallRecord| json!({ "function": carried.function, "arguments": carried.arguments });
         let result = |carried: &CallRecord| json!({ "success": carried.success, "message": carried.message });
-        let context = &mut round.context;
+        let context = &mut step.context;
         context.memory = Some(json!({
-            "round": round.number,
+            "round": step.number,
             "request": context.request,
             "thought": context.thought,
-            "action": one_or_list(round.carried.iter().map(action).collect()),
-            "result": one_or_list(round.carried.iter().map(result).collect()),
+            "action": one_or_list(step.carried.iter().map(action).collect()),
+            "result": one_or_list(step.carried.iter().map(result).collect()),
             "screenshots": {
                 "clean": context.clean_screenshot_path,
                 "annotated": context.annotated_screenshot_path,
             },
             "controls": context.current_controls,
-            "status": round.status,
+            "status": step.status,
             // The specification's format: 2025-11-14T10:30:45.
-            "timestamp": (round.options.clock)().strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+            "timestamp": (step.options.clock)().strftime("%Y-%m-%dT%H:%M:%S").to_string(),
         }));
         Ok(())
     }
 }
 
 /// The step's record in the trace. Saves the step's files.
-pub(in super::super) fn line(round: &mut StepInProgress<'_>) -> format::AgentStep {
-    let number = round.number;
+pub(in super::super) fn line(step: &mut StepInProgress<'_>) -> format::AgentStep {
+    let number = step.number;
     let file = |path: &Option<String>| Some(path.as_deref()?.rsplit('/').next()?.to_owned());
-    let clean = file(&round.context.clean_screenshot_path);
-    let annotated = file(&round.context.annotated_screenshot_path);
-    let look = round.screen.scene.controls.as_ref().and_then(|controls| {
-        let stored = serde_json::to_vec(&StoredSnapshot::from(&*controls.look)).ok()?;
-        round.story.keep(format!("look_step{number}.json"), &stored)
+    let clean = file(&step.context.clean_screenshot_path);
+    let annotated = file(&step.context.annotated_screenshot_path);
+    let snapshot = step.screen.screen.controls.as_ref().and_then(|controls| {
+        let stored = serde_json::to_vec(&StoredSnapshot::from(&*controls.snapshot)).ok()?;
+        step.writer.keep(format!("look_step{number}.json"), &stored)
     });
-    let thinking = round.thinking.take().unwrap_or_default();
-    let pictures = [(&round.screen.clean, &clean), (&round.screen.marked, &annotated)];
+    let thinking = step.thinking.take().unwrap_or_default();
+    let pictures = [(&step.screen.clean, &clean), (&step.screen.marked, &annotated)];
     let known: Vec<_> = pictures
         .iter()
         .filter_map(|(image, file)| Some((image.as_ref()?, file.as_deref()?)))
         .collect();
-    let decided = round.context.parsed_response.is_some();
+    let decided = step.context.parsed_response.is_some();
     let prompt = decided.then(|| {
-        round.story.keep_prompt(format!("prompt_step{number}.json"), &thinking.prompt, &known)
+        step.writer.keep_prompt(format!("prompt_step{number}.json"), &thinking.prompt, &known)
     });
     let response = decided.then(|| {
-        round.story.keep(format!("response_step{number}.txt"), thinking.response.as_bytes())
+        step.writer.keep(format!("response_step{number}.txt"), thinking.response.as_bytes())
     });
-    let steps = (round.steps_before + 1, round.story.steps());
-    let at_ms = round.story.0.as_ref().map_or(0, |recorder| recorder.at_ms(round.began));
+    let steps = (step.steps_before + 1, step.writer.steps());
+    let at_ms = step.writer.0.as_ref().map_or(0, |recorder| recorder.at_ms(step.began));
     let decision = thinking.decision;
     format::AgentStep {
         round: number,
         at_ms,
-        took_ms: u64::try_from((Instant::now() - round.began).as_millis()).unwrap_or(u64::MAX),
+        took_ms: u64::try_from((Instant::now() - step.began).as_millis()).unwrap_or(u64::MAX),
         steps: (steps.0 <= steps.1).then_some([steps.0, steps.1]),
         clean,
         annotated,
-        look,
+        look: snapshot,
         prompt: prompt.flatten(),
         response: response.flatten(),
-        app: round.screen.scene.app.clone(),
-        observations: round.observations.clone(),
+        app: step.screen.screen.app.clone(),
+        observations: step.observations.clone(),
         thought: decision.thought,
         comment: decision.comment,
         plan: decision.plan,
         remember: decision.remember,
-        actions: round.carried.clone(),
-        status: name(round.status).into(),
+        actions: step.carried.clone(),
+        status: name(step.status).into(),
         result: decision.result,
-        judged: round.judged.clone(),
-        spent: format::UsageRecord::from(&round.spent),
-        timings: round.timings.clone(),
-        failures: round.failures.clone(),
-        memory: round.context.memory.clone().unwrap_or_default(),
+        judged: step.judged.clone(),
+        spent: format::UsageRecord::from(&step.spent),
+        timings: step.timings.clone(),
+        failures: step.failures.clone(),
+        memory: step.context.memory.clone().unwrap_or_default(),
     }
 }

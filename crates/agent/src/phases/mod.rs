@@ -42,7 +42,7 @@ pub(super) trait Strategy: Send + Sync {
     }
 
     /// Executes it.
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError>;
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError>;
 }
 
 /// Why a strategy failed.
@@ -91,9 +91,9 @@ impl Strategy for ComposedStrategy {
         &self.parts
     }
 
-    async fn execute(&self, round: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
+    async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         for part in &self.parts {
-            execute(&**part, round).await?;
+            execute(&**part, step).await?;
         }
         Ok(())
     }
@@ -103,17 +103,17 @@ impl Strategy for ComposedStrategy {
 /// policy.
 async fn execute(
     strategy: &dyn Strategy,
-    round: &mut StepInProgress<'_>,
+    step: &mut StepInProgress<'_>,
 ) -> Result<(), StrategyError> {
-    let missing = strategy.dependencies().into_iter().find(|key| !round.context.has(key));
+    let missing = strategy.dependencies().into_iter().find(|key| !step.context.has(key));
     if let Some(missing) = missing.filter(|_| strategy.parts().is_empty()) {
         tracing::debug!("{}: {missing} is missing in this step", strategy.name());
     }
-    match strategy.execute(round).await {
+    match strategy.execute(step).await {
         Err(broken) if strategy.fail_fast() => Err(broken),
         Err(StrategyError(why)) => {
             tracing::warn!("{}: {why}", strategy.name());
-            round.failures.push(why);
+            step.failures.push(why);
             Ok(())
         }
         Ok(()) => Ok(()),
@@ -147,14 +147,11 @@ impl Pipeline {
     ///
     /// # Errors
     /// Why a fail-fast phase failed; later phases are skipped.
-    pub(super) async fn execute(
-        &self,
-        round: &mut StepInProgress<'_>,
-    ) -> Result<(), StrategyError> {
+    pub(super) async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         for (phase, strategy) in &self.0 {
             let began = Instant::now();
-            let done = execute(&**strategy, round).await;
-            round.timed(phase, began.elapsed());
+            let done = execute(&**strategy, step).await;
+            step.timed(phase, began.elapsed());
             done?;
         }
         Ok(())
@@ -190,29 +187,29 @@ fn check(strategy: &dyn Strategy, given: &mut BTreeSet<&str>) -> Result<(), Stri
 
 /// The phases of a step as text: what each depends on and provides, and what its failure means.
 pub fn explain() -> String {
-    let mut told = format!("A step starts with {}.\n", GIVEN_BY_THE_RUN.join(", "));
+    let mut out = format!("A step starts with {}.\n", GIVEN_BY_THE_RUN.join(", "));
     for (number, (phase, strategy)) in (1..).zip(&Pipeline::standard().0) {
-        let _ = write!(told, "\n{number}. {phase}\n");
-        describe(&**strategy, 1, &mut told);
+        let _ = write!(out, "\n{number}. {phase}\n");
+        describe(&**strategy, 1, &mut out);
     }
-    told.push_str(
+    out.push_str(
         "\nThen, by status: CONTINUE starts the next step; FINISH ends the run once a check of the screen confirms it; FAIL ends the run.\n",
     );
-    told
+    out
 }
 
-fn describe(strategy: &dyn Strategy, depth: usize, told: &mut String) {
+fn describe(strategy: &dyn Strategy, depth: usize, out: &mut String) {
     let indent = "   ".repeat(depth);
     let rule = if strategy.fail_fast() {
         "a failure ends the run"
     } else {
         "the run continues after a failure"
     };
-    let _ = writeln!(told, "{indent}{} ({rule})", strategy.name());
-    let _ = writeln!(told, "{indent}   needs {}", strategy.dependencies().join(", "));
-    let _ = writeln!(told, "{indent}   provides {}", strategy.provides().join(", "));
+    let _ = writeln!(out, "{indent}{} ({rule})", strategy.name());
+    let _ = writeln!(out, "{indent}   needs {}", strategy.dependencies().join(", "));
+    let _ = writeln!(out, "{indent}   provides {}", strategy.provides().join(", "));
     for part in strategy.parts() {
-        describe(&**part, depth + 1, told);
+        describe(&**part, depth + 1, out);
     }
 }
 
@@ -236,15 +233,15 @@ mod tests {
         );
         let mut wrong = Pipeline::standard();
         wrong.0.swap(2, 3);
-        let why = wrong.check().unwrap_err();
-        assert!(why.contains("needs execution_result"), "{why}");
+        let reason = wrong.check().unwrap_err();
+        assert!(reason.contains("needs execution_result"), "{reason}");
         // Inside a composed strategy, too.
         let parts: Vec<Box<dyn Strategy>> = vec![
             Box::new(data_collection::ControlsCollection),
             Box::new(data_collection::ScreenshotCapture),
         ];
         let composed = ComposedStrategy { name: "Wrong", parts, fails_fast: true };
-        let why = Pipeline(vec![("DATA_COLLECTION", Box::new(composed))]).check().unwrap_err();
-        assert!(why.contains("needs clean_screenshot_url"), "{why}");
+        let reason = Pipeline(vec![("DATA_COLLECTION", Box::new(composed))]).check().unwrap_err();
+        assert!(reason.contains("needs clean_screenshot_url"), "{reason}");
     }
 }

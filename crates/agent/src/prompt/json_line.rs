@@ -46,8 +46,8 @@ pub(crate) fn to_json_line(value: &impl Serialize) -> String {
 }
 
 /// Truncates a text to `most` characters; an ellipsis marks the cut.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+pub(crate) fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -59,7 +59,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 pub(super) fn request(text: &str) -> String {
     let cut = text.char_indices().nth(LONGEST_REQUEST).map(|(end, _)| end);
     let text = &text[..cut.unwrap_or(text.len())];
-    let visible: String = text.chars().filter(|c| *c == '\n' || !is_unseen(*c)).collect();
+    let visible: String = text.chars().filter(|c| *c == '\n' || !is_invisible(*c)).collect();
     let unmarked = MARKS.replace_all(visible.trim(), " ");
     let unlabelled = LABELS.replace_all(&unmarked, "$1$2");
     // A line that looks like a block header gets round brackets.
@@ -103,7 +103,7 @@ fn header(text: &str) -> Option<usize> {
 
 /// Whether the character is invisible: control characters, marks of writing direction, and Unicode tags, which can hide
 /// whole sentences (U+E0000 and up). Joiners are kept: emoji and some scripts need them.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
@@ -146,7 +146,7 @@ impl Formatter for PythonJsonFormatter {
         let begins: Vec<usize> = marks.chain(headers).collect();
         let mut units = [0; 2];
         for (at, c) in text.char_indices() {
-            if is_unseen(c) || begins.contains(&at) {
+            if is_invisible(c) || begins.contains(&at) {
                 for unit in c.encode_utf16(&mut units) {
                     write!(to, "\\u{unit:04x}")?;
                 }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn long_request_is_truncated_with_a_note() {
         let long = request(&"é".repeat(LONGEST_REQUEST + 1));
-        assert!(long.ends_with("é … (truncated at 10000 characters)"), "{}", shortened(&long, 20));
+        assert!(long.ends_with("é … (truncated at 10000 characters)"), "{}", truncate(&long, 20));
         assert_eq!(request(&"é".repeat(LONGEST_REQUEST)).chars().count(), LONGEST_REQUEST);
     }
 }

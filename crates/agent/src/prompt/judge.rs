@@ -9,29 +9,36 @@ use crate::options::ScreenshotMode;
 use crate::reply::Decision;
 
 /// Asks whether the goal is reached.
-pub(crate) fn judgement(sight: &Observation, claim: &Decision, pictures: ScreenshotMode) -> Prompt {
+pub(crate) fn judgement(
+    observation: &Observation,
+    claim: &Decision,
+    pictures: ScreenshotMode,
+) -> Prompt {
     // A run has few judgements, so a screenshot is worth its cost even if the text seems enough. Annotations are not
     // needed.
-    let picture =
-        sight.clean.as_ref().or(sight.marked.as_ref()).filter(|_| pictures != ScreenshotMode::None);
+    let picture = observation
+        .clean
+        .as_ref()
+        .or(observation.marked.as_ref())
+        .filter(|_| pictures != ScreenshotMode::None);
     let mut parts: Vec<ContentPart> =
         picture.into_iter().cloned().map(ContentPart::Image).collect();
-    parts.push(ContentPart::Text(words(sight, claim)));
+    parts.push(ContentPart::Text(judge_text(observation, claim)));
     Prompt { system: SYSTEM.into(), turns: vec![Message { role: Role::User, parts }] }
 }
 
-fn words(sight: &Observation, claim: &Decision) -> String {
-    let said = [&claim.result, &claim.comment, &claim.observation];
-    let said = said.into_iter().find(|said| !said.trim().is_empty());
-    let said = said.map_or_else(|| "it is done".into(), Clone::clone);
+fn judge_text(observation: &Observation, claim: &Decision) -> String {
+    let output = [&claim.result, &claim.comment, &claim.observation];
+    let output = output.into_iter().find(|said| !said.trim().is_empty());
+    let output = output.map_or_else(|| "it is done".into(), Clone::clone);
     let mut blocks = vec![
-        format!("[User Request]: {}", json_line::request(&sight.request)),
-        format!("[Claim]: {}", sentence(&said)),
+        format!("[User Request]: {}", json_line::request(&observation.request)),
+        format!("[Claim]: {}", sentence(&output)),
     ];
-    if let Some(app) = &sight.app {
+    if let Some(app) = &observation.app {
         blocks.push(format!("[App in Front]: {}", to_json_line(app)));
     }
-    blocks.push(controls(&sight.current_controls));
+    blocks.push(controls(&observation.current_controls));
     blocks.join("\n")
 }
 

@@ -19,7 +19,7 @@ use super::examples::Example;
 use super::observation::Observation;
 use super::options::ScreenshotMode;
 
-pub(super) use json_line::{shortened, to_json_line};
+pub(super) use json_line::{to_json_line, truncate};
 pub(super) use judge::judgement;
 pub(super) use response_schema::{decision_schema, judgement_schema};
 pub(super) use user_message::Document;
@@ -27,20 +27,20 @@ pub use user_message::readable;
 
 /// Writes the prompt of a step: the system part and one user message.
 pub(super) fn round(
-    sight: &Observation,
+    observation: &Observation,
     pictures: ScreenshotMode,
     examples: &[&Example],
     documents: &[Document<'_>],
 ) -> Prompt {
-    let system = system::part(&sight.functions, examples);
-    Prompt { system, turns: vec![user_message::round(sight, pictures, documents)] }
+    let system = system::part(&observation.functions, examples);
+    Prompt { system, turns: vec![user_message::round(observation, pictures, documents)] }
 }
 
 /// Appends the unusable `answer` and what is `wrong` with it, so that the model can answer again.
 pub(super) fn repair(prompt: &mut Prompt, answer: &str, wrong: &str) {
     // Providers reject an empty message.
     let answer = if answer.trim().is_empty() { "(nothing)" } else { answer };
-    let answer = shortened(answer, LONGEST_ANSWER);
+    let answer = truncate(answer, LONGEST_ANSWER);
     let again = format!(
         "Your answer could not be used: {wrong}. Answer again with one JSON object as described and nothing else."
     );

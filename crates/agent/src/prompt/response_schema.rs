@@ -23,7 +23,8 @@ pub(crate) fn decision_schema(functions: &[Function]) -> Value {
         "",
         json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false }),
     );
-    let calls = functions.iter().map(|function| call(&function.name, bare(&function.schema)));
+    let calls =
+        functions.iter().map(|function| call(&function.name, strip_descriptions(&function.schema)));
     let calls: Vec<Value> = calls.chain([nothing]).collect();
     let text = json!({ "type": "string" });
     let texts = json!({ "type": "array", "items": text });
@@ -54,13 +55,13 @@ pub(crate) fn judgement_schema() -> Value {
 }
 
 /// The schema of a function's arguments, without descriptions and limits.
-fn bare(schema: &Map<String, Value>) -> Value {
+fn strip_descriptions(schema: &Map<String, Value>) -> Value {
     let needed = schema.get("required").and_then(Value::as_array);
     let needed = |name: &str| needed.is_some_and(|all| all.iter().any(|one| one == name));
     let named = schema.get("properties").and_then(Value::as_object);
     let mut properties = Map::new();
     for (name, property) in named.into_iter().flatten() {
-        let mut property = bare_property(property);
+        let mut property = strip_property(property);
         if !needed(name) {
             or_null(&mut property);
         }
@@ -70,16 +71,16 @@ fn bare(schema: &Map<String, Value>) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-fn bare_property(property: &Value) -> Value {
+fn strip_property(property: &Value) -> Value {
     const KEPT: [&str; 4] = ["type", "enum", "anyOf", "items"];
     match property {
         Value::Object(property) => {
             let kept = property.iter().filter(|(key, _)| KEPT.contains(&key.as_str()));
-            kept.map(|(key, value)| (key.clone(), bare_property(value)))
+            kept.map(|(key, value)| (key.clone(), strip_property(value)))
                 .collect::<Map<_, _>>()
                 .into()
         }
-        Value::Array(several) => several.iter().map(bare_property).collect(),
+        Value::Array(several) => several.iter().map(strip_property).collect(),
         other => other.clone(),
     }
 }

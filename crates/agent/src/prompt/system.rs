@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::examples::Example;
 use super::super::observation::Function;
-use super::json_line::{shortened, to_json_line};
+use super::json_line::{to_json_line, truncate};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 
 /// Writes the system part.
@@ -24,7 +24,7 @@ pub(super) fn part(functions: &[Function], examples: &[&Example]) -> String {
         text.push_str(&format!("- {RULE_FOR_APPS}\n"));
     }
     text.push_str("\n# Functions\n");
-    functions.iter().for_each(|function| text.push_str(&told(function)));
+    functions.iter().for_each(|function| text.push_str(&render_function(function)));
     text.push_str(&format!("\n# How to answer\n{ANSWER}\n"));
     if !examples.is_empty() {
         text.push_str("\n# Examples\n");
@@ -104,7 +104,7 @@ const ANSWER: &str = r#"One JSON object and nothing else:
 - `remember` lists facts that later screens will not show: figures, names, what you found where. Omit empty fields."#;
 
 /// A function's signature and description, then a line for each argument with a description.
-fn told(function: &Function) -> String {
+fn render_function(function: &Function) -> String {
     let properties = function.schema.get("properties").and_then(Value::as_object);
     let required = function.schema.get("required").and_then(Value::as_array);
     let needs = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
@@ -113,17 +113,17 @@ fn told(function: &Function) -> String {
         .flatten()
         .map(|(name, property)| argument(name, property, needs(name)))
         .collect();
-    let description = said(&function.description);
-    let mut told = format!("{}({}): {description}\n", function.name, arguments.join(", "));
+    let description = render_description(&function.description);
+    let mut out = format!("{}({}): {description}\n", function.name, arguments.join(", "));
     for (name, property) in properties.into_iter().flatten() {
         let described = property.get("description").and_then(Value::as_str).unwrap_or_default();
         // The signature says so already.
-        let described = said(described.trim_start_matches("REQUIRED: "));
+        let described = render_description(described.trim_start_matches("REQUIRED: "));
         if !described.is_empty() {
-            told.push_str(&format!("  {name}: {described}\n"));
+            out.push_str(&format!("  {name}: {described}\n"));
         }
     }
-    told
+    out
 }
 
 /// The longest description of a function or an argument, in characters.
@@ -158,8 +158,8 @@ fn kinds(property: &Value) -> Vec<&str> {
 }
 
 /// The first line of a description. Names of tools that list things become the names of the prompt's blocks.
-fn said(description: &str) -> String {
+fn render_description(description: &str) -> String {
     let line = description.trim().lines().next().unwrap_or_default().trim();
     let line = line.replace("get_app_window_controls_target_info", "[Current Screen Controls]");
-    shortened(&line.replace("get_mobile_app_target_info", "[Installed Apps]"), LONGEST_DESCRIPTION)
+    truncate(&line.replace("get_mobile_app_target_info", "[Installed Apps]"), LONGEST_DESCRIPTION)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 use thumbwire_device::Image;
 
-use super::json_line::{self, shortened, to_json_line};
+use super::json_line::{self, to_json_line, truncate};
 use super::{ContentPart, Message, Role};
 use crate::observation::{CompletedCall, ControlRow, Observation};
 use crate::options::ScreenshotMode;
@@ -25,14 +25,14 @@ const LONGEST_ARGUMENT: usize = 400;
 
 /// Writes the user message of a step.
 pub(super) fn round(
-    sight: &Observation,
+    observation: &Observation,
     pictures: ScreenshotMode,
     documents: &[Document<'_>],
 ) -> Message {
     let mut parts: Vec<ContentPart> =
-        shown(sight, pictures).into_iter().cloned().map(ContentPart::Image).collect();
+        shown(observation, pictures).into_iter().cloned().map(ContentPart::Image).collect();
     let pictured = !parts.is_empty();
-    parts.push(ContentPart::Text(words(sight, pictured, documents)));
+    parts.push(ContentPart::Text(message_text(observation, pictured, documents)));
     Message { role: Role::User, parts }
 }
 
@@ -46,56 +46,59 @@ pub(crate) struct Document<'a> {
 }
 
 /// The screenshots to send, in order. The only place that decides this.
-pub(super) fn shown(sight: &Observation, pictures: ScreenshotMode) -> Vec<&Image> {
+pub(super) fn shown(observation: &Observation, pictures: ScreenshotMode) -> Vec<&Image> {
     // The plain screenshot can replace a missing annotated one: the text has the rectangles.
-    let one = || sight.marked.as_ref().or(sight.clean.as_ref()).into_iter().collect();
+    let one = || observation.marked.as_ref().or(observation.clean.as_ref()).into_iter().collect();
     match pictures {
-        ScreenshotMode::Both => sight.clean.iter().chain(&sight.marked).collect(),
+        ScreenshotMode::Both => observation.clean.iter().chain(&observation.marked).collect(),
         ScreenshotMode::Annotated => one(),
-        ScreenshotMode::Auto if sight.doubt.is_some() => one(),
+        ScreenshotMode::Auto if observation.doubt.is_some() => one(),
         ScreenshotMode::Auto | ScreenshotMode::None => Vec::new(),
     }
 }
 
 /// The block `[Current Screen Controls]`, used by steps and judgements.
 pub(super) fn controls(rows: &[ControlRow]) -> String {
-    let rows: Vec<String> = shortly(rows).map(|row| to_json_line(&row)).collect();
+    let rows: Vec<String> = truncated_rows(rows).map(|row| to_json_line(&row)).collect();
     format!("[Current Screen Controls]: {}", first(&rows, MOST_OF_CONTROLS, "scroll to see them"))
 }
 
 /// The controls that fit into a prompt, as they appear there. A policy without a model must not see more.
 pub fn readable(rows: &[ControlRow]) -> Vec<ControlRow> {
-    let mut rows: Vec<ControlRow> = shortly(rows).collect();
-    let words: Vec<String> = rows.iter().map(to_json_line).collect();
-    rows.truncate(fitting(words.iter(), MOST_OF_CONTROLS));
+    let mut rows: Vec<ControlRow> = truncated_rows(rows).collect();
+    let text: Vec<String> = rows.iter().map(to_json_line).collect();
+    rows.truncate(fitting(text.iter(), MOST_OF_CONTROLS));
     rows
 }
 
-fn shortly(rows: &[ControlRow]) -> impl Iterator<Item = ControlRow> {
-    rows.iter().map(|row| ControlRow { name: shortened(&row.name, LONGEST_NAME), ..row.clone() })
+fn truncated_rows(rows: &[ControlRow]) -> impl Iterator<Item = ControlRow> {
+    rows.iter().map(|row| ControlRow { name: truncate(&row.name, LONGEST_NAME), ..row.clone() })
 }
 
 /// A sentence as JSON, truncated.
 pub(super) fn sentence(text: &str) -> String {
-    to_json_line(&shortened(text, LONGEST_SENTENCE))
+    to_json_line(&truncate(text, LONGEST_SENTENCE))
 }
 
-fn words(sight: &Observation, pictured: bool, documents: &[Document<'_>]) -> String {
-    let apps: Vec<String> = sight.installed_apps.iter().map(to_json_line).collect();
-    let done: Vec<String> =
-        sight.last_success_actions.iter().map(|done| to_json_line(&brief(done))).collect();
+fn message_text(observation: &Observation, pictured: bool, documents: &[Document<'_>]) -> String {
+    let apps: Vec<String> = observation.installed_apps.iter().map(to_json_line).collect();
+    let done: Vec<String> = observation
+        .last_success_actions
+        .iter()
+        .map(|done| to_json_line(&truncated_call(done)))
+        .collect();
     let mut blocks = vec![
-        format!("[Previous Plan]: {}", list(&sight.previous_plan)),
-        format!("[User Request]: {}", json_line::request(&sight.request)),
+        format!("[Previous Plan]: {}", list(&observation.previous_plan)),
+        format!("[User Request]: {}", json_line::request(&observation.request)),
         format!("[Installed Apps]: {}", first(&apps, MOST_OF_APPS, "launch the others by package")),
-        controls(&sight.current_controls),
+        controls(&observation.current_controls),
         format!("[Last Success Actions]: {}", last(&done)),
     ];
-    if let Some((width, height)) = sight.clean.as_ref().and_then(size) {
+    if let Some((width, height)) = observation.clean.as_ref().and_then(size) {
         let size = json!({ "width": width, "height": height });
         blocks.push(format!("[Screen]: {}", to_json_line(&size)));
     }
-    if let Some(app) = &sight.app {
+    if let Some(app) = &observation.app {
         blocks.push(format!("[App in Front]: {}", to_json_line(app)));
     }
     let mut sentences = |name: &str, sentences: &[String]| {
@@ -104,21 +107,25 @@ fn words(sight: &Observation, pictured: bool, documents: &[Document<'_>]) -> Str
             blocks.push(format!("[{name}]: {}", last(&sentences)));
         }
     };
-    sentences("Observations", &sight.feedback);
-    sentences("Blackboard", &sight.blackboard);
+    sentences("Observations", &observation.feedback);
+    sentences("Blackboard", &observation.blackboard);
     if !documents.is_empty() {
         let documents: Vec<String> = documents.iter().map(to_json_line).collect();
         blocks.push(format!("[Retrieved Docs]: {}", rows(&documents)));
     }
-    if !sight.secrets.is_empty() {
-        blocks.push(format!("[Secrets]: {}", list(&sight.secrets)));
+    if !observation.secrets.is_empty() {
+        blocks.push(format!("[Secrets]: {}", list(&observation.secrets)));
     }
-    if let Some(doubt) = &sight.doubt {
+    if let Some(doubt) = &observation.doubt {
         let seen = if pictured { "see the screenshot" } else { "no screenshot is shown" };
         blocks.push(format!("[Doubt]: {} ({seen})", sentence(doubt)));
     }
-    if !sight.left.is_empty() {
-        blocks.push(format!("[Budget]: step {}; left: {}", sight.round, sentence(&sight.left)));
+    if !observation.left.is_empty() {
+        blocks.push(format!(
+            "[Budget]: step {}; left: {}",
+            observation.round,
+            sentence(&observation.left)
+        ));
     }
     blocks.join("\n")
 }
@@ -130,14 +137,14 @@ fn size(image: &Image) -> Option<(u32, u32)> {
 }
 
 /// A call with long arguments truncated.
-fn brief(done: &CompletedCall) -> CompletedCall {
+fn truncated_call(done: &CompletedCall) -> CompletedCall {
     let mut done = done.clone();
-    for value in done.doing.arguments.values_mut() {
+    for value in done.call.arguments.values_mut() {
         if let Some(text) = value.as_str() {
-            *value = shortened(text, LONGEST_ARGUMENT).into();
+            *value = truncate(text, LONGEST_ARGUMENT).into();
         }
     }
-    done.message = shortened(&done.message, LONGEST_SENTENCE);
+    done.message = truncate(&done.message, LONGEST_SENTENCE);
     done
 }
 
@@ -153,8 +160,8 @@ fn rows(rows: &[String]) -> String {
 }
 
 /// The first rows that fit into `most` bytes, and how many are missing.
-fn first(all: &[String], most: usize, otherwise: &str) -> String {
-    let kept = fitting(all.iter(), most);
+fn first(all: &[String], max: usize, otherwise: &str) -> String {
+    let kept = fitting(all.iter(), max);
     match all.len() - kept {
         0 => rows(all),
         left => format!("{} ({left} more omitted; {otherwise})", rows(&all[..kept])),
@@ -171,11 +178,11 @@ fn last(all: &[String]) -> String {
 }
 
 /// How many of the rows fit into `most` bytes.
-fn fitting<'a>(rows: impl Iterator<Item = &'a String>, most: usize) -> usize {
+fn fitting<'a>(rows: impl Iterator<Item = &'a String>, max: usize) -> usize {
     let mut total = 0;
     rows.take_while(|row| {
         total += row.len() + 2;
-        total <= most
+        total <= max
     })
     .count()
 }

@@ -30,11 +30,11 @@ impl Policy for Inner {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         _: &Call,
         _: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        let decision = Decision { thought: sight.feedback.join(" "), ..Decision::default() };
+        let decision = Decision { thought: observation.feedback.join(" "), ..Decision::default() };
         Ok(PolicyOutput { decision, ..PolicyOutput::default() })
     }
 }
@@ -54,7 +54,7 @@ fn names(names: &[&str]) -> Arc<Controls> {
 
 /// A replay of one recorded step on screen `was` that then finished, on a phone that shows `is`.
 fn replay(was: &Arc<Controls>, actions: Vec<CallRecord>, is: Arc<Controls>) -> ReplayPolicy {
-    let stored = serde_json::to_vec(&StoredSnapshot::from(&*was.look)).unwrap();
+    let stored = serde_json::to_vec(&StoredSnapshot::from(&*was.snapshot)).unwrap();
     let files = HashMap::from([("look_step1.json".to_owned(), stored)]);
     let round = AgentStep {
         round: 1,
@@ -73,7 +73,7 @@ fn replay(was: &Arc<Controls>, actions: Vec<CallRecord>, is: Arc<Controls>) -> R
 }
 
 async fn decided(replay: &ReplayPolicy, app: &str) -> Decision {
-    let sight = Observation {
+    let observation = Observation {
         app: Some(app.into()),
         installed_apps: vec![AppRow {
             id: "7".into(),
@@ -82,7 +82,11 @@ async fn decided(replay: &ReplayPolicy, app: &str) -> Decision {
         }],
         ..Observation::default()
     };
-    replay.decide(&sight, &Call::within(Duration::from_secs(9)), &NoEvents).await.unwrap().decision
+    replay
+        .decide(&observation, &Call::with_timeout(Duration::from_secs(9)), &NoEvents)
+        .await
+        .unwrap()
+        .decision
 }
 
 #[tokio::test]

@@ -23,8 +23,8 @@ pub(super) fn coerce(
         }
     }
     let mut arguments = validate_arguments(&function.schema, &arguments).map_err(|misfits| {
-        let told: Vec<String> = misfits.iter().map(ToString::to_string).collect();
-        format!("the arguments of {} do not match its schema: {}", function.name, told.join("; "))
+        let out: Vec<String> = misfits.iter().map(ToString::to_string).collect();
+        format!("the arguments of {} do not match its schema: {}", function.name, out.join("; "))
     })?;
     // Unknown arguments help to explain a violation. Without one they are meaningless.
     arguments.retain(|name, _| properties.is_some_and(|all| all.contains_key(name)));

@@ -60,7 +60,7 @@ pub(crate) struct ParsedJudgement {
     /// Whether the goal is reached.
     pub reached: bool,
     /// The reason.
-    pub why: String,
+    pub reason: String,
 }
 
 /// Parses a judgement.
@@ -82,7 +82,7 @@ pub(crate) fn parse_judgement(reply: &str, cut_off: bool) -> Result<ParsedJudgem
         Value::String(word) if ["false", "no"].contains(&&*word.trim().to_lowercase()) => false,
         other => return Err(format!("`reached` must be true or false, not {}", short(other))),
     };
-    Ok(ParsedJudgement { reached, why: text(&object, &["why", "reason"]) })
+    Ok(ParsedJudgement { reached, reason: text(&object, &["why", "reason"]) })
 }
 
 const NOTHING_SAID: &str = "it has neither `action` nor `status`";
@@ -105,8 +105,8 @@ fn best(
 ) -> Result<ParsedValue, String> {
     let whole = reply.len() <= LONGEST_REPLY;
     let reply = &reply[..reply.floor_char_boundary(LONGEST_REPLY)];
-    let said = strip_reasoning(reply);
-    let mut found = lenient_json::values(said);
+    let output = strip_reasoning(reply);
+    let mut found = lenient_json::values(output);
     // A list of one answer is that answer.
     for one in &mut found {
         if let Value::Array(list) = &mut one.value
@@ -118,7 +118,7 @@ fn best(
     }
     found.retain(|one| is_kind(&one.value));
     let broken_off =
-        |why: &str| format!("it was cut off {why}; write less and start with the object");
+        |reason: &str| format!("it was cut off {reason}; write less and start with the object");
     let chosen = found.iter().position(|one| acts(&one.value)).unwrap_or(0);
     match found.into_iter().nth(chosen) {
         // What was truncated may have been another argument.
@@ -129,8 +129,8 @@ fn best(
         None if cut_off => Err(broken_off("before its object was complete")),
         None if !whole => Err(format!("it has no JSON object in its first {LONGEST_REPLY} bytes")),
         None if reply.trim().is_empty() => Err("it is empty".into()),
-        None if said.trim().is_empty() => Err("it ends inside its thinking".into()),
-        None if said.contains('{') => Err(format!("it has no readable JSON object with `{key}`")),
+        None if output.trim().is_empty() => Err("it ends inside its thinking".into()),
+        None if output.contains('{') => Err(format!("it has no readable JSON object with `{key}`")),
         None => Err("it has no JSON object".into()),
     }
 }
@@ -367,11 +367,11 @@ fn line(value: &Value) -> String {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    crate::prompt::shortened(&text, LONGEST_TEXT)
+    crate::prompt::truncate(&text, LONGEST_TEXT)
 }
 
 fn short(value: &Value) -> String {
-    crate::prompt::shortened(&value.to_string(), 80)
+    crate::prompt::truncate(&value.to_string(), 80)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ impl Perform for Phone {
         assert!(matches!(action, Action::DeviceInfo { .. }));
         let id = call.device.clone().unwrap_or_else(|| "first".into());
         if id == "gone" {
-            return Err(Cause::DeviceNotConnected { device: id, why: "unplugged".into() }.into());
+            return Err(Cause::DeviceNotConnected { device: id, reason: "unplugged".into() }.into());
         }
         let identity = Identity { id, platform: Platform::Android, model: "Pixel 8".into() };
         let screen = Size { width: 1080, height: 2400 };
@@ -52,31 +52,31 @@ struct Hands {
 
 #[async_trait]
 impl RunTask for Hands {
-    async fn carry_out(
+    async fn run(
         &self,
         goal: &str,
-        wanted: TaskOverrides,
+        overrides: TaskOverrides,
         call: &Call,
         watch: Arc<dyn EventSink>,
     ) -> Result<TaskResult, String> {
-        self.asked.lock().unwrap().push((goal.into(), wanted, call.device.clone()));
+        self.asked.lock().unwrap().push((goal.into(), overrides, call.device.clone()));
         if goal == "impossible" {
             return Err("the folder cannot be written".into());
         }
         let round = |round| {
-            AgentEvent::StepStarted { round, most: 50 }.tell(&*watch);
+            AgentEvent::StepStarted { round, max: 50 }.send(&*watch);
             let decision = Decision { thought: format!("thought {round}"), ..Decision::default() };
             let spent = Usage::default();
             let (decision, took) = (Box::new(decision), Duration::ZERO);
-            AgentEvent::Decided { decision, spent: spent.clone(), took }.tell(&*watch);
-            let doing = FunctionCall { function: "tap".into(), arguments: Map::new() };
+            AgentEvent::Decided { decision, spent: spent.clone(), took }.send(&*watch);
+            let call = FunctionCall { function: "tap".into(), arguments: Map::new() };
             let message = "tapped".into();
-            AgentEvent::FunctionFinished { doing, success: true, message, took }.tell(&*watch);
+            AgentEvent::FunctionFinished { call, success: true, message, took }.send(&*watch);
             let (status, left) = (AgentStatus::Continue, String::new());
             let state = AgentEvent::StepFinished { status, spent, left };
-            state.tell(&*watch);
+            state.send(&*watch);
             // A repeated event is not progress.
-            state.tell(&*watch);
+            state.send(&*watch);
         };
         round(1);
         self.begun.notify_one();
@@ -92,13 +92,13 @@ impl RunTask for Hands {
         let spent = Usage { calls: 2, input_tokens: 900, dollars: Some(0.5), ..Usage::default() };
         let ended = RunResult {
             status,
-            why: "Three restaurants are there".into(),
+            reason: "Three restaurants are there".into(),
             stopped,
             rounds: 2,
             spent,
             took: Duration::from_millis(1260),
         };
-        Ok(TaskResult { ended, trace: Some("logs/run-1".into()) })
+        Ok(TaskResult { result: ended, trace: Some("logs/run-1".into()) })
     }
 }
 
@@ -106,8 +106,8 @@ impl RunTask for Hands {
 struct Heard(StdMutex<Vec<String>>);
 
 impl Progress for Heard {
-    fn report(&self, done: u32, total: Option<u32>, words: &str) {
-        self.0.lock().unwrap().push(format!("{done}/{} {words}", total.unwrap_or(0)));
+    fn report(&self, done: u32, total: Option<u32>, text: &str) {
+        self.0.lock().unwrap().push(format!("{done}/{} {text}", total.unwrap_or(0)));
     }
 }
 
@@ -118,11 +118,11 @@ async fn called(hands: &Arc<Hands>, arguments: Value, call: Call) -> Reply {
 
 async fn answered(tool: &Tool, arguments: Value, call: Call) -> Reply {
     let arguments = arguments.as_object().cloned().unwrap_or_default();
-    mobile::surface().answer(tool, arguments, call, &Phone).await
+    mobile::toolset().answer(tool, arguments, call, &Phone).await
 }
 
 fn call() -> Call {
-    Call::within(Duration::from_secs(60))
+    Call::with_timeout(Duration::from_secs(60))
 }
 
 fn words(reply: &Reply) -> String {
@@ -163,8 +163,11 @@ async fn phone_runs_one_task_at_a_time() {
     hands.begun.notified().await;
     // The second client names the default phone explicitly.
     let second = answered(&tool, json!({ "goal": "Find drink", "device": "first" }), call()).await;
-    let said = words(&second);
-    assert!(second.is_error && said.contains("already running on first (\"Find food\")"), "{said}");
+    let output = words(&second);
+    assert!(
+        second.is_error && output.contains("already running on first (\"Find food\")"),
+        "{output}"
+    );
     hands.may.notify_one();
     assert!(!first.await.unwrap().is_error);
     hands.may.notify_one();
@@ -180,10 +183,10 @@ async fn cancelled_task_reports_its_actions() {
         hands.begun.notified().await;
         cancelled.cancel();
     });
-    let said = words(&reply);
+    let output = words(&reply);
     assert!(
-        said.starts_with("CONTINUE after 2 steps") && said.contains("Last action: tap: tapped"),
-        "{said}"
+        output.starts_with("CONTINUE after 2 steps") && output.contains("Last action: tap: tapped"),
+        "{output}"
     );
     assert_eq!(reply.structured.unwrap()["stopped"], "cancelled");
 }
@@ -208,10 +211,10 @@ async fn run_ends_and_frees_phone_when_client_disconnects() {
 #[tokio::test]
 async fn task_that_cannot_start_says_why() {
     let hands = Arc::new(Hands::default());
-    let check = async |arguments: Value, why: &str| {
+    let check = async |arguments: Value, reason: &str| {
         let reply = called(&hands, arguments, call()).await;
-        let said = words(&reply);
-        assert!(reply.is_error && said.contains(why), "{said}");
+        let output = words(&reply);
+        assert!(reply.is_error && output.contains(reason), "{output}");
     };
     check(json!({}), "goal").await;
     check(json!({ "goal": " " }), "`goal` is empty").await;

@@ -24,8 +24,8 @@ pub(super) enum TextKind {
 }
 
 impl Pattern {
-    pub(super) fn new(words: &str, label: &str) -> Self {
-        Self { folded: words.chars().map(fold).collect(), label: label.to_owned() }
+    pub(super) fn new(text: &str, label: &str) -> Self {
+        Self { folded: text.chars().map(fold).collect(), label: label.to_owned() }
     }
 
     pub(super) fn redact(&mut self) {
@@ -49,7 +49,7 @@ fn is_between(sign: char) -> bool {
 }
 
 /// Invisible characters, among them the marks that Android puts around phone numbers (`BidiFormatter`).
-fn is_unseen(sign: char) -> bool {
+fn is_invisible(sign: char) -> bool {
     matches!(sign,
         '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
@@ -89,23 +89,23 @@ fn in_an_address(value: &str, blank: &str) -> String {
 }
 
 /// Replaces what the patterns find, and breaks up placeholders of secrets. `None` if there is nothing to do.
-pub(super) fn clean(words: &str, source: TextKind, patterns: &[&Pattern]) -> Option<RedactedText> {
-    let signs = signs(words, source);
+pub(super) fn clean(text: &str, source: TextKind, patterns: &[&Pattern]) -> Option<RedactedText> {
+    let signs = signs(text, source);
     let mut cleaned = String::new();
     let (mut showed, mut kept, mut at) = (false, 0, 0);
     while at < signs.len() {
         let (sign, place) = &signs[at];
         let found = patterns.iter().find_map(|it| Some((it, length(&signs[at..], &it.folded)?)));
         if let Some((pattern, length)) = found {
-            cleaned.push_str(&words[kept..place.start]);
+            cleaned.push_str(&text[kept..place.start]);
             cleaned.push_str(&pattern.label);
             at += length;
             kept = signs[at - 1].1.end;
             showed = true;
         } else if *sign == '{'
-            && next_name(&words[place.start..]).is_some_and(|(before, ..)| before.is_empty())
+            && next_name(&text[place.start..]).is_some_and(|(before, ..)| before.is_empty())
         {
-            cleaned.push_str(&words[kept..place.end]);
+            cleaned.push_str(&text[kept..place.end]);
             cleaned.push(' ');
             kept = place.end;
             at += 1;
@@ -116,8 +116,8 @@ pub(super) fn clean(words: &str, source: TextKind, patterns: &[&Pattern]) -> Opt
     if kept == 0 {
         return None;
     }
-    cleaned.push_str(&words[kept..]);
-    Some(RedactedText { words: cleaned, showed })
+    cleaned.push_str(&text[kept..]);
+    Some(RedactedText { text: cleaned, showed })
 }
 
 /// How many characters the match takes, if the text starts with one.
@@ -129,7 +129,7 @@ fn length(signs: &[(char, Range<usize>)], sought: &[char]) -> Option<usize> {
         let between =
             signs.get(at..)?.iter().take(MOST_BETWEEN + 1).position(|(sign, _)| sign == next)?;
         let passed = |(sign, _): &(char, Range<usize>)| {
-            is_unseen(*sign) || (is_between(*sign) && sought.len() >= SHORTEST_SPACED)
+            is_invisible(*sign) || (is_between(*sign) && sought.len() >= SHORTEST_SPACED)
         };
         if !signs[at..at + between].iter().all(passed) {
             return None;
@@ -140,19 +140,19 @@ fn length(signs: &[(char, Range<usize>)], sought: &[char]) -> Option<usize> {
 }
 
 /// The characters in lower case, each with its byte range.
-fn signs(words: &str, source: TextKind) -> Vec<(char, Range<usize>)> {
+fn signs(text: &str, source: TextKind) -> Vec<(char, Range<usize>)> {
     /// The longest reference: `&#x10FFFF;`.
     const REFERENCE: usize = 10;
-    let mut signs = Vec::with_capacity(words.len());
+    let mut signs = Vec::with_capacity(text.len());
     let mut at = 0;
-    while let Some(sign) = words[at..].chars().next() {
+    while let Some(sign) = text[at..].chars().next() {
         let mut end = at + sign.len_utf8();
         let mut meant = sign;
         if sign == '&' && source == TextKind::Xml {
             let close =
-                words.as_bytes()[end..].iter().take(REFERENCE).position(|&byte| byte == b';');
+                text.as_bytes()[end..].iter().take(REFERENCE).position(|&byte| byte == b';');
             if let Some((stands_for, close)) =
-                close.and_then(|close| Some((reference(&words[end..end + close])?, close)))
+                close.and_then(|close| Some((reference(&text[end..end + close])?, close)))
             {
                 (meant, end) = (stands_for, end + close + 1);
             }
@@ -191,8 +191,8 @@ fn fold(sign: char) -> char {
 
 /// Whether this is a value that lost some of its characters: at least four are left, and more than half.
 pub(super) fn is_rest_of(shows: &str, value: &str) -> bool {
-    let signs = |words: &str| -> Vec<char> {
-        words.chars().filter(|&sign| !is_between(sign) && !is_unseen(sign)).map(fold).collect()
+    let signs = |text: &str| -> Vec<char> {
+        text.chars().filter(|&sign| !is_between(sign) && !is_invisible(sign)).map(fold).collect()
     };
     let (shows, value) = (signs(shows), signs(value));
     let (count, all) = (shows.len(), value.len());
@@ -207,14 +207,14 @@ pub(super) fn is_rest_of(shows: &str, value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn cleaned(words: &str, source: TextKind, values: &[&str]) -> String {
+    fn cleaned(text: &str, source: TextKind, values: &[&str]) -> String {
         let spelt: Vec<Pattern> = values
             .iter()
             .flat_map(|value| spellings(value))
             .map(|it| Pattern::new(&it, "{{S}}"))
             .collect();
         let all: Vec<&Pattern> = spelt.iter().collect();
-        clean(words, source, &all).map_or_else(|| words.to_owned(), |it| it.words)
+        clean(text, source, &all).map_or_else(|| text.to_owned(), |it| it.text)
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
     fn replacements_are_not_searched_again() {
         let (one, two) = (Pattern::new("abcd", "{{efgh}}"), Pattern::new("efgh", "{{abcd}}"));
         let cleaned = clean("abcdefgh", TextKind::Words, &[&one, &two]).unwrap();
-        assert_eq!(cleaned.words, "{{efgh}}{{abcd}}");
+        assert_eq!(cleaned.text, "{{efgh}}{{abcd}}");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl fmt::Debug for Vault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RedactedText {
     /// The text, with names instead of values.
-    words: String,
+    text: String,
     /// Whether it contained a value, or part of one.
     showed: bool,
 }
@@ -142,13 +142,13 @@ impl Vault {
     }
 
     /// The text with names instead of values.
-    pub(super) fn cleaned(&self, words: &str) -> String {
-        self.redact(words, &[]).map_or_else(|| words.to_owned(), |cleaned| cleaned.words)
+    pub(super) fn cleaned(&self, text: &str) -> String {
+        self.redact(text, &[]).map_or_else(|| text.to_owned(), |cleaned| cleaned.text)
     }
 
     /// Redacts a text from the phone, including the `further` patterns; `None` if there is nothing to redact.
-    fn redact(&self, words: &str, further: &[Pattern]) -> Option<RedactedText> {
-        self.clean_as(words, TextKind::Words, further)
+    fn redact(&self, text: &str, further: &[Pattern]) -> Option<RedactedText> {
+        self.clean_as(text, TextKind::Words, further)
     }
 
     /// The same for XML.
@@ -156,14 +156,14 @@ impl Vault {
         self.clean_as(xml, TextKind::Xml, further)
     }
 
-    fn clean_as(&self, words: &str, source: TextKind, further: &[Pattern]) -> Option<RedactedText> {
-        if words.is_empty() {
+    fn clean_as(&self, text: &str, source: TextKind, further: &[Pattern]) -> Option<RedactedText> {
+        if text.is_empty() {
             return None;
         }
         self.read(|kept| {
             let all: Vec<&Pattern> =
                 kept.iter().flat_map(|it| &it.patterns).chain(further).collect();
-            matching::clean(words, source, &all)
+            matching::clean(text, source, &all)
         })
     }
 
@@ -183,7 +183,7 @@ impl Vault {
 
 impl Secret {
     fn new(name: &str, value: String) -> Result<Self, String> {
-        let refuse = |why: &str| Err(format!("cannot store the secret {name}: {why}"));
+        let refuse = |reason: &str| Err(format!("cannot store the secret {name}: {reason}"));
         let count = value.trim().chars().count();
         if count < SHORTEST {
             return refuse(&format!(
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn phone_text_is_redacted() {
         let vault = vault(&[("PASSWORD", "hunter2!"), ("LONG", "hunter2! and more")]);
-        let cleaned = |words: &str| vault.redact(words, &[]).map(|it| (it.words, it.showed));
+        let cleaned = |text: &str| vault.redact(text, &[]).map(|it| (it.text, it.showed));
         assert_eq!(cleaned("nothing"), None);
         assert_eq!(cleaned("You typed Hunter2!."), Some(("You typed {{PASSWORD}}.".into(), true)));
         assert_eq!(cleaned("hunter2! and more").unwrap().0, "{{LONG}}");
@@ -325,9 +325,9 @@ mod tests {
         let vault = vault(&[("PASSWORD", "hunter2!")]);
         let shown = vault.redact("type {{PASSWORD}} here, or {{OTHER}}", &[]).unwrap();
         assert_eq!(
-            (shown.words.as_str(), shown.showed),
+            (shown.text.as_str(), shown.showed),
             ("type { {PASSWORD}} here, or { {OTHER}}", false)
         );
-        assert_eq!(vault.fill(&shown.words), Ok(None));
+        assert_eq!(vault.fill(&shown.text), Ok(None));
     }
 }

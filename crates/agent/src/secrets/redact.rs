@@ -45,18 +45,19 @@ impl<P: Perform> Perform for RedactedPerform<P> {
                 let Outcome::ScreenshotAndSnapshot(picture, look) =
                     self.inner.perform(call, action).await.map_err(|it| self.failure(it))?
                 else {
-                    return Err(odd());
+                    return Err(unexpected_outcome());
                 };
                 let painted = self.painted(picture, &look, shape).await?;
-                return Ok(Outcome::ScreenshotAndSnapshot(painted, self.look(&look).look));
+                return Ok(Outcome::ScreenshotAndSnapshot(painted, self.snapshot(&look).snapshot));
             }
             Action::SaveScreenshot { .. } => {
                 self.refuse_where_one_shows(call).await?;
                 self.inner.perform(call, action).await
             }
             Action::StartMonitor { file: Some(_), .. } => {
-                let why = "a log file may contain one of this run's secrets; read the log instead";
-                return Err(Cause::Refused { why: why.into() }.into());
+                let reason =
+                    "a log file may contain one of this run's secrets; read the log instead";
+                return Err(Cause::Refused { reason: reason.into() }.into());
             }
             Action::CallAppTool(mut asked) => {
                 asked.arguments.values_mut().try_for_each(|value| self.filled(value))?;
@@ -70,13 +71,13 @@ impl<P: Perform> Perform for RedactedPerform<P> {
 
 /// A redacted snapshot, and the nodes that had values.
 struct RedactedSnapshot {
-    look: Arc<Snapshot>,
+    snapshot: Arc<Snapshot>,
     places: Vec<usize>,
 }
 
 impl<P: Perform> RedactedPerform<P> {
     async fn type_text(&self, call: &Call, typing: TextInput) -> Result<Outcome, Failure> {
-        let filled = self.vault.fill(&typing.text).map_err(|why| Cause::Refused { why })?;
+        let filled = self.vault.fill(&typing.text).map_err(|why| Cause::Refused { reason: why })?;
         let Some(text) = filled else {
             return self.cleaned(self.inner.perform(call, Action::Type(typing)).await);
         };
@@ -108,17 +109,17 @@ impl<P: Perform> RedactedPerform<P> {
             Ok(Outcome::ScreenshotAndSnapshot(picture, look)) => {
                 Ok(Outcome::Screenshot(self.painted(picture, &look, shape).await?))
             }
-            Ok(_) => Err(odd()),
+            Ok(_) => Err(unexpected_outcome()),
             // Nobody knows what is on it, so nothing is shown.
             Err(failure) => {
                 let taken = self.inner.perform(call, Action::Screenshot(shape)).await;
                 match taken.map_err(|it| self.failure(it))? {
                     Outcome::Screenshot(picture) => {
-                        let why = format!(
+                        let reason = format!(
                             "withheld: the screen may show a secret, and its text could not be read ({})",
                             failure.cause
                         );
-                        let window = self.words(&why);
+                        let window = self.text(&reason);
                         let whole = Rect {
                             left: 0,
                             top: 0,
@@ -131,7 +132,7 @@ impl<P: Perform> RedactedPerform<P> {
                             ..black
                         }))
                     }
-                    _ => Err(odd()),
+                    _ => Err(unexpected_outcome()),
                 }
             }
         }
@@ -140,12 +141,12 @@ impl<P: Perform> RedactedPerform<P> {
     async fn painted(
         &self,
         picture: Screenshot,
-        look: &Arc<Snapshot>,
+        snapshot: &Arc<Snapshot>,
         shape: ScreenshotOptions,
     ) -> Result<Screenshot, Failure> {
-        let hidden = self.look(look);
+        let hidden = self.snapshot(snapshot);
         // Covered nodes are included: what covers them may be transparent.
-        let places = hidden.places.iter().map(|&node| look.tree.nodes[node].bounds).collect();
+        let places = hidden.places.iter().map(|&node| snapshot.tree.nodes[node].bounds).collect();
         paint(picture, places, shape).await
     }
 
@@ -154,12 +155,12 @@ impl<P: Perform> RedactedPerform<P> {
         let Outcome::Snapshot(look) =
             self.inner.perform(call, Action::LOOK).await.map_err(|it| self.failure(it))?
         else {
-            return Err(odd());
+            return Err(unexpected_outcome());
         };
-        match self.look(&look).places.as_slice() {
+        match self.snapshot(&look).places.as_slice() {
             [] => Ok(()),
             _ => Err(Cause::Refused {
-                why: "the screen shows a secret, and the file would too".into(),
+                reason: "the screen shows a secret, and the file would too".into(),
             }
             .into()),
         }
@@ -167,20 +168,22 @@ impl<P: Perform> RedactedPerform<P> {
 
     fn outcome(&self, outcome: Outcome) -> Outcome {
         match outcome {
-            Outcome::Snapshot(look) => Outcome::Snapshot(self.look(&look).look),
-            Outcome::Elements(look, nodes) => Outcome::Elements(self.look(&look).look, nodes),
+            Outcome::Snapshot(look) => Outcome::Snapshot(self.snapshot(&look).snapshot),
+            Outcome::Elements(look, nodes) => {
+                Outcome::Elements(self.snapshot(&look).snapshot, nodes)
+            }
             Outcome::Controls(controls) => {
-                let look = self.look(&controls.look).look;
-                match Arc::ptr_eq(&look, &controls.look) {
+                let snapshot = self.snapshot(&controls.snapshot).snapshot;
+                match Arc::ptr_eq(&snapshot, &controls.snapshot) {
                     true => Outcome::Controls(controls),
                     false => Outcome::Controls(Arc::new(Controls {
-                        look,
+                        snapshot,
                         nodes: controls.nodes.clone(),
                     })),
                 }
             }
             Outcome::ScreenshotAndSnapshot(picture, look) => {
-                Outcome::ScreenshotAndSnapshot(picture, self.look(&look).look)
+                Outcome::ScreenshotAndSnapshot(picture, self.snapshot(&look).snapshot)
             }
             Outcome::Tapped(hit) => Outcome::Tapped(self.hit(hit)),
             Outcome::Typed(TypeResult { by, field, into }) => {
@@ -190,21 +193,23 @@ impl<P: Perform> RedactedPerform<P> {
                 };
                 Outcome::Typed(TypeResult { by, field, into: into.map(|hit| self.hit(hit)) })
             }
-            Outcome::Launched { app, said } => Outcome::Launched { app, said: self.words(&said) },
+            Outcome::Launched { app, text: said } => {
+                Outcome::Launched { app, text: self.text(&said) }
+            }
             Outcome::Log(mut entries) => {
                 for entry in &mut entries {
-                    entry.message = self.words(&entry.message);
-                    entry.tag = self.words(&entry.tag);
+                    entry.message = self.text(&entry.message);
+                    entry.tag = self.text(&entry.tag);
                 }
                 Outcome::Log(entries)
             }
             Outcome::Monitor(mut monitor) => {
-                monitor.ended = monitor.ended.map(|why| self.words(&why));
+                monitor.ended = monitor.ended.map(|why| self.text(&why));
                 Outcome::Monitor(monitor)
             }
             Outcome::Monitors(mut all) => {
                 for monitor in &mut all {
-                    monitor.ended = monitor.ended.take().map(|why| self.words(&why));
+                    monitor.ended = monitor.ended.take().map(|why| self.text(&why));
                 }
                 Outcome::Monitors(all)
             }
@@ -220,9 +225,9 @@ impl<P: Perform> RedactedPerform<P> {
             Outcome::AppToolResult(mut answered) => {
                 if let AppToolReply::Answer { message, output, warnings, .. } = &mut answered.heard
                 {
-                    *message = self.words(message);
+                    *message = self.text(message);
                     *output = self.members(std::mem::take(output));
-                    warnings.iter_mut().for_each(|warning| *warning = self.words(warning));
+                    warnings.iter_mut().for_each(|warning| *warning = self.text(warning));
                 }
                 Outcome::AppToolResult(answered)
             }
@@ -242,12 +247,12 @@ impl<P: Perform> RedactedPerform<P> {
 
     fn value(&self, value: &mut Value) {
         match value {
-            Value::String(words) => *words = self.words(words),
+            Value::String(words) => *words = self.text(words),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(members) => *members = self.members(std::mem::take(members)),
             // A secret may be a number.
             Value::Number(number) => {
-                let (words, cleaned) = (number.to_string(), self.words(&number.to_string()));
+                let (words, cleaned) = (number.to_string(), self.text(&number.to_string()));
                 if cleaned != words {
                     *value = cleaned.into();
                 }
@@ -259,7 +264,7 @@ impl<P: Perform> RedactedPerform<P> {
     fn members(&self, members: Map<String, Value>) -> Map<String, Value> {
         let cleaned = members.into_iter().map(|(name, mut value)| {
             self.value(&mut value);
-            (self.words(&name), value)
+            (self.text(&name), value)
         });
         cleaned.collect()
     }
@@ -268,7 +273,9 @@ impl<P: Perform> RedactedPerform<P> {
     fn filled(&self, value: &mut Value) -> Result<(), Failure> {
         match value {
             Value::String(text) => {
-                if let Some(filled) = self.vault.fill(text).map_err(|why| Cause::Refused { why })? {
+                if let Some(filled) =
+                    self.vault.fill(text).map_err(|why| Cause::Refused { reason: why })?
+                {
                     *text = filled;
                 }
                 Ok(())
@@ -280,23 +287,23 @@ impl<P: Perform> RedactedPerform<P> {
     }
 
     fn hit(&self, hit: TapResult) -> TapResult {
-        TapResult { look: self.look(&hit.look).look, ..hit }
+        TapResult { snapshot: self.snapshot(&hit.snapshot).snapshot, ..hit }
     }
 
     fn recording(&self, mut recording: RecordingInfo) -> RecordingInfo {
-        recording.warnings.iter_mut().for_each(|words| *words = self.words(words));
-        recording.unstopped = recording.unstopped.map(|words| self.words(&words));
+        recording.warnings.iter_mut().for_each(|words| *words = self.text(words));
+        recording.unstopped = recording.unstopped.map(|words| self.text(&words));
         recording.local_file = recording.local_file.map(|here| self.fetched(here));
         recording
     }
 
     fn fetched(&self, fetched: FetchResult) -> FetchResult {
-        fetched.map_err(|why| self.words(&why))
+        fetched.map_err(|why| self.text(&why))
     }
 
     /// The same snapshot if there is nothing to redact.
-    fn look(&self, look: &Arc<Snapshot>) -> RedactedSnapshot {
-        let nodes = &look.tree.nodes;
+    fn snapshot(&self, snapshot: &Arc<Snapshot>) -> RedactedSnapshot {
+        let nodes = &snapshot.tree.nodes;
         let rest = |node: &Node| {
             let label = text_field::is_text_field(node)
                 .then(|| self.vault.rest_of_one(&node.text))
@@ -312,12 +319,16 @@ impl<P: Perform> RedactedPerform<P> {
             if showed {
                 places.push(at);
             }
-            changed.get_or_insert_with(|| Snapshot::clone(look)).tree.nodes[at] = cleaned;
+            changed.get_or_insert_with(|| Snapshot::clone(snapshot)).tree.nodes[at] = cleaned;
         }
-        if let Some(source) = self.vault.redact_xml(&look.tree.source, &rests) {
-            changed.get_or_insert_with(|| Snapshot::clone(look)).tree.source = source.words.into();
+        if let Some(source) = self.vault.redact_xml(&snapshot.tree.source, &rests) {
+            changed.get_or_insert_with(|| Snapshot::clone(snapshot)).tree.source =
+                source.text.into();
         }
-        RedactedSnapshot { look: changed.map_or_else(|| Arc::clone(look), Arc::new), places }
+        RedactedSnapshot {
+            snapshot: changed.map_or_else(|| Arc::clone(snapshot), Arc::new),
+            places,
+        }
     }
 
     /// A redacted node, and whether it showed a value.
@@ -332,7 +343,7 @@ impl<P: Perform> RedactedPerform<P> {
         let mut changed: Option<Node> = None;
         let mut any = false;
         for (words, part) in parts {
-            if let Some(RedactedText { words, showed }) = self.vault.redact(words, rests) {
+            if let Some(RedactedText { text: words, showed }) = self.vault.redact(words, rests) {
                 *part(changed.get_or_insert_with(|| node.clone())) = words;
                 any |= showed;
             }
@@ -340,18 +351,18 @@ impl<P: Perform> RedactedPerform<P> {
         changed.map(|node| (node, any))
     }
 
-    fn words(&self, words: &str) -> String {
-        self.vault.cleaned(words)
+    fn text(&self, text: &str) -> String {
+        self.vault.cleaned(text)
     }
 
     /// The text of a field.
     fn shown(&self, shows: &str) -> String {
-        self.vault.rest_of_one(shows).unwrap_or_else(|| self.words(shows))
+        self.vault.rest_of_one(shows).unwrap_or_else(|| self.text(shows))
     }
 
     /// A sentence of ours, which may quote what a field shows.
-    fn sentence(&self, said: &str) -> String {
-        let cleaned = self.words(said);
+    fn sentence(&self, text: &str) -> String {
+        let cleaned = self.text(text);
         let part = |(at, part): (usize, &str)| match at % 2 {
             1 => self.vault.rest_of_one(part).unwrap_or_else(|| part.to_owned()),
             _ => part.to_owned(),
@@ -361,30 +372,30 @@ impl<P: Perform> RedactedPerform<P> {
 
     fn failure(&self, failure: Failure) -> Failure {
         let mut cause = failure.cause;
-        let clean = |words: &mut String| *words = self.sentence(words);
+        let clean = |text: &mut String| *text = self.sentence(text);
         match &mut cause {
-            Cause::DeviceNotConnected { why, .. }
-            | Cause::InvalidArgument { why }
-            | Cause::Refused { why } => clean(why),
-            Cause::NotReady { said } | Cause::DeviceError { said } => clean(said),
-            Cause::ElementNotFound { sought, why } => {
+            Cause::DeviceNotConnected { reason: why, .. }
+            | Cause::InvalidArgument { reason: why }
+            | Cause::Refused { reason: why } => clean(why),
+            Cause::NotReady { text: said } | Cause::DeviceError { text: said } => clean(said),
+            Cause::ElementNotFound { sought, reason: why } => {
                 clean(sought);
                 why.iter_mut().for_each(clean);
             }
-            Cause::StaleReference { why, .. } => why.iter_mut().for_each(clean),
+            Cause::StaleReference { reason: why, .. } => why.iter_mut().for_each(clean),
             Cause::TimedOut { what, .. } | Cause::PlatformNotSupported { what, .. } => clean(what),
             Cause::AppNotFound { app } => clean(app),
-            Cause::AppToolNotFound { app, tool, why } => {
+            Cause::AppToolNotFound { app, tool, reason: why } => {
                 clean(app);
                 clean(tool);
                 why.iter_mut().for_each(clean);
             }
-            Cause::AppNotTrusted { app, why } => {
+            Cause::AppNotTrusted { app, reason: why } => {
                 clean(app);
                 clean(why);
             }
             Cause::NoAppReply { what, .. } => clean(what),
-            Cause::BackgroundStartRestricted { what, said } => {
+            Cause::BackgroundStartRestricted { what, text: said } => {
                 clean(what);
                 clean(said);
             }
@@ -414,18 +425,18 @@ async fn paint(
     let Screenshot { image, size, blank } = picture;
     let format = image.format;
     let painting = tokio::task::spawn_blocking(move || {
-        let words = |error: image::Error| error.to_string();
-        let read = Pixels::read(&image).map_err(words)?;
+        let text = |error: image::Error| error.to_string();
+        let read = Pixels::read(&image).map_err(text)?;
         let pixels = painted(&read, &places).ok_or("invalid size")?;
-        let written = pixels.write(format).map_err(words)?;
-        image::fit(written, shape.format, shape.max_bytes).map_err(words)
+        let written = pixels.write(format).map_err(text)?;
+        image::fit(written, shape.format, shape.max_bytes).map_err(text)
     });
     let image = painting.await.map_err(|error| error.to_string()).flatten();
     match image {
         Ok(image) => Ok(Screenshot { image, size, blank }),
         Err(why) => {
-            let said = format!("a secret in the screenshot could not be painted over: {why}");
-            Err(Cause::DeviceError { said }.into())
+            let output = format!("a secret in the screenshot could not be painted over: {why}");
+            Err(Cause::DeviceError { text: output }.into())
         }
     }
 }
@@ -451,8 +462,8 @@ fn painted(pixels: &Pixels, places: &[Rect]) -> Option<Pixels> {
     width.ok().zip(height.ok()).and_then(|(width, height)| Pixels::new(width, height, rgb))
 }
 
-fn odd() -> Failure {
-    Cause::DeviceError { said: "internal error in Thumbwire: unexpected outcome".into() }.into()
+fn unexpected_outcome() -> Failure {
+    Cause::DeviceError { text: "internal error in Thumbwire: unexpected outcome".into() }.into()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::*;
 async fn failed_screenshot_is_retried() {
     let phone = Arc::new(Phone::new().failing("screenshot", [busy(), busy()]));
     let ended = run(Arc::clone(&phone), Script::of([finishes()])).await;
-    assert_eq!((ended.status, &*ended.why), (AgentStatus::Finish, "Three of them"));
+    assert_eq!((ended.status, &*ended.reason), (AgentStatus::Finish, "Three of them"));
     let looks = ["screenshot", "wait 0.5 s", "screenshot", "wait 1 s", "screenshot"];
     assert_eq!(phone.asked()[..5], looks);
 }
@@ -17,7 +17,7 @@ async fn run_fails_without_a_screenshot() {
     let mind = Script::of([finishes()]);
     let ended = run(Arc::clone(&phone), Arc::clone(&mind)).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Failed)));
-    assert!(ended.why.contains("the phone is busy"), "{}", ended.why);
+    assert!(ended.reason.contains("the phone is busy"), "{}", ended.reason);
     assert_eq!(mind.seen().len(), 0);
     assert!(!phone.asked().contains(&"apps".to_owned()));
     // Without patience it is asked once.
@@ -51,7 +51,7 @@ async fn policy_decides_without_controls_or_apps() {
 async fn policy_error_ends_the_run_and_counts_usage() {
     let ended = run(Arc::new(Phone::new()), Script::of([])).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Failed)));
-    assert_eq!(ended.why, "the model gave no answer");
+    assert_eq!(ended.reason, "the model gave no answer");
     assert_eq!(ended.spent, spent());
 }
 
@@ -167,8 +167,9 @@ async fn repeated_tap_is_reported_and_then_ends_run() {
     let ended = run(Arc::new(Phone::new()), Arc::clone(&mind)).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Loop)));
     let seen = mind.seen();
-    let told = |sight: &Observation| sight.feedback.iter().any(|it| it.contains("in a loop"));
-    assert_eq!(seen.iter().position(told), Some(3));
+    let out =
+        |observation: &Observation| observation.feedback.iter().any(|it| it.contains("in a loop"));
+    assert_eq!(seen.iter().position(out), Some(3));
     assert_eq!(ended.rounds, 10);
 }
 
@@ -210,11 +211,11 @@ impl Policy for Unjudging {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        self.script.decide(sight, call, watch).await
+        self.script.decide(observation, call, watch).await
     }
 
     async fn judge(
@@ -228,7 +229,7 @@ impl Policy for Unjudging {
             call.cancelled.cancel();
             std::future::pending::<()>().await;
         }
-        Err(PolicyError { why: "the judge is away".into(), spent: spent(), cancelled: false })
+        Err(PolicyError { reason: "the judge is away".into(), spent: spent(), cancelled: false })
     }
 }
 
@@ -240,7 +241,11 @@ async fn unchecked_claim_is_not_a_finish() {
     let agent = Agent::new(Arc::new(mind), Arc::new(Phone::new()), options());
     let ended = agent.run(&an_hour(), REQUEST, Memory::default()).await;
     assert_eq!((ended.status, ended.stopped), (AgentStatus::Fail, Some(StopReason::Failed)));
-    assert!(ended.why.ends_with("the claim was not judged: the judge is away"), "{}", ended.why);
+    assert!(
+        ended.reason.ends_with("the claim was not judged: the judge is away"),
+        "{}",
+        ended.reason
+    );
     assert_eq!((ended.rounds, ended.spent.calls), (3, 6));
     assert_eq!(script.seen()[1].feedback, ["the claim was not judged: the judge is away"]);
 
@@ -285,8 +290,8 @@ async fn annotation_failure_is_reported_and_run_continues() {
     let seen = mind.seen().remove(0);
     assert!(seen.marked.is_none() && seen.clean.is_some());
     assert_eq!(seen.current_controls.len(), 2);
-    let told = "Missing from this step: cannot annotate the screenshot: ";
-    assert!(seen.feedback[0].starts_with(told), "{:?}", seen.feedback);
+    let out = "Missing from this step: cannot annotate the screenshot: ";
+    assert!(seen.feedback[0].starts_with(out), "{:?}", seen.feedback);
 }
 
 #[tokio::test(start_paused = true)]
@@ -297,10 +302,10 @@ async fn second_action_is_skipped_on_unreadable_screen() {
     agent.run(&an_hour(), REQUEST, Memory::default()).await;
     let taps = phone.phone.asked().iter().filter(|asked| asked.starts_with("tap")).count();
     assert_eq!(taps, 1);
-    let told =
+    let out =
         "click_control failed: not done: the screen could not be read after the previous action";
     let observations = &mind.seen()[1].feedback;
-    assert!(observations.iter().any(|it| it == told), "{observations:?}");
+    assert!(observations.iter().any(|it| it == out), "{observations:?}");
 }
 
 #[tokio::test(start_paused = true)]

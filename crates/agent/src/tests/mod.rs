@@ -111,7 +111,7 @@ impl Perform for Phone {
                 advance(time).await;
                 Outcome::Done
             }
-            Action::Launch(AppSelector::Id(app)) => Outcome::Launched { app, said: String::new() },
+            Action::Launch(AppSelector::Id(app)) => Outcome::Launched { app, text: String::new() },
             Action::TapElement(Target::Ref(id)) => {
                 if let Some(token) = &self.cancels {
                     token.cancel();
@@ -121,13 +121,18 @@ impl Perform for Phone {
                     let cause = Cause::StaleReference {
                         list: "controls",
                         number: id,
-                        why: None,
+                        reason: None,
                         none: false,
                     };
                     return Err(cause.into());
                 };
                 let at = Point { x: 480, y: 144 };
-                Outcome::Tapped(TapResult { at, look: Arc::clone(&controls.look), node, of: 1 })
+                Outcome::Tapped(TapResult {
+                    at,
+                    snapshot: Arc::clone(&controls.snapshot),
+                    node,
+                    of: 1,
+                })
             }
             _ => Outcome::Done,
         })
@@ -166,20 +171,20 @@ impl Policy for Script {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         _: &Call,
         _: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        self.seen.lock().unwrap().push(sight.clone());
+        self.seen.lock().unwrap().push(observation.clone());
         let Some(decision) = self.decisions.lock().unwrap().pop_front() else {
-            let why = "the model gave no answer".into();
-            return Err(PolicyError { why, spent: spent(), cancelled: false });
+            let reason = "the model gave no answer".into();
+            return Err(PolicyError { reason, spent: spent(), cancelled: false });
         };
         let turns = vec![Message {
             role: Role::User,
             parts: vec![
-                ContentPart::Image(sight.clean.clone().unwrap()),
-                ContentPart::Text(format!("[User Request]: {}", sight.request)),
+                ContentPart::Image(observation.clean.clone().unwrap()),
+                ContentPart::Text(format!("[User Request]: {}", observation.request)),
             ],
         }];
         let prompt = Prompt { system: "You drive a phone.".into(), turns };
@@ -195,9 +200,9 @@ impl Policy for Script {
         _: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         let reached = self.judgements.lock().unwrap().pop_front();
-        let why = "the list is empty".to_owned();
+        let reason = "the list is empty".to_owned();
         let (prompt, response) = (Prompt::default(), String::new());
-        Ok(reached.map(|reached| Judgement { reached, why, prompt, response, spent: spent() }))
+        Ok(reached.map(|reached| Judgement { reached, reason, prompt, response, spent: spent() }))
     }
 }
 
@@ -229,12 +234,12 @@ fn failure(cause: Cause) -> Failure {
 }
 
 fn busy() -> Failure {
-    failure(Cause::DeviceError { said: "the phone is busy".into() })
+    failure(Cause::DeviceError { text: "the phone is busy".into() })
 }
 
 fn lost() -> Failure {
-    let why = "it was unplugged".into();
-    failure(Cause::DeviceNotConnected { device: "p".into(), why })
+    let reason = "it was unplugged".into();
+    failure(Cause::DeviceNotConnected { device: "p".into(), reason })
 }
 
 fn options() -> AgentOptions {
@@ -250,7 +255,7 @@ fn options() -> AgentOptions {
 const REQUEST: &str = "Search for restaurants on Maps";
 
 fn an_hour() -> Call {
-    Call::within(Duration::from_secs(3600))
+    Call::with_timeout(Duration::from_secs(3600))
 }
 
 async fn run(phone: Arc<Phone>, mind: Arc<Script>) -> RunResult {

@@ -63,13 +63,10 @@ async fn resumed_run_has_the_same_memory() {
         let lines = thumbwire_core::trace::read(folder.path()).unwrap();
         rounds(&lines)
     });
-    let told = |round: &thumbwire_core::trace::format::AgentStep| {
-        (round.round, round.memory.clone(), round.actions.clone(), round.status.clone())
+    let out = |step: &thumbwire_core::trace::format::AgentStep| {
+        (step.round, step.memory.clone(), step.actions.clone(), step.status.clone())
     };
-    assert_eq!(
-        one.iter().map(told).collect::<Vec<_>>(),
-        other.iter().map(told).collect::<Vec<_>>()
-    );
+    assert_eq!(one.iter().map(out).collect::<Vec<_>>(), other.iter().map(out).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,9 +92,9 @@ async fn the_story_has_the_goal_each_round_with_its_files_and_the_end() {
         .collect();
     files.sort();
     let round = &rounds(&lines)[0];
-    let told = serde_json::to_string_pretty(round).unwrap();
+    let out = serde_json::to_string_pretty(round).unwrap();
     let prompt = std::fs::read_to_string(folder.path().join("prompt_step1.json")).unwrap();
-    insta::assert_snapshot!(format!("{}\n\n{told}\n\n{prompt}", files.join("\n")));
+    insta::assert_snapshot!(format!("{}\n\n{out}\n\n{prompt}", files.join("\n")));
 }
 
 /// Records the values of each step.
@@ -130,15 +127,15 @@ async fn what_a_round_knows_by_the_documents_names() {
     for key in super::super::context::Context::KEYS {
         assert!(context.get(key).is_some_and(|value| !value.is_null()), "{key}");
     }
-    let told = serde_json::to_string_pretty(&context).unwrap();
+    let out = serde_json::to_string_pretty(&context).unwrap();
     // The data of images is cut out.
-    let told = told.lines().map(|line| match line.split_once("base64,") {
+    let out = out.lines().map(|line| match line.split_once("base64,") {
         Some((before, data)) => {
             format!("{before}base64,…\"{}", if data.ends_with(',') { "," } else { "" })
         }
         None => line.to_owned(),
     });
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(out.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -146,11 +143,11 @@ fn what_a_mind_can_do() {
     let call = an_hour();
     let phone = Phone::new();
     let hands = super::super::functions::FunctionExecutor::new(&phone, &call, &[]);
-    let told = |function: &Function| {
+    let out = |function: &Function| {
         let arguments = function.schema.get("properties").and_then(Value::as_object);
         let arguments: Vec<&str> = arguments.unwrap().keys().map(String::as_str).collect();
         format!("{}({})", function.name, arguments.join(", "))
     };
-    let functions: Vec<String> = hands.functions().iter().map(told).collect();
+    let functions: Vec<String> = hands.functions().iter().map(out).collect();
     insta::assert_snapshot!(functions.join("\n"));
 }

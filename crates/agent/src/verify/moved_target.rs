@@ -22,12 +22,12 @@ impl Check<'_> {
         let (controls, target) = self.target()?;
         let now = self.after.controls.as_ref()?;
         // Another page may have a control of the same name.
-        let is_another = self.before.words().found_in(&self.after.words()) < SAME_PAGE;
+        let is_another = self.before.texts().found_in(&self.after.texts()) < SAME_PAGE;
         if is_another || self.before.screen != self.after.screen {
             return None;
         }
         let FindResult::One(place) = now.same_as(controls, target) else { return None };
-        let (was, is) = (&controls.look.tree.nodes[target], &now.look.tree.nodes[place]);
+        let (was, is) = (&controls.snapshot.tree.nodes[target], &now.snapshot.tree.nodes[place]);
         let size = |Rect { left, top, right, bottom }: Rect| (right - left, bottom - top);
         // A field that the keyboard moved has the focus; a row that was opened or checked has changed.
         let as_it_was = was.flags == is.flags && size(was.bounds) == size(is.bounds);
@@ -43,19 +43,19 @@ impl Check<'_> {
         );
         // New text may be the tap's effect. Without new or changed text it had none.
         let ticked =
-            |scene: &ScreenState| scene.nodes().filter(|(_, node)| node.flags.checked).count();
-        let nothing_new = self.after.words().found_in(&self.before.words()) >= 1.0
+            |screen: &ScreenState| screen.nodes().filter(|(_, node)| node.flags.checked).count();
+        let nothing_new = self.after.texts().found_in(&self.before.texts()) >= 1.0
             && ticked(self.before) == ticked(self.after);
-        let again = RepairAction { doing: click(), target: Some((Arc::clone(now), place)) };
+        let again = RepairAction { call: click(), target: Some((Arc::clone(now), place)) };
         let repairs = if nothing_new { vec![Repair::Act(vec![again])] } else { Vec::new() };
-        Some(Anomaly { kind: AnomalyKind::TargetMoved, says, repairs })
+        Some(Anomaly { kind: AnomalyKind::TargetMoved, text: says, repairs })
     }
 
     /// A row of a list was tapped, and the page that opened belongs to its neighbour.
     pub(super) fn neighbour(&self) -> Option<Anomaly> {
         let (controls, target) = self.target()?;
         let now = self.after.controls.as_ref()?;
-        let aimed_at = &controls.look.tree.nodes[target];
+        let aimed_at = &controls.snapshot.tree.nodes[target];
         let kin = |node: &Node| (&node.class, &node.id) == (&aimed_at.class, &aimed_at.id);
         let is_named = |node: &Node| node.name().chars().count() >= SHORTEST;
         let shows = |name: &str| now.iter().any(|(_, node)| node.name() == name);
@@ -78,6 +78,6 @@ impl Check<'_> {
             quoted([other.name()]),
             quoted([aimed_at.name()]),
         );
-        Some(Anomaly { kind: AnomalyKind::TargetMoved, says, repairs: Vec::new() })
+        Some(Anomaly { kind: AnomalyKind::TargetMoved, text: says, repairs: Vec::new() })
     }
 }

@@ -11,18 +11,18 @@ fn click_on(id: &str) -> FunctionCall {
     deed("click_control", json!({ "control_id": id, "control_name": "x" }))
 }
 
-fn found(before: &ScreenState, doing: &FunctionCall, after: &ScreenState) -> Vec<AnomalyKind> {
-    findings(before, doing, json!({ "success": true }), after).iter().map(|it| it.kind).collect()
+fn found(before: &ScreenState, call: &FunctionCall, after: &ScreenState) -> Vec<AnomalyKind> {
+    findings(before, call, json!({ "success": true }), after).iter().map(|it| it.kind).collect()
 }
 
 fn findings(
     before: &ScreenState,
-    doing: &FunctionCall,
+    call: &FunctionCall,
     reply: Value,
     after: &ScreenState,
 ) -> Vec<Anomaly> {
     let success = reply["success"] == true;
-    verify(before, &AttemptedCall { doing, success, reply: &reply }, after)
+    verify(before, &AttemptedCall { call, success, reply: &reply }, after)
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn tap_without_effect_is_reported() {
 fn swipe_without_movement_reports_end_of_list() {
     let list = buttons(&["One", "Two"]);
     let swipe = deed("swipe", json!({ "start_x": 1, "start_y": 9, "end_x": 1, "end_y": 2 }));
-    let told = findings(&list, &swipe, json!({ "success": true }), &list);
-    assert_eq!(told[0].kind, AnomalyKind::EndOfList);
-    assert!(told[0].says.contains("at its end"));
-    assert!(matches!(told[0].repairs[..], [Repair::Recheck(_)]));
+    let out = findings(&list, &swipe, json!({ "success": true }), &list);
+    assert_eq!(out[0].kind, AnomalyKind::EndOfList);
+    assert!(out[0].text.contains("at its end"));
+    assert!(matches!(out[0].repairs[..], [Repair::Recheck(_)]));
     assert_eq!(found(&list, &swipe, &buttons(&["Two", "Three"])), []);
 }
 
@@ -57,11 +57,11 @@ fn app_not_in_front_is_started_again() {
     let home = scene("com.android.launcher3", vec![node("TextView", "Maps", 0)]);
     let launch = deed("launch_app", json!({ "package_name": "maps" }));
     let reply = json!({ "success": true, "package_name": "com.maps" });
-    let told = findings(&home, &launch, reply.clone(), &home);
-    assert_eq!(told[0].kind, AnomalyKind::WrongApp);
-    assert!(told[0].says.starts_with("com.maps was started, but com.android.launcher3"));
-    let [Repair::Recheck(_), Repair::Act(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
-    assert_eq!(steps[0].doing.arguments["package_name"], "com.maps");
+    let out = findings(&home, &launch, reply.clone(), &home);
+    assert_eq!(out[0].kind, AnomalyKind::WrongApp);
+    assert!(out[0].text.starts_with("com.maps was started, but com.android.launcher3"));
+    let [Repair::Recheck(_), Repair::Act(steps)] = &out[0].repairs[..] else { panic!("{out:?}") };
+    assert_eq!(steps[0].call.arguments["package_name"], "com.maps");
     let maps = scene("com.maps", vec![node("Button", "Search", 0)]);
     assert!(findings(&home, &launch, reply.clone(), &maps).is_empty());
     assert!(findings(&home, &launch, reply, &ScreenState::default()).is_empty());
@@ -99,11 +99,11 @@ fn missing_text_is_retyped_if_nothing_is_lost() {
     };
     assert_eq!(found(&form(""), &typing(false), &form("Ada L")), []);
     assert_eq!(found(&form("x"), &typing(false), &form("xada-l.")), []);
-    let told = findings(&form(""), &typing(false), json!({ "success": true }), &form("Aa"));
-    assert_eq!(told[0].kind, AnomalyKind::TextMismatch);
-    assert!(told[0].says.starts_with("The field shows \"Aa\""), "{}", told[0].says);
-    let [Repair::Recheck(_), Repair::Act(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
-    assert_eq!(steps[0].doing.arguments["clear_current_text"], true);
+    let out = findings(&form(""), &typing(false), json!({ "success": true }), &form("Aa"));
+    assert_eq!(out[0].kind, AnomalyKind::TextMismatch);
+    assert!(out[0].text.starts_with("The field shows \"Aa\""), "{}", out[0].text);
+    let [Repair::Recheck(_), Repair::Act(steps)] = &out[0].repairs[..] else { panic!("{out:?}") };
+    assert_eq!(steps[0].call.arguments["clear_current_text"], true);
     assert_eq!(steps[0].target.as_ref().map(|(_, node)| *node), Some(0));
 
     let kept = findings(&form("Dear "), &typing(false), json!({ "success": true }), &form("Dear "));
@@ -159,15 +159,15 @@ fn app_not_responding_is_awaited() {
     let says = of_android("Maps isn't responding", "alertTitle", 0);
     let nodes =
         vec![says, of_android("Close app", "aerr_close", 1), of_android("Wait", "aerr_wait", 2)];
-    let told = findings(
+    let out = findings(
         &buttons(&["Go"]),
         &click_on("1"),
         json!({ "success": false }),
         &scene("app", nodes),
     );
-    assert_eq!(told[0].kind, AnomalyKind::NotResponding);
-    assert!(told[0].says.contains("\"Maps isn't responding\""));
-    let [Repair::Act(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
+    assert_eq!(out[0].kind, AnomalyKind::NotResponding);
+    assert!(out[0].text.contains("\"Maps isn't responding\""));
+    let [Repair::Act(steps)] = &out[0].repairs[..] else { panic!("{out:?}") };
     assert_eq!(steps[0].target.as_ref().map(|(_, node)| *node), Some(2));
 }
 
@@ -179,17 +179,17 @@ fn crashed_app_is_restarted() {
         of_android("App info", "aerr_app_info", 1),
         of_android("Close app", "aerr_close", 2),
     ];
-    let told = findings(
+    let out = findings(
         &buttons(&["Go"]),
         &click_on("1"),
         json!({ "success": true }),
         &scene("android", nodes),
     );
-    assert_eq!(told[0].kind, AnomalyKind::Crashed);
-    let [Repair::Act(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
-    let functions: Vec<&str> = steps.iter().map(|step| &*step.doing.function).collect();
+    assert_eq!(out[0].kind, AnomalyKind::Crashed);
+    let [Repair::Act(steps)] = &out[0].repairs[..] else { panic!("{out:?}") };
+    let functions: Vec<&str> = steps.iter().map(|step| &*step.call.function).collect();
     assert_eq!(functions, ["click_control", "launch_app"]);
-    assert_eq!(steps[1].doing.arguments["package_name"], "app");
+    assert_eq!(steps[1].call.arguments["package_name"], "app");
 }
 
 #[test]
@@ -200,14 +200,10 @@ fn system_alert_is_reported_and_not_repaired() {
     };
     let after =
         scene("app", vec![alert("Software update", 0), alert("Later", 1), alert("Install", 2)]);
-    let told = findings(&buttons(&["Go"]), &click_on("1"), json!({ "success": true }), &after);
-    assert_eq!(told[0].kind, AnomalyKind::SystemWindow);
-    assert!(
-        told[0].says.contains("\"Software update\", \"Later\", \"Install\""),
-        "{}",
-        told[0].says
-    );
-    assert!(told[0].repairs.is_empty());
+    let out = findings(&buttons(&["Go"]), &click_on("1"), json!({ "success": true }), &after);
+    assert_eq!(out[0].kind, AnomalyKind::SystemWindow);
+    assert!(out[0].text.contains("\"Software update\", \"Later\", \"Install\""), "{}", out[0].text);
+    assert!(out[0].repairs.is_empty());
     // A window that was there before and is answered is not reported again.
     assert_eq!(found(&after, &click_on("2"), &buttons(&["Go"])), []);
 }
@@ -217,17 +213,17 @@ fn tap_on_the_keyboard_is_undone() {
     let mut resting = field("Ad");
     resting.flags.focused = false;
     let before = scene("app", vec![resting, node("Button", "Save", 1)]);
-    let told = findings(&before, &click_on("2"), json!({ "success": true }), &form("Adg"));
-    assert_eq!(told[0].kind, AnomalyKind::KeyboardCovers);
-    assert!(told[0].says.starts_with("The keyboard covers \"Save\""), "{}", told[0].says);
-    let [Repair::Act(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
-    let functions: Vec<&str> = steps.iter().map(|step| &*step.doing.function).collect();
+    let out = findings(&before, &click_on("2"), json!({ "success": true }), &form("Adg"));
+    assert_eq!(out[0].kind, AnomalyKind::KeyboardCovers);
+    assert!(out[0].text.starts_with("The keyboard covers \"Save\""), "{}", out[0].text);
+    let [Repair::Act(steps)] = &out[0].repairs[..] else { panic!("{out:?}") };
+    let functions: Vec<&str> = steps.iter().map(|step| &*step.call.function).collect();
     assert_eq!(functions, ["type_text", "press_key", "click_control"]);
-    assert_eq!(steps[0].doing.arguments["text"], "Ad");
+    assert_eq!(steps[0].call.arguments["text"], "Ad");
     // A key that types nothing.
-    let told = findings(&before, &click_on("2"), json!({ "success": true }), &form("Ad"));
-    let [Repair::Act(steps)] = &told[0].repairs[..] else { panic!("{told:?}") };
-    assert_eq!((told[0].kind, steps.len()), (AnomalyKind::KeyboardCovers, 2));
+    let out = findings(&before, &click_on("2"), json!({ "success": true }), &form("Ad"));
+    let [Repair::Act(steps)] = &out[0].repairs[..] else { panic!("{out:?}") };
+    assert_eq!((out[0].kind, steps.len()), (AnomalyKind::KeyboardCovers, 2));
     // A button may write more than a key does, or clear the field.
     assert_eq!(found(&before, &click_on("2"), &form("")), []);
     assert_eq!(found(&before, &click_on("2"), &form("Ada Lovelace")), []);
@@ -264,10 +260,10 @@ fn tap_on_moved_control_is_repeated_if_without_effect() {
     let banner = || [node("TextView", "News", 0)].into_iter();
     let plain = scene("app", list(0).collect());
     let shifted = scene("app", banner().chain(list(1)).collect());
-    let came = findings(&plain, &click_on("2"), json!({ "success": true }), &shifted);
-    assert_eq!(came[0].kind, AnomalyKind::TargetMoved);
-    assert!(came[0].says.starts_with("\"Ben\" had moved before the tap"), "{}", came[0].says);
-    assert!(came[0].repairs.is_empty(), "the new words may be what the tap led to");
+    let result = findings(&plain, &click_on("2"), json!({ "success": true }), &shifted);
+    assert_eq!(result[0].kind, AnomalyKind::TargetMoved);
+    assert!(result[0].text.starts_with("\"Ben\" had moved before the tap"), "{}", result[0].text);
+    assert!(result[0].repairs.is_empty(), "the new words may be what the tap led to");
     let went = findings(&shifted, &click_on("3"), json!({ "success": true }), &plain);
     let [Repair::Act(steps)] = &went[0].repairs[..] else { panic!("{went:?}") };
     assert_eq!(steps[0].target.as_ref().map(|(_, node)| *node), Some(1));
@@ -286,9 +282,9 @@ fn page_of_the_neighbouring_row_is_reported() {
     };
     let list = scene("app", vec![row("Museum", 0), row("Weather", 1), row("Harbour", 2)]);
     let page = |name: &str| scene("app", vec![row(name, 0), node("Button", "Save", 1)]);
-    let came = findings(&list, &click_on("2"), json!({ "success": true }), &page("Museum"));
-    assert_eq!(came[0].kind, AnomalyKind::TargetMoved);
-    assert!(came[0].says.starts_with("The screen shows \"Museum\" but not \"Weather\""));
+    let result = findings(&list, &click_on("2"), json!({ "success": true }), &page("Museum"));
+    assert_eq!(result[0].kind, AnomalyKind::TargetMoved);
+    assert!(result[0].text.starts_with("The screen shows \"Museum\" but not \"Weather\""));
     assert_eq!(found(&list, &click_on("2"), &page("Weather")), []);
     assert_eq!(found(&list, &click_on("1"), &page("Harbour")), [], "it does not lie beside it");
     let rest = scene("app", vec![row("Museum", 0), row("Harbour", 1)]);

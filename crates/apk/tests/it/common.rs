@@ -65,25 +65,25 @@ pub(crate) fn told(bytes: &Bytes) -> String {
             Ok(apk) => apk,
             Err(error) => return format!("  {error}\n"),
         };
-        let mut told = match apk.manifest().await {
+        let mut out = match apk.manifest().await {
             Ok(manifest) => manifest_told(&manifest),
             Err(error) => format!("  {error}\n"),
         };
         match apk.certificates().await {
-            Ok(all) if all.is_empty() => told.push_str("  unsigned\n"),
+            Ok(all) if all.is_empty() => out.push_str("  unsigned\n"),
             Ok(all) => {
                 for one in all {
-                    writeln!(told, "  signed ({:?}) by {}", one.scheme, hex(&one.sha256)).unwrap();
+                    writeln!(out, "  signed ({:?}) by {}", one.scheme, hex(&one.sha256)).unwrap();
                 }
             }
-            Err(error) => writeln!(told, "  {error}").unwrap(),
+            Err(error) => writeln!(out, "  {error}").unwrap(),
         }
-        told
+        out
     })
 }
 
 fn manifest_told(manifest: &Manifest) -> String {
-    let mut told = format!(
+    let mut out = format!(
         "  {} {} ({}), label {:?}, SDK {} to {}{}\n",
         manifest.package,
         manifest.version_name.as_deref().unwrap_or("-"),
@@ -94,22 +94,22 @@ fn manifest_told(manifest: &Manifest) -> String {
         if manifest.enabled { "" } else { ", disabled" }
     );
     for service in &manifest.services {
-        let words = [
+        let text = [
             (service.exported, "exported"),
             (service.enabled, "enabled"),
             (manifest.lacks_exported(service), "lacks exported"),
         ];
-        let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word);
-        let words = words.collect::<Vec<_>>().join(" ");
+        let text = text.iter().filter(|(is, _)| *is).map(|(_, word)| *word);
+        let text = text.collect::<Vec<_>>().join(" ");
         let permission = service.permission.as_deref().unwrap_or("-");
         let actions: Vec<_> = service.filters.iter().flat_map(|filter| &filter.actions).collect();
-        writeln!(told, "  service {}: {words}; for {permission}; {actions:?}", service.class)
+        writeln!(out, "  service {}: {text}; for {permission}; {actions:?}", service.class)
             .unwrap();
         for meta in &service.meta {
-            writeln!(told, "    {} = {}", meta.name, value_told(&meta.value)).unwrap();
+            writeln!(out, "    {} = {}", meta.name, value_told(&meta.value)).unwrap();
         }
     }
-    told
+    out
 }
 
 fn value_told(value: &Value) -> String {
@@ -121,16 +121,16 @@ fn value_told(value: &Value) -> String {
 
 /// A tree, one element per line.
 pub(crate) fn tree_told(root: &Element) -> String {
-    fn put(told: &mut String, element: &Element, depth: usize) {
-        write!(told, "{:depth$}{}:{}", "", element.line, element.name, depth = depth * 2).unwrap();
+    fn put(out: &mut String, element: &Element, depth: usize) {
+        write!(out, "{:depth$}{}:{}", "", element.line, element.name, depth = depth * 2).unwrap();
         for it in &element.attributes {
             let written = it.written.as_ref().map_or(String::new(), |words| format!(" ({words})"));
-            write!(told, " {}={}{written}", it.name, value_told(&it.value)).unwrap();
+            write!(out, " {}={}{written}", it.name, value_told(&it.value)).unwrap();
         }
-        told.push('\n');
-        element.children.iter().for_each(|child| put(told, child, depth + 1));
+        out.push('\n');
+        element.children.iter().for_each(|child| put(out, child, depth + 1));
     }
-    let mut told = String::new();
-    put(&mut told, root, 0);
-    told
+    let mut out = String::new();
+    put(&mut out, root, 0);
+    out
 }

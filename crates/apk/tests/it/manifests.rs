@@ -103,11 +103,11 @@ fn services_inherit_application_attributes() {
         .with(node("service", &[("enabled", TRUE)]));
     let second = node("application", &[]).with(node("service", &[("name", Text(".C"))]));
     let read = read(&manifest(30, application).with(second));
-    let told = read.services.iter().map(|it| (&*it.class, it.enabled, it.permission.as_deref()));
+    let out = read.services.iter().map(|it| (&*it.class, it.enabled, it.permission.as_deref()));
     let expected =
         [("a.b.A", false, Some("p.ALL")), ("a.b.B", false, Some("p.OWN")), ("a.b.N", false, None)];
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        out.collect::<Vec<_>>(),
         expected,
         "skips nameless services and a second application"
     );
@@ -150,14 +150,14 @@ fn meta_data_values_match_what_an_app_gets() {
     let read = read(&manifest(30, node("application", &[]).with(service)));
     let service = &read.services[0];
     let found: Vec<_> = service.meta.iter().map(|it| (&*it.name, it.value.clone())).collect();
-    let said = Value::Text("said".into());
+    let output = Value::Text("said".into());
     let expected = [
         ("text", Value::Text("1.0".into())),
         ("float", Value::Float(1.5)),
         ("whole", Value::Integer(7)),
         ("color", Value::Integer(-0x0100_0000)),
         ("is", Value::Boolean(true)),
-        ("followed", said),
+        ("followed", output),
         ("file", Value::Reference(0x7f01_0001)),
         ("framework", Value::Reference(0x0104_0000)),
         ("text", Value::Text("again".into())),
@@ -223,13 +223,13 @@ fn labels_support_three_letter_languages() {
 
 #[test]
 fn version_codes_combine_and_code_names_come_last() {
-    let said = [
+    let output = [
         ("package", Text("a.b")),
         ("versionCode", number(7)),
         ("versionCodeMajor", number(3)),
         ("versionName", Text("1.4")),
     ];
-    let root = node("manifest", &said)
+    let root = node("manifest", &output)
         .with(node("uses-sdk", &[("minSdkVersion", number(21)), ("targetSdkVersion", number(29))]))
         .with(node("uses-sdk", &[("minSdkVersion", Text("Baklava"))]));
     let read = read(&root);

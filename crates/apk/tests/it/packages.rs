@@ -13,9 +13,9 @@ use super::make::{least_manifest, package, stored};
 /// `fixtures/apk/build` put these values there.
 #[test]
 fn our_own_packages_are_read_as_they_were_built() {
-    let told: String =
+    let out: String =
         fixtures().iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn label_falls_back_to_the_default_language() {
 #[test]
 fn every_captured_package_is_read_as_recorded() {
     let Some(all) = captures("apk") else { return };
-    let told: String = all.iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
-    insta::assert_snapshot!(told);
+    let out: String = all.iter().map(|(name, bytes)| format!("{name}\n{}", told(bytes))).collect();
+    insta::assert_snapshot!(out);
 }
 
 /// Many of these are unusual on purpose. androguard 4.1.4 finds the same counts in all that it can read.
@@ -62,7 +62,7 @@ fn every_captured_compiled_file_is_read_as_recorded() {
         inside.fold((1, element.attributes.len()), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
     let Some(all) = captures("axml") else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     for (name, bytes) in all {
         match xml::read(&bytes, &Limits::default()) {
             Ok(root) => {
@@ -71,24 +71,24 @@ fn every_captured_compiled_file_is_read_as_recorded() {
                 let package = package.unwrap_or("-");
                 let root = &root.name;
                 writeln!(
-                    told,
+                    out,
                     "{name}: {root} of {package}, {elements} elements, {attributes} attributes"
                 )
             }
-            Err(error) => writeln!(told, "{name}: {error}"),
+            Err(error) => writeln!(out, "{name}: {error}"),
         }
         .unwrap();
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 /// How many values of each kind a table has, type by type, and the first text of each.
 #[test]
 fn every_captured_resource_table_is_read_as_recorded() {
     let Some(all) = captures("arsc") else { return };
-    let mut told = String::new();
+    let mut out = String::new();
     for (name, bytes) in all {
-        writeln!(told, "{name}").unwrap();
+        writeln!(out, "{name}").unwrap();
         let files =
             [stored("AndroidManifest.xml", &least_manifest()), stored("resources.arsc", &bytes)];
         now(async {
@@ -103,12 +103,12 @@ fn every_captured_resource_table_is_read_as_recorded() {
                     first = first.or_else(|| value.text().map(str::to_owned));
                 }
                 if !counts.is_empty() {
-                    writeln!(told, "  type {of}: {counts:?} {first:?}").unwrap();
+                    writeln!(out, "  type {of}: {counts:?} {first:?}").unwrap();
                 }
             }
         });
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -24,7 +24,7 @@ pub struct Call {
 
 impl Call {
     /// A call with the timeout `time`, without progress reports and without a user to ask.
-    pub fn within(time: Duration) -> Self {
+    pub fn with_timeout(time: Duration) -> Self {
         Self {
             device: None,
             deadline: Instant::now() + time,
@@ -44,7 +44,7 @@ impl Call {
 /// Reports a call's progress to the caller.
 pub trait Progress: Send + Sync {
     /// Reports a step: `done` out of `total`, if known, and a message.
-    fn report(&self, done: u32, total: Option<u32>, words: &str);
+    fn report(&self, done: u32, total: Option<u32>, text: &str);
 }
 
 /// Drops all progress.

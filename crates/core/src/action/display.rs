@@ -80,8 +80,8 @@ impl fmt::Display for Target {
                     ("class", &criteria.class),
                 ];
                 let given = words.iter().filter_map(|(name, word)| Some((name, word.as_ref()?)));
-                let said: Vec<_> = given.map(|(name, word)| format!("{name} {word:?}")).collect();
-                f.write_str(&said.join(", "))
+                let output: Vec<_> = given.map(|(name, word)| format!("{name} {word:?}")).collect();
+                f.write_str(&output.join(", "))
             }
         }
     }

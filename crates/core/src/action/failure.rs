@@ -19,12 +19,12 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Cause {
     /// The phone is not connected, or no longer.
-    #[error("device {device} is not connected: {why}")]
+    #[error("device {device} is not connected: {reason}")]
     DeviceNotConnected {
         /// The id.
         device: String,
         /// The transport's message.
-        why: String,
+        reason: String,
     },
     /// An adb server lists the phone, but in a state in which it cannot be controlled.
     #[error("device {device} is not ready: its state is {state}")]
@@ -53,12 +53,12 @@ pub enum Cause {
         app: String,
     },
     /// No such element, or several.
-    #[error("element {sought} not found{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    #[error("element {sought} not found{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     ElementNotFound {
         /// What the caller searched for.
         sought: String,
         /// More than "nothing matches", if known.
-        why: Option<String>,
+        reason: Option<String>,
     },
     /// Fewer elements match the selector than the index asks for.
     #[error("index {index} is out of range: {found} elements match")]
@@ -69,14 +69,14 @@ pub enum Cause {
         found: usize,
     },
     /// The number is not in the last list, or an action has changed the screen since that list.
-    #[error("{number} is not in the last list of {list}{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    #[error("{number} is not in the last list of {list}{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     StaleReference {
         /// Which list: "controls" or "apps".
         list: &'static str,
         /// The number.
         number: String,
         /// More detail, if known.
-        why: Option<String>,
+        reason: Option<String>,
         /// Whether there is no list at all: none was requested, or it was invalidated.
         none: bool,
     },
@@ -105,46 +105,46 @@ pub enum Cause {
         why: FileNameError,
     },
     /// The limit of concurrent recordings or monitors is reached.
-    #[error("maximum active {what} reached ({most})")]
+    #[error("maximum active {what} reached ({max})")]
     TooManyActive {
         /// "recordings" or "monitors".
         what: &'static str,
         /// The limit.
-        most: usize,
+        max: usize,
     },
     /// The app offers no such tool, or the tool cannot be called.
-    #[error("{app} has no tool {tool}{}", .why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    #[error("{app} has no tool {tool}{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     AppToolNotFound {
         /// The requested app.
         app: String,
         /// The requested tool.
         tool: String,
         /// Why, or which tools exist.
-        why: Option<String>,
+        reason: Option<String>,
     },
     /// The app's tools may not be called: the operator has not allowed the app, or it changed since. Nothing was sent.
-    #[error("tools of {app} are not allowed: {why}")]
+    #[error("tools of {app} are not allowed: {reason}")]
     AppNotTrusted {
         /// The app.
         app: String,
         /// Why they are not allowed.
-        why: String,
+        reason: String,
     },
     /// The app could be called, but its reply cannot be received. Nothing was sent.
-    #[error("cannot receive the reply to {what}: {why}")]
+    #[error("cannot receive the reply to {what}: {reason}")]
     NoAppReply {
         /// The call.
         what: String,
         /// Why the reply cannot be received.
-        why: &'static str,
+        reason: &'static str,
     },
     /// Android does not start a service of an app in the background. Nothing was started.
-    #[error("cannot start {what} while its app is in the background ({said})")]
+    #[error("cannot start {what} while its app is in the background ({text})")]
     BackgroundStartRestricted {
         /// The call.
         what: String,
         /// The phone's message.
-        said: String,
+        text: String,
     },
     /// The deadline passed.
     #[error("{what} timed out after {:.1} s", .after.as_secs_f64())]
@@ -163,28 +163,28 @@ pub enum Cause {
         platform: Platform,
     },
     /// An argument is invalid; nothing was done.
-    #[error("{why}")]
+    #[error("{reason}")]
     InvalidArgument {
         /// What is wrong and what would be valid.
-        why: String,
+        reason: String,
     },
     /// Valid, but refused.
-    #[error("{why}")]
+    #[error("{reason}")]
     Refused {
         /// Why, and what is possible instead.
-        why: String,
+        reason: String,
     },
     /// The phone cannot do it at the moment.
-    #[error("{said}")]
+    #[error("{text}")]
     NotReady {
         /// The phone's message.
-        said: String,
+        text: String,
     },
     /// The phone tried and failed, or its output is unknown.
-    #[error("{said}")]
+    #[error("{text}")]
     DeviceError {
         /// The phone's message.
-        said: String,
+        text: String,
     },
     /// The caller cancelled the call.
     #[error("the call was cancelled")]
@@ -204,18 +204,20 @@ impl Failure {
         use thumbwire_device::Error;
         let device = device.to_owned();
         let cause = match error {
-            Error::NotConnected { why, .. } => {
-                Cause::DeviceNotConnected { device, why: why.clone() }
+            Error::NotConnected { reason: why, .. } => {
+                Cause::DeviceNotConnected { device, reason: why.clone() }
             }
             Error::Unauthorized { .. } => Cause::DeviceNotAuthorized { device },
             Error::NoSuchApp { app } => Cause::AppNotFound { app: app.clone() },
-            Error::NotReady { .. } => Cause::NotReady { said: error.to_string() },
+            Error::NotReady { .. } => Cause::NotReady { text: error.to_string() },
             Error::Unsupported { what, platform } => {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
             }
-            Error::Refused { what, why } => Cause::Refused { why: format!("{what}: {why}") },
+            Error::Refused { what, reason: why } => {
+                Cause::Refused { reason: format!("{what}: {why}") }
+            }
             Error::Failed { .. } | Error::Unreadable { .. } => {
-                Cause::DeviceError { said: error.to_string() }
+                Cause::DeviceError { text: error.to_string() }
             }
         };
         Self { cause, side_effect: error.acted() }

@@ -152,7 +152,7 @@ pub enum Action {
         /// Which entries.
         filter: LogFilter,
         /// The maximum number of entries.
-        most: usize,
+        max: usize,
         /// Whether to clear the log first.
         clear: bool,
     },

@@ -124,7 +124,7 @@ pub enum Outcome {
         /// The launched app.
         app: AppId,
         /// The phone's output.
-        said: String,
+        text: String,
     },
     /// Of [`super::Action::ReadLog`].
     Log(Vec<LogEntry>),
@@ -161,7 +161,7 @@ pub struct TapResult {
     /// Where the tap went.
     pub at: Point,
     /// The snapshot that located the element.
-    pub look: Arc<Snapshot>,
+    pub snapshot: Arc<Snapshot>,
     /// The element's index in that snapshot's tree.
     pub node: usize,
     /// How many elements matched the selector.
@@ -171,7 +171,7 @@ pub struct TapResult {
 impl TapResult {
     /// The element's name.
     pub fn name(&self) -> &str {
-        self.look.tree.nodes[self.node].name()
+        self.snapshot.tree.nodes[self.node].name()
     }
 }
 

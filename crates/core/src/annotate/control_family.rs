@@ -43,7 +43,7 @@ impl ControlFamily {
         ];
         // Class names of apps may be very long.
         let kind: String = kind.chars().take(100).collect::<String>().to_ascii_lowercase();
-        let named = |words: &[&str]| words.iter().any(|word| kind.contains(word));
+        let named = |text: &[&str]| text.iter().any(|word| kind.contains(word));
         WORDS.into_iter().find(|(_, words)| named(words)).map_or(Self::Other, |(family, _)| family)
     }
 

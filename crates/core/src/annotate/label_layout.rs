@@ -30,7 +30,7 @@ pub(super) fn labels(
             return None;
         }
         let mut best: Option<(i64, Rect)> = None;
-        let before = before_words(mark, size).filter(|place| hides_nothing(shown, mark, *place));
+        let before = before_text(mark, size).filter(|place| overlaps_nothing(shown, mark, *place));
         let before = before.map(|place| (place.left, place.top));
         for corner in before.into_iter().chain(corners(mark.rect, size)) {
             let place = moved_inside(corner, size, within);
@@ -51,7 +51,7 @@ pub(super) fn labels(
 
 /// The place to the left of a control whose text starts at its edge; `None` if the image ends there or there is no
 /// text.
-fn before_words(mark: &VisibleMark<'_>, (width, height): (i32, i32)) -> Option<Rect> {
+fn before_text(mark: &VisibleMark<'_>, (width, height): (i32, i32)) -> Option<Rect> {
     let Rect { left, top, .. } = mark.rect;
     let has_words =
         matches!(mark.family, ControlFamily::Text | ControlFamily::Edit | ControlFamily::Toggle);
@@ -60,7 +60,7 @@ fn before_words(mark: &VisibleMark<'_>, (width, height): (i32, i32)) -> Option<R
 }
 
 /// Whether a place touches only controls that contain this one.
-fn hides_nothing(shown: &[VisibleMark<'_>], mark: &VisibleMark<'_>, place: Rect) -> bool {
+fn overlaps_nothing(shown: &[VisibleMark<'_>], mark: &VisibleMark<'_>, place: Rect) -> bool {
     let is_around = |other: Rect| other.intersection(mark.rect) == mark.rect;
     shown.len() <= MANY
         && shown

@@ -123,11 +123,11 @@ fn labels_do_not_overlap_and_stay_inside() {
 fn labels_go_left_of_text_if_nothing_is_hidden() {
     let size = Size { width: 1080, height: 2400 };
     let row = mark([0, 300, 1080, 500], "1", "LinearLayout");
-    let words = mark([200, 320, 900, 380], "2", "TextView");
+    let text = mark([200, 320, 900, 380], "2", "TextView");
     let before = |marks: &[Mark]| places(size, marks)[1].unwrap().right <= 200;
-    assert!(before(&[row.clone(), words.clone()]));
+    assert!(before(&[row.clone(), text.clone()]));
     let icon = mark([50, 310, 190, 450], "3", "ImageView");
-    assert!(!before(&[row, words, icon]));
+    assert!(!before(&[row, text, icon]));
 }
 
 #[test]

@@ -13,28 +13,29 @@ use crate::action::{AppTool, Cause, Parameter};
 pub(super) fn check(tool: &AppTool, arguments: &Map<String, Value>) -> Result<(), Cause> {
     let capability = capability(tool);
     let id = sanitize(&tool.id, 100);
-    let refused = |why: String| Err(Cause::InvalidArgument { why: format!("{id}: {why}") });
+    let refused =
+        |reason: String| Err(Cause::InvalidArgument { reason: format!("{id}: {reason}") });
     if tool.input.iter().all(|it| is_scalar(it.kind)) {
         return capability.argument_error(arguments).map_or(Ok(()), refused);
     }
     // Lists and objects are left to the platform: such tools describe them with a schema.
-    let of_ours = |misfit: &ArgumentMismatch| match misfit {
+    let of_ours = |mismatch: &ArgumentMismatch| match mismatch {
         ArgumentMismatch::Type { name, .. } => {
             tool.input.iter().any(|it| it.name == *name && is_scalar(it.kind))
         }
         ArgumentMismatch::Missing(_) | ArgumentMismatch::Unknown(_) => true,
     };
     let misfits = capability.check_arguments(arguments);
-    let said: Vec<_> = misfits.iter().filter(|misfit| of_ours(misfit)).take(8).collect();
+    let output: Vec<_> = misfits.iter().filter(|misfit| of_ours(misfit)).take(8).collect();
     let compound = tool.input.iter().filter_map(|it| {
         let given = arguments.get(&it.name).filter(|_| !is_scalar(it.kind))?;
         (!is_of(it.kind, given))
             .then(|| format!("`{}` must be of type {}", sanitize(&it.name, 60), it.kind))
     });
-    let words: Vec<_> = said.iter().map(ToString::to_string).chain(compound.take(8)).collect();
-    match words[..] {
+    let text: Vec<_> = output.iter().map(ToString::to_string).chain(compound.take(8)).collect();
+    match text[..] {
         [] => Ok(()),
-        _ => refused(format!("{}; it takes {}", words.join("; "), takes(&tool.input))),
+        _ => refused(format!("{}; it takes {}", text.join("; "), takes(&tool.input))),
     }
 }
 

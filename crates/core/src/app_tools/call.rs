@@ -101,7 +101,7 @@ impl AppToolHost {
         limit: Duration,
     ) -> Result<AppToolReply, Failure> {
         let keys = self.options.keys.get(&call.app).cloned().unwrap_or_default();
-        let id = uuid().map_err(|why| Failure::from(Cause::DeviceError { said: why }))?;
+        let id = uuid().map_err(|why| Failure::from(Cause::DeviceError { text: why }))?;
         let request =
             Request { id, capability: tool.id.clone(), arguments: call.arguments.clone() };
         let mut letter = ServiceRequest {
@@ -114,7 +114,7 @@ impl AppToolHost {
         if call.send_only {
             let starting = async { device.app_services()?.start_service(&letter).await };
             starting.await.map_err(|error| match error {
-                Error::NotReady { said, .. } => in_background(call, &said).into(),
+                Error::NotReady { text: said, .. } => in_background(call, &said).into(),
                 error => failed(&error),
             })?;
             return Ok(AppToolReply::Sent);
@@ -127,7 +127,7 @@ impl AppToolHost {
         let delivery = calling.await.map_err(|error| match error {
             Error::Unsupported { .. } => Cause::NoAppReply {
                 what: named(call),
-                why: "Thumbwire's helper is not installed on this phone, and apps reply through it",
+                reason: "Thumbwire's helper is not installed on this phone, and apps reply through it",
             }
             .into(),
             error => failed(&error),
@@ -174,7 +174,7 @@ impl AppToolHost {
         // The phone starts counting the limit when it starts the app, which is later.
         let deadline = self.began.elapsed().saturating_add(limit.saturating_mul(2));
         let noted = lock(&self.pending).on_sent(&request.id, &request.capability, deadline);
-        noted.map_err(|why| Failure::from(Cause::Refused { why }))?;
+        noted.map_err(|why| Failure::from(Cause::Refused { reason: why }))?;
         Ok(PendingGuard { bridge: self, id: request.id.clone() })
     }
 }
@@ -240,26 +240,26 @@ fn choose<'a>(all: &'a [Offer], call: &AppToolCall) -> Result<(&'a Offer, &'a Ap
             _ => {
                 let services = meant.iter().filter_map(|tool| tool.service.as_ref());
                 let classes: Vec<_> = services.map(|it| sanitize(&it.class, 120)).collect();
-                let why = format!(
+                let reason = format!(
                     "{} offers {} in several services; set `service` to one of: {}",
                     call.app,
                     sanitize(&call.tool, 100),
                     classes.join(", ")
                 );
-                return Err(Cause::InvalidArgument { why });
+                return Err(Cause::InvalidArgument { reason });
             }
         }
     }
     let ids = of_app.iter().flat_map(|offer| &offer.tools.tools);
     let ids: Vec<_> = ids.take(20).map(|tool| sanitize(&tool.id, 60)).collect();
     let mut fatal = of_app.iter().flat_map(|offer| &offer.tools.complaints);
-    let why = match fatal.find(|complaint| complaint.fatal) {
+    let reason = match fatal.find(|complaint| complaint.fatal) {
         _ if !ids.is_empty() => format!("it offers {}", ids.join(", ")),
         Some(complaint) => complaint.message.clone(),
         None => "it offers nothing".into(),
     };
     let (app, tool) = (sanitize(&call.app.0, 200), sanitize(&call.tool, 200));
-    Err(Cause::AppToolNotFound { app, tool, why: Some(why) })
+    Err(Cause::AppToolNotFound { app, tool, reason: Some(reason) })
 }
 
 fn named(call: &AppToolCall) -> String {
@@ -275,9 +275,9 @@ fn silent(call: &AppToolCall, limit: Duration) -> Failure {
     Failure { cause: Cause::TimedOut { what, after: limit }, side_effect: SideEffect::Possible }
 }
 
-fn unexpected(call: &AppToolCall, why: impl Into<String>) -> Failure {
-    let said = format!("{} was called: {}", named(call), why.into());
-    Failure { cause: Cause::DeviceError { said }, side_effect: SideEffect::Possible }
+fn unexpected(call: &AppToolCall, reason: impl Into<String>) -> Failure {
+    let output = format!("{} was called: {}", named(call), reason.into());
+    Failure { cause: Cause::DeviceError { text: output }, side_effect: SideEffect::Possible }
 }
 
 /// Why nothing was started, as the cause that tells the caller what to do.
@@ -286,17 +286,17 @@ fn undelivered(call: &AppToolCall, service: &Component, why: StartServiceError) 
         StartServiceError::NotFound => Cause::AppToolNotFound {
             app: call.app.0.clone(),
             tool: sanitize(&call.tool, 200),
-            why: Some(format!(
+            reason: Some(format!(
                 "the phone no longer has the service {}",
                 sanitize(&service.class, 120)
             )),
         },
         StartServiceError::Refused(said) => Cause::Refused {
-            why: format!("the phone refused to start {}: {}", named(call), quoted(&said, 300)),
+            reason: format!("the phone refused to start {}: {}", named(call), quoted(&said, 300)),
         },
         StartServiceError::BackgroundRestricted(said) => in_background(call, &said),
-        StartServiceError::TooLarge { most } => Cause::InvalidArgument {
-            why: format!(
+        StartServiceError::TooLarge { max: most } => Cause::InvalidArgument {
+            reason: format!(
                 "the arguments of {} are too large: at most {most} characters can be sent",
                 named(call)
             ),
@@ -304,8 +304,8 @@ fn undelivered(call: &AppToolCall, service: &Component, why: StartServiceError) 
     }
 }
 
-fn in_background(call: &AppToolCall, said: &str) -> Cause {
-    Cause::BackgroundStartRestricted { what: named(call), said: quoted(said, 300) }
+fn in_background(call: &AppToolCall, text: &str) -> Cause {
+    Cause::BackgroundStartRestricted { what: named(call), text: quoted(text, 300) }
 }
 
 /// Whether a reply comes from the app itself, if the phone reports the sender.
@@ -324,9 +324,9 @@ fn is_from_app(answer: &CallbackResult, app: Option<u32>) -> Result<(), String> 
 fn to_reply(response: Response, tool: &AppTool) -> AppToolReply {
     let success = response.status == Status::Success;
     let mut warnings = Vec::new();
-    let mut warn = |says: String| {
+    let mut warn = |text: String| {
         if warnings.len() < WARNINGS {
-            warnings.push(says);
+            warnings.push(text);
         }
     };
     let mut output = Map::new();
@@ -350,7 +350,7 @@ fn to_reply(response: Response, tool: &AppTool) -> AppToolReply {
             }
             Some(_) => {}
         }
-        if shorten(&mut value) {
+        if truncate(&mut value) {
             warn(format!("{called} is truncated to {TEXT} characters"));
         }
         output.insert(name, value);
@@ -364,7 +364,7 @@ fn to_reply(response: Response, tool: &AppTool) -> AppToolReply {
 }
 
 /// Truncates long texts. Returns whether it did.
-fn shorten(value: &mut Value) -> bool {
+fn truncate(value: &mut Value) -> bool {
     match value {
         Value::String(text) => match text.char_indices().nth(TEXT) {
             Some((end, _)) => {
@@ -374,8 +374,10 @@ fn shorten(value: &mut Value) -> bool {
             }
             None => false,
         },
-        Value::Array(items) => items.iter_mut().fold(false, |cut, item| shorten(item) | cut),
-        Value::Object(members) => members.values_mut().fold(false, |cut, item| shorten(item) | cut),
+        Value::Array(items) => items.iter_mut().fold(false, |cut, item| truncate(item) | cut),
+        Value::Object(members) => {
+            members.values_mut().fold(false, |cut, item| truncate(item) | cut)
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -13,14 +13,14 @@ pub fn element(compiled: &apk::xml::Element) -> Element {
     let attribute = |it: &apk::xml::Attribute| Attribute {
         name: it.name.clone(),
         value: value(&it.value, it.written.as_ref()),
-        place,
+        position: place,
     };
     Element {
         name: compiled.name.clone(),
         attributes: compiled.attributes.iter().map(attribute).collect(),
         // The `apk` crate limits the depth.
         children: compiled.children.iter().map(element).collect(),
-        place,
+        position: place,
     }
 }
 

@@ -95,12 +95,12 @@ impl AppToolHost {
     ) -> Result<Catalog, Failure> {
         let found = self.found(device, no_older_than).await?;
         let pins = self.pins()?;
-        let told = |offer: &Offer| {
+        let out = |offer: &Offer| {
             let mut tools = offer.tools.clone();
             tools.trusted = self.options.trust.trust_status(&tools, pins.get(&tools.app.0));
             Arc::new(tools)
         };
-        Ok(Catalog { apps: found.offers.iter().map(told).collect(), phases: found.phases.clone() })
+        Ok(Catalog { apps: found.offers.iter().map(out).collect(), phases: found.phases.clone() })
     }
 
     pub(super) async fn found(
@@ -155,7 +155,7 @@ impl AppToolHost {
                 Err(Error::NoSuchApp { .. }) => continue,
                 other => other,
             };
-            reading.push(self.look_into(device, known, candidate, package));
+            reading.push(self.inspect(device, known, candidate, package));
         }
         let read: Vec<_> = stream::iter(reading).buffered(AT_ONCE).collect().await;
         let mut offers = Vec::new();
@@ -176,7 +176,7 @@ impl AppToolHost {
     }
 
     /// What an app offers; read again if it has changed.
-    async fn look_into(
+    async fn inspect(
         &self,
         device: &dyn Device,
         known: &CatalogCache,
@@ -315,8 +315,8 @@ fn bound(offers: &mut [Offer]) {
     }
 }
 
-fn too_many(says: String) -> AppToolFinding {
-    AppToolFinding { rule: "bounds".into(), fatal: true, message: says }
+fn too_many(text: String) -> AppToolFinding {
+    AppToolFinding { rule: "bounds".into(), fatal: true, message: text }
 }
 
 async fn package_of(device: &dyn Device, app: &AppId) -> Result<Package, Error> {

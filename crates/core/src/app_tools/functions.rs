@@ -92,13 +92,13 @@ pub(super) async fn ask(device: &dyn Device, last: AppFunctionsState) -> AppFunc
 }
 
 /// Parses a list.
-pub(super) fn read(said: &str) -> Result<Vec<AppFunctionSet>, String> {
-    let Some(start) = said.find('{').filter(|_| said.len() <= LARGEST) else {
+pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
+    let Some(start) = text.find('{').filter(|_| text.len() <= LARGEST) else {
         // An empty list is printed as `{}`; other text is an error message.
-        return Err(sanitize(said, 200));
+        return Err(sanitize(text, 200));
     };
     // Text before and after the JSON is ignored.
-    let mut values = serde_json::Deserializer::from_str(&said[start..]).into_iter::<Value>();
+    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
     let packages = match values.next() {
         Some(Ok(Value::Object(packages))) => packages,
         Some(Err(error)) => return Err(error.to_string()),
@@ -201,13 +201,13 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
         description: sanitize(text(told, "description").unwrap_or_default(), 2_000),
         service: None,
         input,
-        output: output.map(|schema| gives(&schema)).unwrap_or_default(),
+        output: output.map(|schema| output_parameters(&schema)).unwrap_or_default(),
         schema: schema.as_object().cloned(),
     }))
 }
 
 /// What a function returns: the members of an object, or one value.
-fn gives(schema: &Value) -> Vec<Parameter> {
+fn output_parameters(schema: &Value) -> Vec<Parameter> {
     let one = |name: &str, schema: &Value| Parameter {
         name: name.to_owned(),
         kind: kind_of(schema),
@@ -288,8 +288,8 @@ struct Types<'a> {
 }
 
 /// Whether a name or enum value is short and has only visible characters.
-fn is_plain(words: &str) -> bool {
-    !words.is_empty() && sanitize(words, LONGEST_NAME) == words
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && sanitize(text, LONGEST_NAME) == text
 }
 
 impl<'a> Types<'a> {
@@ -382,13 +382,13 @@ impl<'a> Types<'a> {
 ///
 /// # Errors
 /// The phone's output, if it is not a result.
-pub(super) fn answer(said: &str, tool: &AppTool) -> Result<Map<String, Value>, String> {
-    let Some(start) = said.find('{').filter(|_| said.len() <= LARGEST) else {
-        return Err(sanitize(said, 300));
+pub(super) fn answer(text: &str, tool: &AppTool) -> Result<Map<String, Value>, String> {
+    let Some(start) = text.find('{').filter(|_| text.len() <= LARGEST) else {
+        return Err(sanitize(text, 300));
     };
-    let mut values = serde_json::Deserializer::from_str(&said[start..]).into_iter::<Value>();
+    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
     let Some(Ok(Value::Object(mut result))) = values.next() else {
-        return Err(sanitize(said, 300));
+        return Err(sanitize(text, 300));
     };
     let Some(returned) = result.remove(RETURNED) else { return Ok(Map::new()) };
     let is_list = |name: &str| tool.output.iter().any(|it| it.name == name && it.kind == "array");

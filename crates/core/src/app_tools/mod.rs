@@ -83,8 +83,8 @@ impl AppToolHost {
 }
 
 /// An app's text, quoted for a sentence of ours. Nothing in it can end the quotation.
-fn quoted(text: &str, most: usize) -> String {
-    format!("«{}»", sanitize(text, most).replace(['«', '»'], "\""))
+fn quoted(text: &str, max: usize) -> String {
+    format!("«{}»", sanitize(text, max).replace(['«', '»'], "\""))
 }
 
 /// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.

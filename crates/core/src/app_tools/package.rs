@@ -79,7 +79,7 @@ impl AppReader for ApkReader {
         let mut found = PartialApp::default();
         for (at, path) in package.files.iter().take(MOST_FILES).enumerate() {
             let source = DeviceFile { device, path, failed: &failed };
-            let looked = found.look_into(source, services, at == 0).await;
+            let looked = found.inspect(source, services, at == 0).await;
             if let Some(error) = lock(&failed).take() {
                 return Err(ReadAppError::Device(error));
             }
@@ -110,9 +110,9 @@ struct DeviceFile<'a> {
 
 impl DeviceFile<'_> {
     fn failed(&self, error: Error) -> String {
-        let said = error.to_string();
+        let output = error.to_string();
         *lock(self.failed) = Some(error);
-        said
+        output
     }
 }
 
@@ -145,7 +145,7 @@ impl PartialApp {
             || self.declared.iter().any(DeclaredService::lacks_descriptor)
     }
 
-    async fn look_into(
+    async fn inspect(
         &mut self,
         source: DeviceFile<'_>,
         services: &[Component],
@@ -214,9 +214,9 @@ impl DeclaredService {
 
 impl ParsedApp {
     /// An empty result with the reason.
-    pub(super) fn unread(why: &str) -> Self {
+    pub(super) fn unread(reason: &str) -> Self {
         let mut contents = Self::default();
-        contents.complain("readable", true, why);
+        contents.add_finding("readable", true, reason);
         contents
     }
 
@@ -231,15 +231,17 @@ impl ParsedApp {
         contents.found(&declaration::check(&declarations));
         match certificate {
             Some(certificate) => contents.certificate = certificate,
-            None => contents.complain("certificate", false, "cannot read its signing certificate"),
+            None => {
+                contents.add_finding("certificate", false, "cannot read its signing certificate")
+            }
         }
         for service in services {
             let Some(place) =
                 declared.iter().position(|it| it.declaration.service == service.class)
             else {
                 let class = sanitize(&service.class, 120);
-                let why = format!("the phone lists a service {class} that no manifest declares");
-                contents.complain("readable", true, &why);
+                let reason = format!("the phone lists a service {class} that no manifest declares");
+                contents.add_finding("readable", true, &reason);
                 continue;
             };
             contents.offer(service, &declared[place], declared.len() > 1);
@@ -259,7 +261,7 @@ impl ParsedApp {
             Ok(reading) => reading,
             // The manifest rule has reported it already.
             Err(_) if declaration.capabilities().is_none() => return,
-            Err(why) => return self.complain("tool-capabilities", true, why),
+            Err(why) => return self.add_finding("tool-capabilities", true, why),
         };
         self.found(&reading.findings);
         if !declaration.exported || !declaration.enabled {
@@ -270,30 +272,34 @@ impl ParsedApp {
                 || capability.id != sanitize(&capability.id, LONGEST_ID)
             {
                 let id = sanitize(&capability.id, 60);
-                let why = format!("the id {id} is too long or has invisible characters");
-                self.complain("bounds", true, &why);
+                let reason = format!("the id {id} is too long or has invisible characters");
+                self.add_finding("bounds", true, &reason);
                 continue;
             }
             self.tools.push(tool(service, capability));
         }
         if one_of_several && reading.descriptor.capabilities.is_empty() {
             let class = sanitize(&service.class, 120);
-            self.complain("readable", false, &format!("the service {class} offers no tools"));
+            self.add_finding("readable", false, &format!("the service {class} offers no tools"));
         }
     }
 
     fn found(&mut self, findings: &[Finding]) {
         for finding in findings {
-            self.complain(finding.rule.name(), finding.is_fatal(Mode::Lenient), &finding.message);
+            self.add_finding(
+                finding.rule.name(),
+                finding.is_fatal(Mode::Lenient),
+                &finding.message,
+            );
         }
     }
 
-    fn complain(&mut self, rule: &str, fatal: bool, says: &str) {
+    fn add_finding(&mut self, rule: &str, fatal: bool, text: &str) {
         let left = MOST_COMPLAINTS.saturating_sub(self.complaints.len());
         let says = match left {
             0 => return,
             1 => "more findings were omitted".to_owned(),
-            _ => sanitize(says, 300),
+            _ => sanitize(text, 300),
         };
         self.complaints.push(AppToolFinding { rule: rule.to_owned(), fatal, message: says });
     }

@@ -74,19 +74,19 @@ fn call(tool: &str, arguments: Value) -> AppToolCall {
 async fn asked(
     bridge: &AppToolHost,
     phone: &Phone,
-    wanted: AppToolCall,
+    call: AppToolCall,
     ask: &dyn AskUser,
 ) -> Result<AppToolReply, Failure> {
-    let ready = bridge.ready(phone, wanted, ask).await?;
+    let ready = bridge.ready(phone, call, ask).await?;
     Ok(bridge.send(phone, ready, MINUTE).await?.heard)
 }
 
 async fn called(
     bridge: &AppToolHost,
     phone: &Phone,
-    wanted: AppToolCall,
+    call: AppToolCall,
 ) -> Result<AppToolReply, Failure> {
-    asked(bridge, phone, wanted, &NoUser).await
+    asked(bridge, phone, call, &NoUser).await
 }
 
 /// A user who always gives the same answer, and the questions asked.

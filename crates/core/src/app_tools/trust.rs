@@ -108,7 +108,7 @@ impl AppToolHost {
         ask: &dyn AskUser,
     ) -> Result<(), Failure> {
         let store = &self.options.trust.store;
-        let refused = |why| Failure::from(Cause::Refused { why });
+        let refused = |why| Failure::from(Cause::Refused { reason: why });
         // Retry if another program has changed the pin in the meantime: a question leaves it minutes to do so.
         loop {
             let pins = self.pins()?;
@@ -129,8 +129,8 @@ impl AppToolHost {
         known: Option<&Pin>,
         ask: &dyn AskUser,
     ) -> Result<(), Failure> {
-        let refused = |why: &str| {
-            Err(Cause::AppNotTrusted { app: tools.app.0.clone(), why: why.into() }.into())
+        let refused = |reason: &str| {
+            Err(Cause::AppNotTrusted { app: tools.app.0.clone(), reason: reason.into() }.into())
         };
         match self.options.trust.trust_status(tools, known) {
             TrustStatus::Yes => Ok(()),
@@ -152,19 +152,19 @@ impl AppToolHost {
     }
 
     pub(super) fn pins(&self) -> Result<super::Pins, Failure> {
-        self.options.trust.store.pins().map_err(|why| Cause::Refused { why }.into())
+        self.options.trust.store.pins().map_err(|why| Cause::Refused { reason: why }.into())
     }
 
     fn remember(&self, app: &AppId, pin: Pin) -> Result<(), Failure> {
         let AppToolOptions { trust, .. } = &self.options;
-        trust.store.save(&app.0, Some(pin)).map_err(|why| Cause::Refused { why }.into())
+        trust.store.save(&app.0, Some(pin)).map_err(|why| Cause::Refused { reason: why }.into())
     }
 }
 
 /// The failure for an app that offers nothing.
 pub(super) fn no_tool_error(app: &AppId, tool: &str) -> Cause {
-    let why = Some("the app offers no tools, or is not installed on this phone".into());
-    Cause::AppToolNotFound { app: sanitize(&app.0, 200), tool: sanitize(tool, 200), why }
+    let reason = Some("the app offers no tools, or is not installed on this phone".into());
+    Cause::AppToolNotFound { app: sanitize(&app.0, 200), tool: sanitize(tool, 200), reason }
 }
 
 /// Accepts the app as it is now.
@@ -211,12 +211,12 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
         (Some(tool), false) => format!("{} has changed", sanitize(&tool.id, 60)),
     };
     let signer = "its signing certificate is readable now and was not before";
-    let mut words: Vec<_> = is_signed_anew.then(|| signer.to_owned()).into_iter().collect();
-    words.extend(unagreed.iter().take(NAMED).map(word));
+    let mut text: Vec<_> = is_signed_anew.then(|| signer.to_owned()).into_iter().collect();
+    text.extend(unagreed.iter().take(NAMED).map(word));
     if unagreed.len() > NAMED {
-        words.push(format!("and {} more have changed", unagreed.len() - NAMED));
+        text.push(format!("and {} more have changed", unagreed.len() - NAMED));
     }
-    Some(words.join(", "))
+    Some(text.join(", "))
 }
 
 /// The question about an app that has changed, with the texts of its tools and arguments as a model would read them.

@@ -119,9 +119,9 @@ impl FileStore {
         if length as u64 > LARGEST {
             return Err(format!("{name} is larger than {LARGEST} bytes"));
         }
-        let broken = |why: String| {
+        let broken = |reason: String| {
             format!(
-                "cannot read the list of trusted apps in {name}: {why}. Repair the file, or delete it and trust each app again"
+                "cannot read the list of trusted apps in {name}: {reason}. Repair the file, or delete it and trust each app again"
             )
         };
         let stored: PinFile =
@@ -256,8 +256,11 @@ mod tests {
         ] {
             fs::write(&path, text).unwrap();
             let store = FileStore::new(&path);
-            let why = store.pins().unwrap_err();
-            assert!(why.contains("trust.json") && why.contains("Repair the file"), "{text}: {why}");
+            let reason = store.pins().unwrap_err();
+            assert!(
+                reason.contains("trust.json") && reason.contains("Repair the file"),
+                "{text}: {reason}"
+            );
             assert!(store.save("com.x", Some(pin("aa"))).is_err(), "{text}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text, "it is left as it was");
         }

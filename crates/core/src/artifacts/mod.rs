@@ -87,8 +87,8 @@ impl ArtifactStore {
     /// If the name is invalid, the folder resolves outside the root, or the system refuses.
     pub async fn begin(&self, folder: Folder, name: &str) -> Result<PendingFile, Error> {
         check_name(name).map_err(Error::Name)?;
-        let told = self.root.join(folder.name());
-        let folder = self.folder(&told).await?;
+        let out = self.root.join(folder.name());
+        let folder = self.folder(&out).await?;
         for number in 1..=MOST_OF_A_NAME {
             let name = numbered(name, number);
             let lies = folder.join(&name);
@@ -98,15 +98,15 @@ impl ArtifactStore {
             match opened {
                 Ok(file) => {
                     self.list().insert(lies.clone());
-                    let path = told.join(&name);
+                    let path = out.join(&name);
                     return Ok(PendingFile { path, lies, file: Some(file), keep: self.clone() });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(Error::Io { path: told.join(&name), source }),
+                Err(source) => return Err(Error::Io { path: out.join(&name), source }),
             }
         }
         let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files with this name");
-        Err(Error::Io { path: told.join(name), source })
+        Err(Error::Io { path: out.join(name), source })
     }
 
     /// Removes the files that are still being written, for the end of the program.

@@ -121,11 +121,11 @@ mod tests {
     }
 
     fn check_is(file: Vec<u8>, expected: &str) {
-        let said = match check(&mut Cursor::new(file)) {
+        let output = match check(&mut Cursor::new(file)) {
             Ok(()) => "whole".to_owned(),
             Err(fault) => fault.to_string(),
         };
-        assert!(said.contains(expected), "{said}");
+        assert!(output.contains(expected), "{output}");
     }
 
     #[test]

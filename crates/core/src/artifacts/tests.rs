@@ -83,9 +83,9 @@ async fn symbolic_links_cannot_leave_the_root() {
 async fn errors_name_the_folder_that_cannot_be_created() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("assets"), "in the way").unwrap();
-    let said =
+    let output =
         write(&ArtifactStore::new(root.path()), "a.png", b"x").await.unwrap_err().to_string();
-    assert!(said.starts_with("write ") && said.contains("assets"), "{said}");
+    assert!(output.starts_with("write ") && output.contains("assets"), "{output}");
 }
 
 #[test]

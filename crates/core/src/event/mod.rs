@@ -49,7 +49,7 @@ pub enum Event<'a> {
         /// Its id.
         device: &'a str,
         /// The reason.
-        why: &'a str,
+        reason: &'a str,
     },
     /// An event of a layer above: a step of the agent or of a flow.
     Task(&'a dyn EventPayload),

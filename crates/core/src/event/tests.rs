@@ -17,7 +17,7 @@ impl Keeps {
 
 impl EventSink for Keeps {
     fn on_event(&self, event: &Event<'_>) {
-        let words = match event {
+        let text = match event {
             Event::CallStarted(call) => {
                 format!("{} {} on {:?}", call.number, call.action, call.device)
             }
@@ -32,7 +32,7 @@ impl EventSink for Keeps {
             Event::Task(payload) => format!("{} {}", payload.source(), payload.to_json()),
             other => format!("{other:?}"),
         };
-        self.0.lock().unwrap().push(words);
+        self.0.lock().unwrap().push(text);
     }
 }
 
@@ -57,20 +57,20 @@ impl Perform for Waits {
 async fn a_call_is_reported_when_it_starts_and_when_it_ends() {
     let kept = Arc::new(Keeps::default());
     let observed = ObservedPerform::new(Waits, Arc::clone(&kept));
-    let call = Call::within(Duration::from_secs(60)).on(Some("one".into()));
+    let call = Call::with_timeout(Duration::from_secs(60)).on(Some("one".into()));
     observed.perform(&call, Action::Wait(Duration::from_secs(2))).await.unwrap();
     observed.perform(&call, Action::Health).await.unwrap_err();
-    let told = kept.told();
-    assert_eq!(told.len(), 4, "{told:?}");
-    assert!(told[0].starts_with("1 ") && told[0].ends_with("on Some(\"one\")"), "{told:?}");
-    assert_eq!([&*told[1], &*told[3]], ["1 done after 2s", "2 failed after 0ns"]);
+    let out = kept.told();
+    assert_eq!(out.len(), 4, "{out:?}");
+    assert!(out[0].starts_with("1 ") && out[0].ends_with("on Some(\"one\")"), "{out:?}");
+    assert_eq!([&*out[1], &*out[3]], ["1 done after 2s", "2 failed after 0ns"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_is_reported_as_abandoned() {
     let kept = Arc::new(Keeps::default());
     let observed = ObservedPerform::new(Waits, Arc::clone(&kept));
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     let left =
         tokio::time::timeout(Duration::from_secs(3), observed.perform(&call, Action::CurrentApp));
     left.await.unwrap_err();
@@ -99,6 +99,6 @@ fn a_payload_comes_back_as_its_type_and_as_json() {
     sinks.on_event(&event);
     assert_eq!(kept.told(), [r#"test {"event":"step","number":7}"#]);
     assert_eq!(event.payload::<Step>(), Some(&Step(7)));
-    let lost = Event::DeviceLost { device: "one", why: "unplugged" };
+    let lost = Event::DeviceLost { device: "one", reason: "unplugged" };
     assert_eq!(lost.payload::<Step>(), None);
 }

@@ -37,7 +37,8 @@ pub struct HostKey {
 impl HostKey {
     /// Adds the key to a direct transport, for a phone that asks for one.
     fn with_host_key(&self, direct: DirectTransport) -> Result<DirectTransport, Failure> {
-        let key = (self.source)().map_err(|said| Failure::from(Cause::DeviceError { said }))?;
+        let key =
+            (self.source)().map_err(|said| Failure::from(Cause::DeviceError { text: said }))?;
         Ok(direct.with_key(key, &self.name).with_auth_timeout(self.consent))
     }
 }

@@ -199,6 +199,6 @@ impl ReadyDevices {
     }
 }
 
-fn not_connected(id: &str, why: String) -> Failure {
-    Failure::of_device(id, &Error::NotConnected { why, acted: SideEffect::None })
+fn not_connected(id: &str, reason: String) -> Failure {
+    Failure::of_device(id, &Error::NotConnected { reason, acted: SideEffect::None })
 }

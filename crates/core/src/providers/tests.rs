@@ -50,8 +50,8 @@ impl DeviceProvider for Scripted {
         self.asked.lock().unwrap().push(id.to_owned());
         match () {
             () if self.unknown => {
-                let said = "ill".into();
-                Ok(OpenResult::Unknown(Cause::DeviceError { said }.into()))
+                let output = "ill".into();
+                Ok(OpenResult::Unknown(Cause::DeviceError { text: output }.into()))
             }
             // Its phone is listed and never opens.
             () if id == self.has => Err(Cause::DeviceNotAuthorized { device: id.into() }.into()),
@@ -95,7 +95,7 @@ async fn a_broken_provider_fails_only_if_no_other_has_the_phone() {
     let providers = DeviceProviders::default().with(ill()).with(has);
     let cause = refused(&providers, "one").await;
     assert_eq!(cause, Cause::DeviceNotAuthorized { device: "one".into() });
-    assert_eq!(refused(&providers, "two").await, Cause::DeviceError { said: "ill".into() });
+    assert_eq!(refused(&providers, "two").await, Cause::DeviceError { text: "ill".into() });
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_phone_of_no_provider_is_not_connected_for_all_their_reasons() {
     let because = |why| Scripted { reason: Some(why), ..Scripted::default() };
     let providers = DeviceProviders::default().with(because("a")).with(because("b"));
     let (device, why) = ("x".to_owned(), "a; b".to_owned());
-    assert_eq!(refused(&providers, "x").await, Cause::DeviceNotConnected { device, why });
+    assert_eq!(refused(&providers, "x").await, Cause::DeviceNotConnected { device, reason: why });
 }
 
 #[test]
@@ -141,7 +141,7 @@ async fn an_adb_server_that_exits_loses_its_phones_and_is_connected_again() {
     let server = AdbServer::new(listener.local_addr().unwrap().to_string());
     let provider = AdbServerProvider::new(server).with_retry(Duration::ZERO);
     let mut changes = provider.watch();
-    let mut told = async || match changes.next().await.unwrap() {
+    let mut out = async || match changes.next().await.unwrap() {
         DeviceChange::Connected(phone) => format!("+{}", phone.id),
         DeviceChange::Lost(id) => format!("-{id}"),
     };
@@ -157,7 +157,7 @@ async fn an_adb_server_that_exits_loses_its_phones_and_is_connected_again() {
     let watching = async {
         let mut all = Vec::new();
         for _ in 0..5 {
-            all.push(told().await);
+            all.push(out().await);
         }
         all
     };

@@ -92,14 +92,14 @@ impl DeviceProvider for VirtualPhoneProvider {
 /// The entry, with the properties that an adb server would list.
 fn listed(phone: &VirtualPhone) -> ListedDevice {
     let Setup { product, model, device, .. } = phone.setup();
-    let told = [("product", product), ("model", model), ("device", device)];
-    let told = told.map(|(name, value)| (name.to_owned(), value.replace(' ', "_")));
+    let out = [("product", product), ("model", model), ("device", device)];
+    let out = out.map(|(name, value)| (name.to_owned(), value.replace(' ', "_")));
     ListedDevice {
         id: VIRTUAL.into(),
         platform: Platform::Android,
         model: model.clone(),
         state: ListedDevice::READY.into(),
         kind: DeviceKind::BuiltIn,
-        properties: told.into(),
+        properties: out.into(),
     }
 }

@@ -24,10 +24,10 @@ impl AttachedDevice {
     pub(super) async fn info(&self, no_older_than: Duration) -> Result<Outcome, Failure> {
         let known = &self.screen.memory.info;
         let earlier = known.recent(no_older_than);
-        let told =
+        let out =
             |info, earlier| Outcome::Info { identity: self.identity().clone(), info, earlier };
         if let Some(info) = earlier {
-            return Ok(told(info, true));
+            return Ok(out(info, true));
         }
         let generation = self.screen.generation.load(Ordering::SeqCst);
         let asked = known.ask(&self.screen.generation);
@@ -36,7 +36,7 @@ impl AttachedDevice {
             *lock(&self.screen.size) = Some(info.screen);
         }
         known.keep(asked, info.clone());
-        Ok(told(info, false))
+        Ok(out(info, false))
     }
 
     /// The apps of this kind whose id contains the text.
@@ -57,8 +57,8 @@ impl AttachedDevice {
         };
         let apps: Vec<App> = installed.apps.iter().filter(is_wanted).cloned().collect();
         let numbered = &self.screen.memory.numbered;
-        let told = InstalledApps { apps: apps.clone().into(), at: installed.at };
-        numbered.keep(numbered.ask(&self.screen.generation), told);
+        let out = InstalledApps { apps: apps.clone().into(), at: installed.at };
+        numbered.keep(numbered.ask(&self.screen.generation), out);
         Ok(Outcome::Apps(apps))
     }
 
@@ -86,16 +86,16 @@ impl AttachedDevice {
 
     async fn start(&self, app: &AppId) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        let said = self.act(self.device.launch(app)).await?;
-        Ok(Outcome::Launched { app: app.clone(), said })
+        let output = self.act(self.device.launch(app)).await?;
+        Ok(Outcome::Launched { app: app.clone(), text: output })
     }
 
     /// The app with this number in the most recent listing. If the listing is old, the phone is asked whether the app
     /// is still installed; the number keeps its app even if its position changed.
     async fn app_by_index(&self, number: &str) -> Result<AppId, Failure> {
-        let refuse = |why: Option<&str>, none: bool| {
-            let (number, why) = (number.to_owned(), why.map(str::to_owned));
-            Failure::from(Cause::StaleReference { list: "apps", number, why, none })
+        let refuse = |reason: Option<&str>, none: bool| {
+            let (number, why) = (number.to_owned(), reason.map(str::to_owned));
+            Failure::from(Cause::StaleReference { list: "apps", number, reason: why, none })
         };
         let Some(last) = self.screen.memory.numbered.last() else {
             return Err(refuse(None, true));
@@ -120,15 +120,15 @@ impl AttachedDevice {
     async fn launch_by_name(&self, word: &str) -> Result<Outcome, Failure> {
         let word = word.trim();
         if word.is_empty() {
-            let why = "the app name is empty; give its id or a part of it".into();
-            return Err(Cause::InvalidArgument { why }.into());
+            let reason = "the app name is empty; give its id or a part of it".into();
+            return Err(Cause::InvalidArgument { reason }.into());
         }
         // Always ask the phone: the caller may mean an app that was just installed.
         let installed = self.installed(Duration::ZERO).await?.apps;
         let _turn = self.screen.acting.lock().await;
         for app in match_app_name(word, &installed).into_iter().take(MOST_TRIED) {
             match self.act(self.device.launch(app)).await {
-                Ok(said) => return Ok(Outcome::Launched { app: app.clone(), said }),
+                Ok(said) => return Ok(Outcome::Launched { app: app.clone(), text: said }),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
                 Err(failure) => return Err(failure),
             }

@@ -83,7 +83,7 @@ impl AttachedDevice {
         if self.ordered.load(Ordering::SeqCst) { SideEffect::Possible } else { SideEffect::None }
     }
 
-    pub(super) async fn settle(&self) {
+    pub(super) async fn restore(&self) {
         self.device.restore_borrowed().await;
     }
 
@@ -105,7 +105,7 @@ impl AttachedDevice {
     pub(super) async fn touch(&self, gesture: Gesture) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
         if let Some(why) = self.outside(gesture).await? {
-            return Err(Cause::InvalidArgument { why }.into());
+            return Err(Cause::InvalidArgument { reason: why }.into());
         }
         self.act(self.device.touch(gesture)).await?;
         Ok(Outcome::Done)
@@ -125,8 +125,8 @@ impl AttachedDevice {
         lasting: Duration,
     ) -> Result<Outcome, Failure> {
         if let Some(distance) = distance.filter(|distance| *distance < 1) {
-            let why = format!("swipe distance must be at least 1 pixel, not {distance}");
-            return Err(Cause::InvalidArgument { why }.into());
+            let reason = format!("swipe distance must be at least 1 pixel, not {distance}");
+            return Err(Cause::InvalidArgument { reason }.into());
         }
         let _turn = self.screen.acting.lock().await;
         let screen = self.device.screen_size().await.map_err(|error| self.failed(&error))?;

@@ -34,7 +34,7 @@ pub(super) struct DeviceCache {
 
 impl DeviceCache {
     /// The last snapshot with this detail.
-    pub(super) fn looks(&self, detail: TreeDetail) -> &Cached<Arc<Snapshot>> {
+    pub(super) fn snapshots(&self, detail: TreeDetail) -> &Cached<Arc<Snapshot>> {
         match detail {
             TreeDetail::Full => &self.full,
             TreeDetail::Compressed => &self.compressed,

@@ -91,11 +91,11 @@ impl Connections {
     }
 
     /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
-    pub(super) fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, why: &str) {
+    pub(super) fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, reason: &str) {
         let ended =
             lock(&self.known).get_mut(id).is_some_and(|known| known.drop_connection(device));
         if ended && self.phones.unlisted(id).is_some() {
-            self.events.on_event(&Event::DeviceLost { device: id, why });
+            self.events.on_event(&Event::DeviceLost { device: id, reason });
         }
     }
 }

@@ -35,12 +35,12 @@ impl AttachedDevice {
 
     /// Where a tap on the control with this id goes.
     pub(super) async fn aim_at_control(&self, number: &str) -> Result<TapResult, TargetError> {
-        let refuse = |why: Option<String>, none: bool| {
+        let refuse = |reason: Option<String>, none: bool| {
             let number = number.to_owned();
             TargetError::from(Failure::from(Cause::StaleReference {
                 list: "controls",
                 number,
-                why,
+                reason,
                 none,
             }))
         };
@@ -55,15 +55,16 @@ impl AttachedDevice {
         }
         let listed = &*last.value;
         if last.age() <= LISTING_FRESH {
-            return hit(&listed.look, node, RefVisibility::Unknown);
+            return hit(&listed.snapshot, node, RefVisibility::Unknown);
         }
         let now = Controls::of(self.take_snapshot().await?);
         match now.same_as(listed, node) {
-            FindResult::One(node) => hit(&now.look, node, RefVisibility::Unknown),
+            FindResult::One(node) => hit(&now.snapshot, node, RefVisibility::Unknown),
             FindResult::None => Err(refuse(Some(GONE.into()), false)),
-            FindResult::Ambiguous(nodes) => {
-                Err(refuse(Some(now.look.describe_several(&nodes, RefVisibility::Unknown)), false))
-            }
+            FindResult::Ambiguous(nodes) => Err(refuse(
+                Some(now.snapshot.describe_several(&nodes, RefVisibility::Unknown)),
+                false,
+            )),
         }
     }
 }

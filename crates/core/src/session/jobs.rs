@@ -88,7 +88,7 @@ impl<T: BackgroundJob> JobRegistry<T> {
 impl<T> Inner<T> {
     fn open(&self) -> Result<(), Failure> {
         match self.closed {
-            true => Err(Cause::Refused { why: "the session has ended".into() }.into()),
+            true => Err(Cause::Refused { reason: "the session has ended".into() }.into()),
             false => Ok(()),
         }
     }

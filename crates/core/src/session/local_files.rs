@@ -46,7 +46,7 @@ pub(super) enum MediaKind {
 
 impl MediaKind {
     /// The default name prefix and the extension.
-    fn words(self) -> (&'static str, &'static str) {
+    fn verbs(self) -> (&'static str, &'static str) {
         match self {
             Self::Picture => ("screenshot", "png"),
             Self::Video => ("recording", "mp4"),
@@ -71,7 +71,7 @@ impl LocalFiles {
 
     /// The requested name, with its extension, or one made from the time.
     pub(super) fn name(&self, wish: Option<String>, content: MediaKind) -> Result<String, Failure> {
-        let (kind, extension) = content.words();
+        let (kind, extension) = content.verbs();
         match wish {
             Some(wish) => with_extension(wish, extension),
             None => Ok(format!("{kind}_{}.{extension}", self.stamp(kind))),
@@ -80,9 +80,9 @@ impl LocalFiles {
 
     /// The local store.
     pub(super) fn files(&self) -> Result<&ArtifactStore, Failure> {
-        let why =
-            || Cause::Refused { why: "this session has no directory for files".into() }.into();
-        self.files.as_ref().ok_or_else(why)
+        let reason =
+            || Cause::Refused { reason: "this session has no directory for files".into() }.into();
+        self.files.as_ref().ok_or_else(reason)
     }
 
     /// Fetches a file before the deadline and deletes it on the phone. On failure nothing stays here, and the phone
@@ -90,11 +90,12 @@ impl LocalFiles {
     async fn fetch(
         &self,
         device: Arc<dyn Device>,
-        wanted: FetchRequest,
+        request: FetchRequest,
         until: Instant,
     ) -> FetchResult {
-        let from = wanted.from.clone();
-        let fetching = async { fetch(self.files().map_err(in_words)?, device, wanted).await };
+        let from = request.from.clone();
+        let fetching =
+            async { fetch(self.files().map_err(describe_failure)?, device, request).await };
         timeout_at(until, fetching).await.unwrap_or_else(|_| Err(late(&from)))
     }
 
@@ -102,13 +103,13 @@ impl LocalFiles {
     pub(super) fn fetching(
         &self,
         device: Arc<dyn Device>,
-        wanted: FetchRequest,
+        request: FetchRequest,
     ) -> JoinSet<FetchResult> {
-        let keep = self.files().cloned().map_err(in_words);
+        let keep = self.files().cloned().map_err(describe_failure);
         let mut fetching = JoinSet::new();
         fetching.spawn(async move {
-            let from = wanted.from.clone();
-            let fetching = async { fetch(&keep?, device, wanted).await };
+            let from = request.from.clone();
+            let fetching = async { fetch(&keep?, device, request).await };
             timeout(FETCHING, fetching).await.unwrap_or_else(|_| Err(late(&from)))
         });
         fetching
@@ -131,9 +132,13 @@ pub(super) struct FetchRequest {
     pub(super) content: MediaKind,
 }
 
-async fn fetch(keep: &ArtifactStore, device: Arc<dyn Device>, wanted: FetchRequest) -> FetchResult {
-    let FetchRequest { from, name, content } = wanted;
-    let stays = |why: String| format!("{why}; the file is still on the phone: {from}");
+async fn fetch(
+    keep: &ArtifactStore,
+    device: Arc<dyn Device>,
+    request: FetchRequest,
+) -> FetchResult {
+    let FetchRequest { from, name, content } = request;
+    let stays = |reason: String| format!("{reason}; the file is still on the phone: {from}");
     let failed = |error: crate::artifacts::Error| stays(format!("failed to {error}"));
     let mut draft = keep.begin(Folder::Assets, &name).await.map_err(failed)?;
     let writer = draft.writer().map_err(failed)?;
@@ -159,7 +164,7 @@ fn late(from: &str) -> String {
     format!("the transfer timed out; the file is still on the phone: {from}")
 }
 
-fn in_words(failure: Failure) -> String {
+fn describe_failure(failure: Failure) -> String {
     failure.cause.to_string()
 }
 
@@ -222,11 +227,13 @@ impl Session {
             let attached = self.attach(id, &course).await?;
             match attached.device.probe().await {
                 Ok(()) => return Ok(Arc::clone(&attached.device)),
-                Err(Error::NotConnected { why, .. }) => self.drop_connection(attached, &why),
+                Err(Error::NotConnected { reason: why, .. }) => {
+                    self.drop_connection(attached, &why)
+                }
                 Err(error) => return Err(attached.failed(&error)),
             }
         }
-        let why = "the connection closes as soon as it is opened".into();
-        Err(Cause::DeviceNotConnected { device: id.to_owned(), why }.into())
+        let reason = "the connection closes as soon as it is opened".into();
+        Err(Cause::DeviceNotConnected { device: id.to_owned(), reason }.into())
     }
 }

@@ -112,7 +112,7 @@ impl Session {
                         Event::DeviceConnected { device: &phone.id, model: &phone.model }
                     }
                     DeviceChange::Lost(device) => {
-                        Event::DeviceLost { device, why: "it is no longer listed as ready" }
+                        Event::DeviceLost { device, reason: "it is no longer listed as ready" }
                     }
                 });
             }
@@ -155,8 +155,8 @@ impl Session {
     }
 
     /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
-    fn drop_connection(&self, attached: &AttachedDevice, why: &str) {
-        self.connections.drop_connection(attached.id(), &attached.device, why);
+    fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
+        self.connections.drop_connection(attached.id(), &attached.device, reason);
     }
 
     /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached phone has no caches.
@@ -170,7 +170,7 @@ impl Session {
         }
     }
 
-    async fn carry_out(
+    async fn perform_on(
         &self,
         call: &Call,
         action: Action,
@@ -248,7 +248,7 @@ impl Session {
             Action::SaveScreenshot { name, fetch } => {
                 self.save_screenshot(call, name, fetch, course).await
             }
-            Action::ReadLog { filter, most, clear } => {
+            Action::ReadLog { filter, max: most, clear } => {
                 self.read_log(call, &filter, most, clear, course).await
             }
             Action::StartMonitor { filter, file } => {
@@ -283,7 +283,7 @@ impl Session {
         what: String,
         given: Duration,
     ) -> Cause {
-        let why = match (course.phone.get(), course.attached.get()) {
+        let reason = match (course.phone.get(), course.attached.get()) {
             (_, Some(attached)) => match timeout_at(call.deadline, attached.answers()).await {
                 Ok(Ok(())) => None,
                 Ok(Err(_)) | Err(_) => Some("it stopped answering"),
@@ -291,9 +291,9 @@ impl Session {
             (Some(_), None) => Some("it does not answer"),
             (None, None) => None,
         };
-        match (course.phone.get(), why) {
+        match (course.phone.get(), reason) {
             (Some(device), Some(why)) => {
-                Cause::DeviceNotConnected { device: device.clone(), why: why.into() }
+                Cause::DeviceNotConnected { device: device.clone(), reason: why.into() }
             }
             _ => Cause::TimedOut { what, after: given },
         }
@@ -306,7 +306,7 @@ impl Perform for Session {
         let what = action.to_string();
         let course = CallProgress::default();
         let given = call.deadline.saturating_duration_since(Instant::now());
-        let work = timeout(given - PROBE.min(given / 4), self.carry_out(call, action, &course));
+        let work = timeout(given - PROBE.min(given / 4), self.perform_on(call, action, &course));
         let given_up = |cause| Failure { cause, side_effect: SideEffect::Possible };
         let done = tokio::select! {
             biased;
@@ -321,10 +321,10 @@ impl Perform for Session {
                 // It failed while finding the phone, resolving the element, or waiting for its turn.
                 failure.side_effect = SideEffect::None;
             }
-            if let (Cause::DeviceNotConnected { why, .. }, Some(attached)) =
+            if let (Cause::DeviceNotConnected { reason, .. }, Some(attached)) =
                 (&failure.cause, course.attached.get())
             {
-                self.drop_connection(attached, why);
+                self.drop_connection(attached, reason);
             }
             failure
         })

@@ -58,13 +58,13 @@ impl Session {
         &self,
         call: &Call,
         filter: &LogFilter,
-        most: usize,
+        max: usize,
         clear: bool,
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        if !(1..=MOST_ENTRIES).contains(&most) {
-            let why = format!("the number of log entries must be between 1 and {MOST_ENTRIES}");
-            return Err(Cause::InvalidArgument { why }.into());
+        if !(1..=MOST_ENTRIES).contains(&max) {
+            let reason = format!("the number of log entries must be between 1 and {MOST_ENTRIES}");
+            return Err(Cause::InvalidArgument { reason }.into());
         }
         let attached = self.attached(call, course).await?;
         let reading = async {
@@ -72,7 +72,7 @@ impl Session {
             if clear {
                 logs.clear_logs().await?;
             }
-            logs.read_logs(filter, most).await
+            logs.read_logs(filter, max).await
         };
         reading.await.map(Outcome::Log).map_err(|error| attached.failed(&error))
     }
@@ -96,7 +96,7 @@ impl Session {
             None => None,
             Some((keep, name)) => {
                 let refused = |error: crate::artifacts::Error| {
-                    Failure::from(Cause::Refused { why: format!("failed to {error}") })
+                    Failure::from(Cause::Refused { reason: format!("failed to {error}") })
                 };
                 let draft = keep.begin(Folder::Logs, &name).await.map_err(refused)?;
                 let path = draft.path().to_owned();
@@ -126,9 +126,9 @@ impl Session {
             stop,
             task: tokio::sync::Mutex::new(Some(task)),
         });
-        let told = followed.info();
+        let out = followed.info();
         self.monitors.0.add(Arc::clone(&followed)).inspect_err(|_| followed.stop.cancel())?;
-        Ok(Outcome::Monitor(told))
+        Ok(Outcome::Monitor(out))
     }
 
     /// Stops one monitor, all on the phone that the call is for, or all.
@@ -141,11 +141,11 @@ impl Session {
             let followed = self.monitors.find(&id)?;
             return Ok(Outcome::Monitor(self.stop_following(&followed).await));
         }
-        let mut told = Vec::new();
+        let mut out = Vec::new();
         for followed in self.monitors.0.of(call.device.as_deref()) {
-            told.push(self.stop_following(&followed).await);
+            out.push(self.stop_following(&followed).await);
         }
-        Ok(Outcome::Monitors(told))
+        Ok(Outcome::Monitors(out))
     }
 
     /// The listed monitors.
@@ -166,7 +166,7 @@ impl Monitors {
     fn place(&self, id: &str) -> Result<JobSlot<'_, MonitorJob>, Failure> {
         self.0.reserve(id, |all, starting| match all.len() + starting.len() < MOST {
             true => Ok(()),
-            false => Err(Cause::TooManyActive { what: "monitors", most: MOST }.into()),
+            false => Err(Cause::TooManyActive { what: "monitors", max: MOST }.into()),
         })
     }
 

@@ -51,18 +51,21 @@ impl AttachedDevice {
         let turning = async {
             let control = self.device.orientation_control()?;
             control.set_orientation(orientation, session).await?;
-            has_turned(control, orientation).await
+            orientation_changed(control, orientation).await
         };
         let turned = self.act(turning).await;
         *lock(&self.screen.size) = None;
         if turned? {
             return Ok(Outcome::Done);
         }
-        let said = format!(
+        let output = format!(
             "the screen did not rotate to {}: the foreground app has a fixed orientation. Open another app and try again",
             orientation.name()
         );
-        Err(Failure { cause: Cause::DeviceError { said }, side_effect: SideEffect::Possible })
+        Err(Failure {
+            cause: Cause::DeviceError { text: output },
+            side_effect: SideEffect::Possible,
+        })
     }
 
     /// Restores the rotation that this session changed.
@@ -78,7 +81,7 @@ impl AttachedDevice {
 }
 
 /// Whether the screen has turned, which is waited for.
-async fn has_turned(
+async fn orientation_changed(
     control: &dyn OrientationControl,
     orientation: Orientation,
 ) -> Result<bool, Error> {
@@ -109,7 +112,7 @@ impl Session {
                 !self.keep_orientation && attached.screen.turned.swap(false, Ordering::SeqCst);
             let name = self.name.clone();
             ending.spawn(async move {
-                attached.settle().await;
+                attached.restore().await;
                 if turned {
                     attached.restore_orientation(&name).await;
                 }

@@ -88,9 +88,9 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         let (first, last) = (*SECONDS.start(), *SECONDS.end());
         if wish.lasting < Duration::from_secs(first) || wish.lasting > Duration::from_secs(last) {
-            let why =
+            let reason =
                 format!("the recording time limit must be between {first} and {last} seconds");
-            return Err(Cause::InvalidArgument { why }.into());
+            return Err(Cause::InvalidArgument { reason }.into());
         }
         let name = self.saving.name(wish.name, MediaKind::Video)?;
         let attached = self.attached(call, course).await?;
@@ -107,7 +107,7 @@ impl Session {
         let began = Instant::now();
         let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
         let recording = beginning.await.map_err(|error| attached.failed(&error))?;
-        let lasting = recording.lasting().min(wish.lasting);
+        let lasting = recording.time_limit().min(wish.lasting);
         let mut warnings = Vec::new();
         if lasting < wish.lasting {
             let (lasting, wish) = (lasting.as_secs(), wish.lasting.as_secs());
@@ -134,10 +134,10 @@ impl Session {
             orders,
             stopping: tokio::sync::Mutex::default(),
         });
-        let told = kept.info();
+        let out = kept.info();
         // If the session has ended, the recording is dropped here and its device ends it as best it can.
         self.recordings.0.add(kept)?;
-        Ok(Outcome::Recording(told))
+        Ok(Outcome::Recording(out))
     }
 
     /// Stops one recording, all on the phone that the call is for, or all.
@@ -196,7 +196,7 @@ impl Session {
         self.recordings.find(&kept.id)?;
         let lost = match kept.stop().await {
             Ok(()) => None,
-            Err(Error::NotConnected { why, .. }) => Some(why),
+            Err(Error::NotConnected { reason: why, .. }) => Some(why),
             Err(error) => {
                 // If it may still be running, keep it: it can be stopped again, or ends with the session.
                 if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
@@ -208,24 +208,24 @@ impl Session {
         if lost.is_some() {
             kept.is_over(false);
         }
-        let mut told = kept.info();
+        let mut out = kept.info();
         if let Some(why) = &lost {
             // If the phone is still gone, report that and keep the recording.
             self.reach(&kept.device).await?;
-            told.warnings.push(format!("the phone was disconnected while recording: {why}"));
+            out.warnings.push(format!("the phone was disconnected while recording: {why}"));
         }
         if fetch {
             let fetched = self.fetch_recording(kept, &mut fetching, until).await;
             if fetched.is_ok() {
                 self.recordings.0.forget(kept);
             }
-            told.local_file = Some(fetched.map_err(|why| {
+            out.local_file = Some(fetched.map_err(|why| {
                 format!("{why}; the recording stays listed: stop it again to fetch it, or stop it without fetching to discard it")
             }));
         } else {
             self.recordings.0.forget(kept);
         }
-        Ok(told)
+        Ok(out)
     }
 
     /// Fetches in a separate task, since a long recording takes longer than a call: a fetch that an earlier call began
@@ -271,16 +271,16 @@ impl Recordings {
             // 11).
             let taken = |other: &str| other.to_lowercase() == id.to_lowercase();
             if starting.iter().any(|other| taken(other)) || all.iter().any(|kept| taken(&kept.id)) {
-                let why = format!(
+                let reason = format!(
                     "a recording {id} already exists; stop it first, or choose another name"
                 );
-                return Err(Cause::Refused { why }.into());
+                return Err(Cause::Refused { reason }.into());
             }
             let running = all.iter().filter(|kept| lock(&kept.over).is_none()).count();
             let starting = starting.len();
             match running + starting < MOST && all.len() + starting < MOST_LISTED {
                 true => Ok(()),
-                false => Err(Cause::TooManyActive { what: "recordings", most: MOST }.into()),
+                false => Err(Cause::TooManyActive { what: "recordings", max: MOST }.into()),
             }
         })
     }
@@ -320,7 +320,7 @@ impl RecordingJob {
     async fn stop(&self) -> Result<(), Error> {
         let gone = || Error::NotReady {
             what: "stop the recording",
-            said: "its background task has ended".into(),
+            text: "its background task has ended".into(),
         };
         let (reply, answer) = oneshot::channel();
         self.orders.send(reply).await.map_err(|_| gone())?;
@@ -377,10 +377,10 @@ async fn attend(
             }
         };
         let Some(reply) = order else { return };
-        let said = || format!("no answer within {STOPPING:?}");
+        let output = || format!("no answer within {STOPPING:?}");
         let stopped = match timeout(STOPPING, recording.stop()).await {
             Ok(stopped) => stopped,
-            Err(_) => Err(Error::NotReady { what: "stop the recording", said: said() }),
+            Err(_) => Err(Error::NotReady { what: "stop the recording", text: output() }),
         };
         if matches!(stopped, Ok(()) | Err(Error::Failed { .. })) {
             lock(&over).get_or_insert(RecordingEnd { at: Instant::now(), by_itself: false });

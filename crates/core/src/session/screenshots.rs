@@ -119,10 +119,10 @@ pub(super) async fn shaped(
     let cause = match fitting {
         Ok(Ok(image)) => return Ok(Screenshot { image, size, blank }),
         Ok(Err(why @ image::Error::TooLarge { .. })) => {
-            Cause::Refused { why: format!("failed to {why}") }
+            Cause::Refused { reason: format!("failed to {why}") }
         }
-        Ok(Err(why)) => Cause::DeviceError { said: format!("failed to {why}") },
-        Err(why) => Cause::DeviceError { said: format!("failed to convert the screenshot: {why}") },
+        Ok(Err(why)) => Cause::DeviceError { text: format!("failed to {why}") },
+        Err(why) => Cause::DeviceError { text: format!("failed to convert the screenshot: {why}") },
     };
     Err(cause.into())
 }
@@ -164,7 +164,7 @@ mod tests {
         }
 
         /// The number of the screenshot served now.
-        async fn look(&self) -> u8 {
+        async fn observe(&self) -> u8 {
             let picture = self.pictures.recent(&self.generation, self.shoot()).await.unwrap();
             picture.image.bytes[0]
         }
@@ -177,34 +177,34 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn screenshot_is_cached_for_a_second() {
         let phone = Shutter::new(9);
-        assert_eq!(phone.look().await, 1);
+        assert_eq!(phone.observe().await, 1);
         advance(FRESH).await;
-        assert_eq!(phone.look().await, 1);
+        assert_eq!(phone.observe().await, 1);
         advance(Duration::from_millis(1)).await;
-        assert_eq!(phone.look().await, 2);
+        assert_eq!(phone.observe().await, 2);
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_cached_screenshot_is_served_after_an_action() {
         let phone = Shutter::new(9);
-        assert_eq!(phone.look().await, 1);
+        assert_eq!(phone.observe().await, 1);
         phone.act();
-        assert_eq!(phone.look().await, 2);
+        assert_eq!(phone.observe().await, 2);
         phone.act();
         phone.pictures.forget();
-        assert_eq!(phone.look().await, 3);
+        assert_eq!(phone.observe().await, 3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn screenshot_started_before_an_action_is_not_cached() {
         let phone = Shutter::new(0);
-        let (first, ()) = tokio::join!(phone.look(), async {
+        let (first, ()) = tokio::join!(phone.observe(), async {
             tokio::task::yield_now().await;
             phone.act();
             phone.permits.add_permits(9);
         });
         assert_eq!(first, 1, "a caller from before the action still gets its screenshot");
-        assert_eq!(phone.look().await, 2);
+        assert_eq!(phone.observe().await, 2);
     }
 
     #[tokio::test(start_paused = true)]
@@ -214,10 +214,10 @@ mod tests {
             tokio::task::yield_now().await;
             assert_eq!(phone.taken.load(Ordering::SeqCst), 1, "one is in progress");
             let permits = async { phone.permits.add_permits(9) };
-            let (one, two, ()) = tokio::join!(phone.look(), phone.look(), permits);
+            let (one, two, ()) = tokio::join!(phone.observe(), phone.observe(), permits);
             [one, two]
         };
-        let (first, later) = tokio::join!(phone.look(), later);
+        let (first, later) = tokio::join!(phone.observe(), later);
         assert_eq!((first, later), (1, [2, 2]));
         assert_eq!(phone.taken.load(Ordering::SeqCst), 2);
     }
@@ -225,9 +225,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn cancelled_caller_passes_the_permit_on() {
         let phone = Shutter::new(0);
-        let given_up = tokio::time::timeout(Duration::from_secs(1), phone.look()).await;
+        let given_up = tokio::time::timeout(Duration::from_secs(1), phone.observe()).await;
         assert!(given_up.is_err());
         phone.permits.add_permits(1);
-        assert_eq!(phone.look().await, 2);
+        assert_eq!(phone.observe().await, 2);
     }
 }

@@ -36,9 +36,9 @@ impl AttachedDevice {
                 return Ok(both);
             }
         }
-        let said =
+        let output =
             "another call changed the screen twice while the snapshot was being taken".into();
-        Err(Cause::NotReady { said }.into())
+        Err(Cause::NotReady { text: output }.into())
     }
 
     /// Caches the screen size, which a screenshot reveals.
@@ -74,7 +74,7 @@ impl AttachedDevice {
         SnapshotOptions { detail, max_age: no_older_than }: SnapshotOptions,
     ) -> Option<Arc<Snapshot>> {
         let ScreenCache { memory, generation, .. } = &*self.screen;
-        memory.looks(detail).unchanged(generation, no_older_than)
+        memory.snapshots(detail).unchanged(generation, no_older_than)
     }
 
     /// Same, while the caller holds the snapshot lock. Only a full snapshot replaces the refs: a compressed one lacks
@@ -84,7 +84,7 @@ impl AttachedDevice {
         detail: TreeDetail,
     ) -> Result<Arc<Snapshot>, Failure> {
         let ScreenCache { memory, generation, next_control, .. } = &*self.screen;
-        let (seen, listing) = (memory.looks(detail), &memory.listing);
+        let (seen, listing) = (memory.snapshots(detail), &memory.listing);
         let (asked, listed) = (seen.ask(generation), listing.ask(generation));
         let tree = self.device.tree(detail).await.map_err(|error| self.failed(&error))?;
         let last = listing.last().map(|last| last.value);
@@ -92,12 +92,12 @@ impl AttachedDevice {
             // The screen was rotated: width and height have swapped.
             *lock(&self.screen.size) = None;
         }
-        let look = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));
-        seen.keep(asked, Arc::clone(&look));
+        let snapshot = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));
+        seen.keep(asked, Arc::clone(&snapshot));
         if detail == TreeDetail::Full {
-            listing.keep(listed, Arc::clone(&look));
+            listing.keep(listed, Arc::clone(&snapshot));
         }
-        Ok(look)
+        Ok(snapshot)
     }
 
     /// The last snapshot that assigned refs, and whether no action happened since.

@@ -22,9 +22,9 @@ pub(super) const LISTING_FRESH: Duration = Duration::from_secs(5);
 impl AttachedDevice {
     /// The visible elements that match the selector, as indices into the snapshot's tree, in document order.
     pub(super) async fn find(&self, criteria: &ElementSelector) -> Result<Outcome, Failure> {
-        let look = self.take_snapshot().await?;
-        let found = search(&look.tree, &query(criteria));
-        Ok(Outcome::Elements(look, found))
+        let snapshot = self.take_snapshot().await?;
+        let found = search(&snapshot.tree, &query(criteria));
+        Ok(Outcome::Elements(snapshot, found))
     }
 
     pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
@@ -65,21 +65,21 @@ impl AttachedDevice {
         id: Option<&str>,
         text: Option<&str>,
     ) -> Result<TapResult, TargetError> {
-        let look = self.take_snapshot().await?;
+        let snapshot = self.take_snapshot().await?;
         let words = [id.map(Locator::Id), text.map(Locator::Text)];
         for sought in words.into_iter().flatten() {
-            match find(&look.tree, sought) {
-                FindResult::One(node) => return hit(&look, node, RefVisibility::Known),
+            match find(&snapshot.tree, sought) {
+                FindResult::One(node) => return hit(&snapshot, node, RefVisibility::Known),
                 FindResult::Ambiguous(nodes) => {
                     return Err(TargetError::Because(
-                        look.describe_several(&nodes, RefVisibility::Known),
+                        snapshot.describe_several(&nodes, RefVisibility::Known),
                     ));
                 }
                 FindResult::None => {}
             }
         }
-        let hidden = words.into_iter().flatten().find_map(|it| find_hidden(&look.tree, it));
-        Err(unseen(hidden))
+        let hidden = words.into_iter().flatten().find_map(|it| find_hidden(&snapshot.tree, it));
+        Err(hidden_target(hidden))
     }
 
     async fn resolve_selector(
@@ -87,13 +87,13 @@ impl AttachedDevice {
         criteria: &ElementSelector,
         index: usize,
     ) -> Result<TapResult, TargetError> {
-        let look = self.take_snapshot().await?;
+        let snapshot = self.take_snapshot().await?;
         let query = query(criteria);
-        let found = search(&look.tree, &query);
+        let found = search(&snapshot.tree, &query);
         let of = found.len();
         match found.get(index) {
-            Some(&node) => Ok(TapResult { of, ..hit(&look, node, RefVisibility::Unknown)? }),
-            None if found.is_empty() => Err(unseen(search_hidden(&look.tree, &query))),
+            Some(&node) => Ok(TapResult { of, ..hit(&snapshot, node, RefVisibility::Unknown)? }),
+            None if found.is_empty() => Err(hidden_target(search_hidden(&snapshot.tree, &query))),
             None => Err(TargetError::Failed(Cause::IndexOutOfRange { index, found: of }.into())),
         }
     }
@@ -144,10 +144,10 @@ impl From<Failure> for TargetError {
 }
 
 /// Nothing visible matches; a hidden element may.
-fn unseen(hidden: Option<(usize, HiddenReason)>) -> TargetError {
+fn hidden_target(hidden: Option<(usize, HiddenReason)>) -> TargetError {
     hidden.map_or(TargetError::Unknown, |(_, why)| {
-        let why = why.reason();
-        TargetError::Because(format!("it exists but is not visible: {why}; scroll it into view"))
+        let reason = why.reason();
+        TargetError::Because(format!("it exists but is not visible: {reason}; scroll it into view"))
     })
 }
 
@@ -156,12 +156,12 @@ fn unseen(hidden: Option<(usize, HiddenReason)>) -> TargetError {
 /// # Errors
 /// Why the tap would not reach the node.
 pub(super) fn hit(
-    look: &Arc<Snapshot>,
+    snapshot: &Arc<Snapshot>,
     node: usize,
     numbers: RefVisibility,
 ) -> Result<TapResult, TargetError> {
-    let at = look.tap_point(node, numbers).map_err(TargetError::Because)?;
-    Ok(TapResult { at, look: Arc::clone(look), node, of: 1 })
+    let at = snapshot.tap_point(node, numbers).map_err(TargetError::Because)?;
+    Ok(TapResult { at, snapshot: Arc::clone(snapshot), node, of: 1 })
 }
 
 fn query(criteria: &ElementSelector) -> Query<'_> {
@@ -182,10 +182,10 @@ fn query(criteria: &ElementSelector) -> Query<'_> {
     }
 }
 
-fn missed(target: &Target, why: String) -> Failure {
-    not_found(target, Some(why))
+fn missed(target: &Target, reason: String) -> Failure {
+    not_found(target, Some(reason))
 }
 
-fn not_found(target: &Target, why: Option<String>) -> Failure {
-    Cause::ElementNotFound { sought: target.to_string(), why }.into()
+fn not_found(target: &Target, reason: Option<String>) -> Failure {
+    Cause::ElementNotFound { sought: target.to_string(), reason }.into()
 }

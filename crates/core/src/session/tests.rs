@@ -186,7 +186,7 @@ fn over(device: &Arc<Fake>) -> Session {
 }
 
 async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
-    session.perform(&Call::within(Duration::from_secs(60)), action).await
+    session.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
 }
 
 fn number(id: &str) -> Action {
@@ -196,7 +196,7 @@ fn number(id: &str) -> Action {
 fn why(done: Result<Outcome, Failure>) -> String {
     match done {
         Err(Failure {
-            cause: Cause::ElementNotFound { why, .. },
+            cause: Cause::ElementNotFound { reason: why, .. },
             side_effect: SideEffect::None,
         }) => why.unwrap_or_default(),
         other => panic!("{other:?}"),
@@ -273,7 +273,7 @@ impl EventSink for Told {
     fn on_event(&self, event: &Event<'_>) {
         lock(&self.0).push(match event {
             Event::DeviceConnected { device, .. } => format!("+{device}"),
-            Event::DeviceLost { device, why } => format!("-{device} {why}"),
+            Event::DeviceLost { device, reason: why } => format!("-{device} {why}"),
             other => format!("{other:?}"),
         });
     }
@@ -283,8 +283,8 @@ impl EventSink for Told {
 async fn losing_a_phone_with_an_address_is_reported_once() {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
     let session = Session::new(phones, None);
-    let told = Arc::new(Told::default());
-    session.events().add(Arc::clone(&told) as Arc<dyn EventSink>);
+    let out = Arc::new(Told::default());
+    session.events().add(Arc::clone(&out) as Arc<dyn EventSink>);
     let ids = ["fake", "192.0.2.7:5555"];
     for id in ids {
         let mut phone = Fake::new(Vec::new());
@@ -294,7 +294,7 @@ async fn losing_a_phone_with_an_address_is_reported_once() {
         session.drop_connection(&attached, "unplugged");
     }
     // A phone of an adb server is reported by the server's list.
-    assert_eq!(*lock(&told.0), ["-192.0.2.7:5555 unplugged"]);
+    assert_eq!(*lock(&out.0), ["-192.0.2.7:5555 unplugged"]);
 }
 
 #[tokio::test]
@@ -320,8 +320,8 @@ async fn element_with_its_center_off_screen_is_not_tapped() {
         ("Gone", "it exists but is not visible: off the screen"),
     ] {
         let target = Target::text(text);
-        let why = why(ask(&session, Action::TapElement(target)).await);
-        assert!(why.contains(words), "{why}");
+        let reason = why(ask(&session, Action::TapElement(target)).await);
+        assert!(reason.contains(words), "{reason}");
     }
     assert!(lock(&device.touched).is_empty());
 }
@@ -357,8 +357,8 @@ async fn tap_is_checked_against_the_current_orientation() {
     let session = over(&device);
     let tap = || Action::Touch(Gesture::Tap { at: Point { x: 150, y: 50 } });
     let failure = ask(&session, tap()).await.unwrap_err();
-    let Cause::InvalidArgument { why } = failure.cause else { panic!("{failure:?}") };
-    assert!(why.contains("100 wide and 200 high"), "{why}");
+    let Cause::InvalidArgument { reason } = failure.cause else { panic!("{failure:?}") };
+    assert!(reason.contains("100 wide and 200 high"), "{reason}");
     *lock(&device.size) = Size { width: 200, height: 100 };
     ask(&session, tap()).await.unwrap();
     assert_eq!(lock(&device.touched).len(), 1);
@@ -366,11 +366,11 @@ async fn tap_is_checked_against_the_current_orientation() {
 
 #[tokio::test(start_paused = true)]
 async fn old_ref_is_refused_if_another_element_took_its_place() {
-    let row = |words: &str| {
+    let row = |text: &str| {
         let mut row = label("", [0, 0, 100, 50]);
         row.id = "p:id/row".into();
         row.flags = Flags { clickable: true, ..Flags::default() };
-        let label = Node { parent: Some(0), depth: 1, ..label(words, [0, 0, 80, 20]) };
+        let label = Node { parent: Some(0), depth: 1, ..label(text, [0, 0, 80, 20]) };
         vec![row, label]
     };
     let device = Fake::new(row("Alice"));
@@ -390,7 +390,8 @@ async fn snapshot_of_a_rotated_screen_invalidates_its_size() {
     let phone = Fake::new(Vec::new());
     let session = over(&phone);
     let tap = |x, y| Action::Touch(Gesture::Tap { at: Point { x, y } });
-    let ask = async |action| session.perform(&Call::within(Duration::from_secs(5)), action).await;
+    let ask =
+        async |action| session.perform(&Call::with_timeout(Duration::from_secs(5)), action).await;
     ask(Action::LOOK).await.unwrap();
     ask(tap(10, 190)).await.unwrap();
     *lock(&phone.size) = Size { width: 200, height: 100 };
@@ -465,6 +466,6 @@ async fn screenshot_over_the_size_limit_is_refused_with_both_sizes() {
     phone.shutter.add_permits(1);
     let shape = ScreenshotOptions { format: None, max_bytes: Some(100) };
     let failure = ask(&over(&phone), Action::Screenshot(shape)).await.unwrap_err();
-    let Cause::Refused { why } = failure.cause else { panic!("{failure:?}") };
-    assert!(why.ends_with("the limit is 100"), "{why}");
+    let Cause::Refused { reason } = failure.cause else { panic!("{failure:?}") };
+    assert!(reason.ends_with("the limit is 100"), "{reason}");
 }

@@ -88,7 +88,7 @@ impl AttachedDevice {
         let mut tree = self.tree_for_typing().await?;
         let missed = has_missed(&hit, &tree);
         let focused = text_field::focused(&tree).map(|at| tree.nodes.swap_remove(at));
-        let why = match focused {
+        let reason = match focused {
             Some(node)
                 if !missed && (node.bounds.contains(hit.at) || !was_focused(&hit, &node)) =>
             {
@@ -97,7 +97,8 @@ impl AttachedDevice {
             Some(_) => "a tap on it left the focus in another field",
             None => "a tap on it did not focus a text field",
         };
-        let cause = Cause::ElementNotFound { sought: target.to_string(), why: Some(why.into()) };
+        let cause =
+            Cause::ElementNotFound { sought: target.to_string(), reason: Some(reason.into()) };
         Err(Failure { cause, side_effect: SideEffect::Possible })
     }
 
@@ -172,9 +173,12 @@ impl AttachedDevice {
             true => format!("{} characters", now.text.chars().count()),
             false => format!("{:?}", now.text.chars().take(TOLD).collect::<String>()),
         };
-        let said =
+        let output =
             format!("cannot clear the field: after {ERASURES} attempts it still shows {shows}");
-        Err(Failure { cause: Cause::DeviceError { said }, side_effect: SideEffect::Possible })
+        Err(Failure {
+            cause: Cause::DeviceError { text: output },
+            side_effect: SideEffect::Possible,
+        })
     }
 
     /// Checks the result of typing `text`, and repairs a loss once if the previous content is known.
@@ -183,7 +187,7 @@ impl AttachedDevice {
         text: &str,
         before: Option<FieldBefore>,
     ) -> Result<Readback, Failure> {
-        let Some(now) = self.field_if_told().await? else { return Ok(Readback::NoField) };
+        let Some(now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
         if now.flags.password {
             return Ok(Readback::Hidden);
         }
@@ -200,7 +204,7 @@ impl AttachedDevice {
             }
         };
         self.act(self.device.type_text(&again)).await?;
-        let Some(now) = self.field_if_told().await? else { return Ok(Readback::NoField) };
+        let Some(now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
         Ok(match judge(text, before.as_deref(), &contents(&now)) {
             Verdict::Same => Readback::Corrected,
             _ => Readback::Differs { shows: now.text },
@@ -208,7 +212,7 @@ impl AttachedDevice {
     }
 
     /// As [`AttachedDevice::field`], but an unreadable screen does not hide that the text was typed.
-    async fn field_if_told(&self) -> Result<Option<Node>, Failure> {
+    async fn field_if_given(&self) -> Result<Option<Node>, Failure> {
         match self.field().await {
             Err(failure) if !matches!(failure.cause, Cause::DeviceNotConnected { .. }) => Ok(None),
             told => told,
@@ -219,7 +223,7 @@ impl AttachedDevice {
 /// Whether focus went to a field other than the target, although the target is still there: a screen that moves between
 /// snapshot and tap puts a neighbour under the finger. A search bar that gives way to its page's field is gone by then.
 fn has_missed(hit: &TapResult, now: &Tree) -> bool {
-    let meant = &hit.look.tree.nodes[hit.node];
+    let meant = &hit.snapshot.tree.nodes[hit.node];
     let is_meant = |node: &Node| (&node.id, &node.class) == (&meant.id, &meant.class);
     let focused = text_field::focused(now).map(|at| &now.nodes[at]);
     text_field::is_text_field(meant)
@@ -230,15 +234,15 @@ fn has_missed(hit: &TapResult, now: &Tree) -> bool {
 
 /// Whether the field already had focus in the snapshot that the tap was based on.
 fn was_focused(hit: &TapResult, now: &Node) -> bool {
-    let tree = &hit.look.tree;
+    let tree = &hit.snapshot.tree;
     text_field::focused(tree).map(|at| &tree.nodes[at]).is_some_and(|then| {
         (&then.id, &then.class, then.bounds) == (&now.id, &now.class, now.bounds)
     })
 }
 
 fn nothing_to_clear() -> Failure {
-    let why = "cannot clear: no text field has focus. Name the field or tap it first";
-    Cause::Refused { why: why.into() }.into()
+    let reason = "cannot clear: no text field has focus. Name the field or tap it first";
+    Cause::Refused { reason: reason.into() }.into()
 }
 
 /// What is known about the field before the text is sent.
@@ -319,8 +323,8 @@ fn judge(text: &str, before: Option<&str>, shows: &str) -> Verdict {
 fn inserted<'a>(before: &str, after: &'a str) -> Option<(usize, &'a str)> {
     let same = before.chars().zip(after.chars()).take_while(|(a, b)| a == b);
     let at: usize = same.map(|(char, _)| char.len_utf8()).sum();
-    let came = after[at..].strip_suffix(&before[at..])?;
-    Some((at, came))
+    let result = after[at..].strip_suffix(&before[at..])?;
+    Some((at, result))
 }
 
 /// Whether `part` is `whole` with some characters removed.

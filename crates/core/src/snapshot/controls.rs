@@ -14,20 +14,20 @@ use super::{Snapshot, matching};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Controls {
     /// The snapshot that contains them.
-    pub look: Arc<Snapshot>,
+    pub snapshot: Arc<Snapshot>,
     /// Their indices in its tree, in document order.
     pub nodes: Vec<usize>,
 }
 
 impl Controls {
     /// The controls of a snapshot.
-    pub fn of(look: Arc<Snapshot>) -> Self {
-        Self { nodes: controls(&look.tree), look }
+    pub fn of(snapshot: Arc<Snapshot>) -> Self {
+        Self { nodes: controls(&snapshot.tree), snapshot: snapshot }
     }
 
     /// The controls with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Node)> {
-        (1..).zip(self.nodes.iter().map(|&node| &self.look.tree.nodes[node]))
+        (1..).zip(self.nodes.iter().map(|&node| &self.snapshot.tree.nodes[node]))
     }
 
     /// The tree index of the control with this number, written exactly as in the list.
@@ -40,7 +40,7 @@ impl Controls {
 
     /// Finds the control that was `node` in an older list, like [`Snapshot::find_matching`].
     pub fn same_as(&self, old: &Controls, node: usize) -> FindResult {
-        matching::same((&self.look, &self.nodes), (&old.look, &old.nodes), node)
+        matching::same((&self.snapshot, &self.nodes), (&old.snapshot, &old.nodes), node)
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
         Controls::of(Arc::new(Snapshot::number(tree, None, &AtomicU32::new(1))))
     }
 
-    fn told(controls: &Controls) -> Value {
+    fn render_json(controls: &Controls) -> Value {
         let one = |(number, node): (usize, &Node)| {
             let Rect { left, top, right, bottom } = node.bounds;
             json!({
@@ -127,7 +127,7 @@ mod tests {
             let tree = tree["ui_tree"].as_str().unwrap().replace(then, by_then);
             let tree = read_dump(tree.as_bytes()).unwrap();
             assert!(!list["result"].as_array().unwrap().is_empty());
-            assert_eq!(told(&listed(tree)), list["result"]);
+            assert_eq!(render_json(&listed(tree)), list["result"]);
         }
     }
 

@@ -17,19 +17,19 @@ type NodeFingerprint<'a> = ([&'a str; 5], Option<u64>);
 /// How many texts inside a node identify it. The limit keeps deeply nested nodes from taking quadratic time.
 const WORDS: usize = 64;
 
-fn face(look: &Snapshot, node: usize) -> NodeFingerprint<'_> {
-    let it = &look.tree.nodes[node];
+fn face(snapshot: &Snapshot, node: usize) -> NodeFingerprint<'_> {
+    let it = &snapshot.tree.nodes[node];
     let nameless = it.text.is_empty() && it.description.is_empty();
-    let inside = if nameless { sum(look.texts(node).take(WORDS)) } else { None };
+    let inside = if nameless { sum(snapshot.texts(node).take(WORDS)) } else { None };
     ([&it.package, &it.id, &it.class, &it.text, &it.description], inside)
 }
 
 /// `None` if there are no texts.
 fn sum<'a>(words: impl Iterator<Item = (&'a str, &'a str)>) -> Option<u64> {
-    let mut words = words.peekable();
-    words.peek()?;
+    let mut text = words.peekable();
+    text.peek()?;
     let mut sum = DefaultHasher::new();
-    words.for_each(|one| one.hash(&mut sum));
+    text.for_each(|one| one.hash(&mut sum));
     Some(sum.finish())
 }
 
@@ -41,18 +41,18 @@ pub(super) fn same(
     node: usize,
 ) -> FindResult {
     let was = face(old, node);
-    let alike = |look: &Snapshot, nodes: &[usize]| -> Vec<usize> {
-        nodes.iter().copied().filter(|&at| face(look, at) == was).collect()
+    let alike = |snapshot: &Snapshot, nodes: &[usize]| -> Vec<usize> {
+        nodes.iter().copied().filter(|&at| face(snapshot, at) == was).collect()
     };
     let (now, then) = (
         MatchCandidates::new(look, alike(look, nodes)),
         MatchCandidates::new(old, alike(old, those)),
     );
     let anonymous = was.0[1].is_empty() && was.0[3..] == ["", ""] && was.1.is_none();
-    let told = |&here: &usize| {
+    let out = |&here: &usize| {
         let pair = Pair { now: &now, here, then: &then, was: node };
         // If several rows have the same text, the row does not identify the element.
-        let as_it = |&&other: &&usize| says_same((old, other), (old, node), pair.up());
+        let as_it = |&&other: &&usize| same_text((old, other), (old, node), pair.up());
         pair.has_its_row() && then.nodes.iter().filter(as_it).count() == 1
     };
     let in_place = |&here: &usize| {
@@ -64,7 +64,7 @@ pub(super) fn same(
         [one] if then.nodes == [node] && !anonymous => return FindResult::One(*one),
         _ => {}
     }
-    let by_row: Vec<usize> = now.nodes.iter().copied().filter(told).collect();
+    let by_row: Vec<usize> = now.nodes.iter().copied().filter(out).collect();
     match (by_row.as_slice(), now.nodes.iter().copied().find(in_place)) {
         ([here], _) => FindResult::One(*here),
         (_, Some(here)) => FindResult::One(here),
@@ -74,14 +74,14 @@ pub(super) fn same(
 }
 
 /// The ref numbers of the older snapshot's elements that are still in the same place, by their present nodes.
-pub(super) fn carry_over_refs(
-    look: &Snapshot,
+pub(super) fn reuse_refs(
+    snapshot: &Snapshot,
     nodes: &[usize],
     old: &Snapshot,
 ) -> HashMap<usize, u32> {
     let mut faces: HashMap<NodeFingerprint<'_>, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for &node in nodes {
-        faces.entry(face(look, node)).or_default().0.push(node);
+        faces.entry(face(snapshot, node)).or_default().0.push(node);
     }
     for control in &old.refs {
         faces.entry(face(old, control.node)).or_default().1.push(control.node);
@@ -92,10 +92,10 @@ pub(super) fn carry_over_refs(
     {
         let mut left: HashMap<[i32; 4], usize> =
             there.iter().map(|&node| (edges(old.shown(node)), node)).collect();
-        let (now, then) = (MatchCandidates::new(look, here), MatchCandidates::new(old, there));
+        let (now, then) = (MatchCandidates::new(snapshot, here), MatchCandidates::new(old, there));
         for &here in &now.nodes {
             // Removed when matched: of two identical elements in the same place, one is new.
-            let Some(was) = left.remove(&edges(look.shown(here))) else { continue };
+            let Some(was) = left.remove(&edges(snapshot.shown(here))) else { continue };
             let pair = Pair { now: &now, here, then: &then, was };
             if (pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
                 && let Some(control) = old.control_of(was)
@@ -113,26 +113,26 @@ fn edges(Rect { left, top, right, bottom }: Rect) -> [i32; 4] {
 
 /// The nodes of a snapshot with the same fingerprint.
 struct MatchCandidates<'a> {
-    look: &'a Snapshot,
+    snapshot: &'a Snapshot,
     nodes: Vec<usize>,
     /// How many of them each subtree of the tree contains.
     holding: HashMap<usize, usize>,
 }
 
 impl<'a> MatchCandidates<'a> {
-    fn new(look: &'a Snapshot, nodes: Vec<usize>) -> Self {
+    fn new(snapshot: &'a Snapshot, nodes: Vec<usize>) -> Self {
         let mut holding = HashMap::new();
         for &node in &nodes {
-            for at in std::iter::successors(Some(node), |&at| look.parent(at)) {
+            for at in std::iter::successors(Some(node), |&at| snapshot.parent(at)) {
                 *holding.entry(at).or_default() += 1;
             }
         }
-        Self { look, nodes, holding }
+        Self { snapshot: snapshot, nodes, holding }
     }
 
     /// How many levels up the node's row is: the largest subtree that contains none of the others.
     fn up(&self, node: usize) -> usize {
-        let parent = |&at: &usize| self.look.parent(at);
+        let parent = |&at: &usize| self.snapshot.parent(at);
         let above = std::iter::successors(parent(&node), parent);
         above.take_while(|at| self.holding.get(at) == Some(&1)).count()
     }
@@ -160,27 +160,28 @@ impl Pair<'_> {
     /// Whether its row has more text than the node itself, and the same text as before.
     fn has_its_row(&self) -> bool {
         let up = self.up();
-        let says_more = above(self.then.look, self.was, up)
-            .is_some_and(|row| !self.then.look.texts(row).eq(self.then.look.texts(self.was)));
-        says_more && self.says_same(up)
+        let says_more = above(self.then.snapshot, self.was, up).is_some_and(|row| {
+            !self.then.snapshot.texts(row).eq(self.then.snapshot.texts(self.was))
+        });
+        says_more && self.same_text(up)
     }
 
     /// Whether the surroundings of its row have the same text as before.
     fn has_its_neighbours(&self) -> bool {
-        self.says_same(self.up() + 1)
+        self.same_text(self.up() + 1)
     }
 
     fn is_in_place(&self) -> bool {
-        self.now.look.shown(self.here) == self.then.look.shown(self.was)
+        self.now.snapshot.shown(self.here) == self.then.snapshot.shown(self.was)
     }
 
-    fn says_same(&self, up: usize) -> bool {
-        says_same((self.now.look, self.here), (self.then.look, self.was), up)
+    fn same_text(&self, up: usize) -> bool {
+        same_text((self.now.snapshot, self.here), (self.then.snapshot, self.was), up)
     }
 }
 
 /// Whether the ancestors `up` levels above two nodes contain the same text.
-fn says_same((look, node): (&Snapshot, usize), (old, was): (&Snapshot, usize), up: usize) -> bool {
+fn same_text((look, node): (&Snapshot, usize), (old, was): (&Snapshot, usize), up: usize) -> bool {
     match (above(look, node, up), above(old, was, up)) {
         (Some(at), Some(as_that)) => look.texts(at).eq(old.texts(as_that)),
         (at, as_that) => at == as_that,
@@ -188,6 +189,6 @@ fn says_same((look, node): (&Snapshot, usize), (old, was): (&Snapshot, usize), u
 }
 
 /// The ancestor `steps` levels up.
-fn above(look: &Snapshot, node: usize, steps: usize) -> Option<usize> {
-    std::iter::successors(Some(node), |&at| look.parent(at)).nth(steps)
+fn above(snapshot: &Snapshot, node: usize, steps: usize) -> Option<usize> {
+    std::iter::successors(Some(node), |&at| snapshot.parent(at)).nth(steps)
 }

@@ -111,7 +111,7 @@ impl Server for LocalToolServer {
         let Some(tool) = self.surface.tool(tool) else {
             return Err(format!("Unknown tool: {tool}"));
         };
-        let call = Call::within(tool.budget);
+        let call = Call::with_timeout(tool.budget);
         Ok(self.surface.answer(tool, arguments, call, &*self.perform).await)
     }
 }
@@ -142,8 +142,8 @@ impl Dispatch for Dispatcher<'_> {
             };
             let namespace = Some(namespace.to_owned());
             let (status, error, result) = if failed {
-                let why = "Early exit due to previous failure.".to_owned();
-                (ResultStatus::Skipped, Some(why), Value::Null)
+                let reason = "Early exit due to previous failure.".to_owned();
+                (ResultStatus::Skipped, Some(reason), Value::Null)
             } else {
                 sorted(server.call(&tool_name, parameters.unwrap_or_default()).await)
             };

@@ -73,7 +73,7 @@ pub enum RejectionReason<'a> {
 
 impl Toolset {
     /// Adds dynamic tools.
-    pub fn with_guests(self, guests: Arc<dyn DynamicTools>) -> Self {
+    pub fn with_dynamic_tools(self, guests: Arc<dyn DynamicTools>) -> Self {
         Self { dynamic_tools: Some(guests), ..self }
     }
 
@@ -111,7 +111,7 @@ impl Toolset {
             })
         };
         let reply = match validate_arguments(&tool.schema, &arguments) {
-            Ok(fitting) => match carry_out(tool, fitting.clone(), call, perform).await {
+            Ok(fitting) => match run_tool(tool, fitting.clone(), call, perform).await {
                 Ok(reply) => reply.with_text(ignored),
                 Err(failure) => {
                     let reply = refuse(&fitting, RejectionReason::Failure(&failure));
@@ -119,8 +119,8 @@ impl Toolset {
                 }
             },
             Err(misfits) => {
-                let why = misfits.first().map_or_else(String::new, ToString::to_string);
-                let cause = Some(Cause::InvalidArgument { why });
+                let reason = misfits.first().map_or_else(String::new, ToString::to_string);
+                let cause = Some(Cause::InvalidArgument { reason });
                 Reply { cause, ..refuse(&arguments, RejectionReason::InvalidArguments(&misfits)) }
             }
         };
@@ -172,7 +172,7 @@ pub fn validate_arguments(
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }
 
-async fn carry_out(
+async fn run_tool(
     tool: &Tool,
     mut arguments: Map<String, Value>,
     call: Call,
@@ -184,7 +184,7 @@ async fn carry_out(
         ToolBinding::Actions(read) => read,
         ToolBinding::Handler(handler) => return handler.handle(arguments, &call, perform).await,
     };
-    let asked = read(arguments.into()).map_err(|why| Cause::InvalidArgument { why })?;
+    let asked = read(arguments.into()).map_err(|why| Cause::InvalidArgument { reason: why })?;
     let mut outcomes = Vec::with_capacity(asked.actions.len());
     for action in asked.actions {
         outcomes.push(perform.perform(&call, action).await?);

@@ -61,7 +61,7 @@ fn section(tool: &Tool) -> String {
         let words = words.filter(|_| shape == "object").map(|words| format!(": {words}"));
         format!("; returns `{shape}`{}", words.unwrap_or_default())
     });
-    let (manner, time) = (verb(tool.manner), seconds(tool.budget));
+    let (manner, time) = (verb(tool.effect), seconds(tool.budget));
     section.push_str(&format!("\n{manner}, {time}{}\n", answers.unwrap_or_default()));
     section
 }
@@ -91,7 +91,7 @@ pub fn help(tool: &Tool) -> String {
         let shape = of(schema, &schema.clone().into());
         help.push_str(&format!("\n    returns {shape}\n"));
     }
-    help.push_str(&format!("\n    {}, {}\n", verb(tool.manner), seconds(tool.budget)));
+    help.push_str(&format!("\n    {}, {}\n", verb(tool.effect), seconds(tool.budget)));
     help
 }
 
@@ -109,8 +109,8 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn verb(manner: ToolEffect) -> &'static str {
-    match manner {
+fn verb(effect: ToolEffect) -> &'static str {
+    match effect {
         ToolEffect::ReadOnly => "read-only",
         ToolEffect::Idempotent => "idempotent",
         ToolEffect::Additive => "additive",
@@ -183,7 +183,7 @@ fn shape(root: &Map<String, Value>, schema: &Value, depth: usize) -> String {
         (_, Some(Value::Array(any))) => any.iter().map(inside).collect(),
         _ => vec!["any".into()],
     };
-    let told = kinds.iter().map(|kind| match kind.as_str() {
+    let out = kinds.iter().map(|kind| match kind.as_str() {
         "object" => object(root, schema, depth),
         "array" => {
             schema.get("items").map_or("array".into(), |items| format!("[{}]", inside(items)))
@@ -193,7 +193,7 @@ fn shape(root: &Map<String, Value>, schema: &Value, depth: usize) -> String {
         kind if schema.get("type").is_none() => kind.into(),
         kind => format!("{kind}{}", bounds(schema)),
     });
-    told.collect::<Vec<_>>().join(" | ")
+    out.collect::<Vec<_>>().join(" | ")
 }
 
 fn object(root: &Map<String, Value>, schema: &Value, depth: usize) -> String {
@@ -220,17 +220,17 @@ fn bounds(schema: &Value) -> String {
         (None, Some(most)) => format!(", up to {most}{unit}"),
         (None, None) => String::new(),
     };
-    let mut told = range(number("minimum"), number("maximum"), "");
-    told.push_str(&range(number("minLength"), number("maxLength"), " characters"));
+    let mut out = range(number("minimum"), number("maximum"), "");
+    out.push_str(&range(number("minLength"), number("maxLength"), " characters"));
     for (key, word) in [("exclusiveMinimum", "above"), ("exclusiveMaximum", "below")] {
         if let Some(bound) = number(key) {
-            told.push_str(&format!(", {word} {bound}"));
+            out.push_str(&format!(", {word} {bound}"));
         }
     }
     if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
-        told.push_str(&format!(", `{pattern}`"));
+        out.push_str(&format!(", `{pattern}`"));
     }
-    told
+    out
 }
 
 #[cfg(test)]

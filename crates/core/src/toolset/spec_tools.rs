@@ -34,12 +34,12 @@ impl SpecTools {
     pub(super) fn row<A: DeserializeOwned + Send + 'static>(
         &self,
         name: &'static str,
-        manner: ToolEffect,
+        effect: ToolEffect,
         seconds: u64,
         act: fn(&A) -> Result<Action, String>,
         tell: fn(&A, Outcome) -> Reply,
     ) -> Tool {
-        self.tool_reading(name, manner, seconds, move |arguments| {
+        self.tool_reading(name, effect, seconds, move |arguments| {
             let arguments: A = read(arguments)?;
             let actions = vec![act(&arguments)?];
             let tell = move |mut outcomes: Vec<Outcome>| match outcomes.pop() {
@@ -54,12 +54,12 @@ impl SpecTools {
     pub(super) fn steps<A: DeserializeOwned + Send + 'static>(
         &self,
         name: &'static str,
-        manner: ToolEffect,
+        effect: ToolEffect,
         seconds: u64,
         act: fn(&A) -> Result<Vec<Action>, String>,
         tell: fn(&A, Vec<Outcome>) -> Reply,
     ) -> Tool {
-        self.tool_reading(name, manner, seconds, move |arguments| {
+        self.tool_reading(name, effect, seconds, move |arguments| {
             let arguments: A = read(arguments)?;
             let actions = act(&arguments)?;
             Ok(ParsedCall { actions, render: Box::new(move |outcomes| tell(&arguments, outcomes)) })
@@ -69,7 +69,7 @@ impl SpecTools {
     fn tool_reading(
         &self,
         name: &'static str,
-        manner: ToolEffect,
+        effect: ToolEffect,
         seconds: u64,
         read: impl Fn(Value) -> Result<ParsedCall, String> + Send + Sync + 'static,
     ) -> Tool {
@@ -78,7 +78,7 @@ impl SpecTools {
             described.expect("every row names a tool of its table; a test reads them all");
         Tool::of(
             described,
-            manner,
+            effect,
             Duration::from_secs(seconds),
             ToolBinding::Actions(Box::new(read)),
         )

@@ -20,7 +20,7 @@ pub struct Tool {
     /// The JSON schema of its structured content, if it has any.
     pub output: Option<Map<String, Value>>,
     /// Its effect, for the annotations.
-    pub manner: ToolEffect,
+    pub effect: ToolEffect,
     /// The timeout of a call.
     pub budget: Duration,
     /// Whether to coerce arguments of nearly the right type.
@@ -92,16 +92,16 @@ impl Tool {
     /// A tool run by `handler`. `described` is its MCP JSON: `name`, `description`, `inputSchema`, `outputSchema`.
     pub fn handled(
         described: &Value,
-        manner: ToolEffect,
+        effect: ToolEffect,
         budget: Duration,
         handler: Arc<dyn Handler>,
     ) -> Self {
-        Self::of(described, manner, budget, ToolBinding::Handler(handler))
+        Self::of(described, effect, budget, ToolBinding::Handler(handler))
     }
 
     pub(super) fn of(
         described: &Value,
-        manner: ToolEffect,
+        effect: ToolEffect,
         budget: Duration,
         way: ToolBinding,
     ) -> Self {
@@ -110,7 +110,7 @@ impl Tool {
             description: described["description"].as_str().unwrap_or_default().into(),
             schema: described["inputSchema"].as_object().cloned().unwrap_or_default(),
             output: described["outputSchema"].as_object().cloned(),
-            manner,
+            effect: effect,
             budget,
             lenient: false,
             way,
@@ -119,23 +119,23 @@ impl Tool {
 
     /// The tool as in `tools/list`.
     pub fn to_json(&self) -> Value {
-        let mut told = json!({
+        let mut out = json!({
             "name": self.name,
             "description": self.description,
             "inputSchema": self.schema,
         });
         if let Some(output) = &self.output {
-            told["outputSchema"] = output.clone().into();
+            out["outputSchema"] = output.clone().into();
         }
-        let mut annotations = json!({ "readOnlyHint": self.manner.is_read_only() });
-        if let Some(destructive) = self.manner.is_destructive() {
+        let mut annotations = json!({ "readOnlyHint": self.effect.is_read_only() });
+        if let Some(destructive) = self.effect.is_destructive() {
             annotations["destructiveHint"] = destructive.into();
         }
-        if let Some(idempotent) = self.manner.is_idempotent() {
+        if let Some(idempotent) = self.effect.is_idempotent() {
             annotations["idempotentHint"] = idempotent.into();
         }
-        told["annotations"] = annotations;
-        told
+        out["annotations"] = annotations;
+        out
     }
 
     /// How many bytes of it a model reads: name, description and argument schema. Clients do not show the rest.
@@ -196,15 +196,15 @@ mod tests {
 
     #[test]
     fn replies_that_violate_the_output_schema_are_found() {
-        let surface = mobile::surface();
+        let surface = mobile::toolset();
         let broken = |tool: &str, structured: Option<Value>| {
             let reply = Reply { structured, ..Reply::text("Tapped") };
             surface.tool(tool).unwrap().output_schema_error(&reply)
         };
         let whole = json!({ "done": "Tapped", "x": 1, "y": 2 });
         assert_eq!(broken("mobile_tap", Some(whole)), None);
-        let told = broken("mobile_tap", Some(json!({ "done": "Tapped", "x": "1", "y": 2 })));
-        assert_eq!(told.unwrap(), "`x` must be an integer, not \"1\"");
+        let out = broken("mobile_tap", Some(json!({ "done": "Tapped", "x": "1", "y": 2 })));
+        assert_eq!(out.unwrap(), "`x` must be an integer, not \"1\"");
         assert_eq!(broken("mobile_tap", None).unwrap(), "no structured content");
         assert!(broken("mobile_tap", Some(json!([]))).unwrap().contains("not an object"));
         assert_eq!(broken("mobile_take_screenshot", None), None);

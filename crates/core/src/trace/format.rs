@@ -386,7 +386,7 @@ impl From<&Action> for StoredAction {
             Action::InvalidateCache(cache) => {
                 Self::Forget { what: format!("{cache:?}").to_lowercase() }
             }
-            Action::ReadLog { filter, most, clear } => Self::ReadLog {
+            Action::ReadLog { filter, max: most, clear } => Self::ReadLog {
                 tag: filter.tag.clone(),
                 priority: filter.priority.letter(),
                 most: *most,
@@ -516,18 +516,18 @@ impl From<&Failure> for ActionResult {
 }
 
 impl<'a> From<&'a Snapshot> for StoredSnapshot<'a> {
-    fn from(look: &'a Snapshot) -> Self {
-        let mut nodes: Vec<StoredNode<'_>> = look.tree.nodes.iter().map(stored).collect();
+    fn from(snapshot: &'a Snapshot) -> Self {
+        let mut nodes: Vec<StoredNode<'_>> = snapshot.tree.nodes.iter().map(stored).collect();
         for (at, node) in nodes.iter_mut().enumerate() {
-            node.covered_by = look.covered_by(at);
-            if let Visibility::Hidden(why) = look.showing[at] {
+            node.covered_by = snapshot.covered_by(at);
+            if let Visibility::Hidden(why) = snapshot.showing[at] {
                 node.hidden = Some(why.reason().into());
             }
         }
-        for control in &look.refs {
+        for control in &snapshot.refs {
             nodes[control.node].control = Some(control.number);
         }
-        Self { rotation: look.tree.rotation, nodes }
+        Self { rotation: snapshot.tree.rotation, nodes }
     }
 }
 

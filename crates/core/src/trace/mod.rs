@@ -30,9 +30,12 @@ use format::{FILE, TraceRecord, VERSION};
 /// program was killed) is skipped.
 pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
     let text = fs::read_to_string(folder.join(FILE))?;
-    let odd = |number: usize, why: String| {
+    let odd = |number: usize, reason: String| {
         let place = folder.join(FILE);
-        io::Error::new(io::ErrorKind::InvalidData, format!("{}:{number}: {why}", place.display()))
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{}:{number}: {reason}", place.display()),
+        )
     };
     let whole = text.ends_with('\n');
     let count = text.lines().count();
@@ -40,10 +43,10 @@ pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
     for (i, text) in text.lines().enumerate() {
         match serde_json::from_str(text) {
             Ok(TraceRecord::Run { trace, .. }) if trace > VERSION => {
-                let why = format!(
+                let reason = format!(
                     "unsupported trace version {trace}; this program reads versions up to {VERSION}"
                 );
-                return Err(odd(i + 1, why));
+                return Err(odd(i + 1, reason));
             }
             Ok(line) => lines.push(line),
             Err(_) if i + 1 == count && !whole => {}

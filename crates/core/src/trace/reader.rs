@@ -48,7 +48,7 @@ pub struct Trace {
 #[derive(Debug, Clone, Default)]
 pub struct TraceEntry {
     /// The agent step, if there is one.
-    pub round: Option<AgentStep>,
+    pub step: Option<AgentStep>,
     /// The actions on the phone.
     pub steps: Vec<RecordedAction>,
     /// The file of the screenshot before it.
@@ -80,18 +80,18 @@ impl TraceEntry {
     /// Milliseconds since the run began.
     pub fn at_ms(&self) -> u64 {
         let step = self.steps.first().map(|step| step.at_ms);
-        self.round.as_ref().map(|round| round.at_ms).or(step).unwrap_or_default()
+        self.step.as_ref().map(|round| round.at_ms).or(step).unwrap_or_default()
     }
 
     /// The duration in milliseconds.
     pub fn took_ms(&self) -> u64 {
         let steps = self.steps.iter().map(|step| step.took_ms).fold(0, u64::saturating_add);
-        self.round.as_ref().map_or(steps, |round| round.took_ms)
+        self.step.as_ref().map_or(steps, |round| round.took_ms)
     }
 
     /// Whether something failed in it.
     pub fn failed(&self) -> bool {
-        match &self.round {
+        match &self.step {
             Some(round) => {
                 let judged = round.judged.as_ref().is_some_and(|judged| !judged.reached);
                 let undone = round.actions.iter().any(|action| !action.success);
@@ -131,8 +131,8 @@ impl Trace {
             story.notes.push(format!("Only the first {MOST_LINES} of {count} lines are shown."));
         }
         if story.lines.is_empty() {
-            let why = format!("{} contains no run", folder.join(FILE).display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            let reason = format!("{} contains no run", folder.join(FILE).display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         if !matches!(story.lines.first(), Some(TraceRecord::Run { .. })) {
             story
@@ -158,13 +158,13 @@ impl Trace {
             return Err(format!("{name:?} is not a file of this run."));
         }
         let path = self.folder.join(name);
-        let told = |error: io::Error| match error.kind() {
+        let out = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => format!("{name} is missing."),
             _ => format!("Cannot read {name}: {error}."),
         };
-        let file = fs::File::open(path).map_err(told)?;
+        let file = fs::File::open(path).map_err(out)?;
         let mut bytes = Vec::new();
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(told)?;
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(out)?;
         match u64::try_from(bytes.len()) {
             Ok(length) if length <= MOST_BYTES => Ok(bytes),
             _ => Err(format!("{name} is larger than {MOST_BYTES} bytes.")),
@@ -172,9 +172,9 @@ impl Trace {
     }
 
     /// A file as text, with invalid UTF-8 replaced.
-    fn text(&self, name: &str, most: u64) -> io::Result<String> {
+    fn text(&self, name: &str, max: u64) -> io::Result<String> {
         let mut bytes = Vec::new();
-        fs::File::open(self.folder.join(name))?.take(most).read_to_end(&mut bytes)?;
+        fs::File::open(self.folder.join(name))?.take(max).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -182,10 +182,10 @@ impl Trace {
         match line {
             TraceRecord::Run { trace, program, started } => {
                 if trace > VERSION {
-                    let why = format!(
+                    let reason = format!(
                         "unsupported trace version {trace}; this program reads versions up to {VERSION}"
                     );
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }
                 if trace < VERSION {
                     let note = format!(
@@ -225,7 +225,7 @@ impl Trace {
                     look: round.look.clone(),
                     touches: touches.filter(|touch| !touch.is_empty()).collect(),
                     steps: std::mem::take(steps),
-                    round: Some(*round),
+                    step: Some(*round),
                 });
             }
             TraceRecord::GoalEnd { status, why } => {

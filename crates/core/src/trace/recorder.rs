@@ -71,8 +71,8 @@ impl Recorder {
     pub fn resume(folder: &Path) -> io::Result<(Self, Vec<TraceRecord>)> {
         let there = super::read(folder)?;
         if !matches!(there.first(), Some(TraceRecord::Run { trace: VERSION, .. })) {
-            let why = format!("cannot resume the run: its trace is not version {VERSION}");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            let reason = format!("cannot resume the run: its trace is not version {VERSION}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         let path = folder.join(FILE);
         let mut lines = File::options().append(true).open(&path)?;
@@ -213,7 +213,7 @@ impl Recorder {
                 nodes: nodes.clone(),
             },
             Outcome::Controls(controls) => StoredOutcome::Found {
-                look: Box::new(self.store_snapshot(step, &controls.look)?),
+                look: Box::new(self.store_snapshot(step, &controls.snapshot)?),
                 nodes: controls.nodes.clone(),
             },
             Outcome::Launched { app, .. } => StoredOutcome::Launched { app: app.0.clone() },
@@ -249,11 +249,15 @@ impl Recorder {
         fs::write(path, bytes)
     }
 
-    fn store_snapshot(&self, step: u32, look: &Snapshot) -> io::Result<StoredOutcome> {
+    fn store_snapshot(&self, step: u32, snapshot: &Snapshot) -> io::Result<StoredOutcome> {
         let file = format!("{step:04}.look.json");
-        let stored = serde_json::to_vec(&StoredSnapshot::from(look))?;
+        let stored = serde_json::to_vec(&StoredSnapshot::from(snapshot))?;
         self.write(&file, &stored)?;
-        Ok(StoredOutcome::Look { file, nodes: look.tree.nodes.len(), controls: look.refs.len() })
+        Ok(StoredOutcome::Look {
+            file,
+            nodes: snapshot.tree.nodes.len(),
+            controls: snapshot.refs.len(),
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::snapshot::{ElementRef, Snapshot};
 impl StoredSnapshot<'_> {
     /// The snapshot, as far as it was stored: without hints, drawing order and the platform's own text. Coverage is
     /// stored, so it is preserved.
-    pub fn into_look(self) -> Snapshot {
+    pub fn into_snapshot(self) -> Snapshot {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         let mut controls = Vec::new();
         let (mut told, mut children) =
@@ -113,7 +113,7 @@ mod tests {
         assert!(live.covered_by(1).is_some());
 
         let text = serde_json::to_string(&StoredSnapshot::from(&live)).unwrap();
-        let back = serde_json::from_str::<StoredSnapshot<'_>>(&text).unwrap().into_look();
+        let back = serde_json::from_str::<StoredSnapshot<'_>>(&text).unwrap().into_snapshot();
         assert_eq!((&back.refs, &back.showing, back.tree.rotation), (&live.refs, &live.showing, 1));
         let bare = |nodes: &[Node]| {
             nodes.iter().map(|node| Node { order: 0, ..node.clone() }).collect::<Vec<_>>()
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn damaged_snapshot_is_read_as_far_as_possible() {
         let text = r#"{"rotation":0,"nodes":[{"parent":7,"class":"","package":"","id":"","text":"a","description":"","bounds":[0,0,9,9],"flags":["odd"],"covered_by":99}]}"#;
-        let look = serde_json::from_str::<StoredSnapshot<'_>>(text).unwrap().into_look();
-        assert_eq!((look.tree.nodes[0].parent, look.covered_by(0)), (None, None));
+        let snapshot = serde_json::from_str::<StoredSnapshot<'_>>(text).unwrap().into_snapshot();
+        assert_eq!((snapshot.tree.nodes[0].parent, snapshot.covered_by(0)), (None, None));
     }
 }

@@ -6,34 +6,34 @@ use super::format::{ActionResult, StoredAction, StoredOutcome, StoredTarget};
 
 /// Sanitizes untrusted text and truncates it to so many characters. Characters that move the cursor, change the text
 /// direction or are invisible are written as code points; line ends and tabs stay.
-pub(super) fn sanitize(text: &str, most: usize) -> String {
-    let mut told = String::with_capacity(text.len().min(most));
-    for letter in text.chars().take(most) {
+pub(super) fn sanitize(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max));
+    for letter in text.chars().take(max) {
         match letter {
-            '\n' | '\t' => told.push(letter),
+            '\n' | '\t' => out.push(letter),
             '\r' => {}
             // Bidirectional marks, embeddings, overrides and isolates (UAX #9), and zero-width characters.
             '\u{200b}'..='\u{200f}'
             | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{2069}'
             | '\u{61c}'
-            | '\u{feff}' => told.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", letter as u32)),
+            | '\u{feff}' => out.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", letter as u32)),
             other if other.is_control() => {
-                told.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", other as u32));
+                out.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", other as u32));
             }
-            other => told.push(other),
+            other => out.push(other),
         }
     }
-    let more = text.chars().count().saturating_sub(most);
+    let more = text.chars().count().saturating_sub(max);
     if more > 0 {
-        told.push_str(&format!("\u{2026} ({more} more characters)"));
+        out.push_str(&format!("\u{2026} ({more} more characters)"));
     }
-    told
+    out
 }
 
 /// Same, on one line.
-pub(super) fn harmless_line(text: &str, most: usize) -> String {
-    sanitize(text, most).replace(['\n', '\t'], " ")
+pub(super) fn sanitize_line(text: &str, max: usize) -> String {
+    sanitize(text, max).replace(['\n', '\t'], " ")
 }
 
 /// An action in a few words.
@@ -68,7 +68,7 @@ pub(super) fn action_text(act: &StoredAction) -> String {
                 return "something".into();
             };
             let name = fields.get("do").and_then(Value::as_str).unwrap_or_default();
-            let values = fields.iter().filter(|(key, value)| *key != "do" && is_told(value));
+            let values = fields.iter().filter(|(key, value)| *key != "do" && is_shown(value));
             let value =
                 |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let words = values.map(|(_, it)| value(it));
@@ -77,7 +77,7 @@ pub(super) fn action_text(act: &StoredAction) -> String {
     }
 }
 
-fn is_told(value: &Value) -> bool {
+fn is_shown(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Bool(false))
 }
 
@@ -126,9 +126,9 @@ pub(super) fn outcome_text(end: &ActionResult) -> String {
             };
             let output = &answered.output;
             let output = (!output.is_empty()).then(|| Value::from(output.clone()).to_string());
-            let words = [Some(went.to_owned()), Some(answered.message.clone()), output];
-            let words = words.into_iter().flatten().filter(|word| !word.is_empty());
-            words.collect::<Vec<_>>().join(": ")
+            let text = [Some(went.to_owned()), Some(answered.message.clone()), output];
+            let text = text.into_iter().flatten().filter(|word| !word.is_empty());
+            text.collect::<Vec<_>>().join(": ")
         }
         StoredOutcome::Done => "done".into(),
     }
@@ -154,7 +154,7 @@ mod tests {
             "a⟨U+001B⟩[2Jb⟨U+0000⟩⟨U+202E⟩c\nd"
         );
         assert_eq!(sanitize("abcdef", 3), "abc… (3 more characters)");
-        assert_eq!(harmless_line("a\nb\tc", 9), "a b c");
+        assert_eq!(sanitize_line("a\nb\tc", 9), "a b c");
     }
 
     #[test]

@@ -20,9 +20,9 @@ impl AppFunctions for Android {
     async fn list_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
         self.has_functions().await?;
         if let Some(app) = app {
-            let said = self.ask(list_command().then("--package").arg(&app.0)?).await?;
-            if !said.out.contains("Unknown option") && !said.err.contains("Unknown option") {
-                return read_list(&said);
+            let output = self.ask(list_command().then("--package").arg(&app.0)?).await?;
+            if !output.out.contains("Unknown option") && !output.err.contains("Unknown option") {
+                return read_list(&output);
             }
         }
         read_list(&self.ask(list_command()).await?)
@@ -37,9 +37,9 @@ impl AppFunctions for Android {
         let line = call_command(app, function, parameters)?;
         let (length, most) = (line.as_str().len(), intents::LONGEST_LINE);
         if length > most {
-            let why =
+            let reason =
                 format!("the command has {length} bytes, but the phone accepts {most}; send less");
-            return Err(Error::Refused { what: "calling the function", why });
+            return Err(Error::Refused { what: "calling the function", reason });
         }
         self.has_functions().await?;
         read_call(&self.ask(line).await?)
@@ -69,25 +69,27 @@ fn call_command(app: &AppId, function: &str, parameters: &str) -> Result<ShellCo
         .arg(parameters)
 }
 
-fn read_list(said: &CommandOutput) -> Result<String, Error> {
-    let failed = said.status.is_some_and(|status| status != 0);
-    match json(said) {
+fn read_list(output: &CommandOutput) -> Result<String, Error> {
+    let failed = output.status.is_some_and(|status| status != 0);
+    match json(output) {
         Some(json) if !failed => Ok(json.to_owned()),
-        _ => Err(missing(said)
-            .unwrap_or_else(|| Error::Failed { what: "list app functions", said: words(said) })),
+        _ => Err(missing(output).unwrap_or_else(|| Error::Failed {
+            what: "list app functions",
+            text: error_text(output),
+        })),
     }
 }
 
-fn read_call(said: &CommandOutput) -> Result<String, Error> {
+fn read_call(output: &CommandOutput) -> Result<String, Error> {
     // For a function without a result the command prints `{}`, then keeps waiting and prints "Timed out" ten seconds
     // later.
-    if let Some(json) = json(said) {
+    if let Some(json) = json(output) {
         return Ok(json.to_owned());
     }
-    if let Some(error) = missing(said) {
+    if let Some(error) = missing(output) {
         return Err(error);
     }
-    let lines = || said.out.lines().chain(said.err.lines()).map(str::trim);
+    let lines = || output.out.lines().chain(output.err.lines()).map(str::trim);
     let code = lines().find_map(|line| {
         let rest = line.strip_prefix("Error executing app function: ")?;
         rest.split(' ').next()?.parse::<u32>().ok()
@@ -102,31 +104,31 @@ fn read_call(said: &CommandOutput) -> Result<String, Error> {
         _ => None,
     };
     if let Some(reason) = reason {
-        let why = format!("{reason}: {}", words(said));
-        return Err(Error::Refused { what: "calling the function", why });
+        let why = format!("{reason}: {}", error_text(output));
+        return Err(Error::Refused { what: "calling the function", reason: why });
     }
     // Thrown before anything is sent: the parameters are not a JSON object.
     if lines().any(|line| line.starts_with("Exception: org.json.JSONException")) {
-        let why = format!("the parameters are not a JSON object: {}", words(said));
-        return Err(Error::Refused { what: "calling the function", why });
+        let why = format!("the parameters are not a JSON object: {}", error_text(output));
+        return Err(Error::Refused { what: "calling the function", reason: why });
     }
-    Err(Error::Failed { what: "call the function", said: words(said) })
+    Err(Error::Failed { what: "call the function", text: error_text(output) })
 }
 
 /// An Android 16 without app functions or without this command.
-fn missing(said: &CommandOutput) -> Option<Error> {
+fn missing(output: &CommandOutput) -> Option<Error> {
     let marks =
         ["Can't find service: app_function", "No shell command implementation", "Unknown command"];
-    let words = format!("{}{}", said.out, said.err);
-    marks.iter().any(|mark| words.contains(mark)).then(unsupported)
+    let text = format!("{}{}", output.out, output.err);
+    marks.iter().any(|mark| text.contains(mark)).then(unsupported)
 }
 
 /// The JSON in the output: from the first line that starts it, without the line that may follow it.
-fn json(said: &CommandOutput) -> Option<&str> {
+fn json(output: &CommandOutput) -> Option<&str> {
     let mut at = 0;
-    for line in said.out.split_inclusive('\n') {
+    for line in output.out.split_inclusive('\n') {
         if line.starts_with(['{', '[']) {
-            let json = said.out[at..].trim_end();
+            let json = output.out[at..].trim_end();
             return Some(json.strip_suffix("Timed out").unwrap_or(json).trim_end());
         }
         at += line.len();
@@ -134,8 +136,8 @@ fn json(said: &CommandOutput) -> Option<&str> {
     None
 }
 
-fn words(said: &CommandOutput) -> String {
-    excerpt(format!("{}{}", said.out, said.err))
+fn error_text(output: &CommandOutput) -> String {
+    excerpt(format!("{}{}", output.out, output.err))
 }
 
 #[cfg(test)]
@@ -144,50 +146,53 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, status: i32) -> CommandOutput {
+    fn output(out: &str, status: i32) -> CommandOutput {
         CommandOutput { out: out.into(), err: String::new(), status: Some(status) }
     }
 
     #[test]
     fn json_is_returned_unchanged() {
         let list = "{\n  \"com.x\": [\n    {}\n  ]\n}\n";
-        assert_eq!(read_list(&said(list, 0)).unwrap(), list.trim_end());
+        assert_eq!(read_list(&output(list, 0)).unwrap(), list.trim_end());
         let warned = format!("Invalid user ID: null. Using current user.\n{list}");
-        assert_eq!(read_list(&said(&warned, 0)).unwrap(), list.trim_end());
-        assert_eq!(read_call(&said("[\n  1\n]\n", 0)).unwrap(), "[\n  1\n]");
+        assert_eq!(read_list(&output(&warned, 0)).unwrap(), list.trim_end());
+        assert_eq!(read_call(&output("[\n  1\n]\n", 0)).unwrap(), "[\n  1\n]");
     }
 
     #[test]
     fn function_without_a_result_succeeds() {
-        assert_eq!(read_call(&said("{}\nTimed out\n", 255)).unwrap(), "{}");
-        let words = "[\n  \"Unknown command\"\n]\n";
+        assert_eq!(read_call(&output("{}\nTimed out\n", 255)).unwrap(), "{}");
+        let text = "[\n  \"Unknown command\"\n]\n";
         assert_eq!(
-            read_call(&said(words, 0)).unwrap(),
-            words.trim_end(),
+            read_call(&output(text, 0)).unwrap(),
+            text.trim_end(),
             "its content does not matter"
         );
-        let error = read_call(&said("Timed out\n", 255)).unwrap_err();
+        let error = read_call(&output("Timed out\n", 255)).unwrap_err();
         assert!(matches!(error, Error::Failed { .. }), "{error}");
     }
 
     #[test]
     fn error_codes_become_messages() {
-        let told = |code: u32| {
+        let out = |code: u32| {
             let thrown = "android.app.appfunctions.AppFunctionException: x";
-            read_call(&said(&format!("Error executing app function: {code} - {thrown}\n"), 255))
+            read_call(&output(&format!("Error executing app function: {code} - {thrown}\n"), 255))
                 .unwrap_err()
         };
         for (code, part) in
             [(1000, "from a computer"), (1001, "invalid"), (1002, "disabled"), (1003, "no such")]
         {
-            let error = told(code);
-            assert!(matches!(&error, Error::Refused { why, .. } if why.contains(part)), "{error}");
+            let error = out(code);
+            assert!(
+                matches!(&error, Error::Refused { reason, .. } if reason.contains(part)),
+                "{error}"
+            );
         }
         for code in [2000, 2001, 3000, 9] {
-            assert!(matches!(told(code), Error::Failed { .. }), "{code}");
+            assert!(matches!(out(code), Error::Failed { .. }), "{code}");
         }
         let thrown = "Exception: org.json.JSONException: Value x of type java.lang.String\n";
-        assert!(matches!(read_call(&said(thrown, 255)), Err(Error::Refused { .. })));
+        assert!(matches!(read_call(&output(thrown, 255)), Err(Error::Refused { .. })));
     }
 
     #[test]
@@ -195,11 +200,11 @@ mod tests {
         for words in
             ["cmd: Can't find service: app_function\n", "No shell command implementation.\n"]
         {
-            assert!(matches!(read_list(&said(words, 20)), Err(Error::Unsupported { .. })));
-            assert!(matches!(read_call(&said(words, 20)), Err(Error::Unsupported { .. })));
+            assert!(matches!(read_list(&output(words, 20)), Err(Error::Unsupported { .. })));
+            assert!(matches!(read_call(&output(words, 20)), Err(Error::Unsupported { .. })));
         }
         let thrown = "Exception: java.lang.IllegalAccessError: Only allow shell or root\n";
-        let error = read_list(&said(thrown, 255)).unwrap_err();
+        let error = read_list(&output(thrown, 255)).unwrap_err();
         assert!(error.to_string().contains("Only allow"), "{error}");
     }
 
@@ -213,8 +218,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_words_panic(out in "(\\PC|[\n{\\[])*", status in any::<i32>()) {
-            let _ = read_list(&said(&out, status));
-            let _ = read_call(&said(&out, status));
+            let _ = read_list(&output(&out, status));
+            let _ = read_call(&output(&out, status));
         }
     }
 }

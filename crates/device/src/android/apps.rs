@@ -22,14 +22,14 @@ pub(super) fn is_a_name(app: &AppId) -> bool {
 }
 
 /// Parses `monkey`'s output: "Events injected: 1" means success. On old phones it always exits with status 0.
-pub(super) fn read_launch(app: &AppId, said: &CommandOutput) -> Result<String, Error> {
-    let all = format!("{}\n{}", said.out, said.err);
+pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String, Error> {
+    let all = format!("{}\n{}", output.out, output.err);
     if all.contains("No activities found to run") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
     match all.lines().any(|line| line.trim() == "Events injected: 1") {
-        true => Ok(said.out.clone()),
-        false => Err(Error::Failed { what: "start the app", said: excerpt(all) }),
+        true => Ok(output.out.clone()),
+        false => Err(Error::Failed { what: "start the app", text: excerpt(all) }),
     }
 }
 
@@ -40,11 +40,11 @@ pub(super) fn stop_command(app: &AppId) -> Result<ShellCommand, Error> {
 }
 
 /// Parses the output of both: an app without a path is not installed.
-pub(super) fn read_stop(app: &AppId, said: &CommandOutput) -> Result<(), Error> {
-    let packages = said.out.lines().filter(|line| line.trim().starts_with("package:"));
-    match (packages.count(), said.error_text()) {
+pub(super) fn read_stop(app: &AppId, output: &CommandOutput) -> Result<(), Error> {
+    let packages = output.out.lines().filter(|line| line.trim().starts_with("package:"));
+    match (packages.count(), output.error_text()) {
         (0, _) => Err(Error::NoSuchApp { app: app.0.clone() }),
-        (_, Some(said)) => Err(Error::Failed { what: "stop the app", said }),
+        (_, Some(said)) => Err(Error::Failed { what: "stop the app", text: said }),
         _ => Ok(()),
     }
 }
@@ -52,8 +52,8 @@ pub(super) fn read_stop(app: &AppId, said: &CommandOutput) -> Result<(), Error> 
 #[async_trait]
 impl AppData for Android {
     async fn clear_data(&self, app: &AppId) -> Result<(), Error> {
-        let said = self.ask(clear_command(app)?).await?;
-        read_clear(app, &said)
+        let output = self.ask(clear_command(app)?).await?;
+        read_clear(app, &output)
     }
 }
 
@@ -64,15 +64,15 @@ fn clear_command(app: &AppId) -> Result<ShellCommand, Error> {
 
 /// Parses `pm clear`: "Success", or "Failed", with status 0 on old phones (`Pm.java`, `runClear`). It fails if the app
 /// is not installed or must not be cleared.
-fn read_clear(app: &AppId, said: &CommandOutput) -> Result<(), Error> {
-    if said.out.lines().any(|line| line.trim() == "Success") {
+fn read_clear(app: &AppId, output: &CommandOutput) -> Result<(), Error> {
+    if output.out.lines().any(|line| line.trim() == "Success") {
         return Ok(());
     }
-    let words = format!("{}{}", said.out, said.err);
-    if matches!(words.trim(), "Failed" | "Error: unknown package") {
+    let text = format!("{}{}", output.out, output.err);
+    if matches!(text.trim(), "Failed" | "Error: unknown package") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
-    Err(Error::Failed { what: "clear the app's data", said: excerpt(words) })
+    Err(Error::Failed { what: "clear the app's data", text: excerpt(text) })
 }
 
 #[async_trait]
@@ -83,8 +83,8 @@ impl AppPermissions for Android {
         permission: &str,
         granted: bool,
     ) -> Result<(), Error> {
-        let said = self.ask(permit_command(app, permission, granted)?).await?;
-        read_permit(app, permission, &said)
+        let output = self.ask(permit_command(app, permission, granted)?).await?;
+        read_permit(app, permission, &output)
     }
 }
 
@@ -94,10 +94,12 @@ fn permit_command(app: &AppId, permission: &str, granted: bool) -> Result<ShellC
 }
 
 /// Parses `pm grant` or `pm revoke`: no output on success, otherwise an exception's stack trace.
-fn read_permit(app: &AppId, permission: &str, said: &CommandOutput) -> Result<(), Error> {
-    let Some(complaint) = said.error_text().or_else(|| said.unexpected()) else { return Ok(()) };
-    let words = format!("{}{}", said.out, said.err);
-    if words.contains("Unknown package") {
+fn read_permit(app: &AppId, permission: &str, output: &CommandOutput) -> Result<(), Error> {
+    let Some(complaint) = output.error_text().or_else(|| output.unexpected()) else {
+        return Ok(());
+    };
+    let text = format!("{}{}", output.out, output.err);
+    if text.contains("Unknown package") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
     let reasons = [
@@ -105,12 +107,12 @@ fn read_permit(app: &AppId, permission: &str, said: &CommandOutput) -> Result<()
         ("has not requested permission", "the app does not request it"),
         ("not a changeable permission type", "it is granted at installation and cannot be changed"),
     ];
-    match reasons.iter().find(|(mark, _)| words.contains(mark)) {
+    match reasons.iter().find(|(mark, _)| text.contains(mark)) {
         Some((_, why)) => {
-            let why = format!("{permission}: {why}");
-            Err(Error::Refused { what: "changing the permission", why })
+            let reason = format!("{permission}: {why}");
+            Err(Error::Refused { what: "changing the permission", reason })
         }
-        None => Err(Error::Failed { what: "change the permission", said: complaint }),
+        None => Err(Error::Failed { what: "change the permission", text: complaint }),
     }
 }
 
@@ -129,16 +131,16 @@ fn list_command(system: bool) -> ShellCommand {
 }
 
 /// Parses `pm list packages`: one line `package:NAME` each.
-fn read_list(said: &CommandOutput, system: bool) -> Result<Vec<App>, Error> {
-    let apps: Vec<App> = said
+fn read_list(output: &CommandOutput, system: bool) -> Result<Vec<App>, Error> {
+    let apps: Vec<App> = output
         .out
         .lines()
         .filter_map(|line| line.trim().strip_prefix("package:"))
         .map(|name| App { id: AppId(name.into()), system })
         .collect();
     // A phone without any such apps prints nothing.
-    match said.error_text().or_else(|| said.unexpected()) {
-        Some(said) if apps.is_empty() => Err(Error::Failed { what: "list its apps", said }),
+    match output.error_text().or_else(|| output.unexpected()) {
+        Some(said) if apps.is_empty() => Err(Error::Failed { what: "list its apps", text: said }),
         _ => Ok(apps),
     }
 }
@@ -152,18 +154,18 @@ pub(super) fn focus_command() -> ShellCommand {
 /// Parses the focus: `mCurrentFocus=Window{hash u0 PACKAGE/ACTIVITY}`, or `null` during a window change; then the
 /// focused app's record names the next one. Since Android 10 each display has its own focus (`DisplayContent.dump` in
 /// AOSP); we use the built-in display's.
-pub(super) fn read_focus(said: &str) -> Result<Option<Foreground>, Error> {
-    let built_in = display::section(said).filter(|part| part.contains("mCurrentFocus="));
-    let said = built_in.unwrap_or(said);
+pub(super) fn read_focus(text: &str) -> Result<Option<Foreground>, Error> {
+    let built_in = display::section(text).filter(|part| part.contains("mCurrentFocus="));
+    let output = built_in.unwrap_or(text);
     let component = |marker: &str| {
-        said.lines().filter(|line| line.contains(marker)).find_map(|line| {
+        output.lines().filter(|line| line.contains(marker)).find_map(|line| {
             line.split([' ', '{', '}'])
                 .find_map(|word| word.split_once('/').filter(|(package, _)| package.contains('.')))
         })
     };
-    if !said.contains("mCurrentFocus") && !said.contains("mFocusedApp") {
+    if !output.contains("mCurrentFocus") && !output.contains("mFocusedApp") {
         let command = focus_command().as_str().to_owned();
-        return Err(Error::Unreadable { command, said: excerpt(said) });
+        return Err(Error::Unreadable { command, text: excerpt(output) });
     }
     let focus = component("mCurrentFocus=").or_else(|| component("mFocusedApp="));
     Ok(focus.map(|(package, activity)| {
@@ -179,7 +181,7 @@ pub(super) fn read_focus(said: &str) -> Result<Option<Foreground>, Error> {
 mod tests {
     use super::*;
 
-    fn said(out: &str, status: i32) -> CommandOutput {
+    fn output(out: &str, status: i32) -> CommandOutput {
         CommandOutput { out: out.into(), err: String::new(), status: Some(status) }
     }
 
@@ -195,38 +197,38 @@ mod tests {
     fn monkey_output_is_parsed() {
         let app = AppId("com.x".into());
         let started = "  bash arg: -p\n  bash arg: com.x\nEvents injected: 1\n## Network stats: elapsed time=14ms\n";
-        assert!(read_launch(&app, &said(started, 0)).is_ok());
+        assert!(read_launch(&app, &output(started, 0)).is_ok());
         let missing = "** No activities found to run, monkey aborted.\n";
-        let error = read_launch(&app, &said(missing, 252)).unwrap_err();
+        let error = read_launch(&app, &output(missing, 252)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
-        let error = read_launch(&app, &said("** SYSTEM_SERVER has crashed.", 1)).unwrap_err();
+        let error = read_launch(&app, &output("** SYSTEM_SERVER has crashed.", 1)).unwrap_err();
         assert!(error.to_string().contains("SYSTEM_SERVER"), "{error}");
     }
 
     #[test]
     fn stopping_a_missing_app_is_an_error() {
         let app = AppId("com.x".into());
-        assert!(read_stop(&app, &said("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
-        let error = read_stop(&app, &said("", 0)).unwrap_err();
+        assert!(read_stop(&app, &output("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
+        let error = read_stop(&app, &output("", 0)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
     }
 
     #[test]
     fn failed_clear_is_reported() {
         let app = AppId("com.x".into());
-        assert!(read_clear(&app, &said("Success\r\n", 0)).is_ok());
+        assert!(read_clear(&app, &output("Success\r\n", 0)).is_ok());
         // Android 4.4 exits with status 0 even so.
-        let error = read_clear(&app, &said("Failed\n", 0)).unwrap_err();
+        let error = read_clear(&app, &output("Failed\n", 0)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
-        let error = read_clear(&app, &said("java.lang.SecurityException: no", 255)).unwrap_err();
+        let error = read_clear(&app, &output("java.lang.SecurityException: no", 255)).unwrap_err();
         assert!(error.to_string().contains("SecurityException"), "{error}");
     }
 
     #[test]
     fn unchangeable_permission_reports_the_reason() {
         let app = AppId("com.x".into());
-        let read = |words: &str| read_permit(&app, "android.permission.CAMERA", &said(words, 255));
-        assert!(read_permit(&app, "p", &said("", 0)).is_ok());
+        let read = |text: &str| read_permit(&app, "android.permission.CAMERA", &output(text, 255));
+        assert!(read_permit(&app, "p", &output("", 0)).is_ok());
         let unknown = read("java.lang.IllegalArgumentException: Unknown package: com.x");
         assert!(matches!(unknown, Err(Error::NoSuchApp { .. })));
         for (words, why) in [
@@ -242,15 +244,15 @@ mod tests {
         ] {
             let error = read(words).unwrap_err();
             assert!(
-                matches!(&error, Error::Refused { why: told, .. } if told.contains(why)),
+                matches!(&error, Error::Refused { reason: told, .. } if told.contains(why)),
                 "{error}"
             );
         }
         assert!(matches!(read("java.lang.RuntimeException: x"), Err(Error::Failed { .. })));
     }
 
-    fn focus(said: &str) -> Option<(String, String)> {
-        read_focus(said).unwrap().map(|focus| (focus.app.0, focus.screen))
+    fn focus(text: &str) -> Option<(String, String)> {
+        read_focus(text).unwrap().map(|focus| (focus.app.0, focus.screen))
     }
 
     #[test]
@@ -273,14 +275,14 @@ mod tests {
     #[test]
     fn focus_of_the_built_in_display_is_used() {
         // The order in a car with several displays.
-        let said = |focus: &str| {
+        let output = |focus: &str| {
             format!(
                 "  Display: mDisplayId=8 (organized)\n  mCurrentFocus=Window{{1 u0 com.cluster/com.cluster.Dials}}\n  Display: mDisplayId=0 (organized)\n  mCurrentFocus={focus}\n  Display: mDisplayId=9\n  mFocusedApp=ActivityRecord{{9f u0 com.rear/.Main t12}}\n"
             )
         };
         let map = Some(("com.map".into(), "com.map.Main".into()));
-        assert_eq!(focus(&said("Window{2 u0 com.map/com.map.Main}")), map);
-        assert_eq!(focus(&said("null")), None);
+        assert_eq!(focus(&output("Window{2 u0 com.map/com.map.Main}")), map);
+        assert_eq!(focus(&output("null")), None);
         // Before Android 10 there is only one focus, after all displays.
         let one = "  Display: mDisplayId=0\n  Display: mDisplayId=8\n  mCurrentFocus=Window{2 u0 com.map/com.map.Main}\n";
         assert_eq!(focus(one), map);

@@ -15,27 +15,27 @@ fn blank_command() -> ShellCommand {
 }
 
 /// Finds the reason in the command's output; `None` if there is none.
-fn read_blank(said: &str) -> Option<BlackReason> {
-    if is_off(said) {
+fn read_blank(text: &str) -> Option<BlackReason> {
+    if is_off(text) {
         return Some(BlackReason::ScreenOff);
     }
-    let windows = windows(said);
-    let focus = said
+    let windows = windows(text);
+    let focus = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("mCurrentFocus="))
-        .find_map(window_words);
-    let secure = |window: &&Window<'_>| window.secure && window.shows && !window.words.is_empty();
-    let focused = |window: &&Window<'_>| focus == Some(window.words);
+        .find_map(window_flags);
+    let secure = |window: &&Window<'_>| window.secure && window.shows && !window.text.is_empty();
+    let focused = |window: &&Window<'_>| focus == Some(window.text);
     // The window with the focus; otherwise, as behind a dialog, the topmost one.
     let found = windows.iter().filter(secure).find(focused);
     let window = found.or_else(|| windows.iter().find(secure))?;
-    Some(BlackReason::Secure { window: name_of(window.words) })
+    Some(BlackReason::Secure { window: name_of(window.text) })
 }
 
 /// Whether the power manager reports that the screen shows nothing. Dozing is the always-on display, which shows a
 /// clock at most.
-fn is_off(said: &str) -> bool {
-    let after = |key: &str| said.lines().find_map(|line| line.trim().strip_prefix(key));
+fn is_off(text: &str) -> bool {
+    let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key));
     match after("mWakefulness=") {
         Some(state) => matches!(state.trim(), "Asleep" | "Dozing"),
         None => after("mScreenOn=").is_some_and(|on| on.trim() == "false"),
@@ -44,19 +44,19 @@ fn is_off(said: &str) -> bool {
 
 struct Window<'a> {
     /// The text between the braces: a number, the user, the title.
-    words: &'a str,
+    text: &'a str,
     secure: bool,
     shows: bool,
 }
 
 /// The windows in the dump, topmost first.
-fn windows(said: &str) -> Vec<Window<'_>> {
+fn windows(text: &str) -> Vec<Window<'_>> {
     let mut windows: Vec<Window<'_>> = Vec::new();
-    for line in said.lines() {
+    for line in text.lines() {
         let line = line.trim();
         if let Some(head) = line.strip_prefix("Window #") {
-            let words = window_words(head).unwrap_or_default();
-            windows.push(Window { words, secure: false, shows: true });
+            let text = window_flags(head).unwrap_or_default();
+            windows.push(Window { text, secure: false, shows: true });
         } else if let Some(window) = windows.last_mut() {
             // A window's own flags are in its `mAttrs`; later lines of the same form belong to other rotations.
             window.secure |= flags(line).is_some_and(is_secure);
@@ -71,15 +71,15 @@ fn windows(said: &str) -> Vec<Window<'_>> {
 }
 
 /// `Window{a67572b0 u0 Keyguard}` without the text around it.
-fn window_words(said: &str) -> Option<&str> {
-    let (_, words) = said.split_once("Window{")?;
+fn window_flags(text: &str) -> Option<&str> {
+    let (_, words) = text.split_once("Window{")?;
     words.split_once('}').map(|(words, _)| words)
 }
 
 /// The title, which follows the number and the user (`u0`; not printed by Android 4.1 and earlier).
-fn name_of(words: &str) -> String {
+fn name_of(text: &str) -> String {
     const LONGEST: usize = 200;
-    let title = words.split_once(' ').map_or(words, |(_, title)| title);
+    let title = text.split_once(' ').map_or(text, |(_, title)| title);
     let user = |word: &str| word.strip_prefix('u').is_some_and(|user| user.parse::<u32>().is_ok());
     let title = match title.split_once(' ') {
         Some((first, title)) if user(first) => title,
@@ -98,12 +98,12 @@ fn flags(line: &str) -> Option<&str> {
 
 fn is_secure(flags: &str) -> bool {
     const FLAG_SECURE: u64 = 0x2000;
-    let mut words = flags.split(|c: char| c.is_whitespace() || c == '}');
+    let mut text = flags.split(|c: char| c.is_whitespace() || c == '}');
     if let Some(number) = flags.strip_prefix('#') {
         let digits = number.split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default();
         return u64::from_str_radix(digits, 16).is_ok_and(|flags| flags & FLAG_SECURE != 0);
     }
-    words.any(|word| word == "SECURE" || word == "FLAG_SECURE")
+    text.any(|word| word == "SECURE" || word == "FLAG_SECURE")
 }
 
 impl Android {
@@ -149,11 +149,11 @@ mod tests {
             ))
         };
         let bank = "com.bank/com.bank.Login";
-        let words = "LAYOUT_IN_SCREEN SECURE LAYOUT_INSET_DECOR";
-        assert_eq!(of(words, true, "2b u0 com.bank/com.bank.Login"), secure(bank));
+        let text = "LAYOUT_IN_SCREEN SECURE LAYOUT_INSET_DECOR";
+        assert_eq!(of(text, true, "2b u0 com.bank/com.bank.Login"), secure(bank));
         assert_eq!(of("SECURE}", true, "none"), secure(bank));
         assert_eq!(of("LAYOUT_IN_SCREEN FLAG_SECURE", true, "none"), secure(bank));
-        assert_eq!(of(words, false, "2b u0 com.bank/com.bank.Login"), None);
+        assert_eq!(of(text, false, "2b u0 com.bank/com.bank.Login"), None);
         assert_eq!(of("LAYOUT_IN_SCREEN INSECURE SECURED", true, "none"), None);
     }
 
@@ -175,12 +175,12 @@ mod tests {
         let window = |number: u8, name: &str| {
             format!("  Window #{number} Window{{{number} u0 {name}}}:\n    fl=SECURE\n")
         };
-        let said = |focus: &str| {
+        let output = |focus: &str| {
             let focus = format!("  mCurrentFocus=Window{{{focus}}}\n");
             read_blank(&[AWAKE, &window(0, "Pin"), &window(1, "Bank"), &focus].concat())
         };
-        assert_eq!(said("1 u0 Bank"), secure("Bank"));
-        assert_eq!(said("9 u0 Dialog"), secure("Pin"));
+        assert_eq!(output("1 u0 Bank"), secure("Bank"));
+        assert_eq!(output("9 u0 Dialog"), secure("Pin"));
     }
 
     #[test]
@@ -198,12 +198,12 @@ mod tests {
     fn screen_off_wins_over_secure_windows() {
         let secure = "  Window #0 Window{1 u0 Bank}:\n    fl=SECURE\n";
         for state in ["mWakefulness=Asleep", "mWakefulness=Dozing", "mScreenOn=false"] {
-            let said = format!("  {state}\r\n{secure}");
-            assert_eq!(read_blank(&said), Some(BlackReason::ScreenOff), "{state}");
+            let output = format!("  {state}\r\n{secure}");
+            assert_eq!(read_blank(&output), Some(BlackReason::ScreenOff), "{state}");
         }
         // A stale line of an old phone that is awake, next to its display's state.
-        let said = "  mWakefulness=Awake\n  mScreenOn=false\n";
-        assert_eq!(read_blank(said), None);
+        let output = "  mWakefulness=Awake\n  mScreenOn=false\n";
+        assert_eq!(read_blank(output), None);
     }
 
     #[test]

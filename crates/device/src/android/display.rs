@@ -25,12 +25,12 @@ impl Android {
     pub(super) async fn capture(&self, screencap: ShellCommand) -> Result<Bytes, Error> {
         let mut unnamed = None;
         if !self.several_panels.load(Ordering::Relaxed) {
-            let said = self.fetch(screencap.clone()).await?;
-            if !has_multiple_displays_warning(&said) {
-                return Ok(said);
+            let output = self.fetch(screencap.clone()).await?;
+            if !has_multiple_displays_warning(&output) {
+                return Ok(output);
             }
             self.several_panels.store(true, Ordering::Relaxed);
-            unnamed = Some(said);
+            unnamed = Some(output);
         }
         let viewports = self.ask(viewports_command()).await?;
         match (find_panel(&viewports.out), unnamed) {
@@ -42,11 +42,11 @@ impl Android {
     }
 }
 
-fn has_multiple_displays_warning(said: &[u8]) -> bool {
+fn has_multiple_displays_warning(output: &[u8]) -> bool {
     const WARNING: &[u8] = b"Multiple displays were found";
     /// The warning comes before the image and has about 350 bytes; others may precede it.
     const WITHIN: usize = 2000;
-    said[..said.len().min(WITHIN)].windows(WARNING.len()).any(|part| part == WARNING)
+    output[..output.len().min(WITHIN)].windows(WARNING.len()).any(|part| part == WARNING)
 }
 
 /// Prints which panel shows which display.
@@ -59,8 +59,8 @@ fn viewports_command() -> ShellCommand {
 /// `mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0,
 /// uniqueId='local:4619827677550801152', …}, …]` (capture of a Xiaomi Pad 6; two viewports on a Pixel 10 Pro Fold).
 /// Android 9 and 10 omit `isActive`.
-fn find_panel(said: &str) -> Option<&str> {
-    let line = said.lines().find(|line| line.trim_start().starts_with("mViewports=["))?;
+fn find_panel(text: &str) -> Option<&str> {
+    let line = text.lines().find(|line| line.trim_start().starts_with("mViewports=["))?;
     let viewports = line.split("DisplayViewport{").skip(1);
     viewports.filter(|viewport| !viewport.contains("isActive=false")).find_map(|viewport| {
         let mut fields = viewport.split(", ");
@@ -108,18 +108,18 @@ fn orientation_of(size: Size) -> Orientation {
 ///
 /// The line is the same from Android 4.4 to 16: `init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 …`, with
 /// `base=` only if size or density are overridden (`DisplayContent.dump` in AOSP, and captures).
-pub(super) fn read_display(said: &CommandOutput) -> Result<Display, Error> {
-    find_display(&said.out).ok_or_else(|| Error::Unreadable {
+pub(super) fn read_display(output: &CommandOutput) -> Result<Display, Error> {
+    find_display(&output.out).ok_or_else(|| Error::Unreadable {
         command: displays_command().as_str().into(),
-        said: excerpt(if said.out.trim().is_empty() { &said.err } else { &said.out }),
+        text: excerpt(if output.out.trim().is_empty() { &output.err } else { &output.out }),
     })
 }
 
-fn find_display(said: &str) -> Option<Display> {
-    let line = section(said)?.lines().map(str::trim).find(|line| line.starts_with("init="))?;
-    let words = || line.split_whitespace();
-    let size = |prefix: &str| words().find_map(|word| size(word.strip_prefix(prefix)?));
-    let mut densities = words().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
+fn find_display(text: &str) -> Option<Display> {
+    let line = section(text)?.lines().map(str::trim).find(|line| line.starts_with("init="))?;
+    let text = || line.split_whitespace();
+    let size = |prefix: &str| text().find_map(|word| size(word.strip_prefix(prefix)?));
+    let mut densities = text().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
     let (built, set) = (size("init=")?, size("base="));
     let (density, density_set) = (densities.next(), densities.next());
     let differs = |(now, built): &(Option<u32>, Option<u32>)| now != built;
@@ -137,16 +137,16 @@ fn find_display(said: &str) -> Option<Display> {
 }
 
 /// The window manager's section on display 0: the text from its heading to the next one.
-pub(super) fn section(said: &str) -> Option<&str> {
+pub(super) fn section(text: &str) -> Option<&str> {
     let mut end = 0;
-    let mut headings = said.split_inclusive('\n').filter_map(|line| {
+    let mut headings = text.split_inclusive('\n').filter_map(|line| {
         let start = end;
         end += line.len();
         line.trim_start().strip_prefix(HEADING).map(|rest| (start, rest))
     });
     let (from, _) = headings.find(|(_, rest)| number(rest) == Some("0"))?;
-    let to = headings.next().map_or(said.len(), |(start, _)| start);
-    Some(&said[from..to])
+    let to = headings.next().map_or(text.len(), |(start, _)| start);
+    Some(&text[from..to])
 }
 
 const HEADING: &str = "Display: mDisplayId=";
@@ -167,13 +167,13 @@ fn size(text: &str) -> Option<Size> {
 mod tests {
     use super::*;
 
-    fn said(out: &str) -> CommandOutput {
+    fn output(out: &str) -> CommandOutput {
         CommandOutput { out: out.into(), err: String::new(), status: Some(0) }
     }
 
     /// Size, natural size and density.
     fn check(out: &str, expected: (i32, i32, i32, i32, Option<u32>)) {
-        let read = read_display(&said(out)).unwrap();
+        let read = read_display(&output(out)).unwrap();
         let (size, natural) = (read.size, read.natural);
         let read = (size.width, size.height, natural.width, natural.height, read.density);
         assert_eq!(read, expected, "{out}");
@@ -207,8 +207,8 @@ mod tests {
         let open = "DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', physicalPort=0}";
         let outer = "DisplayViewport{type=INTERNAL, valid=true, isActive=false, displayId=3, uniqueId='local:4619827677550801153', physicalPort=1}";
         for viewports in [format!("{open}, {outer}"), format!("{outer}, {open}")] {
-            let said = format!("DISPLAY MANAGER\n  mViewports=[{viewports}]\n");
-            assert_eq!(find_panel(&said), Some("4619827677550801152"));
+            let output = format!("DISPLAY MANAGER\n  mViewports=[{viewports}]\n");
+            assert_eq!(find_panel(&output), Some("4619827677550801152"));
         }
         let old = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, displayId=0, uniqueId='local:0', physicalPort=0}]";
         assert_eq!(find_panel(old), Some("0"));
@@ -233,7 +233,7 @@ mod tests {
         let sizes = ["manyxfew", "0x0", "-1x5", "99999999999x1"]
             .map(|size| format!("  Display: mDisplayId=0\n    init={size} cur={size}\n"));
         for out in outs.map(str::to_owned).into_iter().chain(sizes) {
-            let error = read_display(&said(&out)).unwrap_err().to_string();
+            let error = read_display(&output(&out)).unwrap_err().to_string();
             let first = out.lines().next().unwrap();
             assert!(error.contains("dumpsys window displays") && error.contains(first.trim()));
         }

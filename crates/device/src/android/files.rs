@@ -26,19 +26,19 @@ impl DeviceFiles for Android {
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<u64, Error> {
         if path.contains('\0') {
-            let why =
+            let reason =
                 "it contains a NUL character, which is not allowed in paths; remove it".into();
-            return Err(Error::Refused { what: "path", why });
+            return Err(Error::Refused { what: "path", reason });
         }
         let pulled = async {
             let mut sync = FileSync::open(&*self.transport).await?;
             sync.pull(path, into).await
         };
         pulled.await.map_err(|error| match error {
-            adb::Error::Phone { said, .. } => Error::Failed { what: "send the file", said },
+            adb::Error::Phone { text, .. } => Error::Failed { what: "send the file", text },
             adb::Error::Local { reason, .. } => Error::Failed {
                 what: "copy the file: cannot write it on this computer",
-                said: reason,
+                text: reason,
             },
             error => transport_error(error, SideEffect::None),
         })

@@ -41,9 +41,9 @@ fn power_command() -> ShellCommand {
 /// Parses whether the screen is on. `mWakefulness` is in the report since Android 4.2; only `Awake` accepts touches
 /// (`PowerManagerInternal.wakefulnessToString`). If a vendor removed it, the display's own state is there since Android
 /// 5.
-fn read_power(said: &str) -> Result<String, String> {
+fn read_power(text: &str) -> Result<String, String> {
     let value = |name: &str| {
-        let line = said.lines().find_map(|line| line.trim().strip_prefix(name))?;
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
         line.split(|char: char| !char.is_ascii_alphanumeric() && char != '_').next()
     };
     let known = value("mWakefulness=").or_else(|| value("Display Power: state="));
@@ -67,13 +67,13 @@ fn tools_command() -> ShellCommand {
 
 /// Parses whether trees can be read. The phone serves one tool at a time (`UiAutomation`): another tool blocks it while
 /// it runs. Our own `uiautomator`, if it happens to be running right now, cannot be told apart and counts too.
-fn read_tools(said: &str) -> Result<String, String> {
-    let mut lines = said.lines().map(str::trim);
+fn read_tools(text: &str) -> Result<String, String> {
+    let mut lines = text.lines().map(str::trim);
     if lines.next() != Some("found") {
         return Err("uiautomator is missing on this phone".into());
     }
-    let words = lines.flat_map(str::split_whitespace);
-    match words.filter(|word| !word.starts_with('/')).find(|word| word.contains("uiautomator")) {
+    let text = lines.flat_map(str::split_whitespace);
+    match text.filter(|word| !word.starts_with('/')).find(|word| word.contains("uiautomator")) {
         Some(holder) => {
             Err(format!("in use by {holder}: only one tool at a time can read the screen"))
         }
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn awake_screen_is_on() {
-        let check = |said: &str, passed: bool, details: &str| {
+        let check = |text: &str, passed: bool, details: &str| {
             let found = if passed { Ok(details.to_owned()) } else { Err(details.to_owned()) };
-            assert_eq!(read_power(said), found, "{said:?}");
+            assert_eq!(read_power(text), found, "{text:?}");
         };
         check("Power Manager State:\r\n  mWakefulness=Awake\r\n", true, "on");
         check("  mWakefulness=Asleep\n", false, "off");
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn competing_tool_is_named() {
-        let check = |said: &str, expected: Result<&str, &str>| {
+        let check = |text: &str, expected: Result<&str, &str>| {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
-            assert_eq!(read_tools(said), expected, "{said:?}");
+            assert_eq!(read_tools(text), expected, "{text:?}");
         };
         check("found\nARGS\ninit\n/system/bin/uiautomatord\n", Ok("uiautomator is ready"));
         check("ARGS\ninit\n", Err("uiautomator is missing on this phone"));

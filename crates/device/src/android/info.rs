@@ -14,9 +14,9 @@ impl Android {
         }
         let line = ShellCommand::new("getprop ro.build.version.sdk");
         let command = line.as_str().to_owned();
-        let said = self.ask(line).await?;
-        let level = said.out.trim().parse();
-        let level = level.map_err(|_| Error::Unreadable { command, said: excerpt(&said.out) })?;
+        let output = self.ask(line).await?;
+        let level = output.out.trim().parse();
+        let level = level.map_err(|_| Error::Unreadable { command, text: excerpt(&output.out) })?;
         Ok(*self.level.get_or_init(|| level))
     }
 
@@ -50,8 +50,8 @@ impl Android {
 #[async_trait]
 impl SystemProperties for Android {
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
-        let said = self.ask(properties_command()).await?;
-        Ok(read_properties(&said.out))
+        let output = self.ask(properties_command()).await?;
+        Ok(read_properties(&output.out))
     }
 }
 
@@ -61,10 +61,10 @@ fn properties_command() -> ShellCommand {
 }
 
 /// Parses `getprop`'s list of `[name]: [value]`; a value may span several lines. Sorted by name.
-fn read_properties(said: &str) -> Vec<(String, String)> {
+fn read_properties(text: &str) -> Vec<(String, String)> {
     let mut properties: Vec<(String, String)> = Vec::new();
     let mut open = false;
-    for line in said.lines() {
+    for line in text.lines() {
         let line = line.trim_end_matches('\r');
         let entry = line.strip_prefix('[').and_then(|line| line.split_once("]: ["));
         match entry {
@@ -90,12 +90,12 @@ fn battery_command() -> ShellCommand {
 }
 
 /// Parses `dumpsys battery`; `None` if the device has no battery or does not report one.
-fn read_battery(said: &str) -> Option<Battery> {
+fn read_battery(text: &str) -> Option<Battery> {
     // Source: `android.os.BatteryManager`.
     const UNKNOWN: u32 = 1;
     const CHARGING: u32 = 2;
     let number = |name: &str| {
-        let lines = said.lines().filter_map(|line| line.trim().split_once(": "));
+        let lines = text.lines().filter_map(|line| line.trim().split_once(": "));
         lines
             .filter(|(key, _)| *key == name)
             .find_map(|(_, value)| value.trim().parse::<u32>().ok())
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn properties_may_contain_brackets_and_line_breaks() {
-        let said = "[b]: [two\r\nlines]\r\n[a]: [x [y]: z]\r\n[c]: []\r\n";
-        let read = read_properties(said);
+        let output = "[b]: [two\r\nlines]\r\n[a]: [x [y]: z]\r\n[c]: []\r\n";
+        let read = read_properties(output);
         let expected = [("a", "x [y]: z"), ("b", "two\nlines"), ("c", "")];
         assert_eq!(read.len(), 3);
         for ((name, value), expected) in read.iter().zip(expected) {
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn battery_is_parsed() {
-        let said = "Current Battery Service state:\r\n  AC powered: true\r\n  status: 2\r\n  level: 45\r\n  scale: 90\r\n";
-        assert_eq!(read_battery(said), Some(Battery { percent: 50, charging: true, status: 2 }));
+        let output = "Current Battery Service state:\r\n  AC powered: true\r\n  status: 2\r\n  level: 45\r\n  scale: 90\r\n";
+        assert_eq!(read_battery(output), Some(Battery { percent: 50, charging: true, status: 2 }));
         let full = "  status: 5\n  level: 100\n  scale: 100\n";
         assert_eq!(read_battery(full), Some(Battery { percent: 100, charging: false, status: 5 }));
         assert_eq!(read_battery("Can't find service: battery"), None);

@@ -64,12 +64,12 @@ pub(super) enum TypingPlan {
 pub(super) fn plan_typing(text: &str) -> Result<TypingPlan, Error> {
     let text = text.replace("\r\n", "\n");
     if let Some(odd) = text.chars().find(|&char| char.is_control() && char != '\n') {
-        let why = format!(
+        let reason = format!(
             "{} (U+{:04X}) is a control character, which no keyboard can type; remove it",
             odd.escape_debug(),
             u32::from(odd)
         );
-        return Err(Error::Refused { what: "text", why });
+        return Err(Error::Refused { what: "text", reason });
     }
     if let Some(keyless) = text.chars().find(|&char| !matches!(char, ' '..='~' | '\n')) {
         return Ok(TypingPlan::NoKeyFor(keyless));
@@ -95,10 +95,10 @@ pub(super) fn enter_command() -> ShellCommand {
 /// Adjusts an error that occurred after `sent` parts of a text were typed.
 pub(super) fn partial_error(error: Error, sent: usize) -> Error {
     match error {
-        Error::NotConnected { why, .. } if sent > 0 => {
-            Error::NotConnected { why, acted: SideEffect::Possible }
+        Error::NotConnected { reason: why, .. } if sent > 0 => {
+            Error::NotConnected { reason: why, acted: SideEffect::Possible }
         }
-        Error::NotReady { what, said } if sent > 0 => Error::Failed { what, said },
+        Error::NotReady { what, text: said } if sent > 0 => Error::Failed { what, text: said },
         error => error,
     }
 }

@@ -26,25 +26,25 @@ const WHOLE_ARGUMENTS: u32 = 21;
 
 impl Android {
     /// Starts a service. Nothing was sent if the error is [`Error::Refused`] or [`Error::NotReady`].
-    pub(super) async fn send_intent(&self, letter: &ServiceRequest) -> Result<(), Error> {
-        let garbled = letter.extras.iter().any(|(key, value)| {
+    pub(super) async fn send_intent(&self, request: &ServiceRequest) -> Result<(), Error> {
+        let garbled = request.extras.iter().any(|(key, value)| {
             key.chars().chain(value.chars()).any(|char| u32::from(char) > 0xFFFF)
         });
         if garbled && self.api_level().await? < WHOLE_ARGUMENTS {
-            let why = "an argument contains a character above U+FFFF, such as an emoji, which this phone's `am` garbles; remove it";
-            return Err(Error::Refused { what: WHAT, why: why.into() });
+            let reason = "an argument contains a character above U+FFFF, such as an emoji, which this phone's `am` garbles; remove it";
+            return Err(Error::Refused { what: WHAT, reason: reason.into() });
         }
-        let plain = start_command(letter, "am startservice -n")?;
+        let plain = start_command(request, "am startservice -n")?;
         let mut started = self.start_by(&plain).await?;
         if started.is_for_background() {
-            self.allow_background_start(&letter.to.app).await?;
+            self.allow_background_start(&request.to.app).await?;
             started = self.start_by(&plain).await?;
         }
         if started.is_for_background() {
-            let shown = start_command(letter, "am start-foreground-service -n")?;
+            let shown = start_command(request, "am start-foreground-service -n")?;
             started = self.start_by(&shown).await?;
         }
-        started.into_result(letter)
+        started.into_result(request)
     }
 
     /// Allows an app to start services from the background for 15 seconds. The shell user may do so (Android's own
@@ -57,28 +57,28 @@ impl Android {
 
     async fn start_by(&self, line: &ShellCommand) -> Result<StartResult, Error> {
         let length = line.as_str().len();
-        let too_long = |most: usize| Error::Refused {
+        let too_long = |max: usize| Error::Refused {
             what: WHAT,
-            why: format!(
-                "the command has {length} bytes, but this phone accepts {most}; send less"
+            reason: format!(
+                "the command has {length} bytes, but this phone accepts {max}; send less"
             ),
         };
         if length > LONGEST_LINE {
             return Err(too_long(LONGEST_LINE));
         }
-        let said = shell::run_within(&*self.transport, line.as_str(), WORDS).await;
-        let said = said.map_err(|error| match error {
+        let output = shell::run_with_limits(&*self.transport, line.as_str(), WORDS).await;
+        let output = output.map_err(|error| match error {
             // Phones before Android 7 open no service whose name exceeds a packet of 4 KiB.
             adb::Error::TooLarge { limit, .. } if limit < WORDS => too_long(limit),
             error => transport_error(error, SideEffect::Possible),
         })?;
-        read_start(&CommandOutput::from(said))
+        read_start(&CommandOutput::from(output))
     }
 }
 
-fn start_command(letter: &ServiceRequest, by: &'static str) -> Result<ShellCommand, Error> {
-    let mut line = ShellCommand::new(by).arg(&letter.to.to_string())?;
-    for (key, value) in &letter.extras {
+fn start_command(request: &ServiceRequest, by: &'static str) -> Result<ShellCommand, Error> {
+    let mut line = ShellCommand::new(by).arg(&request.to.to_string())?;
+    for (key, value) in &request.extras {
         line = line.then("--es").arg(key)?.arg(value)?;
     }
     Ok(line)
@@ -105,20 +105,20 @@ impl StartResult {
         matches!(self, Self::No(StartRefusal::Background(_)))
     }
 
-    fn into_result(self, letter: &ServiceRequest) -> Result<(), Error> {
-        let to = &letter.to;
+    fn into_result(self, request: &ServiceRequest) -> Result<(), Error> {
+        let to = &request.to;
         match self {
             Self::Yes => Ok(()),
             Self::No(StartRefusal::NotFound) => {
-                let why = format!("no such service: {to}; list the app's tools again");
-                Err(Error::Refused { what: WHAT, why })
+                let reason = format!("no such service: {to}; list the app's tools again");
+                Err(Error::Refused { what: WHAT, reason })
             }
             Self::No(StartRefusal::Denied(said)) => {
-                let why = format!("{to} cannot be started from a computer: {said}");
-                Err(Error::Refused { what: WHAT, why })
+                let reason = format!("{to} cannot be started from a computer: {said}");
+                Err(Error::Refused { what: WHAT, reason })
             }
             Self::No(StartRefusal::Background(said)) => {
-                Err(Error::NotReady { what: "start the service", said })
+                Err(Error::NotReady { what: "start the service", text: said })
             }
         }
     }
@@ -127,8 +127,8 @@ impl StartResult {
 /// Parses `am startservice`: `Starting service: Intent {…}` and, on failure, a line with the reason. On old phones the
 /// status is always 0 (capture `145-am-startservice`). Source of the lines: `runStartService` in AOSP's
 /// `ActivityManagerShellCommand.java`; their content comes from `ActiveServices.startServiceLocked`.
-fn read_start(said: &CommandOutput) -> Result<StartResult, Error> {
-    let all = format!("{}\n{}", said.out, said.err);
+fn read_start(output: &CommandOutput) -> Result<StartResult, Error> {
+    let all = format!("{}\n{}", output.out, output.err);
     let begun = all.lines().any(|line| line.trim_start().starts_with("Starting service:"));
     // That line contains names chosen by the caller.
     let rest = || all.lines().map(str::trim).filter(|line| !line.starts_with("Starting service:"));
@@ -146,19 +146,19 @@ fn read_start(said: &CommandOutput) -> Result<StartResult, Error> {
     if let Some(refusal) = refusal {
         return Ok(StartResult::No(refusal));
     }
-    let words = rest().collect::<Vec<_>>().join("\n");
-    if words.contains("TransactionTooLargeException") {
-        let why = "it is larger than the phone can deliver at once; send less".into();
-        return Err(Error::Refused { what: WHAT, why });
+    let text = rest().collect::<Vec<_>>().join("\n");
+    if text.contains("TransactionTooLargeException") {
+        let reason = "it is larger than the phone can deliver at once; send less".into();
+        return Err(Error::Refused { what: WHAT, reason });
     }
     if let Some(line) = rest().find(|line| line.contains("java.lang.SecurityException")) {
         return Ok(StartResult::No(StartRefusal::Denied(excerpt(line))));
     }
     // A vendor's warnings may accompany a successful start.
-    let thrown = words.contains("Exception") || error.is_some();
-    let failed = said.status.is_some_and(|status| status != 0);
+    let thrown = text.contains("Exception") || error.is_some();
+    let failed = output.status.is_some_and(|status| status != 0);
     if !begun || thrown || failed {
-        return Err(Error::Failed { what: "start the service", said: excerpt(words) });
+        return Err(Error::Failed { what: "start the service", text: excerpt(text) });
     }
     Ok(StartResult::Yes)
 }
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::Component;
 
-    fn letter(extras: &[(&str, &str)]) -> ServiceRequest {
+    fn request(extras: &[(&str, &str)]) -> ServiceRequest {
         ServiceRequest {
             to: Component { app: AppId("com.x".into()), class: "com.x.Tool$Inner".into() },
             extras: extras.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    fn said(out: &str, err: &str, status: Option<i32>) -> CommandOutput {
+    fn output(out: &str, err: &str, status: Option<i32>) -> CommandOutput {
         CommandOutput { out: out.into(), err: err.into(), status }
     }
 
@@ -187,45 +187,48 @@ mod tests {
 
     #[test]
     fn request_extras_are_quoted() {
-        let line = start_command(&letter(&[("k", "{\"a\":\"it's $(x)\"}")]), "am startservice -n");
+        let line = start_command(&request(&[("k", "{\"a\":\"it's $(x)\"}")]), "am startservice -n");
         let expected =
             r#"am startservice -n 'com.x/com.x.Tool$Inner' --es 'k' '{"a":"it'\''s $(x)"}'"#;
         assert_eq!(line.unwrap().as_str(), expected);
-        assert!(start_command(&letter(&[("k", "\0")]), "am").is_err());
+        assert!(start_command(&request(&[("k", "\0")]), "am").is_err());
     }
 
     #[test]
     fn am_output_tells_whether_it_started() {
-        assert_eq!(read_start(&said(BEGUN, "", Some(0))).unwrap(), StartResult::Yes);
+        assert_eq!(read_start(&output(BEGUN, "", Some(0))).unwrap(), StartResult::Yes);
         assert_eq!(
-            read_start(&said(&BEGUN.replace('\n', "\r\n"), "", None)).unwrap(),
+            read_start(&output(&BEGUN.replace('\n', "\r\n"), "", None)).unwrap(),
             StartResult::Yes
         );
-        let no = |line: &str| match read_start(&said(BEGUN, line, Some(255))).unwrap() {
+        let no = |line: &str| match read_start(&output(BEGUN, line, Some(255))).unwrap() {
             StartResult::No(refusal) => {
                 // The same output in one stream, with status 0.
-                let old = said(&format!("{BEGUN}{line}"), "", None);
+                let old = output(&format!("{BEGUN}{line}"), "", None);
                 assert_eq!(read_start(&old).unwrap(), StartResult::No(refusal), "{line}");
-                read_start(&said(BEGUN, line, Some(255))).unwrap().into_result(&letter(&[]))
+                read_start(&output(BEGUN, line, Some(255))).unwrap().into_result(&request(&[]))
             }
             StartResult::Yes => panic!("{line}"),
         };
         // The first is from a capture; the others follow the source, as reported by users.
-        let told = |line: &str| no(line).unwrap_err();
-        let error = told("Error: Not found; no service started.\n");
+        let out = |line: &str| no(line).unwrap_err();
+        let error = out("Error: Not found; no service started.\n");
         assert!(
-            matches!(&error, Error::Refused { why, .. } if why.contains("no such service: com.x/")),
+            matches!(&error, Error::Refused { reason, .. } if reason.contains("no such service: com.x/")),
             "{error}"
         );
-        let error = told("Error: Requires permission not exported from uid 10285\n");
+        let error = out("Error: Requires permission not exported from uid 10285\n");
         assert!(
-            matches!(&error, Error::Refused { why, .. } if why.contains("uid 10285")),
+            matches!(&error, Error::Refused { reason, .. } if reason.contains("uid 10285")),
             "{error}"
         );
-        let error = told("Error: app is in background uid null\n");
+        let error = out("Error: app is in background uid null\n");
         assert!(matches!(&error, Error::NotReady { .. }), "{error}");
-        let error = told("java.lang.SecurityException: Permission Denial: user 10\n");
-        assert!(matches!(&error, Error::Refused { why, .. } if why.contains("user 10")), "{error}");
+        let error = out("java.lang.SecurityException: Permission Denial: user 10\n");
+        assert!(
+            matches!(&error, Error::Refused { reason, .. } if reason.contains("user 10")),
+            "{error}"
+        );
     }
 
     #[test]
@@ -237,17 +240,17 @@ mod tests {
             (BEGUN, "Error: Argument expected after \"--es\"\n", Some(255)),
             (BEGUN, "", Some(137)),
         ] {
-            let read = read_start(&said(out, err, status));
+            let read = read_start(&output(out, err, status));
             assert!(matches!(read, Err(Error::Failed { .. })), "{out} {err} {status:?}: {read:?}");
         }
         let large = "android.os.TransactionTooLargeException: data parcel size 1048972 bytes\n";
-        assert!(matches!(read_start(&said(BEGUN, large, Some(255))), Err(Error::Refused { .. })));
+        assert!(matches!(read_start(&output(BEGUN, large, Some(255))), Err(Error::Refused { .. })));
     }
 
     proptest! {
         #[test]
         fn no_input_panics(out in "\\PC*", err in "(\\PC|\n)*", status in any::<Option<i32>>()) {
-            let _ = read_start(&said(&out, &err, status));
+            let _ = read_start(&output(&out, &err, status));
         }
     }
 }

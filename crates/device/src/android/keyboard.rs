@@ -153,12 +153,12 @@ impl Android {
     }
 
     async fn commit(&self, keyboard: Keyboard, piece: &str) -> Result<(), Error> {
-        let said = self.ask(commit_command(keyboard, piece, true)?).await?;
-        let said = match knows_no_package(&said) {
+        let output = self.ask(commit_command(keyboard, piece, true)?).await?;
+        let output = match knows_no_package(&output) {
             true => self.ask(commit_command(keyboard, piece, false)?).await?,
-            false => said,
+            false => output,
         };
-        read_commit(keyboard, &said)
+        read_commit(keyboard, &output)
     }
 
     /// `ime set` returns before the keyboard is bound to the field, and text sent until then is lost silently (measured
@@ -168,8 +168,8 @@ impl Android {
         const MOST: usize = 100;
         let asking = async {
             for _ in 0..MOST {
-                let said = self.ask(ShellCommand::new("dumpsys input_method")).await?;
-                if read_bound(&said.out, keyboard) {
+                let output = self.ask(ShellCommand::new("dumpsys input_method")).await?;
+                if read_bound(&output.out, keyboard) {
                     return Ok(true);
                 }
             }
@@ -180,7 +180,7 @@ impl Android {
             Ok(Err(error)) => Err(error),
             Ok(Ok(false)) | Err(_) => Err(Error::NotReady {
                 what: "type",
-                said: format!(
+                text: format!(
                     "the keyboard {} does not appear: no text field has the focus, or a hardware keyboard suppresses it",
                     keyboard.package()
                 ),
@@ -200,14 +200,14 @@ impl KeyboardState {
 }
 
 fn missing(odd: char) -> Error {
-    let why = format!(
+    let reason = format!(
         "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; install a keyboard app that accepts text over \
          adb (ADB Keyboard, com.android.adbkeyboard, or uiautomator2's com.github.uiautomator), or type only printable \
          ASCII and line breaks",
         odd.escape_debug(),
         u32::from(odd)
     );
-    Error::Refused { what: "text", why }
+    Error::Refused { what: "text", reason }
 }
 
 /// Prints all input method ids, one per line; supported since Android 1.5 (`Ime.java`).
@@ -215,8 +215,8 @@ fn list_command() -> ShellCommand {
     ShellCommand::new("ime list -a -s")
 }
 
-fn read_list(said: &CommandOutput) -> Option<Keyboard> {
-    let there: Vec<&str> = said.out.lines().map(str::trim).collect();
+fn read_list(output: &CommandOutput) -> Option<Keyboard> {
+    let there: Vec<&str> = output.out.lines().map(str::trim).collect();
     Keyboard::ALL.into_iter().find(|keyboard| there.contains(&keyboard.id()))
 }
 
@@ -225,10 +225,10 @@ fn selected_command() -> ShellCommand {
 }
 
 /// Parses the selected input method; `None` if there is none or the phone has no `settings` (before Android 4.2).
-fn read_selected(said: &CommandOutput) -> Option<String> {
-    let id = said.out.trim();
+fn read_selected(output: &CommandOutput) -> Option<String> {
+    let id = output.out.trim();
     let is_id = id.contains('/') && !id.contains(char::is_whitespace);
-    (is_id && said.error_text().is_none()).then(|| id.to_owned())
+    (is_id && output.error_text().is_none()).then(|| id.to_owned())
 }
 
 /// Commands that restore the phone's own keyboard, in order.
@@ -250,34 +250,34 @@ fn undoing(
 
 /// Parses `ime enable`: whether the input method was disabled before. On newer phones the message ends in "for user
 /// #0"; an error may come with status 0.
-fn read_enabled(said: &CommandOutput) -> Result<bool, Error> {
-    match (said.out.contains(": now enabled"), said.out.contains(": already enabled")) {
+fn read_enabled(output: &CommandOutput) -> Result<bool, Error> {
+    match (output.out.contains(": now enabled"), output.out.contains(": already enabled")) {
         (true, _) => Ok(true),
         (_, true) => Ok(false),
-        _ => Err(refused(said)),
+        _ => Err(refused(output)),
     }
 }
 
 /// Parses `ime set`.
-fn read_set(said: &CommandOutput) -> Result<(), Error> {
-    let selected = said
+fn read_set(output: &CommandOutput) -> Result<(), Error> {
+    let selected = output
         .out
         .lines()
         .any(|line| line.starts_with("Input method ") && line.contains(" selected"));
-    if selected { Ok(()) } else { Err(refused(said)) }
+    if selected { Ok(()) } else { Err(refused(output)) }
 }
 
 /// Nothing has been typed.
-fn refused(said: &CommandOutput) -> Error {
-    let words = if said.err.trim().is_empty() { &said.out } else { &said.err };
-    Error::NotReady { what: "switch to the keyboard app", said: excerpt(words) }
+fn refused(output: &CommandOutput) -> Error {
+    let text = if output.err.trim().is_empty() { &output.out } else { &output.err };
+    Error::NotReady { what: "switch to the keyboard app", text: excerpt(text) }
 }
 
 /// Parses `dumpsys input_method`: whether the keyboard is bound to a field and visible. The selected input method
 /// changes before it is bound, so its name alone proves nothing.
-fn read_bound(said: &str, keyboard: Keyboard) -> bool {
-    let is = |name: &str, value: &str| said.contains(&format!("{name}={value}"));
-    let shown = is("mInputShown", "true") || !said.contains("mInputShown=");
+fn read_bound(text: &str, keyboard: Keyboard) -> bool {
+    let is = |name: &str, value: &str| text.contains(&format!("{name}={value}"));
+    let shown = is("mInputShown", "true") || !text.contains("mInputShown=");
     is("mCurId", keyboard.id()) && is("mBoundToMethod", "true") && shown
 }
 
@@ -311,18 +311,18 @@ fn commit_command(keyboard: Keyboard, piece: &str, addressed: bool) -> Result<Sh
 }
 
 /// Whether `am` does not support `-p`: on Android 4.4 its usage does not list it. Then nothing was sent.
-fn knows_no_package(said: &CommandOutput) -> bool {
+fn knows_no_package(output: &CommandOutput) -> bool {
     // The usage may come first, so an excerpt is not enough.
-    [&said.out, &said.err].into_iter().any(|words| words.contains("Unknown option: -p"))
+    [&output.out, &output.err].into_iter().any(|words| words.contains("Unknown option: -p"))
 }
 
 /// Parses `am broadcast`. Its output may contain the intent but no extras, so the text is not repeated.
-fn read_commit(keyboard: Keyboard, said: &CommandOutput) -> Result<(), Error> {
+fn read_commit(keyboard: Keyboard, output: &CommandOutput) -> Result<(), Error> {
     let completed =
-        said.out.lines().find_map(|line| line.trim().strip_prefix("Broadcast completed: "));
-    let (Some(completed), None) = (completed, said.error_text()) else {
-        let words = said.error_text().unwrap_or_else(|| excerpt(&said.out));
-        return Err(Error::Failed { what: "type", said: words });
+        output.out.lines().find_map(|line| line.trim().strip_prefix("Broadcast completed: "));
+    let (Some(completed), None) = (completed, output.error_text()) else {
+        let text = output.error_text().unwrap_or_else(|| excerpt(&output.out));
+        return Err(Error::Failed { what: "type", text: text });
     };
     match keyboard {
         Keyboard::AdbKeyboard => Ok(()),
@@ -330,7 +330,7 @@ fn read_commit(keyboard: Keyboard, said: &CommandOutput) -> Result<(), Error> {
         Keyboard::Uiautomator2 if completed == "result=-1" => Ok(()),
         Keyboard::Uiautomator2 => Err(Error::NotReady {
             what: "type",
-            said: format!("no text field accepted it ({completed})"),
+            text: format!("no text field accepted it ({completed})"),
         }),
     }
 }
@@ -341,18 +341,18 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, err: &str, status: Option<i32>) -> CommandOutput {
+    fn output(out: &str, err: &str, status: Option<i32>) -> CommandOutput {
         CommandOutput { out: out.into(), err: err.into(), status }
     }
 
     #[test]
     fn replying_keyboard_is_preferred() {
         let both = "com.android.inputmethod.latin/.LatinIME\r\ncom.android.adbkeyboard/.AdbIME\r\ncom.github.uiautomator/.AdbKeyboard\r\n";
-        assert_eq!(read_list(&said(both, "", None)), Some(Keyboard::Uiautomator2));
+        assert_eq!(read_list(&output(both, "", None)), Some(Keyboard::Uiautomator2));
         let one = "com.android.adbkeyboard/.AdbIME\n";
-        assert_eq!(read_list(&said(one, "", Some(0))), Some(Keyboard::AdbKeyboard));
+        assert_eq!(read_list(&output(one, "", Some(0))), Some(Keyboard::AdbKeyboard));
         let none = "com.android.adbkeyboard.other/.AdbIME\n";
-        assert_eq!(read_list(&said(none, "", Some(0))), None);
+        assert_eq!(read_list(&output(none, "", Some(0))), None);
     }
 
     #[test]
@@ -362,21 +362,24 @@ mod tests {
             ("Input method a/.B: now enabled\r\n", true),
             ("Input method a/.B: already enabled for user #0\n", false),
         ] {
-            assert_eq!(read_enabled(&said(words, "", None)).unwrap(), newly);
+            assert_eq!(read_enabled(&output(words, "", None)).unwrap(), newly);
         }
         let unknown = "Unknown input method a/.B cannot be enabled for user #0\n";
-        for refusal in [said(unknown, "", Some(0)), said("", unknown, Some(255))] {
+        for refusal in [output(unknown, "", Some(0)), output("", unknown, Some(255))] {
             let error = read_enabled(&refusal).unwrap_err();
             assert!(error.to_string().contains("cannot be enabled"), "{error}");
         }
-        assert!(read_set(&said("Input method a/.B selected\r\n", "", None)).is_ok());
-        assert!(read_set(&said("Input method a/.B selected for user #0\n", "", Some(0))).is_ok());
+        assert!(read_set(&output("Input method a/.B selected\r\n", "", None)).is_ok());
+        assert!(read_set(&output("Input method a/.B selected for user #0\n", "", Some(0))).is_ok());
         let unknown = "Unknown input method a/.B cannot be selected for user #0\n";
-        assert!(read_set(&said("", unknown, Some(255))).is_err());
-        assert!(read_set(&said("Error: Unknown id: a/.B\r\n", "", None)).is_err());
-        assert_eq!(read_selected(&said("a/.B\r\n", "", None)).as_deref(), Some("a/.B"));
-        assert_eq!(read_selected(&said("null\n", "", Some(0))), None);
-        assert_eq!(read_selected(&said("/system/bin/sh: settings: not found\r\n", "", None)), None);
+        assert!(read_set(&output("", unknown, Some(255))).is_err());
+        assert!(read_set(&output("Error: Unknown id: a/.B\r\n", "", None)).is_err());
+        assert_eq!(read_selected(&output("a/.B\r\n", "", None)).as_deref(), Some("a/.B"));
+        assert_eq!(read_selected(&output("null\n", "", Some(0))), None);
+        assert_eq!(
+            read_selected(&output("/system/bin/sh: settings: not found\r\n", "", None)),
+            None
+        );
     }
 
     #[test]
@@ -407,14 +410,14 @@ mod tests {
             "usage: am [subcommand] [options]\r\n{}\r\nError: Unknown option: -p\r\n",
             "x".repeat(9_000)
         );
-        assert!(knows_no_package(&said(&usage, "", None)));
-        assert!(!knows_no_package(&said("Broadcast completed: result=0\r\n", "", None)));
+        assert!(knows_no_package(&output(&usage, "", None)));
+        assert!(!knows_no_package(&output("Broadcast completed: result=0\r\n", "", None)));
     }
 
     #[test]
     fn only_a_success_reply_counts_as_typed() {
-        let done = |words: &str| {
-            said(&format!("Broadcasting: Intent {{ act=X }}\r\n{words}\r\n"), "", None)
+        let done = |text: &str| {
+            output(&format!("Broadcasting: Intent {{ act=X }}\r\n{text}\r\n"), "", None)
         };
         let (silent, answers) = (Keyboard::AdbKeyboard, Keyboard::Uiautomator2);
         assert!(read_commit(silent, &done("Broadcast completed: result=0")).is_ok());

@@ -18,8 +18,8 @@ use entry::{Date, Reader, read_date};
 
 #[async_trait]
 impl Logs for Android {
-    async fn read_logs(&self, filter: &LogFilter, most: usize) -> Result<Vec<LogEntry>, Error> {
-        let mut log = LogcatProcess::start(self, dump_command(filter, most)?).await?;
+    async fn read_logs(&self, filter: &LogFilter, max: usize) -> Result<Vec<LogEntry>, Error> {
+        let mut log = LogcatProcess::start(self, dump_command(filter, max)?).await?;
         let mut entries = VecDeque::new();
         let today = log.date().await?;
         let reader = Reader::until(today);
@@ -31,7 +31,7 @@ impl Logs for Android {
             log.certain = true;
             if filter.takes(&entry) {
                 entries.push_back(entry);
-                while entries.len() > most {
+                while entries.len() > max {
                     entries.pop_front();
                 }
             }
@@ -54,10 +54,10 @@ impl Logs for Android {
 }
 
 /// Prints the date, then the log.
-fn dump_command(filter: &LogFilter, most: usize) -> Result<ShellCommand, Error> {
+fn dump_command(filter: &LogFilter, max: usize) -> Result<ShellCommand, Error> {
     let line = ShellCommand::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime");
     // The phone counts entries before it filters; each entry has at least one line.
-    match i64::try_from(most) {
+    match i64::try_from(max) {
         Ok(most) if filter.is_open() && most > 0 => Ok(line.then("-t").number(most)),
         _ => with_rules(line, filter),
     }
@@ -68,10 +68,10 @@ fn with_rules(line: ShellCommand, filter: &LogFilter) -> Result<ShellCommand, Er
     if filter.is_open() {
         return Ok(line);
     }
-    let words = filter.words();
+    let text = filter.arguments();
     let line = line.then("--");
-    if !words.is_empty() {
-        return words.into_iter().try_fold(line, ShellCommand::arg);
+    if !text.is_empty() {
+        return text.into_iter().try_fold(line, ShellCommand::arg);
     }
     let letter = filter.priority.letter();
     match filter.name().filter(|name| !name.contains(UNFILTERED)) {
@@ -87,11 +87,11 @@ const UNFILTERED: [char; 4] = [' ', ',', '\t', '\n'];
 impl LogFilter {
     /// Whether it lets everything through.
     fn is_open(&self) -> bool {
-        self.words().is_empty() && self.name().is_none() && self.priority == Priority::Verbose
+        self.arguments().is_empty() && self.name().is_none() && self.priority == Priority::Verbose
     }
 
     /// The rules in logcat syntax.
-    fn words(&self) -> Vec<&str> {
+    fn arguments(&self) -> Vec<&str> {
         let own = self.tag.as_deref().filter(|tag| tag.contains(':'));
         own.map_or_else(Vec::new, |rules| rules.split_whitespace().collect())
     }
@@ -164,8 +164,8 @@ impl LogcatProcess {
             }
             self.doubt(&line);
         }
-        let said = excerpt(&self.doubts);
-        Err(Error::Unreadable { command: "date".into(), said })
+        let output = excerpt(&self.doubts);
+        Err(Error::Unreadable { command: "date".into(), text: output })
     }
 
     /// Keeps output that is not an entry, in case nothing else comes. Buffer headings and the linker warnings of old
@@ -187,8 +187,8 @@ impl LogcatProcess {
             Some(Some(status)) => status != 0,
             _ => !self.certain && !self.doubts.trim().is_empty(),
         };
-        let said = excerpt(&self.doubts);
-        if failed { Err(Error::Failed { what: "read the log", said }) } else { Ok(()) }
+        let output = excerpt(&self.doubts);
+        if failed { Err(Error::Failed { what: "read the log", text: output }) } else { Ok(()) }
     }
 }
 

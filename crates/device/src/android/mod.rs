@@ -70,8 +70,8 @@ impl Android {
         let banner = transport.banner().await.map_err(|error| {
             match transport_error(error, SideEffect::None) {
                 // Something other than adbd listens at that address.
-                Error::Unreadable { said: why, .. } => {
-                    Error::NotConnected { why, acted: SideEffect::None }
+                Error::Unreadable { text: why, .. } => {
+                    Error::NotConnected { reason: why, acted: SideEffect::None }
                 }
                 error => error,
             }
@@ -144,10 +144,10 @@ impl Android {
 
     /// Runs a command that prints nothing on success.
     async fn run_silent(&self, what: &'static str, line: ShellCommand) -> Result<(), Error> {
-        let said = self.ask(line).await?;
-        match said.error_text().or_else(|| said.unexpected()) {
+        let output = self.ask(line).await?;
+        match output.error_text().or_else(|| output.unexpected()) {
             None => Ok(()),
-            Some(complaint) => Err(Error::Failed { what, said: complaint }),
+            Some(complaint) => Err(Error::Failed { what, text: complaint }),
         }
     }
 }
@@ -173,12 +173,12 @@ impl CommandOutput {
     /// The phone's error message, if any. Old phones return status 0 for everything, and on some `input` prints
     /// exceptions with status 0, so the output counts too.
     fn error_text(&self) -> Option<String> {
-        let words = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
         let failed = self.status.is_some_and(|status| status != 0);
         let marked = ["Exception", "Error:", "error:", "usage:", "Usage:", "Killed"];
-        (failed || marked.iter().any(|mark| words.contains(mark))).then(|| match self.status {
-            Some(status) if status != 0 => format!("{} (exit status {status})", excerpt(words)),
-            _ => excerpt(words),
+        (failed || marked.iter().any(|mark| text.contains(mark))).then(|| match self.status {
+            Some(status) if status != 0 => format!("{} (exit status {status})", excerpt(text)),
+            _ => excerpt(text),
         })
     }
 
@@ -186,8 +186,8 @@ impl CommandOutput {
     /// prints warnings about libraries at every start; they are ignored.
     fn unexpected(&self) -> Option<String> {
         let odd = |line: &&str| !line.trim().is_empty() && !line.starts_with("WARNING: linker:");
-        let words: Vec<&str> = self.out.lines().filter(odd).collect();
-        (self.status.is_none() && !words.is_empty()).then(|| excerpt(words.join("\n")))
+        let text: Vec<&str> = self.out.lines().filter(odd).collect();
+        (self.status.is_none() && !text.is_empty()).then(|| excerpt(text.join("\n")))
     }
 }
 
@@ -196,8 +196,8 @@ impl CommandOutput {
 fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     use adb::Error as Wire;
     let acted = if error.may_have_happened() { acted } else { SideEffect::None };
-    let why = match &error {
-        Wire::Refused { said, .. } => said.clone(),
+    let reason = match &error {
+        Wire::Refused { text: said, .. } => said.clone(),
         Wire::TimedOut { after, .. } => format!("no answer within {after:?}"),
         Wire::TooLarge { limit, .. } => format!("more than {limit} bytes"),
         error => format!("failed to {error}"),
@@ -207,13 +207,15 @@ fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
         | Wire::Disconnected { .. }
         | Wire::Offline { .. }
         | Wire::NoSuchDevice { .. }
-        | Wire::TimedOut { .. } => Error::NotConnected { why, acted },
-        Wire::Unauthorized { .. } => Error::Unauthorized { why },
-        Wire::Refused { .. } => Error::Failed { what: "open a service", said: why },
-        Wire::TooLarge { .. } => Error::Failed { what: "transfer so much data at once", said: why },
-        Wire::Phone { .. } | Wire::Local { .. } => Error::Failed { what: "respond", said: why },
+        | Wire::TimedOut { .. } => Error::NotConnected { reason, acted },
+        Wire::Unauthorized { .. } => Error::Unauthorized { reason },
+        Wire::Refused { .. } => Error::Failed { what: "open a service", text: reason },
+        Wire::TooLarge { .. } => {
+            Error::Failed { what: "transfer so much data at once", text: reason }
+        }
+        Wire::Phone { .. } | Wire::Local { .. } => Error::Failed { what: "respond", text: reason },
         // Anything else is a gap of ours.
-        _ => Error::Unreadable { command: "adb".into(), said: why },
+        _ => Error::Unreadable { command: "adb".into(), text: reason },
     }
 }
 
@@ -255,8 +257,8 @@ impl Device for Android {
     }
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
-        let said = self.fetch(ui::dump_command(detail)).await?;
-        ui::read_dump(&said)
+        let output = self.fetch(ui::dump_command(detail)).await?;
+        ui::read_dump(&output)
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
@@ -288,18 +290,18 @@ impl Device for Android {
         if !apps::is_a_name(app) && self.is_old().await? {
             return Err(Error::NoSuchApp { app: app.0.clone() });
         }
-        let said = self.ask(apps::launch_command(app)?).await?;
-        apps::read_launch(app, &said)
+        let output = self.ask(apps::launch_command(app)?).await?;
+        apps::read_launch(app, &output)
     }
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {
-        let said = self.ask(apps::stop_command(app)?).await?;
-        apps::read_stop(app, &said)
+        let output = self.ask(apps::stop_command(app)?).await?;
+        apps::read_stop(app, &output)
     }
 
     async fn foreground(&self) -> Result<Option<Foreground>, Error> {
-        let said = self.ask(apps::focus_command()).await?;
-        apps::read_focus(&said.out)
+        let output = self.ask(apps::focus_command()).await?;
+        apps::read_focus(&output.out)
     }
 
     async fn info(&self) -> Result<DeviceInfo, Error> {
@@ -317,16 +319,16 @@ mod tests {
 
     #[test]
     fn any_output_is_an_error_if_there_is_no_status() {
-        let said =
+        let output =
             |out: &str, status| CommandOutput { out: out.into(), err: String::new(), status };
         let missing = "/system/bin/sh: input: not found\r\n";
         let linker = "WARNING: linker: libx.so has text relocations.\r\n";
         assert_eq!(
-            said(missing, None).unexpected().as_deref(),
+            output(missing, None).unexpected().as_deref(),
             Some("/system/bin/sh: input: not found")
         );
         for (out, status) in [("", None), ("\r\n", None), (linker, None), (missing, Some(0))] {
-            assert_eq!(said(out, status).unexpected(), None, "{out:?} {status:?}");
+            assert_eq!(output(out, status).unexpected(), None, "{out:?} {status:?}");
         }
     }
 
@@ -336,13 +338,13 @@ mod tests {
         let what = format!("get an answer to {service:?} from the adb server");
         let after = std::time::Duration::from_secs(10);
         let errors = [
-            adb::Error::Refused { service: service.clone(), said: "closed".into() },
+            adb::Error::Refused { service: service.clone(), text: "closed".into() },
             adb::Error::TimedOut { what, after },
             adb::Error::TooLarge { what: format!("the output of {service:?}"), limit: 7 },
         ];
         for error in errors {
-            let told = format!("{:?}", transport_error(error.clone(), SideEffect::Possible));
-            assert!(!told.contains("hunter2"), "{told}");
+            let out = format!("{:?}", transport_error(error.clone(), SideEffect::Possible));
+            assert!(!out.contains("hunter2"), "{out}");
         }
     }
 }

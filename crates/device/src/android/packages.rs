@@ -20,16 +20,16 @@ impl Packages for Android {
             return Err(Error::NoSuchApp { app: app.0.clone() });
         }
         if !self.is_old().await? {
-            let said = self.ask(both_command(app)?).await?;
-            return read_package(app, &said, read_paths(&said.out));
+            let output = self.ask(both_command(app)?).await?;
+            return read_package(app, &output, read_paths(&output.out));
         }
-        let said = self.ask(report_command(app)?).await?;
-        let mut files: Vec<String> = read_code_path(app, &said.out).into_iter().collect();
+        let output = self.ask(report_command(app)?).await?;
+        let mut files: Vec<String> = read_code_path(app, &output.out).into_iter().collect();
         // A folder since Android 5.
         if !files.iter().any(|file| file.ends_with(".apk")) {
             files = read_paths(&self.ask(ShellCommand::new("pm path").arg(&app.0)?).await?.out);
         }
-        read_package(app, &said, files)
+        read_package(app, &output, files)
     }
 }
 
@@ -48,9 +48,9 @@ fn both_command(app: &AppId) -> Result<ShellCommand, Error> {
 }
 
 /// Parses `pm path`: one line `package:FILE` each, the base first.
-fn read_paths(said: &str) -> Vec<String> {
+fn read_paths(text: &str) -> Vec<String> {
     // The report follows; its lines are indented.
-    let lines = said.lines().take_while(|line| line.trim_end() != "Packages:");
+    let lines = text.lines().take_while(|line| line.trim_end() != "Packages:");
     let files = lines.filter_map(|line| line.strip_prefix("package:"));
     files
         .map(|file| file.trim_end().to_owned())
@@ -61,9 +61,9 @@ fn read_paths(said: &str) -> Vec<String> {
 
 /// The app's entry in the report: the lines under the first `Package [NAME] (…):`. A second one, under "Hidden system
 /// packages", is what an update replaced (capture `google-play-services_android7`).
-fn entry<'a>(app: &AppId, said: &'a str) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
+fn entry<'a>(app: &AppId, text: &'a str) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
     let head = format!("Package [{}]", app.0);
-    let mut lines = said.lines().map(str::trim);
+    let mut lines = text.lines().map(str::trim);
     lines.find(|line| line.strip_prefix(&*head).is_some_and(|rest| rest.starts_with(" (")))?;
     Some(
         lines.take_while(|line| {
@@ -73,47 +73,47 @@ fn entry<'a>(app: &AppId, said: &'a str) -> Option<impl Iterator<Item = &'a str>
 }
 
 /// The value after `NAME=` in the entry.
-fn value<'a>(app: &AppId, said: &'a str, name: &str) -> Option<&'a str> {
-    entry(app, said)?.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+fn value<'a>(app: &AppId, text: &'a str, name: &str) -> Option<&'a str> {
+    entry(app, text)?.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// The app's path in the report: its file, or since Android 5 its folder. `None` if the first user does not have it.
-fn read_code_path(app: &AppId, said: &str) -> Option<String> {
-    let mut users = entry(app, said)?.filter(|line| line.starts_with("User 0:"));
+fn read_code_path(app: &AppId, text: &str) -> Option<String> {
+    let mut users = entry(app, text)?.filter(|line| line.starts_with("User 0:"));
     if users.any(|line| line.contains("installed=false")) {
         return None;
     }
-    value(app, said, "codePath").map(str::to_owned)
+    value(app, text, "codePath").map(str::to_owned)
 }
 
 /// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same
 /// lines from Android 4.4 to 16.
-fn read_package(app: &AppId, said: &CommandOutput, files: Vec<String>) -> Result<Package, Error> {
-    let missing = || said.out.contains("Unable to find package:");
-    if files.is_empty() && (missing() || entry(app, &said.out).is_some()) {
+fn read_package(app: &AppId, output: &CommandOutput, files: Vec<String>) -> Result<Package, Error> {
+    let missing = || output.out.contains("Unable to find package:");
+    if files.is_empty() && (missing() || entry(app, &output.out).is_some()) {
         // Also an app that only another user has.
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
-    let code = value(app, &said.out, "versionCode").and_then(|rest| {
+    let code = value(app, &output.out, "versionCode").and_then(|rest| {
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
         digits.parse().ok()
     });
     let Some(version_code) = code.filter(|_| !files.is_empty()) else {
-        let words = format!("{}{}", said.out, said.err);
-        return Err(match said.error_text() {
-            Some(said) => Error::Failed { what: "read the app's details", said },
-            None => Error::Unreadable { command: "dumpsys package".into(), said: excerpt(words) },
+        let text = format!("{}{}", output.out, output.err);
+        return Err(match output.error_text() {
+            Some(said) => Error::Failed { what: "read the app's details", text: said },
+            None => Error::Unreadable { command: "dumpsys package".into(), text: excerpt(text) },
         });
     };
-    let words = |name| value(app, &said.out, name).filter(|word| *word != "null");
+    let text = |name| value(app, &output.out, name).filter(|word| *word != "null");
     // Since Android 13 `appId` next to or instead of `userId` (`dumpPackageLPr`).
-    let uid = words("appId").or_else(|| words("userId"));
+    let uid = text("appId").or_else(|| text("userId"));
     let uid = uid.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
     Ok(Package {
         app: app.clone(),
         version_code,
-        version_name: words("versionName").unwrap_or_default().to_owned(),
-        updated: words("lastUpdateTime").unwrap_or_default().to_owned(),
+        version_name: text("versionName").unwrap_or_default().to_owned(),
+        updated: text("lastUpdateTime").unwrap_or_default().to_owned(),
         files,
         uid,
     })
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, status: Option<i32>) -> CommandOutput {
+    fn output(out: &str, status: Option<i32>) -> CommandOutput {
         CommandOutput { out: out.into(), err: String::new(), status }
     }
 
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn installed_app_lists_all_files() {
-        let said = said(REPORT, Some(0));
-        let read = read_package(&app(), &said, read_paths(&said.out)).unwrap();
+        let output = output(REPORT, Some(0));
+        let read = read_package(&app(), &output, read_paths(&output.out)).unwrap();
         let expected = Package {
             app: app(),
             version_code: 11_062_448,
@@ -159,7 +159,7 @@ mod tests {
         let out = "Packages:\r\n  Package [com.x] (a6602eb8):\r\n    userId=10024 gids=[]\r\n    codePath=/data/app/com.x-1.apk\r\n    versionCode=19 targetSdk=19\r\n    versionName=null\r\n    User 0:  installed=true blocked=false\r\n";
         let path = read_code_path(&app(), out).unwrap();
         assert_eq!(path, "/data/app/com.x-1.apk");
-        let read = read_package(&app(), &said(out, None), vec![path]).unwrap();
+        let read = read_package(&app(), &output(out, None), vec![path]).unwrap();
         assert_eq!((read.version_code, &*read.version_name, &*read.updated), (19, "", ""));
         let gone = out.replace("installed=true", "installed=false");
         assert_eq!(read_code_path(&app(), &gone), None);
@@ -170,12 +170,13 @@ mod tests {
         // The capture `dumpsys-package_not-found`, and an app of another user.
         for out in ["Unable to find package: com.x\n", &REPORT[REPORT.find("Packages").unwrap()..]]
         {
-            let error = read_package(&app(), &said(out, Some(0)), vec![]).unwrap_err();
+            let error = read_package(&app(), &output(out, Some(0)), vec![]).unwrap_err();
             assert!(matches!(error, Error::NoSuchApp { .. }), "{error}");
         }
-        let nothing = read_package(&app(), &said("Can't find service: package\n", Some(0)), vec![]);
+        let nothing =
+            read_package(&app(), &output("Can't find service: package\n", Some(0)), vec![]);
         assert!(matches!(nothing, Err(Error::Unreadable { .. })), "{nothing:?}");
-        let half = said("package:/a.apk\nPackages:\n  Package [com.x] (1):\n", Some(0));
+        let half = output("package:/a.apk\nPackages:\n  Package [com.x] (1):\n", Some(0));
         assert!(read_package(&app(), &half, read_paths(&half.out)).is_err());
     }
 
@@ -194,9 +195,9 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics(words in "(\\PC|[\r\n =])*") {
-            let said = said(&format!("  Package [com.x] (1):\n{words}"), None);
-            let _ = read_package(&app(), &said, read_paths(&words));
-            let _ = read_code_path(&app(), &said.out);
+            let output = output(&format!("  Package [com.x] (1):\n{words}"), None);
+            let _ = read_package(&app(), &output, read_paths(&words));
+            let _ = read_code_path(&app(), &output.out);
         }
     }
 }

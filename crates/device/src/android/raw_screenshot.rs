@@ -19,12 +19,12 @@ pub(super) enum RawScreenshotError {
 }
 
 /// Parses a raw screenshot, even after lines of text.
-pub(super) fn read_raw(said: &[u8]) -> Result<Pixels, RawScreenshotError> {
-    let after_lines = said.iter().take(WORDS).enumerate().filter(|(_, byte)| **byte == b'\n');
+pub(super) fn read_raw(output: &[u8]) -> Result<Pixels, RawScreenshotError> {
+    let after_lines = output.iter().take(WORDS).enumerate().filter(|(_, byte)| **byte == b'\n');
     let starts = std::iter::once(0).chain(after_lines.map(|(at, _)| at + 1));
     let mut unknown = None;
     for start in starts {
-        match read_at(&said[start..]) {
+        match read_at(&output[start..]) {
             Err(RawScreenshotError::NotRaw) => {}
             Err(RawScreenshotError::Format(format)) => unknown = unknown.or(Some(format)),
             Ok(pixels) => return Ok(pixels),
@@ -33,9 +33,9 @@ pub(super) fn read_raw(said: &[u8]) -> Result<Pixels, RawScreenshotError> {
     Err(unknown.map_or(RawScreenshotError::NotRaw, RawScreenshotError::Format))
 }
 
-fn read_at(said: &[u8]) -> Result<Pixels, RawScreenshotError> {
+fn read_at(output: &[u8]) -> Result<Pixels, RawScreenshotError> {
     let word = |at: usize| {
-        let bytes = said.get(at..at + 4)?.try_into().ok()?;
+        let bytes = output.get(at..at + 4)?.try_into().ok()?;
         Some(u32::from_le_bytes(bytes))
     };
     let (Some(width), Some(height), Some(format)) = (word(0), word(4), word(8)) else {
@@ -45,7 +45,7 @@ fn read_at(said: &[u8]) -> Result<Pixels, RawScreenshotError> {
     let fills = |bytes: usize| {
         let all = pixels.checked_mul(bytes as u64)?;
         [12, 16].into_iter().find(|header| {
-            all > 0 && said.len().checked_sub(*header).is_some_and(|rest| rest as u64 == all)
+            all > 0 && output.len().checked_sub(*header).is_some_and(|rest| rest as u64 == all)
         })
     };
     let Some((bytes, rgb)) = layout(format) else {
@@ -58,7 +58,7 @@ fn read_at(said: &[u8]) -> Result<Pixels, RawScreenshotError> {
         });
     };
     let header = fills(bytes).ok_or(RawScreenshotError::NotRaw)?;
-    Pixels::new(width, height, rgb(&said[header..])).ok_or(RawScreenshotError::NotRaw)
+    Pixels::new(width, height, rgb(&output[header..])).ok_or(RawScreenshotError::NotRaw)
 }
 
 type ToRgb = fn(&[u8]) -> Vec<u8>;
@@ -103,8 +103,8 @@ mod tests {
 
     /// Width, height, format and, since Android 9, a color space; then the pixels.
     fn raw(header: &[u32], pixels: &[u8]) -> Vec<u8> {
-        let words = header.iter().flat_map(|word| word.to_le_bytes());
-        words.chain(pixels.iter().copied()).collect()
+        let text = header.iter().flat_map(|word| word.to_le_bytes());
+        text.chain(pixels.iter().copied()).collect()
     }
 
     fn check(header: &[u32], pixels: &[u8], rgb: &[u8]) {
@@ -140,9 +140,9 @@ mod tests {
 
     #[test]
     fn image_after_a_warning_is_found() {
-        let mut said = b"[Warning] Multiple displays were found\nSee the help\n".to_vec();
-        said.extend(raw(&[1, 1, 1, 1], &[7, 8, 9, 255]));
-        assert_eq!(read_raw(&said).unwrap().rgb(), [7, 8, 9]);
+        let mut output = b"[Warning] Multiple displays were found\nSee the help\n".to_vec();
+        output.extend(raw(&[1, 1, 1, 1], &[7, 8, 9, 255]));
+        assert_eq!(read_raw(&output).unwrap().rgb(), [7, 8, 9]);
     }
 
     #[test]

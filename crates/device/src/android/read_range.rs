@@ -37,24 +37,24 @@ impl Android {
         length: u64,
     ) -> Result<Bytes, Error> {
         if length > LONGEST as u64 {
-            let why = format!("{length} bytes is too much at once; request at most {LONGEST}");
-            return Err(Error::Refused { what: "reading a file", why });
+            let reason = format!("{length} bytes is too much at once; request at most {LONGEST}");
+            return Err(Error::Refused { what: "reading a file", reason });
         }
         let Some(range) = ByteRange::new(from, length) else { return Ok(Bytes::new()) };
         if !self.is_old().await? {
             return self.read_raw(path, range).await;
         }
         let line = range.command(path)?.then("2>/dev/null");
-        let came = self.read_through_terminal(line).await?;
+        let result = self.read_through_terminal(line).await?;
         let whole = range.blocks * BLOCK;
-        if came.len() as u64 != whole {
+        if result.len() as u64 != whole {
             // The end of the file, or no file, or a terminal that changes more than line ends.
             let rest = self.length_of(path).await?.saturating_sub(range.skipped * BLOCK);
-            if came.len() as u64 != rest.min(whole) {
+            if result.len() as u64 != rest.min(whole) {
                 return self.pull_range(path, from, length).await;
             }
         }
-        Ok(range.cut(came))
+        Ok(range.cut(result))
     }
 
     /// Reads with separate stdout and stderr.
@@ -62,30 +62,30 @@ impl Android {
         let line = range.command(path)?;
         // Room for some text besides the bytes.
         let most = LONGEST + 3 * BLOCK as usize;
-        let said = shell::run_within(&*self.transport, line.as_str(), most).await;
-        let said = said.map_err(|error| transport_error(error, SideEffect::None))?;
-        match said.status {
-            Some(0) => Ok(range.cut(said.stdout.into())),
+        let output = shell::run_with_limits(&*self.transport, line.as_str(), most).await;
+        let output = output.map_err(|error| transport_error(error, SideEffect::None))?;
+        match output.status {
+            Some(0) => Ok(range.cut(output.stdout.into())),
             Some(status) if NO_PROGRAM.contains(&status) => {
                 self.pull_range(path, range.from, range.length).await
             }
-            _ => Err(failed(excerpt(said.stderr))),
+            _ => Err(failed(excerpt(output.stderr))),
         }
     }
 
     /// The output of a command. If it came through a terminal, undoes the `\r` before each `\n`.
     async fn read_through_terminal(&self, line: ShellCommand) -> Result<Bytes, Error> {
-        let said = self.fetch(line).await?;
+        let output = self.fetch(line).await?;
         let by_terminal = self.exec_refused.load(Ordering::Relaxed);
-        Ok(if by_terminal { undo_terminal(&said).into() } else { said })
+        Ok(if by_terminal { undo_terminal(&output).into() } else { output })
     }
 
     async fn pull_range(&self, path: &str, from: u64, length: u64) -> Result<Bytes, Error> {
         if from > LONGEST_WAY {
-            let why = format!(
+            let reason = format!(
                 "this phone can read files only from their start, and {from} bytes are too many to skip"
             );
-            return Err(Error::Refused { what: "reading a file", why });
+            return Err(Error::Refused { what: "reading a file", reason });
         }
         let mut window = RangeWriter { passing: from, left: length, bytes: Vec::new() };
         match self.fetch_file(path, &mut window).await {
@@ -99,20 +99,20 @@ impl Android {
 
     /// Size of a file in bytes. Fails for a link instead of returning the link's own size.
     pub(super) async fn length_of(&self, path: &str) -> Result<u64, Error> {
-        let told = sync::details(&*self.transport, path).await.map_err(|error| match error {
-            adb::Error::Phone { said, .. } => failed(said),
+        let out = sync::details(&*self.transport, path).await.map_err(|error| match error {
+            adb::Error::Phone { text: said, .. } => failed(said),
             error => transport_error(error, SideEffect::None),
         })?;
         // `S_IFMT` and `S_IFREG` of `sys/stat.h`.
-        match told.mode & 0o170_000 {
-            0o100_000 => Ok(told.size),
+        match out.mode & 0o170_000 {
+            0o100_000 => Ok(out.size),
             _ => Err(failed(format!("{path} is not a regular file"))),
         }
     }
 }
 
-fn failed(said: String) -> Error {
-    Error::Failed { what: "read the file", said }
+fn failed(text: String) -> Error {
+    Error::Failed { what: "read the file", text }
 }
 
 /// A part of a file, and the whole blocks that contain it.

@@ -29,22 +29,25 @@ const WORDS: usize = 4096;
 
 #[async_trait]
 impl ScreenRecording for Android {
-    async fn start_recording(&self, wish: &RecordingOptions) -> Result<Box<dyn Recording>, Error> {
-        let lasting = match wish.time_limit {
+    async fn start_recording(
+        &self,
+        options: &RecordingOptions,
+    ) -> Result<Box<dyn Recording>, Error> {
+        let lasting = match options.time_limit {
             lasting if lasting > LIMIT && !self.supports_long_recording().await? => LIMIT,
             lasting => lasting,
         };
         // In whole seconds; 0 would mean no recording, or no limit.
         let whole = lasting.as_secs() + u64::from(lasting.subsec_nanos() > 0);
         let lasting = Duration::from_secs(whole.clamp(1, u64::from(u32::MAX)));
-        let line = record_command(wish, lasting)?;
+        let line = record_command(options, lasting)?;
         let running = RunningCommand::start(&*self.transport, line.as_str()).await;
         let mut recorder = Recorder {
             transport: Arc::clone(&self.transport),
             running: running.map_err(|error| transport_error(error, SideEffect::None))?,
             process: 0,
             lasting,
-            said: Vec::new(),
+            output: Vec::new(),
             interrupted: false,
             end: None,
         };
@@ -63,22 +66,22 @@ impl Android {
     /// Whether `screenrecord` can record more than three minutes: Android 14's help tells how to remove the limit,
     /// earlier ones call the same number the maximum.
     async fn supports_long_recording(&self) -> Result<bool, Error> {
-        let said = self.ask(ShellCommand::new("screenrecord --help")).await?;
-        Ok([said.out, said.err].iter().any(|said| said.contains("remove the time limit")))
+        let output = self.ask(ShellCommand::new("screenrecord --help")).await?;
+        Ok([output.out, output.err].iter().any(|said| said.contains("remove the time limit")))
     }
 }
 
 /// Prints its process id, then becomes `screenrecord`.
-fn record_command(wish: &RecordingOptions, lasting: Duration) -> Result<ShellCommand, Error> {
+fn record_command(options: &RecordingOptions, lasting: Duration) -> Result<ShellCommand, Error> {
     let seconds = u32::try_from(lasting.as_secs()).unwrap_or(u32::MAX);
     let mut line = ShellCommand::new("echo $$; exec screenrecord --time-limit").number(seconds);
-    if let Some(rate) = wish.bit_rate {
+    if let Some(rate) = options.bit_rate {
         line = line.then("--bit-rate").number(rate);
     }
-    if let Some(size) = wish.size {
+    if let Some(size) = options.size {
         line = line.then("--size").arg(&format!("{}x{}", size.width, size.height))?;
     }
-    line.then("--").arg(&wish.path)
+    line.then("--").arg(&options.path)
 }
 
 /// Interrupts the process if it is still `screenrecord`: process ids are reused.
@@ -106,7 +109,7 @@ struct Recorder {
     running: RunningCommand,
     process: u32,
     lasting: Duration,
-    said: Vec<u8>,
+    output: Vec<u8>,
     interrupted: bool,
     end: Option<RecorderExit>,
 }
@@ -124,14 +127,14 @@ impl Recorder {
     /// Reads its first line, the process id.
     async fn read_process(&mut self) -> Result<(), Error> {
         loop {
-            if let Some(end) = self.said.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.said.drain(..=end).collect();
+            if let Some(end) = self.output.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.output.drain(..=end).collect();
                 let line = String::from_utf8_lossy(&line).into_owned();
-                let said = || excerpt(&line);
+                let output = || excerpt(&line);
                 self.process = line
                     .trim()
                     .parse()
-                    .map_err(|_| Error::Unreadable { command: "echo $$".into(), said: said() })?;
+                    .map_err(|_| Error::Unreadable { command: "echo $$".into(), text: output() })?;
                 return Ok(());
             }
             match self.read().await {
@@ -140,7 +143,7 @@ impl Recorder {
                 Some(RecorderExit::Status(_)) => {
                     return Err(Error::Failed {
                         what: "record the screen",
-                        said: excerpt(&self.said),
+                        text: excerpt(&self.output),
                     });
                 }
             }
@@ -152,8 +155,8 @@ impl Recorder {
         if self.end.is_none() {
             match self.running.next().await {
                 Ok(OutputChunk::Out(bytes) | OutputChunk::Err(bytes)) => {
-                    let room = WORDS.saturating_sub(self.said.len());
-                    self.said.extend(bytes.iter().take(room));
+                    let room = WORDS.saturating_sub(self.output.len());
+                    self.output.extend(bytes.iter().take(room));
                 }
                 Ok(OutputChunk::End(status)) => self.end = Some(RecorderExit::Status(status)),
                 Err(_) => self.end = Some(RecorderExit::Lost),
@@ -168,7 +171,9 @@ impl Recorder {
         let output =
             output.map_err(|error| match transport_error(error, SideEffect::Possible) {
                 // The command did not run, which says nothing about the recording: it may still be running.
-                Error::Failed { said, .. } => Error::NotReady { what: "stop the recording", said },
+                Error::Failed { text: said, .. } => {
+                    Error::NotReady { what: "stop the recording", text: said }
+                }
                 error => error,
             })?;
         let said = [output.stdout, output.stderr].concat();
@@ -177,32 +182,32 @@ impl Recorder {
 
     /// Whether an ended recording succeeded.
     fn outcome(&self) -> Result<(), Error> {
-        let said = String::from_utf8_lossy(&self.said);
+        let output = String::from_utf8_lossy(&self.output);
         let failed = match self.end {
             Some(RecorderExit::Status(Some(status))) => status != 0,
-            Some(RecorderExit::Status(None)) => complains(&said),
+            Some(RecorderExit::Status(None)) => complains(&output),
             Some(RecorderExit::Lost) | None => false,
         };
         let status = match self.end {
             Some(RecorderExit::Status(Some(status))) => format!(" (exit status {status})"),
             _ => String::new(),
         };
-        let said = format!("{}{status}", excerpt(&*said));
-        if failed { Err(Error::Failed { what: "record the screen", said }) } else { Ok(()) }
+        let output = format!("{}{status}", excerpt(&*output));
+        if failed { Err(Error::Failed { what: "record the screen", text: output }) } else { Ok(()) }
     }
 }
 
 fn lost() -> Error {
-    let why = "the connection ended while the recording was starting".into();
-    Error::NotConnected { why, acted: SideEffect::Possible }
+    let reason = "the connection ended while the recording was starting".into();
+    Error::NotConnected { reason, acted: SideEffect::Possible }
 }
 
 /// Whether the output reports a failure, for phones without an exit status. If the screen is too large for the encoder,
 /// it retries with a smaller size; messages about that are not failures.
-fn complains(said: &str) -> bool {
-    let after = said
+fn complains(text: &str) -> bool {
+    let after = text
         .rsplit_once("retrying at")
-        .map_or(said, |(_, after)| after.split_once('\n').map_or("", |(_, after)| after));
+        .map_or(text, |(_, after)| after.split_once('\n').map_or("", |(_, after)| after));
     after.lines().any(|line| !line.trim().is_empty() && !line.starts_with("WARNING: "))
 }
 
@@ -212,7 +217,7 @@ impl Recording for Recorder {
         self.process
     }
 
-    fn lasting(&self) -> Duration {
+    fn time_limit(&self) -> Duration {
         self.lasting
     }
 
@@ -232,9 +237,9 @@ impl Recording for Recorder {
         self.wait().await;
         // Without a status, an adb server that lost the phone ends the stream just like the program would.
         if matches!(self.end, Some(RecorderExit::Lost | RecorderExit::Status(None))) {
-            let said = self.ask(wait_for_exit_command(self.process)).await?;
-            if said.ends_with(GOES_ON) {
-                return Err(Error::NotReady { what: "stop the recording", said: excerpt(&said) });
+            let output = self.ask(wait_for_exit_command(self.process)).await?;
+            if output.ends_with(GOES_ON) {
+                return Err(Error::NotReady { what: "stop the recording", text: excerpt(&output) });
             }
         }
         self.outcome()
@@ -258,8 +263,8 @@ mod tests {
             bit_rate: None,
             size: None,
         };
-        let command = |wish: &RecordingOptions| {
-            record_command(wish, wish.time_limit).unwrap().as_str().to_owned()
+        let command = |options: &RecordingOptions| {
+            record_command(options, options.time_limit).unwrap().as_str().to_owned()
         };
         let path = r"'/sdcard/a b'\''s; reboot.mp4'";
         let plain = format!("echo $$; exec screenrecord --time-limit 180 -- {path}");

@@ -64,37 +64,37 @@ impl Android {
         if found == StoredJournal::Unreadable {
             self.ask(forget_command()).await?;
         }
-        let said = self.ask(keep_command(journal)?).await?;
-        match read_journal(&said.out) {
+        let output = self.ask(keep_command(journal)?).await?;
+        match read_journal(&output.out) {
             // If two sessions rotate at the same moment, the first one's journal is right.
             StoredJournal::Turned(_) => Ok(()),
             _ => {
-                let words = format!("{} {}", said.out.trim(), said.err.trim());
-                Err(Error::Failed { what: "store its previous orientation", said: excerpt(words) })
+                let text = format!("{} {}", output.out.trim(), output.err.trim());
+                Err(Error::Failed { what: "store its previous orientation", text: excerpt(text) })
             }
         }
     }
 
     /// Sets the rotation through the settings or, if those are locked, through the window manager.
     async fn hold(&self, hold: RotationSettings) -> Result<(), Error> {
-        let said = self.ask(hold_command(hold)).await?;
-        let Some(complaint) = said.error_text() else { return Ok(()) };
-        let words = format!("{}\n{}", said.err, said.out);
-        if is_missing(&words) {
+        let output = self.ask(hold_command(hold)).await?;
+        let Some(complaint) = output.error_text() else { return Ok(()) };
+        let text = format!("{}\n{}", output.err, output.out);
+        if is_missing(&text) {
             return Err(unsupported());
         }
-        if let Some(refusal) = words.lines().find(|line| line.contains("SecurityException")) {
+        if let Some(refusal) = text.lines().find(|line| line.contains("SecurityException")) {
             if self.ask(window_command(hold)).await?.error_text().is_none() {
                 return Ok(());
             }
             // Xiaomi and others protect the settings with an extra switch.
-            let why = format!(
+            let reason = format!(
                 "{}; enable \"USB debugging (Security settings)\" in the phone's developer options",
                 excerpt(refusal)
             );
-            return Err(Error::Refused { what: WHAT, why });
+            return Err(Error::Refused { what: WHAT, reason });
         }
-        Err(Error::Failed { what: "rotate the screen", said: complaint })
+        Err(Error::Failed { what: "rotate the screen", text: complaint })
     }
 }
 
@@ -153,15 +153,15 @@ const HEAD: &str = "thumbwire-orientation 1";
 const END: &str = "end";
 
 /// Accepts only values that the settings can have.
-fn read_journal(said: &str) -> StoredJournal {
-    let line = said.trim();
+fn read_journal(text: &str) -> StoredJournal {
+    let line = text.trim();
     if line.is_empty() {
         return StoredJournal::Nothing;
     }
     let read = || {
         let line = line.strip_prefix(HEAD)?.strip_suffix(END)?;
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [owner, sensor, rotation] = words[..] else { return None };
+        let text: Vec<&str> = line.split_whitespace().collect();
+        let [owner, sensor, rotation] = text[..] else { return None };
         check_owner(owner).ok()?;
         Some(Journal { owner: owner.into(), before: RotationSettings::read(sensor, rotation)? })
     };
@@ -178,8 +178,8 @@ fn check_owner(owner: &str) -> Result<(), Error> {
     if !owner.is_empty() && owner.len() <= 64 && owner.chars().all(plain) {
         return Ok(());
     }
-    let why = format!("{:?} is not a valid owner name", excerpt(owner));
-    Err(Error::Refused { what: WHAT, why })
+    let reason = format!("{:?} is not a valid owner name", excerpt(owner));
+    Err(Error::Refused { what: WHAT, reason })
 }
 
 /// The only command that slows down attaching; it starts no Java process.
@@ -202,24 +202,24 @@ fn settings_command() -> ShellCommand {
     )
 }
 
-fn read_hold(said: &CommandOutput) -> Result<RotationSettings, Error> {
-    let words: Vec<&str> = said.out.split_whitespace().collect();
-    if let [sensor, rotation] = words[..]
+fn read_hold(output: &CommandOutput) -> Result<RotationSettings, Error> {
+    let text: Vec<&str> = output.out.split_whitespace().collect();
+    if let [sensor, rotation] = text[..]
         && let Some(hold) = RotationSettings::read(sensor, rotation)
     {
         return Ok(hold);
     }
-    let all = format!("{} {}", said.out, said.err);
+    let all = format!("{} {}", output.out, output.err);
     if is_missing(&all) {
         return Err(unsupported());
     }
-    Err(Error::Unreadable { command: settings_command().as_str().into(), said: excerpt(all) })
+    Err(Error::Unreadable { command: settings_command().as_str().into(), text: excerpt(all) })
 }
 
 /// Android has `settings` since 4.2. A shell prints "settings: not found", newer ones "settings: inaccessible or not
 /// found".
-fn is_missing(said: &str) -> bool {
-    said.lines().any(|line| line.contains("settings: ") && line.contains("not found"))
+fn is_missing(text: &str) -> bool {
+    text.lines().any(|line| line.contains("settings: ") && line.contains("not found"))
 }
 
 /// Sets the quarter turns first, so that the screen rotates only once, when the sensor is turned off.

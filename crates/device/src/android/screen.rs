@@ -27,7 +27,7 @@ const SIGNATURE_BY_TERMINAL: &[u8] = b"\x89PNG\r\r\n\x1a\r\n";
 ///
 /// Text may come before it: Android 15 prints a warning if it has several displays.
 fn read_png(said: Bytes) -> Result<Screenshot, CaptureError> {
-    let unreadable = |said: &[u8]| unreadable(&png_command(), said);
+    let unreadable = |output: &[u8]| unreadable(&png_command(), output);
     let find = |signature: &[u8]| said.windows(signature.len()).position(|part| part == signature);
     // One search after the other: each unsuccessful one scans every byte.
     let png = if let Some(start) = find(SIGNATURE) {
@@ -74,16 +74,16 @@ impl From<CaptureError> for Error {
 }
 
 /// Parses the raw pixels from `screencap` into an image file. `by_terminal` tells whether they came through a terminal.
-fn read_pixels(said: &[u8], by_terminal: bool) -> Result<Screenshot, CaptureError> {
-    let mut read = read_raw(said);
+fn read_pixels(output: &[u8], by_terminal: bool) -> Result<Screenshot, CaptureError> {
+    let mut read = read_raw(output);
     if by_terminal && read.is_err() {
-        read = read_raw(&undo_terminal(said));
+        read = read_raw(&undo_terminal(output));
     }
     let pixels = read.map_err(|why| match why {
-        RawScreenshotError::NotRaw => CaptureError::Nothing(unreadable(&raw_command(), said)),
+        RawScreenshotError::NotRaw => CaptureError::Nothing(unreadable(&raw_command(), output)),
         RawScreenshotError::Format(format) => {
-            let words = format!("unknown pixel format {format:#x}");
-            CaptureError::Broken(unreadable(&raw_command(), words.as_bytes()))
+            let text = format!("unknown pixel format {format:#x}");
+            CaptureError::Broken(unreadable(&raw_command(), text.as_bytes()))
         }
     })?;
     let image =
@@ -91,16 +91,16 @@ fn read_pixels(said: &[u8], by_terminal: bool) -> Result<Screenshot, CaptureErro
     Ok(Screenshot { image, size: pixels.size(), blank: None })
 }
 
-fn unreadable(command: &ShellCommand, said: &[u8]) -> Error {
+fn unreadable(command: &ShellCommand, output: &[u8]) -> Error {
     Error::Unreadable {
         command: command.as_str().into(),
-        said: excerpt(&said[..said.len().min(400)]),
+        text: excerpt(&output[..output.len().min(400)]),
     }
 }
 
 /// The screenshot arrived, but could not be processed.
-pub(super) fn capture_failed(why: &dyn std::fmt::Display) -> Error {
-    Error::Failed { what: "take a screenshot", said: why.to_string() }
+pub(super) fn capture_failed(reason: &dyn std::fmt::Display) -> Error {
+    Error::Failed { what: "take a screenshot", text: reason.to_string() }
 }
 
 impl Android {
@@ -128,18 +128,18 @@ impl Android {
     }
 
     async fn take_pixels(&self) -> Result<Result<Screenshot, CaptureError>, Error> {
-        let said = self.capture(raw_command()).await?;
+        let output = self.capture(raw_command()).await?;
         let by_terminal = self.exec_refused.load(Ordering::Relaxed);
-        let read = tokio::task::spawn_blocking(move || read_pixels(&said, by_terminal));
+        let read = tokio::task::spawn_blocking(move || read_pixels(&output, by_terminal));
         read.await.map_err(|why| capture_failed(&why))
     }
 }
 
 /// Undoes what a terminal did to the bytes: it wrote each `\n` as `\r\n`.
-pub(super) fn undo_terminal(said: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(said.len());
-    for (i, &byte) in said.iter().enumerate() {
-        if byte != b'\r' || said.get(i + 1) != Some(&b'\n') {
+pub(super) fn undo_terminal(output: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(output.len());
+    for (i, &byte) in output.iter().enumerate() {
+        if byte != b'\r' || output.get(i + 1) != Some(&b'\n') {
             bytes.push(byte);
         }
     }
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
     use crate::image::Pixels;
 
-    fn png_of(said: Vec<u8>) -> Result<Screenshot, Error> {
-        read_png(said.into()).map_err(Error::from)
+    fn png_of(output: Vec<u8>) -> Result<Screenshot, Error> {
+        read_png(output.into()).map_err(Error::from)
     }
 
     fn png(width: u32, height: u32) -> Vec<u8> {
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn screenshot_after_a_warning_is_found() {
-        let mut said = b"[Warning] Multiple displays were found, but no display id\n".to_vec();
-        said.extend(png(1080, 2400));
-        let picture = png_of(said).unwrap();
+        let mut output = b"[Warning] Multiple displays were found, but no display id\n".to_vec();
+        output.extend(png(1080, 2400));
+        let picture = png_of(output).unwrap();
         assert_eq!(picture.size, Size { width: 1080, height: 2400 });
         assert!(picture.image.bytes.starts_with(SIGNATURE));
     }

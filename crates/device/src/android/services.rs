@@ -55,8 +55,8 @@ fn table_command() -> ShellCommand {
 /// Parses `query-services --brief`: `No services found`, or `N services found:` and for each a line `Service #0:`, its
 /// priority, and its name in short form. Source: `runQueryIntentServices` and `printResolveInfo` in AOSP's
 /// `PackageManagerShellCommand.java`, unchanged from 7 to 16. `None` if the phone does not have the command.
-fn read_query(said: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
-    let lines = || said.out.lines().map(str::trim);
+fn read_query(output: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
+    let lines = || output.out.lines().map(str::trim);
     if lines().any(|line| line == "No services found") {
         return Ok(Some(Vec::new()));
     }
@@ -64,22 +64,22 @@ fn read_query(said: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
     let announced = lines().find_map(|line| {
         line.strip_suffix(" services found:").and_then(|number| number.parse::<usize>().ok())
     });
-    let words = format!("{}{}", said.out, said.err);
+    let text = format!("{}{}", output.out, output.err);
     match announced {
         Some(number) if number == named.len() => return Ok(Some(dedup(named))),
         Some(_) => {}
         None if ["Unknown option", "Unknown command", "not found", "Can't find service"]
             .iter()
-            .any(|mark| words.contains(mark)) =>
+            .any(|mark| text.contains(mark)) =>
         {
             return Ok(None);
         }
         None => {}
     }
-    Err(match said.error_text() {
-        Some(said) => Error::Failed { what: "list services", said },
+    Err(match output.error_text() {
+        Some(said) => Error::Failed { what: "list services", text: said },
         None => {
-            Error::Unreadable { command: "cmd package query-services".into(), said: excerpt(words) }
+            Error::Unreadable { command: "cmd package query-services".into(), text: excerpt(text) }
         }
     })
 }
@@ -87,15 +87,15 @@ fn read_query(said: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
 /// Parses the action's lines in the section "Non-Data Actions" of the "Service Resolver Table": an address, the name,
 /// and since Android 4 `filter` with an address. Source: `IntentResolver.dump` in AOSP, and the capture
 /// `106-dumpsys-package`.
-fn read_table(said: &CommandOutput, action: &str) -> Result<Vec<Component>, Error> {
-    let mut lines = said.out.lines().map(|line| line.trim_end());
+fn read_table(output: &CommandOutput, action: &str) -> Result<Vec<Component>, Error> {
+    let mut lines = output.out.lines().map(|line| line.trim_end());
     if !lines.any(|line| line == "Service Resolver Table:") {
         // Without any service filter there is no table. The list of packages is always present.
-        return match said.out.contains("\nPackages:") {
+        return match output.out.contains("\nPackages:") {
             true => Ok(Vec::new()),
             false => Err(Error::Failed {
                 what: "list services",
-                said: excerpt(format!("{}{}", said.out, said.err)),
+                text: excerpt(format!("{}{}", output.out, output.err)),
             }),
         };
     }
@@ -108,9 +108,9 @@ fn read_table(said: &CommandOutput, action: &str) -> Result<Vec<Component>, Erro
     let Some(head) = part.next() else { return Ok(Vec::new()) };
     let its = part.take_while(|line| depth(line) > depth(head));
     let named = its.filter_map(|line| {
-        let mut words = line.split_whitespace();
-        let address = words.next()?;
-        address.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| words.next())?
+        let mut text = line.split_whitespace();
+        let address = text.next()?;
+        address.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| text.next())?
     });
     Ok(dedup(named.filter_map(component).collect()))
 }
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    fn said(out: &str, status: i32) -> CommandOutput {
+    fn output(out: &str, status: i32) -> CommandOutput {
         CommandOutput { out: out.into(), err: String::new(), status: Some(status) }
     }
 
@@ -158,12 +158,12 @@ mod tests {
     fn query_services_output_is_parsed() {
         // In the format of `runQueryIntentServices`.
         let two = "2 services found:\n  Service #0:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\n    com.x/.Tools\n  Service #1:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n    com.y/org.other.Service$Inner\n";
-        let found = read_query(&said(two, 0)).unwrap().unwrap();
+        let found = read_query(&output(two, 0)).unwrap().unwrap();
         assert_eq!(shown(&found), ["com.x/com.x.Tools", "com.y/org.other.Service$Inner"]);
-        assert_eq!(read_query(&said("No services found\n", 0)).unwrap(), Some(vec![]));
+        assert_eq!(read_query(&output("No services found\n", 0)).unwrap(), Some(vec![]));
         // A service may match with two filters.
         let twice = two.replace("com.y/org.other.Service$Inner", "com.x/.Tools");
-        assert_eq!(shown(&read_query(&said(&twice, 0)).unwrap().unwrap()), ["com.x/com.x.Tools"]);
+        assert_eq!(shown(&read_query(&output(&twice, 0)).unwrap().unwrap()), ["com.x/com.x.Tools"]);
     }
 
     #[test]
@@ -174,18 +174,18 @@ mod tests {
             "Error: Unknown option: --brief\n",
             "cmd: Can't find service: package\n",
         ] {
-            assert_eq!(read_query(&said(words, 255)).unwrap(), None, "{words}");
+            assert_eq!(read_query(&output(words, 255)).unwrap(), None, "{words}");
         }
     }
 
     #[test]
     fn truncated_list_or_exception_is_an_error() {
         let cut = "2 services found:\n  Service #0:\n    priority=0\n    com.x/.Tools\n";
-        assert!(matches!(read_query(&said(cut, 0)), Err(Error::Unreadable { .. })));
+        assert!(matches!(read_query(&output(cut, 0)), Err(Error::Unreadable { .. })));
         let thrown = "java.lang.SecurityException: Permission Denial: user 150\n";
-        let error = read_query(&said(thrown, 255)).unwrap_err();
+        let error = read_query(&output(thrown, 255)).unwrap_err();
         assert!(error.to_string().contains("user 150"), "{error}");
-        assert!(read_query(&said("", 0)).is_err());
+        assert!(read_query(&output("", 0)).is_err());
     }
 
     /// In the format of the capture `106-dumpsys-package`; since Android 5 a filter may list its actions.
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn resolver_table_of_old_phones_is_parsed() {
-        let found = |action: &str| shown(&read_table(&said(TABLE, 0), action).unwrap());
+        let found = |action: &str| shown(&read_table(&output(TABLE, 0), action).unwrap());
         assert_eq!(found("a.B"), ["com.x/com.x.Tools", "com.y/com.other.Tools"]);
         assert_eq!(found("a.After"), ["com.z/com.z.Z"]);
         for missing in ["a.Typed", "a.Provided", "a.None", "a", ""] {
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn missing_table_means_no_services_but_needs_packages() {
-        assert_eq!(read_table(&said("Verifiers:\n\nPackages:\n", 0), "a").unwrap(), []);
-        let error = read_table(&said("Can't find service: package\n", 0), "a").unwrap_err();
+        assert_eq!(read_table(&output("Verifiers:\n\nPackages:\n", 0), "a").unwrap(), []);
+        let error = read_table(&output("Can't find service: package\n", 0), "a").unwrap_err();
         assert!(error.to_string().contains("Can't find"), "{error}");
     }
 
@@ -217,10 +217,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics(words in "(\\PC|[\r\n /:=])*", action in "\\PC{0,9}") {
-            let _ = read_query(&said(&words, 0));
-            let _ = read_table(&said(&words, 0), &action);
+            let _ = read_query(&output(&words, 0));
+            let _ = read_table(&output(&words, 0), &action);
             let table = format!("Service Resolver Table:\n  Non-Data Actions:\n   {action}:\n{words}");
-            let _ = read_table(&said(&table, 0), &action);
+            let _ = read_table(&output(&table, 0), &action);
         }
     }
 }

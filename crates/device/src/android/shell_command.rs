@@ -29,9 +29,9 @@ impl ShellCommand {
     /// A NUL is rejected: it would end the string, and the shell would see only half a command.
     pub(crate) fn arg(mut self, word: &str) -> Result<Self, Error> {
         if word.contains('\0') {
-            let why =
+            let reason =
                 "it contains a NUL character, which is not allowed in commands; remove it".into();
-            return Err(Error::Refused { what: "argument", why });
+            return Err(Error::Refused { what: "argument", reason });
         }
         self.0.push(' ');
         quote_into(&mut self.0, word);

@@ -89,6 +89,6 @@ pub enum StartServiceError {
     /// The extras exceed what an Intent can carry.
     TooLarge {
         /// The maximum size, in UTF-16 units.
-        most: usize,
+        max: usize,
     },
 }

@@ -8,7 +8,7 @@ use crate::Error;
 #[async_trait]
 pub trait Logs: Send + Sync {
     /// The newest log entries that pass the filter, oldest first, `most` at most.
-    async fn read_logs(&self, filter: &LogFilter, most: usize) -> Result<Vec<LogEntry>, Error>;
+    async fn read_logs(&self, filter: &LogFilter, max: usize) -> Result<Vec<LogEntry>, Error>;
 
     /// Clears the log.
     async fn clear_logs(&self) -> Result<(), Error>;

@@ -10,7 +10,10 @@ use crate::{Error, Size};
 #[async_trait]
 pub trait ScreenRecording: Send + Sync {
     /// Starts recording the screen to a file on the phone.
-    async fn start_recording(&self, wish: &RecordingOptions) -> Result<Box<dyn Recording>, Error>;
+    async fn start_recording(
+        &self,
+        options: &RecordingOptions,
+    ) -> Result<Box<dyn Recording>, Error>;
 }
 
 /// How to record the screen.
@@ -33,7 +36,7 @@ pub trait Recording: Send + Sync {
     fn process(&self) -> u32;
 
     /// The time limit in whole seconds: less than requested if the phone does not support as much.
-    fn lasting(&self) -> Duration;
+    fn time_limit(&self) -> Duration;
 
     /// Stops the recording and waits until the phone has finished writing the file; returns at once if it has already
     /// ended.

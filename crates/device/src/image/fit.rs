@@ -8,7 +8,7 @@ const QUALITIES: [u8; 6] = [JPEG_QUALITY, 65, 50, 35, 20, 10];
 
 /// Whether an image needs no conversion.
 pub fn fits(image: &Image, format: Option<Format>, most_bytes: Option<usize>) -> bool {
-    format.is_none_or(|format| format == image.format) && within(image, most_bytes)
+    format.is_none_or(|format| format == image.format) && fits_bytes(image, most_bytes)
 }
 
 /// Converts the image to this format (`None`: keep its format) within this many bytes (`None`: no limit).
@@ -32,7 +32,7 @@ pub fn fit(
     let mut least = image.bytes.len();
     let mut fitting = |written: Image| {
         least = least.min(written.bytes.len());
-        within(&written, most_bytes).then_some(written)
+        fits_bytes(&written, most_bytes).then_some(written)
     };
     // Recompress a PNG that is too large: phones compress quickly rather than well.
     let lossless = match (format, image.format) {
@@ -48,9 +48,9 @@ pub fn fit(
             return Ok(image);
         }
     }
-    Err(Error::TooLarge { least, most: most_bytes.unwrap_or(usize::MAX) })
+    Err(Error::TooLarge { least, max: most_bytes.unwrap_or(usize::MAX) })
 }
 
-fn within(image: &Image, most_bytes: Option<usize>) -> bool {
+fn fits_bytes(image: &Image, most_bytes: Option<usize>) -> bool {
     most_bytes.is_none_or(|most| image.bytes.len() <= most)
 }

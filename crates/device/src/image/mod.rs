@@ -102,20 +102,20 @@ pub enum BlackReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The file is broken. Take the screenshot again.
-    #[error("decode the {} image: {why}", .format.name())]
+    #[error("decode the {} image: {reason}", .format.name())]
     Unreadable {
         /// The format it claims to be.
         format: Format,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// The format does not support such an image. Ask for another format.
-    #[error("encode the image as {}: {why}", .format.name())]
+    #[error("encode the image as {}: {reason}", .format.name())]
     Unwritable {
         /// The requested format.
         format: Format,
         /// The reason.
-        why: String,
+        reason: String,
     },
     /// The image has no pixels, or more than [`MOST_PIXELS`].
     #[error("process an image of {width}x{height} pixels")]
@@ -126,17 +126,17 @@ pub enum Error {
         height: u32,
     },
     /// Scaling failed.
-    #[error("scale the image: {why}")]
+    #[error("scale the image: {reason}")]
     Unscalable {
         /// The reason.
-        why: String,
+        reason: String,
     },
     /// Even the lowest JPEG quality is too large. Allow more bytes, or use smaller screenshots.
-    #[error("make the image smaller than {least} bytes; the limit is {most}")]
+    #[error("make the image smaller than {least} bytes; the limit is {max}")]
     TooLarge {
         /// The smallest size reached, in bytes.
         least: usize,
         /// The limit, in bytes.
-        most: usize,
+        max: usize,
     },
 }

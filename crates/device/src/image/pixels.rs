@@ -135,7 +135,8 @@ impl Pixels {
         let (width, height) = (side(to.width), side(to.height));
         checked_pixel_count(width, height)?;
         let pixel = resize::PixelType::U8x3;
-        let failed = |why: &dyn std::fmt::Display| Error::Unscalable { why: why.to_string() };
+        let failed =
+            |reason: &dyn std::fmt::Display| Error::Unscalable { reason: reason.to_string() };
         let from = resize::images::ImageRef::new(self.width, self.height, &self.rgb, pixel)
             .map_err(|why| failed(&why))?;
         let mut into = resize::images::Image::new(width, height, pixel);
@@ -224,10 +225,10 @@ pub(crate) fn to_rgb(read: &[u8], samples: usize, at: [usize; 3]) -> Vec<u8> {
     rgb
 }
 
-fn unreadable(format: Format, why: &dyn std::fmt::Display) -> Error {
-    Error::Unreadable { format, why: why.to_string() }
+fn unreadable(format: Format, reason: &dyn std::fmt::Display) -> Error {
+    Error::Unreadable { format, reason: reason.to_string() }
 }
 
-fn unwritable(format: Format, why: &dyn std::fmt::Display) -> Error {
-    Error::Unwritable { format, why: why.to_string() }
+fn unwritable(format: Format, reason: &dyn std::fmt::Display) -> Error {
+    Error::Unwritable { format, reason: reason.to_string() }
 }

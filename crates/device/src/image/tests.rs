@@ -117,7 +117,7 @@ fn noise_becomes_a_jpeg_of_the_same_dimensions() {
 fn image_that_cannot_fit_reports_both_sizes() {
     let png = noise(100, 100).write(Format::Png).unwrap();
     let error = fit(png, None, Some(200)).unwrap_err();
-    assert!(matches!(error, Error::TooLarge { least, most: 200 } if least > 200), "{error}");
+    assert!(matches!(error, Error::TooLarge { least, max: 200 } if least > 200), "{error}");
     assert!(error.to_string().ends_with("the limit is 200"), "{error}");
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn read_node<'t>(
     node: &mut Node,
     fault: &mut dyn FnMut(ParseWarningKind),
 ) -> (Tag, Option<&'t str>) {
-    let mut said = ElementAttributes { enabled: true, ..ElementAttributes::default() };
+    let mut output = ElementAttributes { enabled: true, ..ElementAttributes::default() };
     let mut seen = 0u32;
     let tag = attributes(text, from, |name, value| {
         let mut text = || read_text(value, fault);
@@ -58,16 +58,16 @@ pub(crate) fn read_node<'t>(
             "type" => first(0) && (value.is_empty() || set(&mut node.class, text())),
             "name" => first(1) && set(&mut node.id, text()),
             "label" => first(2) && set(&mut node.description, text()),
-            "value" => first(3) && set(&mut said.value, text()),
+            "value" => first(3) && set(&mut output.value, text()),
             "placeholderValue" => first(4) && set(&mut node.hint, text()),
             "bundleId" => first(5) && set(&mut node.package, text()),
-            "enabled" => first(6) && set(&mut said.enabled, value == "true"),
-            "focused" => first(7) && set(&mut said.focused, value == "true"),
+            "enabled" => first(6) && set(&mut output.enabled, value == "true"),
+            "focused" => first(7) && set(&mut output.focused, value == "true"),
             "visible" => first(8) && set(&mut node.displayed, Some(value != "false")),
-            "x" => first(9) && set(&mut said.frame[0], Some(value)),
-            "y" => first(10) && set(&mut said.frame[1], Some(value)),
-            "width" => first(11) && set(&mut said.frame[2], Some(value)),
-            "height" => first(12) && set(&mut said.frame[3], Some(value)),
+            "x" => first(9) && set(&mut output.frame[0], Some(value)),
+            "y" => first(10) && set(&mut output.frame[1], Some(value)),
+            "width" => first(11) && set(&mut output.frame[2], Some(value)),
+            "height" => first(12) && set(&mut output.frame[3], Some(value)),
             _ => true,
         };
         if !new {
@@ -76,15 +76,15 @@ pub(crate) fn read_node<'t>(
     });
     tag.note_broken(fault);
     let cut = matches!(tag.end, TagEnd::Unreadable { .. } | TagEnd::Truncated);
-    match read_frame(said.frame) {
+    match read_frame(output.frame) {
         Some(bounds) => node.bounds = bounds,
         // A broken tag is already reported.
-        None if said.frame == [None; 4] || cut => {}
+        None if output.frame == [None; 4] || cut => {}
         None => fault(ParseWarningKind::InvalidBounds),
     }
     let kind = node.class.strip_prefix(TYPE).unwrap_or(&node.class);
-    node.flags = flags(kind, &said);
-    node.text = shown(kind, said.value, &node.description);
+    node.flags = flags(kind, &output);
+    node.text = shown(kind, output.value, &node.description);
     (tag, None)
 }
 
@@ -301,11 +301,11 @@ mod tests {
         #[test]
         fn no_input_panics(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
             for (before, behind) in [("<AppiumAUT><", "/></AppiumAUT>"), ("<XCUIElementType", ">")] {
-                let mut said = before.as_bytes().to_vec();
-                said.extend(&middle);
-                let _ = read_saved(&said);
-                said.extend(behind.as_bytes());
-                let _ = read_saved(&said);
+                let mut output = before.as_bytes().to_vec();
+                output.extend(&middle);
+                let _ = read_saved(&output);
+                output.extend(behind.as_bytes());
+                let _ = read_saved(&output);
             }
         }
     }

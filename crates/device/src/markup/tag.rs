@@ -143,7 +143,7 @@ pub(crate) fn set<T>(place: &mut T, value: T) -> bool {
 pub(crate) fn read_text(value: &str, fault: &mut dyn FnMut(ParseWarningKind)) -> String {
     // A control character, or U+FFFE and U+FFFF, which begin with 0xef.
     let suspect = value.bytes().any(|byte| byte < b' ' || byte == 0xef);
-    if suspect && value.contains(cannot_stand) {
+    if suspect && value.contains(is_forbidden) {
         fault(ParseWarningKind::InvalidCharacter);
     }
     match unescape(value) {
@@ -156,7 +156,7 @@ pub(crate) fn read_text(value: &str, fault: &mut dyn FnMut(ParseWarningKind)) ->
 }
 
 /// Whether XML 1.0 forbids this character.
-fn cannot_stand(char: char) -> bool {
+fn is_forbidden(char: char) -> bool {
     match char {
         '\t' | '\n' | '\r' => false,
         '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => true,

@@ -89,7 +89,7 @@ impl fmt::Display for ParseWarning {
         let many = |one: &str, several: &str| {
             if *count == 1 { format!("1 {one}") } else { format!("{count} {several}") }
         };
-        let words = match kind {
+        let text = match kind {
             ParseWarningKind::Utf16 => "the file is UTF-16, not UTF-8".into(),
             ParseWarningKind::NotUtf8 => many("invalid UTF-8 sequence", "invalid UTF-8 sequences"),
             ParseWarningKind::LeadingText => {
@@ -135,7 +135,7 @@ impl fmt::Display for ParseWarning {
                 many("node of another display; ignored", "nodes of other displays; ignored")
             }
         };
-        f.write_str(&words)
+        f.write_str(&text)
     }
 }
 

@@ -44,8 +44,8 @@ impl Phone {
     }
 }
 
-fn scaled(width: i32, height: i32, most: u32) -> ScaledDevice<Phone> {
-    ScaledDevice::new(Arc::new(Phone::new(width, height)), most)
+fn scaled(width: i32, height: i32, max: u32) -> ScaledDevice<Phone> {
+    ScaledDevice::new(Arc::new(Phone::new(width, height)), max)
 }
 
 #[async_trait]

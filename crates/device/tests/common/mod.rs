@@ -63,11 +63,11 @@ impl Services for Scripted {
         let command = command.ok_or(ServiceRefused)?;
         self.asked.lock().unwrap().push(command.to_owned());
         let known = self.says.iter().filter(|(begins, _)| command.starts_with(begins));
-        let said = known.rev().max_by_key(|(begins, _)| begins.len());
-        let said = said.map_or(Vec::new(), |(_, said)| said.clone());
+        let output = known.rev().max_by_key(|(begins, _)| begins.len());
+        let output = output.map_or(Vec::new(), |(_, said)| said.clone());
         Ok(handler(async move |stream| {
             let mut stream = stream;
-            let _ = stream.write_all(&said).await;
+            let _ = stream.write_all(&output).await;
         }))
     }
 }

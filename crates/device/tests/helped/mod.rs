@@ -129,11 +129,11 @@ impl Phone {
     /// Shell commands: `getprop`, and the helper.
     async fn shell(self: Arc<Self>, command: String, mut stream: LinkStream) {
         let framed = !self.old;
-        let out = move |words: &str| {
+        let out = move |text: &str| {
             let mut bytes = bytes::BytesMut::new();
             match framed {
-                true => emit(&mut bytes, Id::Stdout, words.as_bytes()),
-                false => bytes.extend_from_slice(words.replace('\n', "\r\n").as_bytes()),
+                true => emit(&mut bytes, Id::Stdout, text.as_bytes()),
+                false => bytes.extend_from_slice(text.replace('\n', "\r\n").as_bytes()),
             }
             bytes
         };
@@ -164,8 +164,8 @@ impl Phone {
                 let (end, mut ended) = mpsc::channel(1);
                 *self.ends.lock().unwrap() = Some(end);
                 self.programs.fetch_add(1, Ordering::SeqCst);
-                let words = "WARNING: linker: x\nready\n";
-                stream.write_all(&out(words)).await.unwrap();
+                let text = "WARNING: linker: x\nready\n";
+                stream.write_all(&out(text)).await.unwrap();
                 let mut rest = [0; 9];
                 tokio::select! {
                     _ = ended.recv() => stream.write_all(&out("Killed\n")).await.unwrap(),
@@ -187,17 +187,17 @@ impl Phone {
         while stream.read_exact(&mut lengths).await.is_ok() {
             let [header, body] = [0, 4]
                 .map(|at| u32::from_be_bytes(lengths[at..at + 4].try_into().unwrap()) as usize);
-            let mut said = vec![0; header + body];
-            stream.read_exact(&mut said).await.unwrap();
-            let said: Value = serde_json::from_slice(&said[..header]).unwrap();
-            self.heard.lock().unwrap().push(said.clone());
+            let mut output = vec![0; header + body];
+            stream.read_exact(&mut output).await.unwrap();
+            let reply: Value = serde_json::from_slice(&output[..header]).unwrap();
+            self.heard.lock().unwrap().push(reply.clone());
             self.hears.notify_waiters();
-            let answers = if said["op"] == "hello" {
+            let answers = if reply["op"] == "hello" {
                 let token = self.started.lock().unwrap().1.clone();
-                assert_eq!((&said["token"], &said["proto"]), (&json!(token), &json!(1)));
-                vec![answer(&said, (self.hello)(&said))]
+                assert_eq!((&reply["token"], &reply["proto"]), (&json!(token), &json!(1)));
+                vec![answer(&reply, (self.hello)(&reply))]
             } else {
-                (self.manner)(&said)
+                (self.manner)(&reply)
             };
             for one in answers {
                 match one {
@@ -221,8 +221,8 @@ fn frame(header: &Value) -> Vec<u8> {
 }
 
 /// The reply to a request, with its id.
-pub(crate) fn answer(said: &Value, mut answer: Value) -> Said {
-    answer["id"] = said["id"].clone();
+pub(crate) fn answer(reply: &Value, mut answer: Value) -> Said {
+    answer["id"] = reply["id"].clone();
     Said::Header(answer)
 }
 

@@ -6,7 +6,7 @@ use super::super::script::{
     ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, switch_of,
 };
 use super::stepper::ScriptStepper;
-use super::{act, back, doing, launch, wait};
+use super::{act, back, call, launch, wait};
 use thumbwire_agent::{AgentStatus, Decision, FunctionCall};
 
 /// How often to type a text that does not appear.
@@ -60,7 +60,7 @@ impl ScriptStepper<'_> {
             "control_name": shows,
             "clear_current_text": true,
         });
-        Some(self.done(at, "Type it.", doing("type_text", arguments)))
+        Some(self.perform(at, "Type it.", call("type_text", arguments)))
     }
 
     /// The next step's target is not visible.
@@ -110,7 +110,7 @@ impl ScriptStepper<'_> {
                 self.state.at = 0;
                 act(
                     "Start over from the home screen.",
-                    doing("press_key", json!({ "key_code": "KEYCODE_HOME" })),
+                    call("press_key", json!({ "key_code": "KEYCODE_HOME" })),
                 )
             }
         }
@@ -183,7 +183,7 @@ impl ScriptStepper<'_> {
         self.state.times += 1;
         let click = self.click(row);
         (self.state.times <= MOST_ENDS)
-            .then(|| self.done(last, "It is still visible; tap again.", click))
+            .then(|| self.perform(last, "It is still visible; tap again.", click))
     }
 
     pub(super) fn finished(&self) -> Decision {
@@ -224,14 +224,14 @@ impl ScriptStepper<'_> {
         aim.filled(&self.read())
     }
 
-    pub(super) fn tap(&mut self, aim: &ScriptTarget, why: &str) -> Option<Decision> {
+    pub(super) fn tap(&mut self, aim: &ScriptTarget, reason: &str) -> Option<Decision> {
         let row = self.seen.find(aim)?;
-        Some(act(why, self.click(row)))
+        Some(act(reason, self.click(row)))
     }
 
     pub(super) fn click(&self, row: usize) -> FunctionCall {
         let (id, name) = (&self.seen.ids[row], &self.seen.rows[row].name);
-        doing("click_control", json!({ "control_id": id, "control_name": name }))
+        call("click_control", json!({ "control_id": id, "control_name": name }))
     }
 
     /// Screen size. It is smaller while the keyboard is up, and a window that fills only a part does not tell it.
@@ -245,13 +245,13 @@ impl ScriptStepper<'_> {
         let arguments = json!({
             "start_x": start_x, "start_y": start_y, "end_x": end_x, "end_y": end_y, "duration": 800,
         });
-        doing("swipe", arguments)
+        call("swipe", arguments)
     }
 
     /// An action for a step; the next agent step checks its effect.
-    pub(super) fn done(&mut self, step: usize, why: &str, doing: FunctionCall) -> Decision {
-        self.state.last = Some((step, doing.clone()));
-        act(why, doing)
+    pub(super) fn perform(&mut self, step: usize, reason: &str, call: FunctionCall) -> Decision {
+        self.state.last = Some((step, call.clone()));
+        act(reason, call)
     }
 }
 

@@ -20,9 +20,9 @@ pub(super) struct ParsedObservation {
 }
 
 impl ParsedObservation {
-    pub(super) fn of(sight: &Observation) -> Self {
-        let told = readable(&sight.current_controls);
-        let shows = told.iter().filter(|row| !row.state.iter().any(|word| word == "hidden"));
+    pub(super) fn of(observation: &Observation) -> Self {
+        let out = readable(&observation.current_controls);
+        let shows = out.iter().filter(|row| !row.state.iter().any(|word| word == "hidden"));
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         for row in shows {
             rows.push(VisibleControl {
@@ -33,13 +33,13 @@ impl ParsedObservation {
             });
             ids.push(row.id.clone());
         }
-        let all = told.iter();
+        let all = out.iter();
         let size =
             all.fold((0, 0), |(right, low), row| (right.max(row.rect[2]), low.max(row.rect[3])));
         let says = |signs: &[&str]| {
-            sight.feedback.iter().any(|words| {
-                let words = words.to_lowercase();
-                signs.iter().any(|sign| words.contains(sign))
+            observation.feedback.iter().any(|words| {
+                let text = words.to_lowercase();
+                signs.iter().any(|sign| text.contains(sign))
             })
         };
         let failed = says(&[
@@ -54,7 +54,7 @@ impl ParsedObservation {
         let crashed = says(&["the app crashed."]);
         let moved = says(&["the tap may have gone"]);
         let strayed = says(&["the control beside it"]);
-        Self { rows, ids, app: sight.app.clone(), failed, crashed, moved, strayed, size }
+        Self { rows, ids, app: observation.app.clone(), failed, crashed, moved, strayed, size }
     }
 
     pub(super) fn find(&self, aim: &ScriptTarget) -> Option<usize> {

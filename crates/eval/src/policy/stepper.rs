@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::script::{ScriptStep, ScriptSwipe, like, says, switch_of};
+use super::super::script::{ScriptStep, ScriptSwipe, like, switch_of, with_text};
 use super::parsed_observation::ParsedObservation;
-use super::{act, back, doing, launch, wait};
+use super::{act, back, call, launch, wait};
 use thumbwire_agent::{Decision, FunctionCall, Observation};
 
 /// Progress through the script.
@@ -62,20 +62,20 @@ impl<'a> ScriptStepper<'a> {
     pub(super) fn new(
         script: &'a [ScriptStep],
         state: &'a mut Progress,
-        sight: &Observation,
+        observation: &Observation,
     ) -> Self {
-        let seen = ParsedObservation::of(sight);
+        let seen = ParsedObservation::of(observation);
         // What is visible at the moment may fill only a part of the screen.
         state.size.0 = state.size.0.max(seen.size.0);
         state.size.1 = state.size.1.max(seen.size.1);
         Self { script, state, seen }
     }
 
-    pub(super) fn decide(&mut self, sight: &Observation) -> Decision {
+    pub(super) fn decide(&mut self, observation: &Observation) -> Decision {
         if let Some(decision) = self.interruption() {
             return decision;
         }
-        if let Some(decision) = self.look_back(sight) {
+        if let Some(decision) = self.verify_last(observation) {
             return decision;
         }
         if let Some(decision) = self.elsewhere() {
@@ -105,26 +105,28 @@ impl<'a> ScriptStepper<'a> {
             if let Some((step, _)) = self.state.last.take() {
                 self.state.at = self.state.at.min(step);
             }
-            return self.tap(&says("Wait"), "The app is not responding; wait for it.");
+            return self.tap(&with_text("Wait"), "The app is not responding; wait for it.");
         }
         if self.seen.shows(&fell) {
             self.begin_again();
-            return self
-                .tap(&says("Close app").or(says("OK")), "The app crashed; close the dialog.");
+            return self.tap(
+                &with_text("Close app").or(with_text("OK")),
+                "The app crashed; close the dialog.",
+            );
         }
-        if self.seen.shows(&says("Later")) && self.seen.shows(&says("Install")) {
-            return self.tap(&says("Later"), "A system alert; not now.");
+        if self.seen.shows(&with_text("Later")) && self.seen.shows(&with_text("Install")) {
+            return self.tap(&with_text("Later"), "A system alert; not now.");
         }
         None
     }
 
     /// Checks whether the last action had its effect.
-    fn look_back(&mut self, sight: &Observation) -> Option<Decision> {
+    fn verify_last(&mut self, observation: &Observation) -> Option<Decision> {
         if self.seen.crashed {
             self.begin_again();
         }
         let (step, doing) = self.state.last.take()?;
-        let done = sight.last_success_actions.last().is_some_and(|last| last.doing == doing);
+        let done = observation.last_success_actions.last().is_some_and(|last| last.call == doing);
         if done && !self.seen.failed {
             return None;
         }
@@ -187,7 +189,7 @@ impl<'a> ScriptStepper<'a> {
         }
         self.state.at = begin + 1;
         self.state.times = 0;
-        Some(self.done(begin, "Another app is in front; start the right one.", launch(package)))
+        Some(self.perform(begin, "Another app is in front; start the right one.", launch(package)))
     }
 
     /// Restarts this app's part: unsaved changes are lost.
@@ -206,17 +208,17 @@ impl<'a> ScriptStepper<'a> {
             ScriptStep::Launch(package) => {
                 self.state.furthest = at;
                 self.go_on();
-                return Some(self.done(at, "Start the app.", launch(package)));
+                return Some(self.perform(at, "Start the app.", launch(package)));
             }
             ScriptStep::Answer(_) => self.go_on(),
             ScriptStep::Press(key) => {
                 self.go_on();
                 let key = json!({ "key_code": format!("KEYCODE_{key}") });
-                return Some(self.done(at, "Press the key.", doing("press_key", key)));
+                return Some(self.perform(at, "Press the key.", call("press_key", key)));
             }
             ScriptStep::Swipe(way) => {
                 self.go_on();
-                return Some(self.done(at, "Swipe.", self.swipe(*way)));
+                return Some(self.perform(at, "Swipe.", self.swipe(*way)));
             }
             _ if self.seen.rows.is_empty() => return Some(self.lost()),
             ScriptStep::SkipIfVisible(aim) => match self.seen.shows(&self.filled(aim)) {
@@ -238,7 +240,9 @@ impl<'a> ScriptStepper<'a> {
                     let way = if self.state.times <= FURTHEST { *way } else { ScriptSwipe::Down };
                     return Some(match self.state.times > MOST {
                         true => self.lost(),
-                        false => self.done(at, "It must be further down; scroll.", self.swipe(way)),
+                        false => {
+                            self.perform(at, "It must be further down; scroll.", self.swipe(way))
+                        }
                     });
                 }
                 self.go_on();
@@ -254,7 +258,7 @@ impl<'a> ScriptStepper<'a> {
                     return Some(match self.seen.find(&tap) {
                         Some(row) if self.state.times <= MOST => {
                             self.state.lost = 0;
-                            self.done(at, "Tap it once more.", self.click(row))
+                            self.perform(at, "Tap it once more.", self.click(row))
                         }
                         _ => self.lost(),
                     });
@@ -269,7 +273,7 @@ impl<'a> ScriptStepper<'a> {
                     self.state.times += 1;
                     return Some(match self.state.times > MOST {
                         true => self.lost(),
-                        false => self.done(at, "Flip the switch.", self.click(row)),
+                        false => self.perform(at, "Flip the switch.", self.click(row)),
                     });
                 }
                 self.go_on();
@@ -285,14 +289,14 @@ impl<'a> ScriptStepper<'a> {
                 }
                 let click = self.click(row);
                 self.go_on();
-                return Some(self.done(at, "Tap it.", click));
+                return Some(self.perform(at, "Tap it.", click));
             }
             ScriptStep::LongPress(aim) => {
                 let Some(row) = self.seen.find(&self.filled(aim)) else { return Some(self.lost()) };
                 let (x, y) = self.seen.rows[row].middle();
-                let hold = doing("long_press", json!({ "x": x, "y": y, "duration": 1.0 }));
+                let hold = call("long_press", json!({ "x": x, "y": y, "duration": 1.0 }));
                 self.go_on();
-                return Some(self.done(at, "Long-press it.", hold));
+                return Some(self.perform(at, "Long-press it.", hold));
             }
         }
         None

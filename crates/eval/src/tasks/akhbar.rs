@@ -1,8 +1,8 @@
 //! Tasks in Akhbar, which is in Arabic and laid out from right to left.
 
-use super::super::script::{ScriptStep, ScriptSwipe, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{AKHBAR, given, kept};
+use super::{AKHBAR, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "akhbar-save", apps: &["Akhbar"], make: save },
@@ -37,16 +37,16 @@ pub(super) fn open(story: usize) -> Vec<ScriptStep> {
     let title = STORIES[story].1;
     vec![
         ScriptStep::Launch(AKHBAR),
-        ScriptStep::ScrollTo(says(title), ScriptSwipe::Up),
-        ScriptStep::Tap(says(title)),
+        ScriptStep::ScrollTo(with_text(title), ScriptSwipe::Up),
+        ScriptStep::Tap(with_text(title)),
     ]
 }
 
 fn save(draw: &mut ParamSource<'_>) -> TaskInstance {
     let story = draw.number(0, 5) as usize;
     let mut script = open(story);
-    script.push(ScriptStep::Tap(says(SAVE)));
-    script.push(ScriptStep::Read(says(UNSAVE)));
+    script.push(ScriptStep::Tap(with_text(SAVE)));
+    script.push(ScriptStep::Read(with_text(UNSAVE)));
     TaskInstance {
         goal: format!(
             "Save the story about {} in the Arabic news app (com.example.akhbar).",
@@ -54,7 +54,7 @@ fn save(draw: &mut ParamSource<'_>) -> TaskInstance {
         ),
         given: Vec::new(),
         script,
-        wants: vec![kept(AKHBAR, [(&format!("saved/{story}"), "yes")])],
+        wants: vec![stored(AKHBAR, [(&format!("saved/{story}"), "yes")])],
     }
 }
 
@@ -69,10 +69,10 @@ fn forget(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: given(AKHBAR, [(&one, "yes"), (&other, "yes")]),
         script: vec![
             ScriptStep::Launch(AKHBAR),
-            ScriptStep::Tap(says(SAVED)),
-            ScriptStep::Tap(says(title)),
-            ScriptStep::Tap(says(UNSAVE)),
-            ScriptStep::Read(says(SAVE)),
+            ScriptStep::Tap(with_text(SAVED)),
+            ScriptStep::Tap(with_text(title)),
+            ScriptStep::Tap(with_text(UNSAVE)),
+            ScriptStep::Read(with_text(SAVE)),
         ],
         wants: vec![SuccessCondition::ValueAbsent(AKHBAR, one)],
     }

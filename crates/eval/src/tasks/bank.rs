@@ -1,8 +1,8 @@
 //! Tasks in Bank, whose windows are black in screenshots.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{BANK, FIRST, given, kept};
+use super::{BANK, FIRST, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "bank-transfer", apps: &["Bank"], make: transfer },
@@ -18,7 +18,7 @@ pub(super) fn log_in() -> Vec<ScriptStep> {
         ScriptStep::Launch(BANK),
         ScriptStep::Type(field(0), "40871".into()),
         ScriptStep::Type(field(1), "thumb-4711".into()),
-        ScriptStep::Tap(says("Log in")),
+        ScriptStep::Tap(with_text("Log in")),
     ]
 }
 
@@ -29,17 +29,17 @@ fn transfer(draw: &mut ParamSource<'_>) -> TaskInstance {
     let amount = format!("{dollars}.{cents}");
     let mut script = log_in();
     script.extend([
-        ScriptStep::Tap(says("Current account")),
+        ScriptStep::Tap(with_text("Current account")),
         // Money already sent is listed here.
-        ScriptStep::SkipIfVisible(says(text)),
-        ScriptStep::Tap(says("New transfer")),
+        ScriptStep::SkipIfVisible(with_text(text)),
+        ScriptStep::Tap(with_text("New transfer")),
         ScriptStep::Type(field(0), who.into()),
         ScriptStep::Type(field(1), amount.clone()),
         ScriptStep::Type(field(2), text.into()),
-        ScriptStep::ScrollTo(says("Review"), ScriptSwipe::Up),
-        ScriptStep::Tap(says("Review")),
-        ScriptStep::Tap(says("Send")),
-        ScriptStep::Read(says("Money sent")),
+        ScriptStep::ScrollTo(with_text("Review"), ScriptSwipe::Up),
+        ScriptStep::Tap(with_text("Review")),
+        ScriptStep::Tap(with_text("Send")),
+        ScriptStep::Read(with_text("Money sent")),
     ]);
     let went = format!("-{dollars}{cents}");
     TaskInstance {
@@ -48,7 +48,7 @@ fn transfer(draw: &mut ParamSource<'_>) -> TaskInstance {
         ),
         given: Vec::new(),
         script,
-        wants: vec![kept(
+        wants: vec![stored(
             BANK,
             [
                 ("booking/<n>/account", "0"),
@@ -64,7 +64,7 @@ fn balance(draw: &mut ParamSource<'_>) -> TaskInstance {
     let cents = draw.number(10_000, 90_000);
     let mut script = log_in();
     script.extend([
-        ScriptStep::Read(like(r"^\$[\d,.]+$").beside(says("Savings account"))),
+        ScriptStep::Read(like(r"^\$[\d,.]+$").beside(with_text("Savings account"))),
         ScriptStep::Answer("{0}".into()),
     ]);
     TaskInstance {

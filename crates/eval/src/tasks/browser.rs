@@ -1,8 +1,8 @@
 //! Tasks in the browser, on pages stored on the phone.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{BROWSER, FIRST, kept};
+use super::{BROWSER, FIRST, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "browser-height", apps: &["Chrome"], make: height },
@@ -23,8 +23,8 @@ pub(super) const TOWERS: [(&str, &str); 5] = [
 pub(super) fn read_height(tower: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(BROWSER),
-        ScriptStep::Tap(says("Heights of lighthouses")),
-        ScriptStep::Read(like(r"^\d+ m$").beside(says(tower))),
+        ScriptStep::Tap(with_text("Heights of lighthouses")),
+        ScriptStep::Read(like(r"^\d+ m$").beside(with_text(tower))),
     ]
 }
 
@@ -48,19 +48,19 @@ fn form(draw: &mut ParamSource<'_>) -> TaskInstance {
     let news = draw.coin();
     let mut script = vec![
         ScriptStep::Launch(BROWSER),
-        ScriptStep::Tap(says("Write to us")),
+        ScriptStep::Tap(with_text("Write to us")),
         ScriptStep::Type(field(1), name.into()),
-        ScriptStep::Tap(says(choice)),
+        ScriptStep::Tap(with_text(choice)),
     ];
     if news {
         script.extend([
-            ScriptStep::ScrollTo(says("Send me the newsletter"), ScriptSwipe::Up),
-            ScriptStep::SetSwitch(says("Send me the newsletter"), true),
+            ScriptStep::ScrollTo(with_text("Send me the newsletter"), ScriptSwipe::Up),
+            ScriptStep::SetSwitch(with_text("Send me the newsletter"), true),
         ]);
     }
     script.extend([
-        ScriptStep::ScrollTo(says("Send"), ScriptSwipe::Up),
-        ScriptStep::Tap(says("Send")),
+        ScriptStep::ScrollTo(with_text("Send"), ScriptSwipe::Up),
+        ScriptStep::Tap(with_text("Send")),
     ]);
     let address =
         format!("https://lighthouse.example/thanks?name={name}&about={words}&news={news}");
@@ -71,7 +71,7 @@ fn form(draw: &mut ParamSource<'_>) -> TaskInstance {
         ),
         given: Vec::new(),
         script,
-        wants: vec![kept(BROWSER, [("visit/<n>/url", &address)])],
+        wants: vec![stored(BROWSER, [("visit/<n>/url", &address)])],
     }
 }
 
@@ -88,6 +88,6 @@ fn open(draw: &mut ParamSource<'_>) -> TaskInstance {
             ScriptStep::Press("ENTER"),
             ScriptStep::Read(like(format!("^{}$", regex_lite::escape(&address)))),
         ],
-        wants: vec![kept(BROWSER, [("visit/<n>/url", &format!("https://{address}"))])],
+        wants: vec![stored(BROWSER, [("visit/<n>/url", &format!("https://{address}"))])],
     }
 }

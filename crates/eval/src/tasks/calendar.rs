@@ -1,8 +1,8 @@
 //! Tasks in Calendar. Today is Tuesday, 5 March 2024.
 
-use super::super::script::{ScriptStep, field, like, says};
+use super::super::script::{ScriptStep, field, like, with_text};
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{CALENDAR, PLACES, given, kept};
+use super::{CALENDAR, PLACES, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "calendar-add", apps: &["Calendar"], make: add },
@@ -19,7 +19,7 @@ const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// A date such as `Thursday, 7 March`, in 2024.
-fn spoken(day: u32) -> String {
+fn day_name(day: u32) -> String {
     // 4 March was a Monday.
     format!("{}, {day} March", WEEKDAYS[(day as usize + 3) % 7])
 }
@@ -28,27 +28,27 @@ fn spoken(day: u32) -> String {
 pub(super) fn write(day: u32, title: &str, place: &str, quarters: u32) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CALENDAR),
-        ScriptStep::Tap(says(day.to_string())),
-        ScriptStep::SkipIfVisible(says(title)),
-        ScriptStep::Tap(says("Create new event")),
+        ScriptStep::Tap(with_text(day.to_string())),
+        ScriptStep::SkipIfVisible(with_text(title)),
+        ScriptStep::Tap(with_text("Create new event")),
         ScriptStep::Type(field(0), title.into()),
         on_day(day),
         ScriptStep::TapUntil {
-            tap: says("Later time"),
-            back: Some(says("Earlier time")),
-            shows: says(time(quarters)),
-            most: 12,
+            tap: with_text("Later time"),
+            back: Some(with_text("Earlier time")),
+            shows: with_text(time(quarters)),
+            max: 12,
         },
         ScriptStep::Type(field(1), place.into()),
-        ScriptStep::Tap(says("Save")),
-        ScriptStep::Read(says(title)),
+        ScriptStep::Tap(with_text("Save")),
+        ScriptStep::Read(with_text(title)),
     ]
 }
 
 /// Sets the form's day. It is already set if the day was tapped before.
 fn on_day(day: u32) -> ScriptStep {
-    let (tap, back) = (says("Later day"), Some(says("Earlier day")));
-    ScriptStep::TapUntil { tap, back, shows: says(spoken(day)), most: 30 }
+    let (tap, back) = (with_text("Later day"), Some(with_text("Earlier day")));
+    ScriptStep::TapUntil { tap, back, shows: with_text(day_name(day)), max: 30 }
 }
 
 /// The time this many quarters of an hour after nine.
@@ -58,7 +58,7 @@ pub(super) fn time(quarters: u32) -> String {
 
 /// The event a task must create.
 pub(super) fn written(day: u32, title: &str, place: &str, time: &str) -> SuccessCondition {
-    kept(
+    stored(
         CALENDAR,
         [
             ("event/<n>/title", title),
@@ -90,7 +90,7 @@ fn add(draw: &mut ParamSource<'_>) -> TaskInstance {
     TaskInstance {
         goal: format!(
             "Add \"{title}\" to Calendar: {} at {at}, location \"{place}\".",
-            spoken(day)
+            day_name(day)
         ),
         given: Vec::new(),
         script: write(day, title, place, quarters),
@@ -101,18 +101,18 @@ fn add(draw: &mut ParamSource<'_>) -> TaskInstance {
 fn all_day(draw: &mut ParamSource<'_>) -> TaskInstance {
     let (day, title) = (draw.pick(&FREE), draw.pick(&["Trade fair", "Stocktaking", "Holiday"]));
     TaskInstance {
-        goal: format!("Add \"{title}\" to Calendar as an all-day event on {}.", spoken(day)),
+        goal: format!("Add \"{title}\" to Calendar as an all-day event on {}.", day_name(day)),
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(says(day.to_string())),
-            ScriptStep::SkipIfVisible(says(title)),
-            ScriptStep::Tap(says("Create new event")),
+            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::SkipIfVisible(with_text(title)),
+            ScriptStep::Tap(with_text("Create new event")),
             ScriptStep::Type(field(0), title.into()),
             on_day(day),
-            ScriptStep::SetSwitch(says("All day"), true),
-            ScriptStep::Tap(says("Save")),
-            ScriptStep::Read(says(title)),
+            ScriptStep::SetSwitch(with_text("All day"), true),
+            ScriptStep::Tap(with_text("Save")),
+            ScriptStep::Read(with_text(title)),
         ],
         wants: vec![written(day, title, "", "")],
     }
@@ -124,26 +124,26 @@ fn put_off(draw: &mut ParamSource<'_>) -> TaskInstance {
     TaskInstance {
         goal: format!(
             "In Calendar, move \"{title}\" from {} to {}, at the same time.",
-            spoken(day),
-            spoken(later)
+            day_name(day),
+            day_name(later)
         ),
         given: event(40, day, title, "Hall 2"),
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(says(day.to_string())),
-            ScriptStep::SkipIfVisible(says("Nothing planned")),
-            ScriptStep::Tap(says(title)),
-            ScriptStep::Tap(says("Edit event")),
+            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::SkipIfVisible(with_text("Nothing planned")),
+            ScriptStep::Tap(with_text(title)),
+            ScriptStep::Tap(with_text("Edit event")),
             ScriptStep::TapUntil {
-                tap: says("Later day"),
-                back: Some(says("Earlier day")),
-                shows: says(spoken(later)),
-                most: 6,
+                tap: with_text("Later day"),
+                back: Some(with_text("Earlier day")),
+                shows: with_text(day_name(later)),
+                max: 6,
             },
-            ScriptStep::Tap(says("Save")),
-            ScriptStep::Read(says(spoken(later))),
+            ScriptStep::Tap(with_text("Save")),
+            ScriptStep::Read(with_text(day_name(later))),
         ],
-        wants: vec![kept(CALENDAR, [("event/40/day", &format!("2024-03-{later:02}"))])],
+        wants: vec![stored(CALENDAR, [("event/40/day", &format!("2024-03-{later:02}"))])],
     }
 }
 
@@ -153,14 +153,14 @@ fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
     let mut given = event(40, day, titles[0], "Room 1");
     given.extend(event(41, day, titles[1], "Room 2"));
     TaskInstance {
-        goal: format!("Delete only \"{}\" on {} from Calendar.", titles[at], spoken(day)),
+        goal: format!("Delete only \"{}\" on {} from Calendar.", titles[at], day_name(day)),
         given,
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(says(day.to_string())),
-            ScriptStep::Tap(says(titles[at])),
-            ScriptStep::Tap(says("Delete event")),
-            ScriptStep::Tap(says("Delete")),
+            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::Tap(with_text(titles[at])),
+            ScriptStep::Tap(with_text("Delete event")),
+            ScriptStep::Tap(with_text("Delete")),
         ],
         wants: vec![SuccessCondition::RecordRemoved(CALENDAR, format!("event/{}", 40 + at))],
     }
@@ -171,13 +171,13 @@ fn place_of(draw: &mut ParamSource<'_>) -> TaskInstance {
     TaskInstance {
         goal: format!(
             "According to Calendar, where does \"{title}\" on {} take place?",
-            spoken(day)
+            day_name(day)
         ),
         given: event(40, day, title, place),
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(says(day.to_string())),
-            ScriptStep::Read(like(r"^\d+:\d\d, (.+)$").beside(says(title))),
+            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::Read(like(r"^\d+:\d\d, (.+)$").beside(with_text(title))),
             ScriptStep::Answer("{0}".into()),
         ],
         wants: vec![SuccessCondition::Answer(place.into())],

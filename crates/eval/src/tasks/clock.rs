@@ -1,8 +1,8 @@
 //! Tasks in Clock.
 
-use super::super::script::{ScriptStep, field, like, says};
+use super::super::script::{ScriptStep, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{CLOCK, given, kept};
+use super::{CLOCK, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "clock-alarm-add", apps: &["Clock"], make: add },
@@ -32,29 +32,29 @@ pub(super) fn set(hour: u32, minute: u32, label: &str) -> Vec<ScriptStep> {
     };
     vec![
         ScriptStep::Launch(CLOCK),
-        ScriptStep::SkipIfVisible(says(label)),
-        ScriptStep::Tap(says("Add alarm")),
+        ScriptStep::SkipIfVisible(with_text(label)),
+        ScriptStep::Tap(with_text("Add alarm")),
         ScriptStep::TapUntil {
-            tap: says(turn),
-            back: Some(says(back)),
-            shows: says(format!("{hour:02}")),
-            most: 12,
+            tap: with_text(turn),
+            back: Some(with_text(back)),
+            shows: with_text(format!("{hour:02}")),
+            max: 12,
         },
         ScriptStep::TapUntil {
-            tap: says("Increase minute"),
-            back: Some(says("Decrease minute")),
-            shows: says(format!("{minute:02}")),
-            most: 12,
+            tap: with_text("Increase minute"),
+            back: Some(with_text("Decrease minute")),
+            shows: with_text(format!("{minute:02}")),
+            max: 12,
         },
         ScriptStep::Type(field(0), label.into()),
-        ScriptStep::Tap(says("Save")),
-        ScriptStep::Read(says(label)),
+        ScriptStep::Tap(with_text("Save")),
+        ScriptStep::Read(with_text(label)),
     ]
 }
 
 /// The alarm a task must create.
 pub(super) fn alarm(hour: u32, minute: u32, label: &str) -> SuccessCondition {
-    kept(
+    stored(
         CLOCK,
         [
             ("alarm/<n>/hour", &hour.to_string()),
@@ -84,8 +84,8 @@ fn on(draw: &mut ParamSource<'_>) -> TaskInstance {
     TaskInstance {
         goal: format!("In Clock, turn on only the alarm \"{}\".", labels[at]),
         given: all,
-        script: vec![ScriptStep::Launch(CLOCK), ScriptStep::SetSwitch(says(labels[at]), true)],
-        wants: vec![kept(CLOCK, [(&format!("alarm/{}/on", 20 + at), "yes")])],
+        script: vec![ScriptStep::Launch(CLOCK), ScriptStep::SetSwitch(with_text(labels[at]), true)],
+        wants: vec![stored(CLOCK, [(&format!("alarm/{}/on", 20 + at), "yes")])],
     }
 }
 
@@ -106,8 +106,8 @@ fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
         ),
         script: vec![
             ScriptStep::Launch(CLOCK),
-            ScriptStep::Tap(says(format!("{hour}:50"))),
-            ScriptStep::Tap(says("Delete alarm")),
+            ScriptStep::Tap(with_text(format!("{hour}:50"))),
+            ScriptStep::Tap(with_text("Delete alarm")),
         ],
         wants: vec![SuccessCondition::RecordRemoved(CLOCK, format!("alarm/{number}"))],
     }
@@ -120,20 +120,20 @@ fn timer(draw: &mut ParamSource<'_>) -> TaskInstance {
         (ones.to_string(), format!("00h 00m {tens}{ones}s")),
         ("00".to_owned(), format!("00h {tens}{ones}m 00s")),
     ];
-    let mut script = vec![ScriptStep::Launch(CLOCK), ScriptStep::Tap(says("Timer"))];
+    let mut script = vec![ScriptStep::Launch(CLOCK), ScriptStep::Tap(with_text("Timer"))];
     script.extend(digits.map(|(key, shows)| ScriptStep::TapUntil {
-        tap: says(key),
+        tap: with_text(key),
         back: None,
-        shows: says(shows),
-        most: 1,
+        shows: with_text(shows),
+        max: 1,
     }));
-    script.push(ScriptStep::Tap(says("Start")));
+    script.push(ScriptStep::Tap(with_text("Start")));
     let length = ((tens * 10 + ones) * 60_000).to_string();
     TaskInstance {
         goal: format!("In Clock, start a timer for {tens}{ones} minutes."),
         given: Vec::new(),
         script,
-        wants: vec![kept(CLOCK, [("timer/length", &length), ("timer/since", "<now>")])],
+        wants: vec![stored(CLOCK, [("timer/length", &length), ("timer/since", "<now>")])],
     }
 }
 
@@ -146,7 +146,7 @@ fn stopwatch(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: given(CLOCK, [("stopwatch/before", &run)]),
         script: vec![
             ScriptStep::Launch(CLOCK),
-            ScriptStep::Tap(says("Stopwatch")),
+            ScriptStep::Tap(with_text("Stopwatch")),
             ScriptStep::Read(like(r"^\d\d:\d\d$")),
             ScriptStep::Answer("{0}".into()),
         ],

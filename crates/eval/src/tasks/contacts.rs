@@ -1,8 +1,8 @@
 //! Tasks in Contacts.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{CONTACTS, FIRST, LAST, kept, person, phone};
+use super::{CONTACTS, FIRST, LAST, person, phone, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "contacts-add", apps: &["Contacts"], make: add },
@@ -26,19 +26,19 @@ fn add(draw: &mut ParamSource<'_>) -> TaskInstance {
 pub(super) fn create(first: &str, last: &str, number: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CONTACTS),
-        ScriptStep::SkipIfVisible(says(format!("{first} {last}"))),
-        ScriptStep::Tap(says("Create contact")),
+        ScriptStep::SkipIfVisible(with_text(format!("{first} {last}"))),
+        ScriptStep::Tap(with_text("Create contact")),
         ScriptStep::Type(field(0), first.into()),
         ScriptStep::Type(field(1), last.into()),
         ScriptStep::Type(field(2), number.into()),
-        ScriptStep::Tap(says("Save")),
-        ScriptStep::Tap(says("Navigate up")),
+        ScriptStep::Tap(with_text("Save")),
+        ScriptStep::Tap(with_text("Navigate up")),
     ]
 }
 
 /// The contact a task must create.
 pub(super) fn added(first: &str, last: &str, number: &str) -> SuccessCondition {
-    kept(
+    stored(
         CONTACTS,
         [
             ("contact/<n>/first_name", first),
@@ -53,9 +53,9 @@ pub(super) fn added(first: &str, last: &str, number: &str) -> SuccessCondition {
 pub(super) fn open(first: &str, last: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CONTACTS),
-        ScriptStep::Tap(says("Search contacts")),
+        ScriptStep::Tap(with_text("Search contacts")),
         ScriptStep::Type(field(0), first.into()),
-        ScriptStep::Tap(says(format!("{first} {last}"))),
+        ScriptStep::Tap(with_text(format!("{first} {last}"))),
     ]
 }
 
@@ -65,10 +65,10 @@ fn change(draw: &mut ParamSource<'_>) -> TaskInstance {
     let (old, new) = (phone(at), phone(at + 1));
     let mut script = open(first, last);
     script.extend([
-        ScriptStep::Tap(says("Edit contact")),
+        ScriptStep::Tap(with_text("Edit contact")),
         ScriptStep::Type(field(2), new.clone()),
-        ScriptStep::Tap(says("Save")),
-        ScriptStep::Read(says(&*new)),
+        ScriptStep::Tap(with_text("Save")),
+        ScriptStep::Read(with_text(&*new)),
     ]);
     TaskInstance {
         goal: format!("{first} {last} has a new phone number: change it to {new} in Contacts."),
@@ -76,7 +76,7 @@ fn change(draw: &mut ParamSource<'_>) -> TaskInstance {
         script,
         wants: vec![
             // The form writes all of its fields.
-            kept(CONTACTS, [("contact/90/phone", &new), ("contact/90/email", "")]),
+            stored(CONTACTS, [("contact/90/phone", &new), ("contact/90/email", "")]),
         ],
     }
 }
@@ -88,9 +88,12 @@ fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
     given.extend(person(91, first[1], last, &phone(4)));
     let at = draw.number(0, 1) as usize;
     let mut script = open(first[at], last);
-    script.extend([ScriptStep::Tap(says("Delete contact")), ScriptStep::Tap(says("Delete"))]);
+    script.extend([
+        ScriptStep::Tap(with_text("Delete contact")),
+        ScriptStep::Tap(with_text("Delete")),
+    ]);
     // The search finds nobody with that name any more.
-    script.insert(3, ScriptStep::SkipIfVisible(says("No contacts found")));
+    script.insert(3, ScriptStep::SkipIfVisible(with_text("No contacts found")));
     TaskInstance {
         goal: format!("Delete {} {last} from Contacts.", first[at]),
         given,
@@ -108,8 +111,8 @@ fn number(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: person(90, first, last, &number),
         script: vec![
             ScriptStep::Launch(CONTACTS),
-            ScriptStep::ScrollTo(says(&*name), ScriptSwipe::Up),
-            ScriptStep::Tap(says(&*name)),
+            ScriptStep::ScrollTo(with_text(&*name), ScriptSwipe::Up),
+            ScriptStep::Tap(with_text(&*name)),
             ScriptStep::Read(like(r"^\(\d{3}\) \d{3}-\d{4}$")),
             ScriptStep::Answer("{0}".into()),
         ],

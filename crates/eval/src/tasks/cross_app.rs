@@ -1,6 +1,6 @@
 //! Tasks that read something in one app and write it in another.
 
-use super::super::script::{ScriptStep, like, says};
+use super::super::script::{ScriptStep, like, with_text};
 use super::super::task::{ParamSource, Task, TaskInstance};
 use super::{
     FIRST, LAST, MESSAGES, NOTES, PLACES, akhbar, bank, browser, calendar, contacts, maps,
@@ -42,17 +42,17 @@ fn to_event(draw: &mut ParamSource<'_>) -> TaskInstance {
     let (name, place) = (draw.pick(&FIRST), draw.pick(&PLACES));
     let day = draw.pick(&[7, 11, 13, 15]);
     let title = format!("Meet {name}");
-    let said = format!("Let us meet at 9:15. Place: {place}");
+    let output = format!("Let us meet at 9:15. Place: {place}");
     let read = vec![
         ScriptStep::Launch(MESSAGES),
-        ScriptStep::Tap(says(name)),
+        ScriptStep::Tap(with_text(name)),
         ScriptStep::Read(like("Place: (.+)")),
     ];
     TaskInstance {
         goal: format!(
             "{name} wrote in Messages where to meet. Add the event \"{title}\" to Calendar on {day} March at 9:15, with that place as its location."
         ),
-        given: thread(23, name, &[&said]),
+        given: thread(23, name, &[&output]),
         script: then(read, calendar::write(day, &title, "{0}", 1)),
         wants: vec![calendar::written(day, &title, place, "9:15")],
     }
@@ -101,7 +101,7 @@ fn height_to_note(draw: &mut ParamSource<'_>) -> TaskInstance {
 
 fn balance(draw: &mut ParamSource<'_>) -> TaskInstance {
     let (cents, name) = (draw.number(10_000, 90_000), draw.pick(&FIRST));
-    let read = vec![ScriptStep::Read(like(r"^\$[\d,.]+$").beside(says("Savings account")))];
+    let read = vec![ScriptStep::Read(like(r"^\$[\d,.]+$").beside(with_text("Savings account")))];
     let mut given = bank::saved(cents);
     given.extend(thread(25, name, &["How much did we save?"]));
     TaskInstance {
@@ -121,8 +121,8 @@ fn event(draw: &mut ParamSource<'_>) -> TaskInstance {
     given.extend(thread(26, name, &["Where is the rehearsal?"]));
     let read = vec![
         ScriptStep::Launch(super::CALENDAR),
-        ScriptStep::Tap(says("19")),
-        ScriptStep::Read(like(r"^\d+:\d\d, (.+)$").beside(says("Rehearsal"))),
+        ScriptStep::Tap(with_text("19")),
+        ScriptStep::Read(like(r"^\d+:\d\d, (.+)$").beside(with_text("Rehearsal"))),
     ];
     TaskInstance {
         goal: format!(
@@ -149,5 +149,9 @@ fn news_to_note(draw: &mut ParamSource<'_>) -> TaskInstance {
 
 /// Reads the text of a note.
 pub(super) fn read_note(title: &str, pattern: &str) -> Vec<ScriptStep> {
-    vec![ScriptStep::Launch(NOTES), ScriptStep::Tap(says(title)), ScriptStep::Read(like(pattern))]
+    vec![
+        ScriptStep::Launch(NOTES),
+        ScriptStep::Tap(with_text(title)),
+        ScriptStep::Read(like(pattern)),
+    ]
 }

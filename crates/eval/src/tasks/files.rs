@@ -1,6 +1,6 @@
 //! Tasks in Files.
 
-use super::super::script::{ScriptStep, field, like, says};
+use super::super::script::{ScriptStep, field, like, with_text};
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::FILES;
 
@@ -19,12 +19,12 @@ fn folder(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(FILES),
-            ScriptStep::Tap(says("Download")),
-            ScriptStep::SkipIfVisible(says(&*name)),
-            ScriptStep::Tap(says("New folder")),
+            ScriptStep::Tap(with_text("Download")),
+            ScriptStep::SkipIfVisible(with_text(&*name)),
+            ScriptStep::Tap(with_text("New folder")),
             ScriptStep::Type(field(0), name.clone()),
-            ScriptStep::Tap(says("OK")),
-            ScriptStep::Read(says(&*name)),
+            ScriptStep::Tap(with_text("OK")),
+            ScriptStep::Read(with_text(&*name)),
         ],
         wants: vec![SuccessCondition::Folder(format!("/sdcard/Download/{name}"))],
     }
@@ -39,9 +39,9 @@ fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: names.iter().map(|name| InitialState::File(path(name), 2_000)).collect(),
         script: vec![
             ScriptStep::Launch(FILES),
-            ScriptStep::Tap(says("Download")),
-            ScriptStep::LongPress(says(gone)),
-            ScriptStep::Tap(says("OK")),
+            ScriptStep::Tap(with_text("Download")),
+            ScriptStep::LongPress(with_text(gone)),
+            ScriptStep::Tap(with_text("OK")),
         ],
         wants: vec![SuccessCondition::NoFile(path(names[0]))],
     }
@@ -56,8 +56,8 @@ fn size(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: vec![InitialState::File(format!("/sdcard/Download/{name}.txt"), bytes as usize)],
         script: vec![
             ScriptStep::Launch(FILES),
-            ScriptStep::Tap(says("Download")),
-            ScriptStep::Tap(says(format!("{name}.txt"))),
+            ScriptStep::Tap(with_text("Download")),
+            ScriptStep::Tap(with_text(format!("{name}.txt"))),
             ScriptStep::Read(like(r"^(\d+) B$")),
             ScriptStep::Answer("{0}".into()),
         ],

@@ -1,6 +1,6 @@
 //! Tasks on the home screen and in system windows.
 
-use super::super::script::{ScriptStep, ScriptSwipe, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, like, with_text};
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{MEMBERS, NOTES, SHOP};
 
@@ -14,7 +14,7 @@ fn open(draw: &mut ParamSource<'_>) -> TaskInstance {
     TaskInstance {
         goal: format!("Open the app {label} from the list of all apps."),
         given: Vec::new(),
-        script: vec![ScriptStep::Swipe(ScriptSwipe::Up), ScriptStep::Tap(says(label))],
+        script: vec![ScriptStep::Swipe(ScriptSwipe::Up), ScriptStep::Tap(with_text(label))],
         wants: vec![SuccessCondition::AppInForeground(package)],
     }
 }

@@ -2,9 +2,9 @@
 
 use thumbwire_virtual_phone::SeededPlace;
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{MAPS, given, kept};
+use super::{MAPS, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "maps-save", apps: &["Maps"], make: save },
@@ -23,23 +23,23 @@ pub(super) fn place(draw: &mut ParamSource<'_>) -> SeededPlace {
 pub(super) fn open(name: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(MAPS),
-        ScriptStep::Tap(says("Search here")),
+        ScriptStep::Tap(with_text("Search here")),
         ScriptStep::Type(field(0), name.into()),
         ScriptStep::Press("ENTER"),
-        ScriptStep::Tap(like(format!("^{}, ", regex_lite::escape(name))).or(says(name))),
+        ScriptStep::Tap(like(format!("^{}, ", regex_lite::escape(name))).or(with_text(name))),
     ]
 }
 
 fn save(draw: &mut ParamSource<'_>) -> TaskInstance {
     let place = place(draw);
     let mut script = open(&place.name);
-    script.push(ScriptStep::Tap(says("Save").beside(says("Call"))));
-    script.push(ScriptStep::Read(says("Saved")));
+    script.push(ScriptStep::Tap(with_text("Save").beside(with_text("Call"))));
+    script.push(ScriptStep::Read(with_text("Saved")));
     TaskInstance {
         goal: format!("Save the place \"{}\" in Maps.", place.name),
         given: Vec::new(),
         script,
-        wants: vec![kept(MAPS, [(&format!("saved/{:04}", place.number), "yes")])],
+        wants: vec![stored(MAPS, [(&format!("saved/{:04}", place.number), "yes")])],
     }
 }
 
@@ -52,10 +52,10 @@ fn forget(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: given(MAPS, [(&keys[0], "yes"), (&keys[1], "yes")]),
         script: vec![
             ScriptStep::Launch(MAPS),
-            ScriptStep::Tap(says("Saved").beside(says("Contribute"))),
-            ScriptStep::Tap(says(&*two[0].name)),
-            ScriptStep::Tap(says("Saved").beside(says("Call"))),
-            ScriptStep::Read(says("Save")),
+            ScriptStep::Tap(with_text("Saved").beside(with_text("Contribute"))),
+            ScriptStep::Tap(with_text(&*two[0].name)),
+            ScriptStep::Tap(with_text("Saved").beside(with_text("Call"))),
+            ScriptStep::Read(with_text("Save")),
         ],
         wants: vec![SuccessCondition::ValueAbsent(MAPS, keys[0].clone())],
     }
@@ -93,8 +93,8 @@ fn locate(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(MAPS),
-            ScriptStep::Tap(says("Re-center map to your location")),
-            ScriptStep::Tap(says(answer)),
+            ScriptStep::Tap(with_text("Re-center map to your location")),
+            ScriptStep::Tap(with_text(answer)),
         ],
         wants: vec![SuccessCondition::Granted(MAPS, "android.permission.ACCESS_FINE_LOCATION")],
     }

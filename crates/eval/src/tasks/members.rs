@@ -1,8 +1,8 @@
 //! Tasks in Members, which has password fields.
 
-use super::super::script::{ScriptStep, field, says};
+use super::super::script::{ScriptStep, field, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{FIRST, MEMBERS, given, kept};
+use super::{FIRST, MEMBERS, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "members-sign-in", apps: &["Members"], make: sign_in },
@@ -14,11 +14,11 @@ pub(super) const TASKS: &[Task] = &[
 pub(super) fn enter(email: &str, password: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(MEMBERS),
-        ScriptStep::SkipIfVisible(says("Sign out")),
+        ScriptStep::SkipIfVisible(with_text("Sign out")),
         ScriptStep::Type(field(0), email.into()),
         ScriptStep::Type(field(1), password.into()),
-        ScriptStep::Tap(says("Sign in").beside(says("Forgot password?"))),
-        ScriptStep::Read(says("Sign out")),
+        ScriptStep::Tap(with_text("Sign in").beside(with_text("Forgot password?"))),
+        ScriptStep::Read(with_text("Sign out")),
     ]
 }
 
@@ -32,7 +32,7 @@ fn sign_in(draw: &mut ParamSource<'_>) -> TaskInstance {
         goal: format!("Sign in to Members as {email} with the password {password}."),
         given: given(MEMBERS, [("member/7/email", &email), ("member/7/password", &password)]),
         script: enter(&email, &password),
-        wants: vec![kept(MEMBERS, [("signed in", &email)])],
+        wants: vec![stored(MEMBERS, [("signed in", &email)])],
     }
 }
 
@@ -43,15 +43,15 @@ fn join(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(MEMBERS),
-            ScriptStep::SkipIfVisible(says("Sign out")),
-            ScriptStep::Tap(says("Create account")),
+            ScriptStep::SkipIfVisible(with_text("Sign out")),
+            ScriptStep::Tap(with_text("Create account")),
             ScriptStep::Type(field(0), email.clone()),
             ScriptStep::Type(field(1), password.clone()),
             ScriptStep::Type(field(2), password.clone()),
             ScriptStep::Tap(super::super::script::like("^Create account$").beside(field(2))),
-            ScriptStep::Read(says("Sign out")),
+            ScriptStep::Read(with_text("Sign out")),
         ],
-        wants: vec![kept(
+        wants: vec![stored(
             MEMBERS,
             [
                 ("member/<n>/email", &email),
@@ -69,8 +69,8 @@ fn sign_out(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: given(MEMBERS, [("signed in", &email)]),
         script: vec![
             ScriptStep::Launch(MEMBERS),
-            ScriptStep::SkipIfVisible(says("Forgot password?")),
-            ScriptStep::Tap(says("Sign out")),
+            ScriptStep::SkipIfVisible(with_text("Forgot password?")),
+            ScriptStep::Tap(with_text("Sign out")),
         ],
         wants: vec![SuccessCondition::ValueAbsent(MEMBERS, "signed in".into())],
     }

@@ -1,8 +1,8 @@
 //! Tasks in Messages.
 
-use super::super::script::{ScriptStep, ScriptTarget, field, like, says};
+use super::super::script::{ScriptStep, ScriptTarget, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{FIRST, MESSAGES, THINGS, kept, phone, sent, thread};
+use super::{FIRST, MESSAGES, THINGS, phone, sent, stored, thread};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "messages-send", apps: &["Messages"], make: send_one },
@@ -16,17 +16,17 @@ pub(super) const TASKS: &[Task] = &[
 pub(super) fn send(name: &str, text: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(MESSAGES),
-        ScriptStep::Tap(says(name)),
-        ScriptStep::SkipIfVisible(said(text)),
+        ScriptStep::Tap(with_text(name)),
+        ScriptStep::SkipIfVisible(message(text)),
         ScriptStep::Type(field(0), text.into()),
-        ScriptStep::Tap(says("Send SMS")),
-        ScriptStep::Read(said(text)),
+        ScriptStep::Tap(with_text("Send SMS")),
+        ScriptStep::Read(message(text)),
     ]
 }
 
 /// A message bubble with this text, but not the text field.
-fn said(text: &str) -> ScriptTarget {
-    says(text)
+fn message(text: &str) -> ScriptTarget {
+    with_text(text)
 }
 
 fn send_one(draw: &mut ParamSource<'_>) -> TaskInstance {
@@ -48,15 +48,15 @@ fn begin(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(MESSAGES),
-            ScriptStep::Tap(says(&*to).or(says("Start chat"))),
+            ScriptStep::Tap(with_text(&*to).or(with_text("Start chat"))),
             ScriptStep::Type(like("^Type a name|^EditText$|555"), to.clone()),
-            ScriptStep::Tap(says("Start")),
-            ScriptStep::SkipIfVisible(said(&text)),
+            ScriptStep::Tap(with_text("Start")),
+            ScriptStep::SkipIfVisible(message(&text)),
             ScriptStep::Type(field(0), text.clone()),
-            ScriptStep::Tap(says("Send SMS")),
-            ScriptStep::Read(said(&text)),
+            ScriptStep::Tap(with_text("Send SMS")),
+            ScriptStep::Read(message(&text)),
         ],
-        wants: vec![kept(
+        wants: vec![stored(
             MESSAGES,
             [
                 ("thread/<t>/name", &to),
@@ -70,21 +70,21 @@ fn begin(draw: &mut ParamSource<'_>) -> TaskInstance {
 
 fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
     let name = draw.pick(&FIRST);
-    let words = draw.some(&THINGS, 3);
-    let said: Vec<String> = words.iter().map(|thing| format!("We are out of {thing}")).collect();
+    let text = draw.some(&THINGS, 3);
+    let text: Vec<String> = text.iter().map(|thing| format!("We are out of {thing}")).collect();
     let at = draw.number(0, 2) as usize;
-    let texts: Vec<&str> = said.iter().map(String::as_str).collect();
+    let texts: Vec<&str> = text.iter().map(String::as_str).collect();
     TaskInstance {
         goal: format!(
             "In Messages, delete only the message \"{}\" from the conversation with {name}.",
-            said[at]
+            text[at]
         ),
         given: thread(20, name, &texts),
         script: vec![
             ScriptStep::Launch(MESSAGES),
-            ScriptStep::Tap(says(name)),
-            ScriptStep::LongPress(says(&*said[at])),
-            ScriptStep::Tap(says("Delete")),
+            ScriptStep::Tap(with_text(name)),
+            ScriptStep::LongPress(with_text(&*text[at])),
+            ScriptStep::Tap(with_text("Delete")),
         ],
         wants: vec![SuccessCondition::RecordRemoved(MESSAGES, format!("message/{}", 200 + at))],
     }
@@ -98,9 +98,9 @@ fn copy(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: thread(21, name, &["See you", &text]),
         script: vec![
             ScriptStep::Launch(MESSAGES),
-            ScriptStep::Tap(says(name)),
-            ScriptStep::LongPress(says(&*text)),
-            ScriptStep::Tap(says("Copy text")),
+            ScriptStep::Tap(with_text(name)),
+            ScriptStep::LongPress(with_text(&*text)),
+            ScriptStep::Tap(with_text("Copy text")),
         ],
         wants: vec![SuccessCondition::Clipboard(text)],
     }
@@ -114,7 +114,7 @@ fn code(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: thread(22, "City Library", &["Your book is due.", &text]),
         script: vec![
             ScriptStep::Launch(MESSAGES),
-            ScriptStep::Tap(says("City Library")),
+            ScriptStep::Tap(with_text("City Library")),
             ScriptStep::Read(like(r"Your code is (\d+)")),
             ScriptStep::Answer("{0}".into()),
         ],

@@ -99,7 +99,7 @@ fn given<const N: usize>(package: &'static str, pairs: [(&str, &str); N]) -> Vec
 }
 
 /// App values that must exist after a task.
-fn kept<const N: usize>(package: &'static str, pairs: [(&str, &str); N]) -> SuccessCondition {
+fn stored<const N: usize>(package: &'static str, pairs: [(&str, &str); N]) -> SuccessCondition {
     SuccessCondition::AppValues(
         package,
         pairs.map(|(key, value)| (key.into(), value.into())).into(),
@@ -113,7 +113,7 @@ fn note(number: usize, title: &str, body: &str) -> Vec<InitialState> {
 
 /// The note a task must create.
 fn new_note(title: &str, body: &str) -> SuccessCondition {
-    kept(NOTES, [("note/<n>/title", title), ("note/<n>/body", body)])
+    stored(NOTES, [("note/<n>/title", title), ("note/<n>/body", body)])
 }
 
 /// A conversation that exists before a task, with messages from the other side.
@@ -136,7 +136,7 @@ fn thread(number: usize, name: &str, said: &[&str]) -> Vec<InitialState> {
 /// A message that must be sent in an existing conversation.
 fn sent(thread: usize, text: &str) -> SuccessCondition {
     let thread = thread.to_string();
-    kept(
+    stored(
         MESSAGES,
         [("message/<m>/thread", &thread), ("message/<m>/from", "me"), ("message/<m>/text", text)],
     )

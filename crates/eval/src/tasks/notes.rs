@@ -1,8 +1,8 @@
 //! Tasks in Notes.
 
-use super::super::script::{ScriptStep, field, like, says};
+use super::super::script::{ScriptStep, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{NOTES, THINGS, kept, new_note, note};
+use super::{NOTES, THINGS, new_note, note, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "notes-add", apps: &["Notes"], make: add },
@@ -28,7 +28,7 @@ const TITLES: [&str; 8] = [
 pub(super) fn write(title: &str, body: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(NOTES),
-        ScriptStep::Tap(says(title).or(says("New note"))),
+        ScriptStep::Tap(with_text(title).or(with_text("New note"))),
         ScriptStep::Type(field(0), title.into()),
         ScriptStep::Type(field(1), body.into()),
     ]
@@ -74,9 +74,9 @@ fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
         given,
         script: vec![
             ScriptStep::Launch(NOTES),
-            ScriptStep::Tap(says(title)),
-            ScriptStep::Tap(says("Delete note")),
-            ScriptStep::Tap(says("Delete")),
+            ScriptStep::Tap(with_text(title)),
+            ScriptStep::Tap(with_text("Delete note")),
+            ScriptStep::Tap(with_text("Delete")),
         ],
         wants: vec![SuccessCondition::RecordRemoved(NOTES, format!("note/{}", 40 + number))],
     }
@@ -92,11 +92,11 @@ fn append(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: note(40, "Market", &before),
         script: vec![
             ScriptStep::Launch(NOTES),
-            ScriptStep::Tap(says("Market")),
+            ScriptStep::Tap(with_text("Market")),
             ScriptStep::Read(field(1)),
             ScriptStep::Type(field(1), format!("{{0}}\n{new}")),
         ],
-        wants: vec![kept(NOTES, [("note/40/body", &format!("{before}\n{new}"))])],
+        wants: vec![stored(NOTES, [("note/40/body", &format!("{before}\n{new}"))])],
     }
 }
 
@@ -108,10 +108,10 @@ fn retitle(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: note(41, old, "Call before noon"),
         script: vec![
             ScriptStep::Launch(NOTES),
-            ScriptStep::Tap(says(old).or(says(new))),
+            ScriptStep::Tap(with_text(old).or(with_text(new))),
             ScriptStep::Type(field(0), new.into()),
         ],
-        wants: vec![kept(NOTES, [("note/41/title", new)])],
+        wants: vec![stored(NOTES, [("note/41/title", new)])],
     }
 }
 
@@ -123,7 +123,7 @@ fn find(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: note(42, "Waffles", &body),
         script: vec![
             ScriptStep::Launch(NOTES),
-            ScriptStep::Tap(says("Waffles")),
+            ScriptStep::Tap(with_text("Waffles")),
             ScriptStep::Read(like(r"(\d+) g flour")),
             ScriptStep::Answer("{0}".into()),
         ],

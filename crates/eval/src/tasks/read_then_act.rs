@@ -1,10 +1,10 @@
 //! Tasks in which one app says what to do in another.
 
-use super::super::script::{ScriptStep, like, says};
+use super::super::script::{ScriptStep, like, with_text};
 use super::super::task::{InitialState, ParamSource, Task, TaskInstance};
 use super::cross_app::read_note;
 use super::{
-    FIRST, MEMBERS, MESSAGES, clock, given, kept, members, new_note, note, notes, sent, shop,
+    FIRST, MEMBERS, MESSAGES, clock, given, members, new_note, note, notes, sent, shop, stored,
     thread,
 };
 
@@ -33,7 +33,7 @@ fn password(draw: &mut ParamSource<'_>) -> TaskInstance {
         ),
         given: all,
         script: then(read_note("Members login", r"Password: (\S+)"), members::enter(&email, "{0}")),
-        wants: vec![kept(MEMBERS, [("signed in", &email)])],
+        wants: vec![stored(MEMBERS, [("signed in", &email)])],
     }
 }
 
@@ -52,16 +52,16 @@ fn shopping(draw: &mut ParamSource<'_>) -> TaskInstance {
 
 fn alarm(draw: &mut ParamSource<'_>) -> TaskInstance {
     let (name, hour) = (draw.pick(&FIRST), draw.pick(&[5, 6, 8, 9]));
-    let said = format!("Our boat leaves soon, get up at {hour}:20");
+    let output = format!("Our boat leaves soon, get up at {hour}:20");
     TaskInstance {
         goal: format!(
             "In Clock, set an alarm with the label \"Boat\" for the time at which {name} tells me in Messages to get up."
         ),
-        given: thread(27, name, &[&said]),
+        given: thread(27, name, &[&output]),
         script: then(
             vec![
                 ScriptStep::Launch(MESSAGES),
-                ScriptStep::Tap(says(name)),
+                ScriptStep::Tap(with_text(name)),
                 ScriptStep::Read(like(r"get up at (\d+:\d\d)")),
             ],
             clock::set(hour, 20, "Boat"),
@@ -79,8 +79,8 @@ fn file_size(draw: &mut ParamSource<'_>) -> TaskInstance {
         script: then(
             vec![
                 ScriptStep::Launch(super::FILES),
-                ScriptStep::Tap(says("Download")),
-                ScriptStep::Tap(says("report.txt")),
+                ScriptStep::Tap(with_text("Download")),
+                ScriptStep::Tap(with_text("report.txt")),
                 ScriptStep::Read(like(r"^(\d+) B$")),
             ],
             notes::write("Report", "{0}"),
@@ -102,9 +102,12 @@ fn phone_name(draw: &mut ParamSource<'_>) -> TaskInstance {
         script: then(
             vec![
                 ScriptStep::Launch(super::SETTINGS),
-                ScriptStep::ScrollTo(says("About phone"), super::super::script::ScriptSwipe::Up),
-                ScriptStep::Tap(says("About phone")),
-                ScriptStep::Read(like(r"^\w+ \d\d$").beside(says("Device name"))),
+                ScriptStep::ScrollTo(
+                    with_text("About phone"),
+                    super::super::script::ScriptSwipe::Up,
+                ),
+                ScriptStep::Tap(with_text("About phone")),
+                ScriptStep::Read(like(r"^\w+ \d\d$").beside(with_text("Device name"))),
             ],
             super::messages::send(who, "{0}"),
         ),
@@ -122,7 +125,7 @@ fn code(draw: &mut ParamSource<'_>) -> TaskInstance {
         script: then(
             vec![
                 ScriptStep::Launch(MESSAGES),
-                ScriptStep::Tap(says("Locker Service")),
+                ScriptStep::Tap(with_text("Locker Service")),
                 ScriptStep::Read(like(r"opens with (\d+)")),
             ],
             notes::write("Locker", "{0}"),

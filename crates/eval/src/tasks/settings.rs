@@ -1,6 +1,6 @@
 //! Tasks in Settings.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, says};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::SETTINGS;
 
@@ -20,8 +20,8 @@ fn bluetooth(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: vec![InitialState::Setting("global", "bluetooth_on", before.into())],
         script: vec![
             ScriptStep::Launch(SETTINGS),
-            ScriptStep::Tap(says("Connected devices")),
-            ScriptStep::SetSwitch(says("Use Bluetooth"), on),
+            ScriptStep::Tap(with_text("Connected devices")),
+            ScriptStep::SetSwitch(with_text("Use Bluetooth"), on),
         ],
         wants: vec![SuccessCondition::Setting("global", "bluetooth_on", after.into())],
     }
@@ -40,11 +40,11 @@ fn timeout(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(SETTINGS),
-            ScriptStep::ScrollTo(says("Display"), ScriptSwipe::Up),
-            ScriptStep::Tap(says("Display")),
-            ScriptStep::Tap(says("Screen timeout")),
-            ScriptStep::Tap(says(words)),
-            ScriptStep::Read(says(format!("After {words} of inactivity"))),
+            ScriptStep::ScrollTo(with_text("Display"), ScriptSwipe::Up),
+            ScriptStep::Tap(with_text("Display")),
+            ScriptStep::Tap(with_text("Screen timeout")),
+            ScriptStep::Tap(with_text(words)),
+            ScriptStep::Read(with_text(format!("After {words} of inactivity"))),
         ],
         wants: vec![SuccessCondition::Setting("system", "screen_off_timeout", value.into())],
     }
@@ -66,10 +66,10 @@ fn search(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(SETTINGS),
-            ScriptStep::Tap(says("Search settings")),
+            ScriptStep::Tap(with_text("Search settings")),
             ScriptStep::Type(field(0), words.into()),
-            ScriptStep::Tap(says(title)),
-            ScriptStep::SetSwitch(says(title), on),
+            ScriptStep::Tap(with_text(title)),
+            ScriptStep::SetSwitch(with_text(title), on),
         ],
         wants: vec![SuccessCondition::Setting(table, setting, if on { "1" } else { "0" }.into())],
     }
@@ -79,17 +79,17 @@ fn developer(draw: &mut ParamSource<'_>) -> TaskInstance {
     let awake = draw.coin();
     let mut script = vec![
         ScriptStep::Launch(SETTINGS),
-        ScriptStep::ScrollTo(says("About phone"), ScriptSwipe::Up),
-        ScriptStep::Tap(says("About phone")),
+        ScriptStep::ScrollTo(with_text("About phone"), ScriptSwipe::Up),
+        ScriptStep::Tap(with_text("About phone")),
     ];
     // `DevelopmentSettingsEnabler`: seven taps. One more does no harm.
-    script.extend((0..7).map(|_| ScriptStep::Tap(says("Build number"))));
+    script.extend((0..7).map(|_| ScriptStep::Tap(with_text("Build number"))));
     script.extend([
         ScriptStep::Press("BACK"),
-        ScriptStep::ScrollTo(says("System"), ScriptSwipe::Up),
-        ScriptStep::Tap(says("System")),
-        ScriptStep::Tap(says("Developer options")),
-        ScriptStep::SetSwitch(says("Stay awake"), awake),
+        ScriptStep::ScrollTo(with_text("System"), ScriptSwipe::Up),
+        ScriptStep::Tap(with_text("System")),
+        ScriptStep::Tap(with_text("Developer options")),
+        ScriptStep::SetSwitch(with_text("Stay awake"), awake),
     ]);
     let stay = if awake { "7" } else { "0" };
     let before = if awake { "0" } else { "7" };
@@ -118,9 +118,9 @@ fn name(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: vec![InitialState::Setting("global", "device_name", name.clone())],
         script: vec![
             ScriptStep::Launch(SETTINGS),
-            ScriptStep::ScrollTo(says("About phone"), ScriptSwipe::Up),
-            ScriptStep::Tap(says("About phone")),
-            ScriptStep::Read(like(r"^\w+ \d\d$").beside(says("Device name"))),
+            ScriptStep::ScrollTo(with_text("About phone"), ScriptSwipe::Up),
+            ScriptStep::Tap(with_text("About phone")),
+            ScriptStep::Read(like(r"^\w+ \d\d$").beside(with_text("Device name"))),
             ScriptStep::Answer("{0}".into()),
         ],
         wants: vec![SuccessCondition::Answer(name)],

@@ -2,15 +2,15 @@
 
 use thumbwire_virtual_phone::SeededArticle;
 
-use super::super::script::{ScriptStep, field, like, says};
+use super::super::script::{ScriptStep, field, like, with_text};
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
-use super::{FIRST, LAST, SHOP, given, kept};
+use super::{FIRST, LAST, SHOP, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
     Task { name: "shop-cart", apps: &["Shop"], make: cart },
     Task { name: "shop-remove", apps: &["Shop"], make: remove },
     Task { name: "shop-order", apps: &["Shop"], make: order },
-    Task { name: "shop-order-tell", apps: &["Shop"], make: tell },
+    Task { name: "shop-order-tell", apps: &["Shop"], make: tell_total },
     Task { name: "shop-price", apps: &["Shop"], make: price_of },
 ];
 
@@ -30,7 +30,7 @@ pub(super) fn open(name: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(SHOP),
         ScriptStep::Type(field(0), name.into()),
-        ScriptStep::Tap(says(name)),
+        ScriptStep::Tap(with_text(name)),
     ]
 }
 
@@ -38,13 +38,13 @@ pub(super) fn open(name: &str) -> Vec<ScriptStep> {
 pub(super) fn fill(name: &str, count: u64) -> Vec<ScriptStep> {
     let mut script = open(name);
     script.extend([
-        ScriptStep::Tap(says("Add to cart")),
+        ScriptStep::Tap(with_text("Add to cart")),
         ScriptStep::Tap(like("^Cart, \\d")),
         ScriptStep::TapUntil {
-            tap: says("More").beside(like(r"^\d+$")),
-            back: Some(says("Fewer").beside(like(r"^\d+$"))),
-            shows: says(count.to_string()),
-            most: 9,
+            tap: with_text("More").beside(like(r"^\d+$")),
+            back: Some(with_text("Fewer").beside(like(r"^\d+$"))),
+            shows: with_text(count.to_string()),
+            max: 9,
         },
     ]);
     script
@@ -62,7 +62,7 @@ fn cart(draw: &mut ParamSource<'_>) -> TaskInstance {
 
 /// The cart must contain this many of a product.
 pub(super) fn in_cart(article: &SeededArticle, count: u64) -> SuccessCondition {
-    kept(SHOP, [(&format!("cart/{:03}", article.number), &count.to_string())])
+    stored(SHOP, [(&format!("cart/{:03}", article.number), &count.to_string())])
 }
 
 /// The cart contains one of a product before the task.
@@ -81,7 +81,7 @@ fn remove(draw: &mut ParamSource<'_>) -> TaskInstance {
             ScriptStep::Launch(SHOP),
             ScriptStep::Tap(like("^Cart, ")),
             ScriptStep::SkipIfVisible(like("^Cart, 2|^2$")),
-            ScriptStep::Tap(says("Remove from cart").beside(says(&*gone.name))),
+            ScriptStep::Tap(with_text("Remove from cart").beside(with_text(&*gone.name))),
         ],
         wants: vec![SuccessCondition::ValueAbsent(SHOP, format!("cart/{:03}", gone.number))],
     }
@@ -92,18 +92,18 @@ fn checkout(name: &str, city: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(SHOP),
         ScriptStep::Tap(like("^Cart, ")),
-        ScriptStep::SkipIfVisible(says("Your cart is empty")),
-        ScriptStep::Tap(says("Checkout")),
+        ScriptStep::SkipIfVisible(with_text("Your cart is empty")),
+        ScriptStep::Tap(with_text("Checkout")),
         ScriptStep::Type(field(0), name.into()),
         ScriptStep::Type(field(1), "Harbour Street 4".into()),
         ScriptStep::Type(field(2), "23552".into()),
         ScriptStep::Type(field(3), city.into()),
-        ScriptStep::ScrollTo(says("Cash on delivery"), super::super::script::ScriptSwipe::Up),
-        ScriptStep::Tap(says("Cash on delivery")),
-        ScriptStep::SetSwitch(says("I agree to the terms of sale"), true),
-        ScriptStep::ScrollTo(says("Place order"), super::super::script::ScriptSwipe::Up),
-        ScriptStep::Tap(says("Place order")),
-        ScriptStep::Read(says("Order placed")),
+        ScriptStep::ScrollTo(with_text("Cash on delivery"), super::super::script::ScriptSwipe::Up),
+        ScriptStep::Tap(with_text("Cash on delivery")),
+        ScriptStep::SetSwitch(with_text("I agree to the terms of sale"), true),
+        ScriptStep::ScrollTo(with_text("Place order"), super::super::script::ScriptSwipe::Up),
+        ScriptStep::Tap(with_text("Place order")),
+        ScriptStep::Read(with_text("Order placed")),
     ]
 }
 
@@ -125,7 +125,7 @@ fn order(draw: &mut ParamSource<'_>) -> TaskInstance {
 fn ordered(article: &SeededArticle, name: &str, city: &str) -> Vec<SuccessCondition> {
     vec![
         SuccessCondition::ValueAbsent(SHOP, format!("cart/{:03}", article.number)),
-        kept(
+        stored(
             SHOP,
             [
                 ("order/0/items", "1"),
@@ -137,16 +137,16 @@ fn ordered(article: &SeededArticle, name: &str, city: &str) -> Vec<SuccessCondit
     ]
 }
 
-fn tell(draw: &mut ParamSource<'_>) -> TaskInstance {
+fn tell_total(draw: &mut ParamSource<'_>) -> TaskInstance {
     let article = article(draw);
     let (name, city) = (draw.pick(&FIRST), draw.pick(&["Husum", "Emden", "Kiel"]));
     let mut script = checkout(name, city);
     script.extend([
-        ScriptStep::Tap(says("Tell me when it is on its way")),
-        ScriptStep::Tap(says("Allow")),
+        ScriptStep::Tap(with_text("Tell me when it is on its way")),
+        ScriptStep::Tap(with_text("Allow")),
     ]);
     let mut wants = ordered(&article, name, city);
-    wants.push(kept(SHOP, [("tell/0", "<when>")]));
+    wants.push(stored(SHOP, [("tell/0", "<when>")]));
     wants.push(SuccessCondition::Granted(SHOP, "android.permission.POST_NOTIFICATIONS"));
     TaskInstance {
         goal: format!(

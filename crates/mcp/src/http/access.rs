@@ -72,8 +72,8 @@ impl AccessCheck {
     }
 }
 
-fn forbidden(words: impl Into<String>) -> Rejection {
-    Rejection::new(StatusCode::FORBIDDEN, words)
+fn forbidden(text: impl Into<String>) -> Rejection {
+    Rejection::new(StatusCode::FORBIDDEN, text)
 }
 
 /// A header that must not be repeated.

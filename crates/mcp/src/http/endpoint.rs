@@ -94,8 +94,8 @@ impl McpEndpoint {
     async fn admit(&self, request: Request) -> Result<Response, Rejection> {
         self.gate.check_address(request.uri(), request.headers())?;
         if request.uri().path() != PATH {
-            let words = format!("Not Found: MCP is served at {PATH}");
-            return Err(Rejection::new(StatusCode::NOT_FOUND, words));
+            let text = format!("Not Found: MCP is served at {PATH}");
+            return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
         self.gate.check_token(request.headers())?;
         match *request.method() {
@@ -111,16 +111,16 @@ impl McpEndpoint {
         let (mut parts, body) = request.into_parts();
         let takes = Accept::read(&parts.headers);
         if !takes.json {
-            let words = "Not Acceptable: Client must accept application/json";
-            return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, words));
+            let text = "Not Acceptable: Client must accept application/json";
+            return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, text));
         }
         if !is_json(&parts.headers) {
-            let words = "Unsupported Media Type: Content-Type must be application/json";
-            return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
+            let text = "Unsupported Media Type: Content-Type must be application/json";
+            return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
         let body = timeout(BODY, read(body)).await.unwrap_or_else(|_| {
-            let words = format!("the message did not arrive within {} s", BODY.as_secs());
-            Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, words))
+            let text = format!("the message did not arrive within {} s", BODY.as_secs());
+            Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, text))
         })?;
         let mut message: Value =
             serde_json::from_slice(&body).map_err(|error| Rejection::no_json(&error))?;
@@ -138,7 +138,7 @@ impl McpEndpoint {
             Some("initialize") => self.begin(parts, body, head).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
-            _ if old => self.within_session(parts, body, &message, head).await,
+            _ if old => self.in_session(parts, body, &message, head).await,
             _ => Ok(self.forward(parts, body, head.id.as_ref()).await),
         }
     }
@@ -165,7 +165,7 @@ impl McpEndpoint {
     }
 
     /// A message within a session: a request, a notification, or a response.
-    async fn within_session(
+    async fn in_session(
         &self,
         parts: Parts,
         body: Bytes,
@@ -197,8 +197,8 @@ impl McpEndpoint {
     /// The stream of server notifications.
     fn listen(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
         if !Accept::read(headers).events {
-            let words = "Not Acceptable: Client must accept text/event-stream";
-            return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, words));
+            let text = "Not Acceptable: Client must accept text/event-stream";
+            return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, text));
         }
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
@@ -345,8 +345,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// Reads a body. An oversized one is read and dropped up to a limit, so that its sender gets to read the response.
 async fn read(body: Body) -> Result<Bytes, Rejection> {
     let too_large = || {
-        let words = format!("Payload Too Large: the limit is {LARGEST} bytes");
-        Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, words))
+        let text = format!("Payload Too Large: the limit is {LARGEST} bytes");
+        Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, text))
     };
     if body.size_hint().lower() > PASSED_OVER as u64 {
         return too_large();
@@ -403,8 +403,8 @@ fn until_over(response: Response, under_way: ActiveRequest) -> Response {
 async fn in_json(response: Response, id: Option<&Value>) -> Response {
     // rmcp's status for a malformed message; the content type was checked before.
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-        let words = "Invalid Request: not an MCP message; `params` must be an object";
-        return Rejection::bad_request(words).of(id).into_response();
+        let text = "Invalid Request: not an MCP message; `params` must be an object";
+        return Rejection::bad_request(text).of(id).into_response();
     }
     let status = response.status();
     match read(response.into_body()).await {

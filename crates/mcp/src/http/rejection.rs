@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub(super) struct Rejection {
     status: StatusCode,
     code: i64,
-    words: String,
+    text: String,
     id: Option<Box<Value>>,
     header: Option<(&'static str, &'static str)>,
 }
@@ -23,27 +23,27 @@ const INVALID_REQUEST: i64 = -32600;
 
 impl Rejection {
     /// With this status and message.
-    pub(super) fn new(status: StatusCode, words: impl Into<String>) -> Self {
-        Self { status, code: INVALID_REQUEST, words: words.into(), id: None, header: None }
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self { status, code: INVALID_REQUEST, text: text.into(), id: None, header: None }
     }
 
     /// The message cannot be read or served.
-    pub(super) fn bad_request(words: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, words)
+    pub(super) fn bad_request(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, text)
     }
 
     /// The body is not JSON.
     pub(super) fn no_json(error: &serde_json::Error) -> Self {
-        let words = format!("Parse error: {error}");
-        Self { code: PARSE_ERROR, ..Self::bad_request(words) }
+        let text = format!("Parse error: {error}");
+        Self { code: PARSE_ERROR, ..Self::bad_request(text) }
     }
 
     /// The token is missing or wrong; the response is the same for both.
     pub(super) fn no_token() -> Self {
-        let words = "Unauthorized: send the header `Authorization: Bearer TOKEN`; \
+        let text = "Unauthorized: send the header `Authorization: Bearer TOKEN`; \
                      the server printed the path of its token file when it started";
         let header = Some(("www-authenticate", "Bearer realm=\"thumbwire\""));
-        Self { header, ..Self::new(StatusCode::UNAUTHORIZED, words) }
+        Self { header, ..Self::new(StatusCode::UNAUTHORIZED, text) }
     }
 
     /// The path has other HTTP methods.
@@ -63,7 +63,7 @@ impl Rejection {
         let mut error = Map::new();
         error.insert("jsonrpc".into(), "2.0".into());
         error.extend(self.id.map(|id| ("id".to_owned(), *id)));
-        error.insert("error".into(), json!({ "code": self.code, "message": self.words }));
+        error.insert("error".into(), json!({ "code": self.code, "message": self.text }));
         let mut response = Response::new(Body::from(Value::from(error).to_string()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

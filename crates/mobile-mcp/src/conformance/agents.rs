@@ -114,11 +114,11 @@ pub fn judge_discovery(
         Some((one, _)) => Err(format!("{what} of {} is not what is installed", named(one))),
         None => Ok(()),
     };
-    let words = held("the name or the description", &|one, other| {
+    let text = held("the name or the description", &|one, other| {
         one.name == other.name && one.description == other.description
     });
     let loaded = held("the capabilities", &|one, other| one.capabilities == other.capabilities);
-    [(DISCOVERED, verdict(discovered)), (DESCRIBED, verdict(words)), (LOADED, verdict(loaded))]
+    [(DISCOVERED, verdict(discovered)), (DESCRIBED, verdict(text)), (LOADED, verdict(loaded))]
 }
 
 /// An Intent as sent by an agent.
@@ -160,25 +160,25 @@ fn schema(extras: &Extras) -> Result<(), String> {
     let envelope = whole.get("mobile-mcp-request").ok_or("no `mobile-mcp-request` envelope")?;
     match envelope.get("version") {
         Some(Value::String(version)) if version == VERSION => {}
-        other => return Err(format!("`version` is {}", told(other))),
+        other => return Err(format!("`version` is {}", render_value(other))),
     }
     let request = envelope.get("request").ok_or("there is no `request`")?;
     match request.get("id") {
         Some(Value::String(id)) if !id.is_empty() => {}
-        other => return Err(format!("`id` is {}", told(other))),
+        other => return Err(format!("`id` is {}", render_value(other))),
     }
     let capability = request.get("capability").ok_or("there is no `capability`")?;
     match capability.get("id") {
         Some(Value::String(id)) if !id.is_empty() => {}
-        other => return Err(format!("`capability.id` is {}", told(other))),
+        other => return Err(format!("`capability.id` is {}", render_value(other))),
     }
     match capability.get("args") {
         None | Some(Value::Object(_)) => Ok(()),
-        other => Err(format!("`capability.args` is {}", told(other))),
+        other => Err(format!("`capability.args` is {}", render_value(other))),
     }
 }
 
-fn told(value: Option<&Value>) -> String {
+fn render_value(value: Option<&Value>) -> String {
     value.map_or("missing".into(), |value| sanitize(&value.to_string(), 40))
 }
 
@@ -188,7 +188,7 @@ pub trait Correlator {
     fn sent(&mut self, id: &str, capability: &str);
 
     /// A response arrived. Returns the id of the request that it settles, if any.
-    fn heard(&mut self, answer: Response) -> Option<String>;
+    fn on_response(&mut self, response: Response) -> Option<String>;
 }
 
 impl Correlator for crate::PendingRequests {
@@ -197,8 +197,8 @@ impl Correlator for crate::PendingRequests {
         let _ = self.on_sent(id, capability, std::time::Duration::MAX);
     }
 
-    fn heard(&mut self, answer: Response) -> Option<String> {
-        match self.on_response(std::time::Duration::ZERO, Ok(answer)) {
+    fn on_response(&mut self, response: Response) -> Option<String> {
+        match self.on_response(std::time::Duration::ZERO, Ok(response)) {
             ResponseMatch::Expected(answer) => Some(answer.id),
             _ => None,
         }
@@ -219,7 +219,7 @@ pub fn judge_correlation(agent: &mut dyn Correlator) -> (Requirement, Verdict) {
             message: String::new(),
             output: Values::new(),
         };
-        let settled = agent.heard(answer);
+        let settled = agent.on_response(answer);
         if settled.as_deref() != settles {
             let says = format!("a response to `{id}` settled {settled:?}; expected {settles:?}");
             return (CORRELATED, Verdict::Violated(says));

@@ -12,8 +12,8 @@ pub fn judge(findings: &[Finding]) -> Vec<(Requirement, Verdict)> {
         .any(|one| matches!(one.rule, Rule::WellFormed | Rule::ToolCapabilities | Rule::Bounds));
     let verdict =
         |must: &Requirement| match findings.iter().find(|one| one.rule.name() == must.name) {
-            Some(finding) if finding.place.line > 0 => {
-                Verdict::Violated(format!("line {}: {}", finding.place.line, finding.message))
+            Some(finding) if finding.position.line > 0 => {
+                Verdict::Violated(format!("line {}: {}", finding.position.line, finding.message))
             }
             Some(finding) => Verdict::Violated(finding.message.clone()),
             None if unread && must.section.starts_with("1.2.") => {
@@ -53,7 +53,7 @@ pub struct Case {
     /// What is special about this app.
     pub what: &'static str,
     /// The app.
-    pub given: CaseInput,
+    pub input: CaseInput,
 }
 
 impl Case {
@@ -67,7 +67,8 @@ impl Case {
 /// A case for and a case against each MUST of an app's files; more where a rule can be violated in several ways.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut case = |rule, broken, what, given| cases.push(Case { rule, broken, what, given });
+    let mut case =
+        |rule, broken, what, given| cases.push(Case { rule, broken, what, input: given });
     for (rule, broken, what, services) in services() {
         case(rule, broken, what, CaseInput::Services(services));
     }

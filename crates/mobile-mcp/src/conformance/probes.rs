@@ -298,14 +298,14 @@ impl PlanBuilder<'_> {
         self.plan.probes.push(Probe { must, what, id, extras, expect });
     }
 
-    fn untried(&mut self, must: Requirement, why: &str) {
-        self.plan.not_tested.push((must, why.to_owned()));
+    fn untried(&mut self, must: Requirement, reason: &str) {
+        self.plan.not_tested.push((must, reason.to_owned()));
     }
 }
 
 /// Judges the response to a probe; `None` means that none arrived in time.
-pub fn judge(probe: &Probe, answer: Option<&Extras>) -> Verdict {
-    let read = match (answer, &probe.expect) {
+pub fn judge(probe: &Probe, extras: Option<&Extras>) -> Verdict {
+    let read = match (extras, &probe.expect) {
         (_, Expectation::Nothing) => return Verdict::Met,
         (None, Expectation::AnyAnswer) => return Verdict::Violated("no response".into()),
         (None, _) => return Verdict::NoReply,
@@ -315,7 +315,7 @@ pub fn judge(probe: &Probe, answer: Option<&Extras>) -> Verdict {
         }
         (Some(answer), _) => Response::read(answer, &ExtraKeys::default()),
     };
-    let (read, answer) = match (read, answer) {
+    let (read, answer) = match (read, extras) {
         (Ok(read), Some(answer)) => (read, answer),
         // An unreadable response counts against `response-schema` only.
         _ => return Verdict::NoReply,
@@ -371,10 +371,10 @@ impl Run {
     }
 
     /// Records the response to it; `None` means that none arrived in time.
-    pub fn heard(&mut self, answer: Option<&Extras>) {
+    pub fn on_reply(&mut self, extras: Option<&Extras>) {
         let Some(probe) = self.left.pop() else { return };
-        let verdict = judge(&probe, answer);
-        self.is_silent |= probe.must == EXTRACTED && answer.is_none();
+        let verdict = judge(&probe, extras);
+        self.is_silent |= probe.must == EXTRACTED && extras.is_none();
         self.judged.push(ProbeResult { must: probe.must, what: probe.what, verdict });
     }
 
@@ -397,11 +397,11 @@ pub fn run(plan: Plan, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<P
     let mut run = Run::new(plan);
     while let Some(probe) = run.next() {
         let answer = tool(&probe.extras);
-        run.heard(answer.as_ref());
+        run.on_reply(answer.as_ref());
     }
     run.finish()
 }
 
-fn shown(words: &str) -> String {
-    sanitize(words, 60)
+fn shown(text: &str) -> String {
+    sanitize(text, 60)
 }

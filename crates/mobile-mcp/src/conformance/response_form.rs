@@ -6,8 +6,8 @@ use crate::sanitize::sanitize;
 use crate::{Capability, ExtraKeys, Extras, Response};
 
 /// The response inside the specification's envelope, strictly.
-fn enveloped(answer: &Extras) -> Result<Value, String> {
-    let text = answer.get("mobile-mcp-response");
+fn enveloped(extras: &Extras) -> Result<Value, String> {
+    let text = extras.get("mobile-mcp-response");
     let text =
         text.ok_or("no extra `mobile-mcp-response`; the specification knows no other name")?;
     let whole: Value =
@@ -26,8 +26,8 @@ fn enveloped(answer: &Extras) -> Result<Value, String> {
 }
 
 /// Checks the form of a response, except its output. Its id is a MUST of its own.
-pub(super) fn schema(answer: &Extras, capability: &str) -> Result<(), String> {
-    let response = enveloped(answer)?;
+pub(super) fn schema(extras: &Extras, capability: &str) -> Result<(), String> {
+    let response = enveloped(extras)?;
     if !response.get("id").is_some_and(Value::is_string) {
         return Err("`id` is not a string".into());
     }
@@ -46,9 +46,9 @@ pub(super) fn schema(answer: &Extras, capability: &str) -> Result<(), String> {
 }
 
 /// Checks the form of a response's output.
-pub(super) fn output(answer: &Extras, capability: &Capability) -> Result<(), String> {
+pub(super) fn output(extras: &Extras, capability: &Capability) -> Result<(), String> {
     // A response in another format violates `response-schema` and is not blamed twice, unless its output is an object.
-    let text = answer.get("mobile-mcp-response").or_else(|| answer.get("response"));
+    let text = extras.get("mobile-mcp-response").or_else(|| extras.get("response"));
     let whole: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let response = whole.get("mobile-mcp-response").unwrap_or(&whole);
     let response = response.get("response").unwrap_or(response);
@@ -76,13 +76,13 @@ pub(super) fn output(answer: &Extras, capability: &Capability) -> Result<(), Str
         }
     }
     let values =
-        Response::read(answer, &ExtraKeys::default()).map(|read| read.output).unwrap_or_default();
+        Response::read(extras, &ExtraKeys::default()).map(|read| read.output).unwrap_or_default();
     match capability.check_output(&values).first() {
         Some(odd) => Err(odd.to_string()),
         None => Ok(()),
     }
 }
 
-fn quote(words: &str) -> String {
-    sanitize(words, 60)
+fn quote(text: &str) -> String {
+    sanitize(text, 60)
 }

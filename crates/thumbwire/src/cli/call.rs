@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    let surface = arguments.surface.surface();
+    let surface = arguments.surface.toolset();
     let Some(tool) = surface.tool(&arguments.tool) else {
         return Err(CliError::usage(not_there(&arguments.tool)));
     };
@@ -55,19 +55,19 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let apps = arguments.allow.options(config)?;
     let session = session(config, arguments.device).with_orientation_kept();
     let session = session.with_files(ArtifactStore::new(&arguments.out)).with_app_tool_host(apps);
-    let reply = surface.answer(tool, given, Call::within(tool.budget), &session).await;
+    let reply = surface.answer(tool, given, Call::with_timeout(tool.budget), &session).await;
     session.end().await;
     if arguments.json {
         print(&format!("{}\n", reply.to_json()))?;
     } else {
-        tell(&reply, &tool.name, &arguments.out)?;
+        print_reply(&reply, &tool.name, &arguments.out)?;
     }
     Ok(reply.cause.as_ref().map_or(u8::from(reply.is_error), exit_code))
 }
 
 /// The error for a tool that this toolset lacks. Names the toolsets that have it.
 fn not_there(tool: &str) -> String {
-    let surfaces = ToolsetName::value_variants().iter().map(|name| name.surface());
+    let surfaces = ToolsetName::value_variants().iter().map(|name| name.toolset());
     let others = surfaces.filter(|surface| surface.tool(tool).is_some());
     let others: Vec<_> = others.map(|surface| format!("`--toolset {}`", surface.name)).collect();
     match others.is_empty() {
@@ -80,7 +80,7 @@ fn not_there(tool: &str) -> String {
     }
 }
 
-fn tell(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), CliError> {
+fn print_reply(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), CliError> {
     for part in &reply.content {
         match part {
             Content::Text(text) if reply.is_error => eprintln!("{text}"),

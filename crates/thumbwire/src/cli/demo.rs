@@ -49,11 +49,11 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
         Some(VIRTUAL.into()),
     );
     let perform = Arc::new(ObservedPerform::new(session, recorder));
-    let client = Client::connect(Arc::new(mobile::surface()), perform).await;
+    let client = Client::connect(Arc::new(mobile::toolset()), perform).await;
     let client = client.map_err(|error| CliError::failed(error.to_string()))?;
     let mut story =
         DemoScript { client, out: out.clone(), steps: 0, calls: 0, began: Instant::now() };
-    story.tell().await?;
+    story.run().await?;
     print(&format!(
         "\n{} tool calls in {:.1} s. Next, the agent with scripted model responses:\n\n",
         story.calls,
@@ -101,12 +101,12 @@ async fn pursue_a_goal(out: &Path) -> Result<String, CliError> {
     let memory = std::mem::take(&mut run.memory);
     let mind = Arc::new(ModelPolicy::new(model).with_pictures(ScreenshotMode::Both));
     let agent = run.agent(mind, options, Arc::clone(&lines) as Arc<dyn EventSink>);
-    let ended = agent.run(&Call::within(Duration::from_secs(120)), GOAL, memory).await;
+    let ended = agent.run(&Call::with_timeout(Duration::from_secs(120)), GOAL, memory).await;
     session.end().await;
     lines.end(&ended);
     match ended.status {
-        AgentStatus::Finish => print(&format!("        {}\n", ended.why)).map(|()| folder),
-        _ => Err(CliError::failed(format!("the agent did not reach the goal: {}", ended.why))),
+        AgentStatus::Finish => print(&format!("        {}\n", ended.reason)).map(|()| folder),
+        _ => Err(CliError::failed(format!("the agent did not reach the goal: {}", ended.reason))),
     }
 }
 
@@ -121,7 +121,7 @@ struct DemoScript {
 }
 
 impl DemoScript {
-    async fn tell(&mut self) -> Result<(), CliError> {
+    async fn run(&mut self) -> Result<(), CliError> {
         let used = json!({ "device_id": VIRTUAL, "platform": "android" });
         let used = self.call("mobile_use_device", used).await?.0.structured.unwrap_or_default();
         let name = used["name"].as_str().unwrap_or_default();
@@ -153,12 +153,12 @@ impl DemoScript {
         let shown = arguments.to_string();
         let (reply, took) = self.call(tool, arguments).await?;
         print(&format!("{:>2}  {title}\n      {tool} {shown}\n", self.steps))?;
-        let said = reply.content.iter().find_map(|part| match part {
+        let output = reply.content.iter().find_map(|part| match part {
             Content::Text(text) => Some(text.as_str()),
             Content::Image(_) => None,
         });
-        let said = said.unwrap_or_default().replace('\n', "\n      ");
-        print(&format!("      {said}  ({})\n", millis(took)))?;
+        let output = output.unwrap_or_default().replace('\n', "\n      ");
+        print(&format!("      {output}  ({})\n", millis(took)))?;
         let (reply, took) = self.call("mobile_take_screenshot", json!({})).await?;
         let picture = reply.content.iter().any(|part| matches!(part, Content::Image(_)));
         if !picture {
@@ -170,25 +170,25 @@ impl DemoScript {
     }
 
     /// Reads the screen as text and checks that it contains all of `words`.
-    async fn expect(&mut self, words: &[&str]) -> Result<Vec<TreeLine>, CliError> {
+    async fn expect(&mut self, text: &[&str]) -> Result<Vec<TreeLine>, CliError> {
         let (reply, took) = self.call("mobile_get_accessibility_tree", json!({})).await?;
         let seen = match reply.content.as_slice() {
             [Content::Text(xml)] => read(xml),
             _ => Vec::new(),
         };
-        for word in words {
+        for word in text {
             let there =
                 seen.iter().any(|node| node.text.contains(word) || node.description.contains(word));
             if !there {
-                let words = format!(
+                let text = format!(
                     "the screen does not show {word:?}. Screenshots are in {}",
                     self.out.display()
                 );
-                return Err(CliError::failed(words));
+                return Err(CliError::failed(text));
             }
         }
-        let said: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-        let line = format!("      the screen shows {}  ({})\n", said.join(" and "), millis(took));
+        let text: Vec<String> = text.iter().map(|word| format!("{word:?}")).collect();
+        let line = format!("      the screen shows {}  ({})\n", text.join(" and "), millis(took));
         print(&line)?;
         Ok(seen)
     }

@@ -20,7 +20,7 @@ pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, device: Option
     };
     let source = AppToolSource::new(Arc::clone(session) as Arc<dyn Perform>, which);
     session.events().add(Arc::new(source.device_events()));
-    surface.with_guests(Arc::new(source))
+    surface.with_dynamic_tools(Arc::new(source))
 }
 
 /// Rescans the apps when a phone connects or disconnects, if the tools are those of all phones. Runs until the program exits.

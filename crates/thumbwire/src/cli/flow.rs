@@ -103,7 +103,7 @@ pub(super) async fn run(
     let live = options.devices.len() < 2;
     let terminal = Terminal::new(|text: &str| drop(print(text)), live);
     let run = FlowRunner { perform, options, watch: Arc::new(terminal), pursue: errand.pursue };
-    let call = Call { ask: errand.ask, ..Call::within(errand.within.unwrap_or(LONG)) };
+    let call = Call { ask: errand.ask, ..Call::with_timeout(errand.within.unwrap_or(LONG)) };
     let notice = |words: &str| eprintln!("{words}");
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let report = run.run(&call, flows).await;
@@ -116,7 +116,7 @@ pub(super) async fn run(
         };
         match refusal {
             FlowRunError::Phone(failure) => CliError { code, ..failure.into() },
-            refusal => CliError { words: refusal.to_string(), code },
+            refusal => CliError { text: refusal.to_string(), code },
         }
     })?;
     if let Some(file) = &flags.junit {

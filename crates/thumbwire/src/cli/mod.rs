@@ -122,10 +122,10 @@ enum ToolsetName {
 }
 
 impl ToolsetName {
-    fn surface(self) -> Toolset {
+    fn toolset(self) -> Toolset {
         match self {
-            Self::Mobile => mobile::surface(),
-            Self::Android => android::surface(),
+            Self::Mobile => mobile::toolset(),
+            Self::Android => android::toolset(),
             Self::UfoData => toolset::ufo::data(),
             Self::UfoAction => toolset::ufo::standalone_action(),
         }
@@ -134,24 +134,24 @@ impl ToolsetName {
 
 /// Why a verb failed: the message and the exit code.
 struct CliError {
-    words: String,
+    text: String,
     code: u8,
 }
 
 impl CliError {
-    fn failed(words: impl Into<String>) -> Self {
-        Self { words: words.into(), code: 1 }
+    fn failed(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: 1 }
     }
 
-    fn usage(words: impl Into<String>) -> Self {
-        Self { words: words.into(), code: 2 }
+    fn usage(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: 2 }
     }
 }
 
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
-        let words = mobile::failure_text(&failure);
-        Self { words, code: exit_code(&failure.cause) }
+        let text = mobile::failure_text(&failure);
+        Self { text, code: exit_code(&failure.cause) }
     }
 }
 
@@ -196,7 +196,7 @@ pub fn main() -> ExitCode {
     });
     match ended {
         Ok(code) => ExitCode::from(code),
-        Err(CliError { words, code }) => {
+        Err(CliError { text: words, code }) => {
             eprintln!("thumbwire: {words}");
             ExitCode::from(code)
         }

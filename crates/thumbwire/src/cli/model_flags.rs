@@ -260,7 +260,8 @@ fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliEr
 }
 
 fn read(file: &Path) -> Result<String, CliError> {
-    let wrong = |why: String| CliError::usage(format!("cannot read {}: {why}", file.display()));
+    let wrong =
+        |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
     let size = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
     if size > LARGEST {
         return Err(wrong(format!("it has {size} bytes; the limit is {LARGEST}")));

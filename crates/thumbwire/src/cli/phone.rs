@@ -80,13 +80,13 @@ impl Arguments {
                 "{model} is running. Its adbd listens on {address}; press Ctrl-C to stop. Try:\n  adb connect {address}\n  thumbwire devices\n  thumbwire call mobile_take_screenshot --device {address}\n",
             );
         }
-        let mut said = format!("{} phones are running; press Ctrl-C to stop:\n", phones.len());
+        let mut output = format!("{} phones are running; press Ctrl-C to stop:\n", phones.len());
         let width = phones.iter().map(|one| one.phone.serial().len()).max().unwrap_or(0);
         for RunningPhone { phone, address, .. } in phones {
             // Writing to a string cannot fail.
-            let _ = writeln!(said, "{:width$}  {address}", phone.serial());
+            let _ = writeln!(output, "{:width$}  {address}", phone.serial());
         }
-        said
+        output
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn phones_listen_on_consecutive_odd_ports() {
         let check = |listen: &str, nth: u16, expected: Result<&str, &str>| {
-            let found = place(listen, nth).map_err(|ended| ended.words);
+            let found = place(listen, nth).map_err(|ended| ended.text);
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found.is_ok(), expected.is_ok(), "{listen}, {nth}: {found:?}");
             match (found, expected) {

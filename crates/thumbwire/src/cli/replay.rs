@@ -71,10 +71,10 @@ async fn repeat(
     // Check the phone first: a missing one must not leave an empty folder behind.
     let phone = run_goal::phone(&*stage.session, watched.device.clone()).await?;
     let goal = replay.request().to_owned();
-    let mind: Arc<dyn Policy> = Arc::new(replay);
+    let policy: Arc<dyn Policy> = Arc::new(replay);
     let pictures = thinker.map_or_else(ScreenshotMode::default, ModelSetup::pictures);
     let again = stage.begin("replay").map_err(CliError::failed)?;
-    let errand = RunRequest { goal, mind, pictures, phone, going_on: None };
+    let errand = RunRequest { goal, policy, pictures, phone, going_on: None };
     run_goal::run_goal(again, errand, watched).await
 }
 
@@ -86,16 +86,16 @@ fn recorded(run: &Path) -> Result<Vec<TraceRecord>, CliError> {
     let lines = trace::read(run).map_err(|error| wrong(run, &error))?;
     match lines.first() {
         Some(TraceRecord::Run { trace, .. }) if *trace != VERSION => {
-            let why =
+            let reason =
                 format!("its trace has version {trace}; only version {VERSION} can be replayed");
-            Err(wrong(run, &why))
+            Err(wrong(run, &reason))
         }
         _ => Ok(lines),
     }
 }
 
-fn wrong(run: &Path, why: &dyn std::fmt::Display) -> CliError {
-    CliError::usage(format!("cannot replay the run in {}: {why}", run.display()))
+fn wrong(run: &Path, reason: &dyn std::fmt::Display) -> CliError {
+    CliError::usage(format!("cannot replay the run in {}: {reason}", run.display()))
 }
 
 /// The device id that the run's calls used.

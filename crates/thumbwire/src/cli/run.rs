@@ -63,7 +63,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = Arc::new(session.with_app_tool_host(conduct.allow.options(config)?));
     let stage = RunSetup { session: Arc::clone(&session), vault, out: arguments.out.clone() };
     let watched = conduct.watched(device, config);
-    let ended = carry_out(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
+    let ended = run_goal(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
     // A cancelled question may have left the echo off.
     terminal_prompt::show_again();
     session.end().await;
@@ -132,7 +132,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
 }
 
 /// Runs the goal of `--resume`, or a new one.
-async fn carry_out(
+async fn run_goal(
     thinker: &ModelSetup,
     stage: &RunSetup,
     goal: Option<String>,
@@ -151,7 +151,7 @@ async fn carry_out(
     let going_on = going_on(&config::command_line(), &run.folder());
     let errand = RunRequest {
         goal,
-        mind: thinker.policy(None),
+        policy: thinker.policy(None),
         pictures: thinker.pictures(),
         phone,
         going_on: Some(going_on),
@@ -160,14 +160,14 @@ async fn carry_out(
 }
 
 /// The command that resumes a run: the one that started it, plus `--resume FOLDER`. It repeats the goal, which is the same.
-fn going_on(words: &[String], folder: &str) -> String {
+fn going_on(text: &[String], folder: &str) -> String {
     let mut command = vec!["thumbwire".to_owned()];
-    let mut words = words.iter();
+    let mut text = text.iter();
     let mut resumed = false;
-    while let Some(word) = words.next() {
+    while let Some(word) = text.next() {
         match word.as_str() {
             // `--resume` already says where the run is.
-            "--out" => drop(words.next()),
+            "--out" => drop(text.next()),
             out if out.starts_with("--out=") => {}
             word => {
                 resumed |= word == "--resume" || word.starts_with("--resume=");
@@ -192,8 +192,8 @@ mod tests {
             #[command(flatten)]
             run: Arguments,
         }
-        let check = |words: &[&str], goal: Option<&str>| {
-            let line = <Line as clap::Parser>::try_parse_from(words).map_err(|it| it.to_string());
+        let check = |text: &[&str], goal: Option<&str>| {
+            let line = <Line as clap::Parser>::try_parse_from(text).map_err(|it| it.to_string());
             let got = alone(&line.unwrap().run).map_err(|ended| ended.code);
             assert_eq!(got, goal.map(|goal| (Some(goal.to_owned()), None)).ok_or(2));
         };
@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn resume_command_repeats_the_original_flags() {
-        let check = |words: &[&str], command: &str| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(going_on(&words, "logs/run 1"), command);
+        let check = |text: &[&str], command: &str| {
+            let text: Vec<String> = text.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(going_on(&text, "logs/run 1"), command);
         };
         check(
             &["run", "Search for O'Neill", "--model", "scripted:x", "--out", "there"],

@@ -129,7 +129,7 @@ pub(super) struct RunRequest {
     /// The goal, in words.
     pub(super) goal: String,
     /// The policy that decides.
-    pub(super) mind: Arc<dyn Policy>,
+    pub(super) policy: Arc<dyn Policy>,
     /// Which screenshots the policy sees.
     pub(super) pictures: ScreenshotMode,
     /// Display name of the phone ([`phone`]).
@@ -167,20 +167,20 @@ pub(super) async fn run_goal(
         _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks))),
     };
     if let OutputMode::Live(live) = &view {
-        live.begin(&errand.goal, &[errand.phone, errand.mind.name(), folder.clone()]);
+        live.begin(&errand.goal, &[errand.phone, errand.policy.name(), folder.clone()]);
     }
-    let mut call = Call::within(FOREVER).on(device);
+    let mut call = Call::with_timeout(FOREVER).on(device);
     call.ask = if asks { terminal_prompt::person(view.pausable()) } else { Arc::new(NoUser) };
     let options = run_setup::options(errand.pictures, budgets, folder.clone());
     let live = view.live();
-    let notice = move |words: &str| live.iter().for_each(|live| live.notice(words));
+    let notice = move |text: &str| live.iter().for_each(|live| live.notice(text));
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let memory = std::mem::take(&mut run.memory);
     let agent =
-        run.agent(errand.mind, options, view.watch()).with_confirm_mode(confirm.before(asks));
+        run.agent(errand.policy, options, view.watch()).with_confirm_mode(confirm.before(asks));
     let ended = agent.run(&call, &errand.goal, memory).await;
     interrupts.abort();
-    tell(&ended, &view, &folder, errand.going_on)
+    print_result(&ended, &view, &folder, errand.going_on)
 }
 
 /// Display name of the phone: model, id, platform and version.
@@ -188,7 +188,7 @@ pub(super) async fn phone(
     session: &dyn Perform,
     device: Option<String>,
 ) -> Result<String, CliError> {
-    let call = Call::within(Duration::from_secs(15)).on(device);
+    let call = Call::with_timeout(Duration::from_secs(15)).on(device);
     let ask = Action::DeviceInfo { max_age: Duration::ZERO };
     let outcome = session.perform(&call, ask).await?;
     let Outcome::Info { identity, info, .. } = outcome else { return Ok(String::new()) };
@@ -238,32 +238,32 @@ impl OutputMode {
 }
 
 /// Prints the result and returns the exit code.
-fn tell(
-    ended: &thumbwire_agent::RunResult,
+fn print_result(
+    result: &thumbwire_agent::RunResult,
     view: &OutputMode,
     folder: &str,
     going_on: Option<String>,
 ) -> Result<u8, CliError> {
-    let interrupted = ended.stopped == Some(StopReason::Cancelled);
+    let interrupted = result.stopped == Some(StopReason::Cancelled);
     let mut story = vec![format!("Report: thumbwire trace report {}", shell_quote(folder))];
-    if let Some(command) = going_on.filter(|_| ended.status == AgentStatus::Continue) {
-        story.push(format!("{}: {command}", resume_hint(ended.stopped)));
+    if let Some(command) = going_on.filter(|_| result.status == AgentStatus::Continue) {
+        story.push(format!("{}: {command}", resume_hint(result.stopped)));
     }
     match view {
-        OutputMode::Live(live) => live.end(ended, &story),
-        OutputMode::Json(json) => json.end(ended, Some(folder)),
-        OutputMode::Quiet if ended.status != AgentStatus::Finish => {
-            eprintln!("thumbwire: {}", super::style::sanitize(&ended.why));
+        OutputMode::Live(live) => live.end(result, &story),
+        OutputMode::Json(json) => json.end(result, Some(folder)),
+        OutputMode::Quiet if result.status != AgentStatus::Finish => {
+            eprintln!("thumbwire: {}", super::style::sanitize(&result.reason));
         }
         OutputMode::Quiet => {}
     }
-    if ended.status == AgentStatus::Finish
+    if result.status == AgentStatus::Finish
         && !matches!(view, OutputMode::Json(_))
-        && !ended.why.is_empty()
+        && !result.reason.is_empty()
     {
-        print(&format!("{}\n", plain(&ended.why)))?;
+        print(&format!("{}\n", plain(&result.reason)))?;
     }
-    Ok(match (ended.status, ended.stopped) {
+    Ok(match (result.status, result.stopped) {
         (AgentStatus::Finish, _) => 0,
         _ if interrupted => INTERRUPTED,
         (_, Some(StopReason::Budget)) => 4,

@@ -75,8 +75,9 @@ impl RunSetup {
 
     /// Resumes the run in that folder. Returns it with its goal.
     pub(super) fn resume(&self, folder: &Path) -> Result<(Run, String), String> {
-        let wrong =
-            |why: &dyn std::fmt::Display| format!("cannot resume {}: {why}", folder.display());
+        let wrong = |reason: &dyn std::fmt::Display| {
+            format!("cannot resume {}: {reason}", folder.display())
+        };
         let (recorder, lines) = Recorder::resume(folder).map_err(|error| wrong(&error))?;
         let goal = lines.iter().rev().find_map(|line| match line {
             TraceRecord::Goal(goal) => Some(goal.request.clone()),
@@ -116,12 +117,12 @@ impl Run {
     /// The agent that runs it, watched by `watch`.
     pub(super) fn agent(
         &self,
-        mind: Arc<dyn Policy>,
+        policy: Arc<dyn Policy>,
         options: AgentOptions,
         watch: Arc<dyn EventSink>,
     ) -> Agent {
         self.events.add(watch);
-        let agent = Agent::new(mind, Arc::clone(&self.perform), options)
+        let agent = Agent::new(policy, Arc::clone(&self.perform), options)
             .with_trace(Arc::clone(&self.recorder))
             .with_event_sink(Arc::new(self.events.clone()))
             .with_secrets(Arc::clone(&self.vault));
@@ -145,24 +146,24 @@ impl RunGoal for FlowGoalRunner {
     async fn pursue(
         &self,
         perform: Arc<dyn Perform>,
-        story: Option<Arc<Recorder>>,
+        recorder: Option<Arc<Recorder>>,
         call: &Call,
         goal: &str,
     ) -> Result<(), String> {
-        let folder = story.as_ref().map(|story| story.folder().display().to_string());
+        let folder = recorder.as_ref().map(|story| story.folder().display().to_string());
         let folder = folder.unwrap_or_else(|| self.folder.clone());
         let options = options(self.thinker.pictures(), self.budgets.clone(), folder);
         let agent = Agent::new(self.thinker.policy(None), perform, options)
             .with_secrets(Arc::clone(&self.vault))
             .with_confirm_mode(self.confirm.before(call.ask.is_interactive()));
-        let agent = match story {
+        let agent = match recorder {
             Some(story) => agent.with_trace(story),
             None => agent,
         };
         let ended = self.apps.given_to(agent).run(call, goal, Memory::default()).await;
         match ended.status {
             AgentStatus::Finish => Ok(()),
-            _ => Err(ended.why),
+            _ => Err(ended.reason),
         }
     }
 }
@@ -241,24 +242,25 @@ pub(super) struct McpTaskRunner {
 
 #[async_trait]
 impl RunTask for McpTaskRunner {
-    async fn carry_out(
+    async fn run(
         &self,
         goal: &str,
-        wanted: TaskOverrides,
+        overrides: TaskOverrides,
         call: &Call,
         watch: Arc<dyn EventSink>,
     ) -> Result<TaskResult, String> {
         let mut run = self.stage.begin("run")?;
         let mut budgets = self.budgets.clone();
-        budgets.rounds = wanted.rounds.map_or(budgets.rounds, |rounds| rounds.min(budgets.rounds));
-        budgets.time = wanted.time.into_iter().chain(budgets.time).min();
-        let pictures = wanted.pictures.unwrap_or(self.thinker.pictures());
+        budgets.rounds =
+            overrides.rounds.map_or(budgets.rounds, |rounds| rounds.min(budgets.rounds));
+        budgets.time = overrides.time.into_iter().chain(budgets.time).min();
+        let pictures = overrides.pictures.unwrap_or(self.thinker.pictures());
         let options = options(pictures, budgets, run.folder());
-        let mind = self.thinker.policy(wanted.pictures);
+        let mind = self.thinker.policy(overrides.pictures);
         let memory = std::mem::take(&mut run.memory);
         let agent = run.agent(mind, options, watch);
         let agent = agent.with_confirm_mode(self.confirm.before(call.ask.is_interactive()));
         let ended = agent.run(call, goal, memory).await;
-        Ok(TaskResult { ended, trace: Some(run.folder()) })
+        Ok(TaskResult { result: ended, trace: Some(run.folder()) })
     }
 }

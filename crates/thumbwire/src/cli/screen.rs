@@ -36,11 +36,11 @@ const LARGEST: usize = 64 << 20;
 const BUDGET: Duration = Duration::from_secs(20);
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    let look = match &arguments.file {
+    let snapshot = match &arguments.file {
         Some(file) => saved(file)?,
         None => {
             let session = session(config, arguments.device).with_orientation_kept();
-            match session.perform(&Call::within(BUDGET), Action::LOOK).await? {
+            match session.perform(&Call::with_timeout(BUDGET), Action::LOOK).await? {
                 Outcome::Snapshot(look) => look,
                 other => {
                     return Err(CliError::failed(format!("expected a snapshot, got {other:?}")));
@@ -49,10 +49,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         }
     };
     let text = if arguments.json {
-        let stored = serde_json::to_string(&StoredSnapshot::from(&*look));
+        let stored = serde_json::to_string(&StoredSnapshot::from(&*snapshot));
         stored.map_err(|error| CliError::failed(error.to_string()))?
     } else {
-        mobile::xml(&look)
+        mobile::xml(&snapshot)
     };
     print(&format!("{text}\n"))?;
     Ok(0)
@@ -61,13 +61,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 /// Reads a snapshot from a saved file, as far as possible. Prints parse warnings on standard error.
 fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     let name = if is_stdin(file) { "standard input".into() } else { file.display().to_string() };
-    let failed = |why: String| CliError::failed(format!("cannot read {name}: {why}"));
-    let said = read(file).map_err(|error| failed(error.to_string()))?;
-    if said.len() > LARGEST {
+    let failed = |reason: String| CliError::failed(format!("cannot read {name}: {reason}"));
+    let output = read(file).map_err(|error| failed(error.to_string()))?;
+    if output.len() > LARGEST {
         return Err(failed(format!("it is larger than {LARGEST} bytes")));
     }
     let SavedTree { tree, faults } =
-        read_saved(&said).map_err(|error| failed(error.to_string()))?;
+        read_saved(&output).map_err(|error| failed(error.to_string()))?;
     for fault in faults {
         eprintln!("thumbwire: {name}: {fault}");
     }
@@ -76,14 +76,14 @@ fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
 
 /// Reads a file, at most one byte beyond the limit.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     let most = LARGEST as u64 + 1;
     if is_stdin(file) {
-        io::stdin().lock().take(most).read_to_end(&mut said)?;
+        io::stdin().lock().take(most).read_to_end(&mut output)?;
     } else {
-        File::open(file)?.take(most).read_to_end(&mut said)?;
+        File::open(file)?.take(most).read_to_end(&mut output)?;
     }
-    Ok(said)
+    Ok(output)
 }
 
 fn is_stdin(file: &Path) -> bool {

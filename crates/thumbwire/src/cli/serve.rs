@@ -90,7 +90,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             Arc::new(ObservedPerform::new(hidden, recorder))
         }
     };
-    let mut surface = arguments.surface.surface();
+    let mut surface = arguments.surface.toolset();
     if let Some(tool) = task.tool(&session, &arguments.out) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
@@ -143,7 +143,7 @@ async fn listeners(
     }
     let Some(address) = &arguments.http.http else { return Ok(None) };
     let listener = http::bind(address).await.map_err(CliError::usage)?;
-    let doors = vec![(listener, arguments.surface.surface())];
+    let doors = vec![(listener, arguments.surface.toolset())];
     Ok(Some((doors, access(&arguments.http, config)?)))
 }
 
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn app_tools_require_the_mobile_toolset() {
-        let fits = |words: &[&str]| {
-            let serve = Serve::parse_from(["serve"].iter().chain(words));
+        let fits = |text: &[&str]| {
+            let serve = Serve::parse_from(["serve"].iter().chain(text));
             apps_have_a_place(&serve.arguments).is_ok()
         };
         assert!(fits(&["--allow-app-tools", "all"]) && fits(&["--toolset", "android"]));

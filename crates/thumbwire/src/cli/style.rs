@@ -121,11 +121,11 @@ const LONGEST: usize = 1200;
 /// Sanitizes a text for one line of a terminal: control characters (C0, DEL, C1) and characters that change the text direction
 /// (Unicode UAX 9, table 2) become `�`, runs of white space become one space, and a long text is truncated.
 pub(in crate::cli) fn sanitize(text: &str) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     let mut gap = false;
     for (count, character) in text.trim().chars().enumerate() {
         if count == LONGEST {
-            told.push('…');
+            out.push('…');
             break;
         }
         if character.is_whitespace() {
@@ -133,15 +133,15 @@ pub(in crate::cli) fn sanitize(text: &str) -> String {
             continue;
         }
         if std::mem::take(&mut gap) {
-            told.push(' ');
+            out.push(' ');
         }
-        told.push(match character {
+        out.push(match character {
             turning if is_turning(turning) => '\u{fffd}',
             control if control.is_control() => '\u{fffd}',
             other => other,
         });
     }
-    told
+    out
 }
 
 fn is_turning(character: char) -> bool {
@@ -153,8 +153,8 @@ mod tests {
     use super::*;
 
     fn set(width: usize, head: &str, text: &str) -> Vec<String> {
-        let ink = LineStyle { width: Some(width), colours: false };
-        ink.set(&(Style::Plain, head.into()), &vec![(Style::Plain, text.into())])
+        let style = LineStyle { width: Some(width), colours: false };
+        style.set(&(Style::Plain, head.into()), &vec![(Style::Plain, text.into())])
     }
 
     #[test]
@@ -191,11 +191,11 @@ mod tests {
 
     #[test]
     fn colours_are_used_only_if_wanted() {
-        let words = vec![(Style::Good, "✓".to_owned()), (Style::Dim, "40 ms".to_owned())];
+        let text = vec![(Style::Good, "✓".to_owned()), (Style::Dim, "40 ms".to_owned())];
         let head = (Style::Plain, "  ".to_owned());
-        let plain = LineStyle { width: None, colours: false }.set(&head, &words);
+        let plain = LineStyle { width: None, colours: false }.set(&head, &text);
         assert_eq!(plain, ["  ✓ 40 ms"]);
-        let colourful = LineStyle { width: None, colours: true }.set(&head, &words);
+        let colourful = LineStyle { width: None, colours: true }.set(&head, &text);
         assert_eq!(colourful, ["  \x1b[32m✓\x1b[0m\x1b[2m 40 ms\x1b[0m"]);
     }
 }

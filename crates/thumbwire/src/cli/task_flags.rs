@@ -70,15 +70,15 @@ mod with_agent {
         fn model(&self, config: &Config, is_mobile: bool) -> Result<Option<ModelSetup>, CliError> {
             if !self.mind.is_there() {
                 if self.confirm.is_given() {
-                    let words = "--confirm requires a model; name one with --model";
-                    return Err(CliError::usage(words));
+                    let text = "--confirm requires a model; name one with --model";
+                    return Err(CliError::usage(text));
                 }
                 return Ok(None);
             }
             if !is_mobile {
-                let words =
+                let text =
                     "--model requires `--toolset mobile`, where it adds the tool mobile_run_task";
-                return Err(CliError::usage(words));
+                return Err(CliError::usage(text));
             }
             self.mind.open(config).map(Some)
         }

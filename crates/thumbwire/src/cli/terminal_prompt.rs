@@ -107,7 +107,7 @@ static BELOW: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Sets or removes the progress line.
 #[cfg(feature = "agent")]
-pub(super) fn stand_below(bar: Option<ProgressBar>) {
+pub(super) fn set_progress_bar(bar: Option<ProgressBar>) {
     *BELOW.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
     let name = arguments.surface.unwrap_or(ToolsetName::Mobile);
     if arguments.json {
         // As a server without a model lists them.
-        let surface = name.surface();
+        let surface = name.toolset();
         let tools: Vec<_> = surface.tools.iter().map(|tool| tool.to_json()).collect();
         print(&format!("{}\n", json!({ "tools": tools })))?;
         return Ok(0);
@@ -75,7 +75,7 @@ fn surfaces(named: Option<ToolsetName>) -> Vec<Toolset> {
 /// The toolset; `mobile` includes `mobile_run_task`, which it has when a model is configured.
 fn with_task(name: ToolsetName) -> Toolset {
     #[cfg_attr(not(feature = "agent"), expect(unused_mut, reason = "only the agent adds a tool"))]
-    let mut surface = name.surface();
+    let mut surface = name.toolset();
     #[cfg(feature = "agent")]
     if matches!(name, ToolsetName::Mobile) {
         let tool = thumbwire_agent::run_task::for_the_manual(super::task_flags::TASK_TIMEOUT);

@@ -20,7 +20,7 @@ pub(super) struct VirtualPhoneFlags {
     fault: Vec<String>,
     /// App data to set at startup, such as `com.android.notes:note/40/title=Milk` (repeatable); docs/virtual-phone-apps.md
     /// lists the keys
-    #[arg(long = "app-pref", alias = "keep", value_name = "PACKAGE:KEY=VALUE", value_parser = kept)]
+    #[arg(long = "app-pref", alias = "keep", value_name = "PACKAGE:KEY=VALUE", value_parser = parse_app_pref)]
     keep: Vec<AppPref>,
 }
 
@@ -40,7 +40,7 @@ struct AppPref {
     value: String,
 }
 
-fn kept(text: &str) -> Result<AppPref, String> {
+fn parse_app_pref(text: &str) -> Result<AppPref, String> {
     let read = text.split_once(':').and_then(|(package, rest)| {
         let (key, value) = rest.split_once('=')?;
         let [package, key, value] = [package, key, value].map(str::to_owned);

@@ -46,18 +46,18 @@ impl Policy for Script {
 
     async fn decide(
         &self,
-        sight: &Observation,
+        observation: &Observation,
         _: &Call,
         _: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        self.seen.lock().unwrap().push(sight.clone());
+        self.seen.lock().unwrap().push(observation.clone());
         let step = self.steps.lock().unwrap().pop_front();
         let none = PolicyError {
-            why: "the script is over".into(),
+            reason: "the script is over".into(),
             spent: Usage::default(),
             cancelled: false,
         };
-        let decision = step.ok_or(none)?(sight)?;
+        let decision = step.ok_or(none)?(observation)?;
         let spent = Usage { calls: 1, input_tokens: 100, output_tokens: 10, ..Usage::default() };
         Ok(PolicyOutput {
             decision,
@@ -78,7 +78,7 @@ impl Policy for Script {
         let reached = self.judgements.lock().unwrap().pop_front();
         Ok(reached.map(|reached| Judgement {
             reached,
-            why: "by the script".into(),
+            reason: "by the script".into(),
             prompt: Prompt::default(),
             response: String::new(),
             spent: Usage::default(),
@@ -113,11 +113,11 @@ pub(crate) fn says(status: AgentStatus, result: &'static str) -> Step {
 }
 
 pub(crate) fn id_of(
-    sight: &Observation,
+    observation: &Observation,
     is: impl Fn(&thumbwire_agent::ControlRow) -> bool,
 ) -> String {
-    let found = sight.current_controls.iter().find(|row| is(row));
-    found.unwrap_or_else(|| panic!("not among {:?}", sight.current_controls)).id.clone()
+    let found = observation.current_controls.iter().find(|row| is(row));
+    found.unwrap_or_else(|| panic!("not among {:?}", observation.current_controls)).id.clone()
 }
 
 pub(crate) fn options() -> AgentOptions {
@@ -155,7 +155,7 @@ pub(crate) fn session(phone: &VirtualPhone) -> Session {
 }
 
 pub(crate) fn an_hour() -> Call {
-    Call::within(Duration::from_secs(3600))
+    Call::with_timeout(Duration::from_secs(3600))
 }
 
 #[tokio::test(start_paused = true)]
@@ -199,8 +199,8 @@ async fn run_continues_after_the_phone_is_replugged() {
     let ended = agent.run(&an_hour(), "Open the search of Maps", Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 4), "{ended:?}");
     let seen = mind.seen();
-    let told = seen[2].feedback.iter().any(|it| it.contains("not connected"));
-    assert!(told, "{:?}", seen[2].feedback);
+    let out = seen[2].feedback.iter().any(|it| it.contains("not connected"));
+    assert!(out, "{:?}", seen[2].feedback);
     assert_eq!(seen[3].last_success_actions.len(), 2);
 }
 
@@ -218,7 +218,7 @@ async fn policy_has_gestures_beyond_ufos_tools() {
     options.pictures = ScreenshotMode::None;
     let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options);
     let ended = agent.run(&an_hour(), "Look around", Memory::default()).await;
-    assert_eq!((ended.status, &*ended.why, ended.stopped), (AgentStatus::Fail, "enough", None));
+    assert_eq!((ended.status, &*ended.reason, ended.stopped), (AgentStatus::Fail, "enough", None));
     let seen = mind.seen().pop().unwrap();
     let done: Vec<&str> = seen.last_success_actions.iter().map(|it| &*it.message).collect();
     assert_eq!(

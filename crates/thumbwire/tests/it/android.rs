@@ -42,7 +42,7 @@ fn driving(setup: Setup) -> Driven {
     let session = Session::new(phones, Some(VIRTUAL.into()))
         .with_files(ArtifactStore::new(root.path()))
         .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
-    Driven { phone, session, surface: android::surface(), root }
+    Driven { phone, session, surface: android::toolset(), root }
 }
 
 /// An address without an adb server.
@@ -54,25 +54,25 @@ impl Driven {
     async fn reply(&self, tool: &str, arguments: Value) -> Reply {
         let tool = self.surface.tool(tool).unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
-        self.surface.answer(tool, arguments, Call::within(tool.budget), &self.session).await
+        self.surface.answer(tool, arguments, Call::with_timeout(tool.budget), &self.session).await
     }
 
     /// Calls and replies in order, in the form of a golden.
     async fn story(&self, calls: &[(&str, Value)]) -> String {
-        let mut told = String::new();
+        let mut out = String::new();
         for (tool, arguments) in calls {
             let reply = self.reply(tool, arguments.clone()).await;
-            told.push_str(&format!("{tool} {arguments}\n{}\n\n", words(&reply)));
+            out.push_str(&format!("{tool} {arguments}\n{}\n\n", words(&reply)));
         }
-        told.replace(&self.root.path().display().to_string(), "ROOT")
+        out.replace(&self.root.path().display().to_string(), "ROOT")
     }
 
     /// A call that must succeed.
     async fn does(&self, tool: &str, arguments: Value) -> Value {
         let reply = self.reply(tool, arguments).await;
-        let told = value(&reply);
-        assert_eq!(told["success"], true, "{tool}: {told}");
-        told
+        let out = value(&reply);
+        assert_eq!(out["success"], true, "{tool}: {out}");
+        out
     }
 
     /// Runs a command on the phone, like another program.
@@ -93,30 +93,30 @@ fn value(reply: &Reply) -> Value {
 /// The reply's text, with long parts truncated.
 fn words(reply: &Reply) -> String {
     const SHOWN: usize = 3;
-    let mut told = value(reply);
-    if let Some(Value::Array(elements)) = told.get_mut("elements") {
+    let mut out = value(reply);
+    if let Some(Value::Array(elements)) = out.get_mut("elements") {
         let more = elements.len().saturating_sub(SHOWN);
         elements.truncate(SHOWN);
         elements.extend((more > 0).then(|| format!("and {more} more").into()));
     }
-    if let Some(Value::String(dump)) = told.get_mut("xml_dump") {
+    if let Some(Value::String(dump)) = out.get_mut("xml_dump") {
         assert!(dump.ends_with("</hierarchy>"), "{dump}");
         *dump = format!("{}…", dump.split("<node").next().unwrap_or_default());
     }
     let mark = if reply.is_error { "isError " } else { "" };
-    format!("{mark}{}", serde_json::to_string_pretty(&told).unwrap())
+    format!("{mark}{}", serde_json::to_string_pretty(&out).unwrap())
 }
 
 #[test]
 fn the_list_of_tools() {
-    let tools: Vec<Value> = android::surface().tools.iter().map(|tool| tool.to_json()).collect();
+    let tools: Vec<Value> = android::toolset().tools.iter().map(|tool| tool.to_json()).collect();
     insta::assert_snapshot!(serde_json::to_string_pretty(&tools).unwrap());
 }
 
 #[tokio::test(start_paused = true)]
 async fn devices_are_listed_chosen_and_described() {
     let phone = driven();
-    let told = phone
+    let out = phone
         .story(&[
             ("get_devices", json!({})),
             ("select_device", json!({ "device_id": "virtual" })),
@@ -126,16 +126,16 @@ async fn devices_are_listed_chosen_and_described() {
             ("get_device_info", json!({})),
         ])
         .await;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
 async fn size_override_is_reported_beside_the_physical_size() {
     let phone = driven();
     phone.runs("wm size 720x1280").await;
-    let told = phone.does("get_device_info", json!({})).await;
+    let out = phone.does("get_device_info", json!({})).await;
     assert_eq!(
-        told["screen_size"],
+        out["screen_size"],
         json!({
             "success": true,
             "width": 720,
@@ -148,7 +148,7 @@ async fn size_override_is_reported_beside_the_physical_size() {
 #[tokio::test(start_paused = true)]
 async fn the_screen_is_read() {
     let phone = driven();
-    let told = phone
+    let out = phone
         .story(&[
             ("get_ui_layout", json!({})),
             ("get_ui_layout", json!({ "compressed": false, "include_invisible": true })),
@@ -160,13 +160,13 @@ async fn the_screen_is_read() {
             ("find_elements", json!({ "text": 5 })),
         ])
         .await;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_screen_is_touched() {
     let phone = driven();
-    let told = phone
+    let out = phone
         .story(&[
             ("tap_element", json!({ "text": "notes" })),
             ("tap_element", json!({ "text": "nothing like it" })),
@@ -188,7 +188,7 @@ async fn the_screen_is_touched() {
             ("swipe_direction", json!({ "direction": "diagonal" })),
         ])
         .await;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
@@ -196,7 +196,7 @@ async fn text_is_typed_and_keys_are_pressed() {
     let phone = driven();
     phone.runs(&format!("monkey -p {NOTES} 1")).await;
     phone.does("tap_element", json!({ "content_desc": "New note" })).await;
-    let told = phone
+    let out = phone
         .story(&[
             ("input_text", json!({ "text": "Don't! a;b & \"c\"" })),
             ("input_text", json!({ "text": "fresh", "clear_existing": true, "submit": true })),
@@ -208,13 +208,13 @@ async fn text_is_typed_and_keys_are_pressed() {
             ("press_key", json!({ "keycode": "301" })),
         ])
         .await;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
 async fn pictures_and_recordings_are_kept() {
     let phone = small();
-    let told = phone
+    let out = phone
         .story(&[
             ("take_screenshot", json!({})),
             ("take_screenshot", json!({ "filename": "a'b;id été", "pull_to_local": false })),
@@ -237,13 +237,13 @@ async fn pictures_and_recordings_are_kept() {
             ("start_screen_recording", json!({ "bit_rate": "fast", "size_limit": "big", "time_limit": 601 })),
         ])
         .await;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_log_is_read_and_followed() {
     let phone = driven();
-    let told = phone
+    let out = phone
         .story(&[
             ("get_logcat", json!({ "max_lines": 2 })),
             (
@@ -264,7 +264,7 @@ async fn the_log_is_read_and_followed() {
             ("get_logcat", json!({ "clear_first": true })),
         ])
         .await;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
@@ -276,11 +276,11 @@ async fn recordings_and_monitors_have_the_documented_limits() {
         for number in 0..most {
             phone.does(tool, json!({ name: format!("n{number}") })).await;
         }
-        let told = value(&phone.reply(tool, json!({ name: "more" })).await);
-        assert_eq!(told["success"], false);
-        let error = told["error"].as_str().unwrap();
+        let out = value(&phone.reply(tool, json!({ name: "more" })).await);
+        assert_eq!(out["success"], false);
+        let error = out["error"].as_str().unwrap();
         assert!(error.contains(&most.to_string()), "{error}");
-        assert_eq!(told["next"], "stop one first");
+        assert_eq!(out["next"], "stop one first");
     }
     let stopped = phone.does("stop_screen_recording", json!({ "pull_to_local": false })).await;
     assert_eq!(stopped["recordings_stopped"], 5);
@@ -289,8 +289,8 @@ async fn recordings_and_monitors_have_the_documented_limits() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_device_every_tool_says_so() {
-    let (surface, session) = (android::surface(), Session::new(without_server(), None));
-    let mut told = String::new();
+    let (surface, session) = (android::toolset(), Session::new(without_server(), None));
+    let mut out = String::new();
     for tool in &surface.tools {
         let arguments = json!({
             "x": 1, "y": 1, "start_x": 1, "start_y": 1, "end_x": 2, "end_y": 2,
@@ -299,15 +299,16 @@ async fn without_a_device_every_tool_says_so() {
         let needed = |(name, _): &(String, Value)| tool.schema["properties"].get(name).is_some();
         let arguments: Map<String, Value> =
             arguments.as_object().cloned().unwrap().into_iter().filter(needed).collect();
-        let reply = surface.answer(tool, arguments, Call::within(tool.budget), &session).await;
-        told.push_str(&format!("{}\n{}\n\n", tool.name, words(&reply)));
+        let reply =
+            surface.answer(tool, arguments, Call::with_timeout(tool.budget), &session).await;
+        out.push_str(&format!("{}\n{}\n\n", tool.name, words(&reply)));
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_phone_that_is_slow_or_gone_is_told_in_time() {
-    let mut told = String::new();
+    let mut out = String::new();
     for (rule, tool, arguments) in [
         ("slow:ms=3600000,on=input", "tap_screen", json!({ "x": 1, "y": 1 })),
         ("slow:ms=3600000,on=uiautomator", "find_elements", json!({ "text": "x" })),
@@ -318,10 +319,10 @@ async fn a_phone_that_is_slow_or_gone_is_told_in_time() {
         phone.does("tap_screen", json!({ "x": 1, "y": 1 })).await;
         phone.phone.add_fault(rule.parse().unwrap());
         let began = Instant::now();
-        told.push_str(&format!("{rule}: {}", phone.story(&[(tool, arguments)]).await));
+        out.push_str(&format!("{rule}: {}", phone.story(&[(tool, arguments)]).await));
         assert!(began.elapsed() <= phone.surface.tool(tool).unwrap().budget, "{tool}");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 /// The examples of the Android MCP server reference, called as it describes them: each tool's keys in the documented
@@ -368,9 +369,9 @@ async fn every_reply_has_the_documented_keys_in_order() {
                     arguments[name] = rows[0][name].clone();
                 }
             }
-            let told = phone.does(tool, arguments).await;
-            if let Some(why) = differs(shape, &told) {
-                panic!("{tool}: {why}\n{told:#}");
+            let out = phone.does(tool, arguments).await;
+            if let Some(why) = differs(shape, &out) {
+                panic!("{tool}: {why}\n{out:#}");
             }
             checked += 1;
         }

@@ -62,7 +62,7 @@ fn is_of_another_state(number: u32, name: &str) -> bool {
 fn every_original_tool_exists_with_the_same_arguments() {
     let Some(folder) = recordings() else { return };
     let recorded = read(&folder.join("tools-list.json"));
-    let surface = android::surface();
+    let surface = android::toolset();
     let theirs = recorded["tools"].as_array().unwrap();
     assert_eq!(theirs.len(), surface.tools.len());
     for (theirs, ours) in theirs.iter().zip(&surface.tools) {
@@ -110,23 +110,23 @@ async fn replies_match_the_original_server() {
         }
         let record = read(&file);
         let theirs = &record["result"];
-        let said: Value = theirs["content"][0]["text"]
+        let output: Value = theirs["content"][0]["text"]
             .as_str()
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
-        let phone = Phone(Mutex::new(said.clone()));
-        let surface = android::surface();
+        let phone = Phone(Mutex::new(output.clone()));
+        let surface = android::toolset();
         let tool = surface.tool(record["tool"].as_str().unwrap()).unwrap();
         let arguments = record["arguments"].as_object().cloned().unwrap();
-        let reply = surface.answer(tool, arguments, Call::within(tool.budget), &phone).await;
+        let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &phone).await;
         let ours = reply.to_json();
-        let told = plain(ours["structuredContent"]["result"].clone());
+        let out = plain(ours["structuredContent"]["result"].clone());
         let same = match ours["isError"] == theirs["isError"] {
-            true if ours["isError"] == false => told == plain(said.clone()),
+            true if ours["isError"] == false => out == plain(output.clone()),
             same => same,
         };
         if !same {
-            differing.push_str(&format!("{name}\n{told}\n{}\n", plain(said)));
+            differing.push_str(&format!("{name}\n{out}\n{}\n", plain(output)));
         }
         compared += 1;
     }
@@ -135,7 +135,7 @@ async fn replies_match_the_original_server() {
 }
 
 /// A reply without the keys that only one of the two has.
-fn plain(mut said: Value) -> Value {
+fn plain(mut reply: Value) -> Value {
     let own = [
         "next",
         "validation_warnings",
@@ -149,7 +149,7 @@ fn plain(mut said: Value) -> Value {
         "total_elements_scanned",
         "warnings",
     ];
-    match &mut said {
+    match &mut reply {
         Value::Object(said) => {
             said.retain(|key, _| !own.contains(&key.as_str()));
             said.values_mut().for_each(|value| *value = plain(value.take()));
@@ -157,25 +157,27 @@ fn plain(mut said: Value) -> Value {
         Value::Array(said) => said.iter_mut().for_each(|value| *value = plain(value.take())),
         _ => {}
     }
-    said
+    reply
 }
 
 /// The recorded phone as the toolset sees it: it returns the recorded outcomes.
 struct Phone(Mutex<Value>);
 
 impl Phone {
-    fn word(said: &Value, key: &str) -> String {
-        said[key].as_str().unwrap_or_default().into()
+    fn word(reply: &Value, key: &str) -> String {
+        reply[key].as_str().unwrap_or_default().into()
     }
 
-    fn recorded(said: &Value) -> RecordingInfo {
-        let size = said["size_limit"].as_str().map(|_| Size { width: 240, height: 400 });
+    fn recorded(reply: &Value) -> RecordingInfo {
+        let size = reply["size_limit"].as_str().map(|_| Size { width: 240, height: 400 });
         RecordingInfo {
-            id: Self::word(said, "recording_id"),
-            name: Self::word(said, "filename"),
-            on_phone: Self::word(said, "device_path"),
-            running: Duration::from_secs_f64(said["duration_seconds"].as_f64().unwrap_or_default()),
-            lasting: Duration::from_secs(said["time_limit"].as_u64().unwrap_or_default()),
+            id: Self::word(reply, "recording_id"),
+            name: Self::word(reply, "filename"),
+            on_phone: Self::word(reply, "device_path"),
+            running: Duration::from_secs_f64(
+                reply["duration_seconds"].as_f64().unwrap_or_default(),
+            ),
+            lasting: Duration::from_secs(reply["time_limit"].as_u64().unwrap_or_default()),
             bit_rate: None,
             size,
             process: 1,
@@ -185,17 +187,19 @@ impl Phone {
         }
     }
 
-    fn monitor(said: &Value) -> LogMonitor {
-        let priority = Self::word(said, "priority").chars().next();
+    fn monitor(reply: &Value) -> LogMonitor {
+        let priority = Self::word(reply, "priority").chars().next();
         LogMonitor {
-            id: Self::word(said, "monitor_id"),
+            id: Self::word(reply, "monitor_id"),
             filter: LogFilter {
-                tag: said["tag_filter"].as_str().map(str::to_owned),
+                tag: reply["tag_filter"].as_str().map(str::to_owned),
                 priority: priority.and_then(Priority::from_letter).unwrap_or(Priority::Info),
             },
-            file: said["output_file"].as_str().map(PathBuf::from),
-            running: Duration::from_secs_f64(said["duration_seconds"].as_f64().unwrap_or_default()),
-            entries: said["entries_processed"].as_u64().unwrap_or_default(),
+            file: reply["output_file"].as_str().map(PathBuf::from),
+            running: Duration::from_secs_f64(
+                reply["duration_seconds"].as_f64().unwrap_or_default(),
+            ),
+            entries: reply["entries_processed"].as_u64().unwrap_or_default(),
             ended: None,
         }
     }
@@ -204,7 +208,7 @@ impl Phone {
 #[async_trait]
 impl Perform for Phone {
     async fn perform(&self, _: &Call, action: Action) -> Result<Outcome, Failure> {
-        let said = self.0.lock().unwrap().clone();
+        let output = self.0.lock().unwrap().clone();
         let listed = |row: &Value| ListedDevice {
             id: Phone::word(row, "id"),
             platform: Platform::Android,
@@ -224,7 +228,7 @@ impl Perform for Phone {
             x: at["x"].as_i64().unwrap() as i32,
             y: at["y"].as_i64().unwrap() as i32,
         };
-        let rows = |key: &str| said[key].as_array().cloned().unwrap_or_default();
+        let rows = |key: &str| output[key].as_array().cloned().unwrap_or_default();
         let strings = |key: &str| -> Vec<String> {
             rows(key).iter().map(|word| word.as_str().unwrap().to_owned()).collect()
         };
@@ -233,7 +237,7 @@ impl Perform for Phone {
                 Outcome::Devices(rows("devices").iter().map(listed).collect())
             }
             Action::SelectDefaultDevice => Outcome::DefaultDeviceSelected(
-                listed(&said["selected"]),
+                listed(&output["selected"]),
                 SelectionReason::AlreadySelected,
             ),
             Action::SelectDevice { .. } => Outcome::DeviceSelected(identity()),
@@ -241,7 +245,7 @@ impl Perform for Phone {
                 let check = |name: &'static str| Check {
                     name,
                     passed: true,
-                    details: Phone::word(&said["health"]["checks"][name], "details"),
+                    details: Phone::word(&output["health"]["checks"][name], "details"),
                 };
                 let checks = ["connectivity", "screen_state", "ui_service"].map(check).into();
                 Outcome::Health(identity(), Health { checks })
@@ -251,24 +255,24 @@ impl Perform for Phone {
                 let found = rows("elements");
                 Outcome::Elements(Arc::new(look(&found)), (0..found.len()).collect())
             }
-            Action::TapElement(sought) => match &said["error"] {
+            Action::TapElement(sought) => match &output["error"] {
                 Value::String(error) if error.starts_with("Index") => {
                     return Err(Cause::IndexOutOfRange { index: 50, found: 2 }.into());
                 }
                 Value::String(_) => {
                     let sought = sought.to_string();
-                    return Err(Cause::ElementNotFound { sought, why: None }.into());
+                    return Err(Cause::ElementNotFound { sought, reason: None }.into());
                 }
                 _ => Outcome::Tapped(TapResult {
-                    at: point(&said["coordinates"]),
-                    look: Arc::new(look(&[said["element"].clone()])),
+                    at: point(&output["coordinates"]),
+                    snapshot: Arc::new(look(&[output["element"].clone()])),
                     node: 0,
-                    of: said["total_found"].as_u64().unwrap() as usize,
+                    of: output["total_found"].as_u64().unwrap() as usize,
                 }),
             },
             Action::Swipe { .. } => Outcome::Swiped {
-                from: point(&said["start"]),
-                to: point(&said["end"]),
+                from: point(&output["start"]),
+                to: point(&output["end"]),
                 screen: Size { width: 480, height: 800 },
             },
             Action::Type(_) => Outcome::Typed(TypeResult {
@@ -280,12 +284,12 @@ impl Perform for Phone {
                 if let Some(name) = name {
                     check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
                 }
-                let bytes = said["file_size_bytes"].as_u64().unwrap_or_default();
+                let bytes = output["file_size_bytes"].as_u64().unwrap_or_default();
                 let here = fetch.then(|| Ok(LocalFile { path: "<path>".into(), bytes }));
-                let name = Phone::word(&said, "filename");
+                let name = Phone::word(&output, "filename");
                 Outcome::ScreenshotSaved(SavedScreenshot {
                     name,
-                    on_phone: Phone::word(&said, "device_path"),
+                    on_phone: Phone::word(&output, "device_path"),
                     local_file: here,
                 })
             }
@@ -293,13 +297,13 @@ impl Perform for Phone {
                 if let Some(name) = name {
                     check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
                 }
-                Outcome::Recording(Phone::recorded(&said))
+                Outcome::Recording(Phone::recorded(&output))
             }
             Action::StartMonitor { file, .. } => {
                 if let Some(name) = file {
                     check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
                 }
-                Outcome::Monitor(Phone::monitor(&said))
+                Outcome::Monitor(Phone::monitor(&output))
             }
             Action::StopRecording { recording: Some(id), .. } => {
                 return Err(
@@ -312,10 +316,10 @@ impl Perform for Phone {
             Action::ListRecordings => {
                 Outcome::Recordings(rows("active_recordings").iter().map(Phone::recorded).collect())
             }
-            Action::StopMonitor(Some(id)) if said["success"] == false => {
+            Action::StopMonitor(Some(id)) if output["success"] == false => {
                 return Err(Cause::NoSuchMonitor { id, there: strings("active_monitors") }.into());
             }
-            Action::StopMonitor(Some(_)) => Outcome::Monitor(Phone::monitor(&said)),
+            Action::StopMonitor(Some(_)) => Outcome::Monitor(Phone::monitor(&output)),
             Action::StopMonitor(None) => {
                 Outcome::Monitors(rows("results").iter().map(Phone::monitor).collect())
             }

@@ -52,7 +52,7 @@ impl Bench {
     }
 
     async fn ask(&self, action: Action) -> Result<Outcome, Failure> {
-        self.session.perform(&Call::within(Duration::from_secs(30)), action).await
+        self.session.perform(&Call::with_timeout(Duration::from_secs(30)), action).await
     }
 
     async fn list(&self) -> Arc<Catalog> {
@@ -66,8 +66,8 @@ impl Bench {
         self.send(wanted(app, tool, arguments)).await
     }
 
-    async fn send(&self, wanted: AppToolCall) -> Result<AppToolReply, Failure> {
-        match self.ask(Action::CallAppTool(wanted)).await? {
+    async fn send(&self, call: AppToolCall) -> Result<AppToolReply, Failure> {
+        match self.ask(Action::CallAppTool(call)).await? {
             Outcome::AppToolResult(answered) => Ok(answered.heard),
             other => panic!("{other:?}"),
         }
@@ -112,8 +112,8 @@ async fn clocking_in_takes_one_call_instead_of_five_taps() {
         };
         assert!(!message.is_empty());
         let failure = bench.call(ATTENDANCE, "query_clock_in", json!({})).await.unwrap_err();
-        let Cause::InvalidArgument { why } = &failure.cause else { panic!("{failure:?}") };
-        assert!(why.contains("`date` is missing"), "{why}");
+        let Cause::InvalidArgument { reason } = &failure.cause else { panic!("{failure:?}") };
+        assert!(reason.contains("`date` is missing"), "{reason}");
     }
 }
 

@@ -165,8 +165,8 @@ async fn service_request_gets_a_reply_on_every_release() {
 
         let limit = Duration::from_secs(10);
         for _ in 0..2 {
-            let came = device.call_service(&letter, limit).await.unwrap();
-            let ServiceReply::Answered(answer) = came else { panic!("{came:?}") };
+            let result = device.call_service(&letter, limit).await.unwrap();
+            let ServiceReply::Answered(answer) = result else { panic!("{result:?}") };
             let [(key, value)] = &answer.extras[..] else { panic!("{answer:?}") };
             assert!(key == "response" && value.contains("\"count\":1"), "{answer:?}");
             // Since Android 7 the callback comes through the system, which hides the sender.
@@ -177,8 +177,8 @@ async fn service_request_gets_a_reply_on_every_release() {
         assert_eq!(starts.count(), 1, "one helper for both");
         let mut nobody = letter.clone();
         nobody.to.class = "no.such.Class".into();
-        let came = device.call_service(&nobody, limit).await.unwrap();
-        assert_eq!(came, ServiceReply::NotStarted(StartServiceError::NotFound));
+        let result = device.call_service(&nobody, limit).await.unwrap();
+        assert_eq!(result, ServiceReply::NotStarted(StartServiceError::NotFound));
         device.restore_borrowed().await;
     }
 }
@@ -216,7 +216,7 @@ async fn service_requiring_a_permission_is_not_started() {
         let letter =
             ServiceRequest { to: tool(), extras: vec![], callbacks: vec![], result_extras: vec![] };
         let error = device.start_service(&letter).await.unwrap_err();
-        let told = error.to_string().contains("org.example.clockin.USE");
-        assert!(told && matches!(error, Error::Refused { .. }), "{error}");
+        let out = error.to_string().contains("org.example.clockin.USE");
+        assert!(out && matches!(error, Error::Refused { .. }), "{error}");
     }
 }

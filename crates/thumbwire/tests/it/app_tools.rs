@@ -158,11 +158,11 @@ fn lint_reads_apks_and_reports_unreadable_files() {
     let cut = folder.path().join("cut.apk");
     fs::write(&cut, &fs::read(&apk).unwrap()[..3000]).unwrap();
     let none = folder.path().join("none.xml");
-    let words = folder.path().join("words.xml");
-    fs::write(&words, "no xml").unwrap();
+    let text = folder.path().join("words.xml");
+    fs::write(&text, "no xml").unwrap();
     let compiled = folder.path().join("compiled.xml");
     fs::write(&compiled, [3, 0, 8, 0, 0, 0]).unwrap();
-    let files = [&cut, &none, &words, &compiled].map(|file| file.to_str().unwrap());
+    let files = [&cut, &none, &text, &compiled].map(|file| file.to_str().unwrap());
     let (out, _, code) = run(&[&["lint"], &files[..]].concat());
     assert_eq!(code, Some(2));
     let place = format!("{}/", folder.path().display());

@@ -60,8 +60,8 @@ fn freshly_built_app_is_installed_found_linted_and_called() {
     let call = ["app-tools", "call", "org.example.attendance", "query_clock_in", "--json"];
     let (said, code) = stock.thumbwire(&[&call[..], &[date], &on[..]].concat());
     assert_eq!(code, Some(0), "{said}");
-    let told: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(told["output"]["has_clocked_in"], true, "{said}");
+    let out: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(out["output"]["has_clocked_in"], true, "{said}");
 }
 
 /// The output of `app-tools new`, after Android's resource compiler.

@@ -44,7 +44,7 @@ struct Wire {
 impl Wire {
     /// A client connected with this revision and these capabilities.
     async fn connected(revision: &str, capabilities: Value) -> Self {
-        let mut surface = mobile::surface();
+        let mut surface = mobile::toolset();
         let described =
             json!({ "name": "asks", "description": "Asks", "inputSchema": { "type": "object" } });
         let tool = Tool::handled(

@@ -24,7 +24,7 @@ impl Caller {
     pub(crate) fn of(phone: VirtualPhone) -> Self {
         let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
         let session = Session::new(phones, Some(VIRTUAL.into()));
-        Self { phone, session, surface: mobile::surface() }
+        Self { phone, session, surface: mobile::toolset() }
     }
 
     /// For a phone at an address.
@@ -34,7 +34,7 @@ impl Caller {
         let served = phone.clone();
         tokio::spawn(async move { served.listen(listener).await });
         let session = Session::new(without_server(), Some(address));
-        Self { phone, session, surface: mobile::surface() }
+        Self { phone, session, surface: mobile::toolset() }
     }
 
     /// Whether the call failed, and its text, within a time limit.
@@ -47,7 +47,8 @@ impl Caller {
         let tool = self.surface.tool(tool).unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
         let began = Instant::now();
-        let reply = self.surface.answer(tool, arguments, Call::within(limit), &self.session).await;
+        let reply =
+            self.surface.answer(tool, arguments, Call::with_timeout(limit), &self.session).await;
         assert!(began.elapsed() <= limit + Duration::from_secs(1), "{:?}", began.elapsed());
         let words = reply.content.iter().map(|content| match content {
             Content::Text(text) => text.clone(),

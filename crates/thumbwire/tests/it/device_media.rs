@@ -33,9 +33,9 @@ async fn attached(release: &str) -> (VirtualPhone, Android) {
 
 /// Number of processes with this name on the phone.
 async fn running(phone: &VirtualPhone, name: &str) -> usize {
-    let said = thumbwire_adb::run(&wire(phone), "ps").await.unwrap().stdout;
-    let said = String::from_utf8(said).unwrap();
-    said.lines().filter(|line| line.trim_end().ends_with(name)).count()
+    let output = thumbwire_adb::run(&wire(phone), "ps").await.unwrap().stdout;
+    let output = String::from_utf8(output).unwrap();
+    output.lines().filter(|line| line.trim_end().ends_with(name)).count()
 }
 
 /// Waits until the phone has no such process.
@@ -177,11 +177,11 @@ async fn recording_is_limited_to_the_phones_maximum() {
         let long =
             RecordingOptions { time_limit: Duration::from_secs(600), ..wish("/sdcard/a.mp4") };
         let recording = device.start_recording(&long).await.unwrap();
-        assert_eq!(recording.lasting(), Duration::from_secs(seconds), "{release}");
+        assert_eq!(recording.time_limit(), Duration::from_secs(seconds), "{release}");
         let brief =
             RecordingOptions { time_limit: Duration::from_millis(1_200), ..wish("/sdcard/b.mp4") };
         let recording = device.start_recording(&brief).await.unwrap();
-        assert_eq!(recording.lasting(), Duration::from_secs(2), "{release}");
+        assert_eq!(recording.time_limit(), Duration::from_secs(2), "{release}");
     }
 }
 
@@ -224,9 +224,9 @@ fn accepted_by_ffprobe(video: &[u8], name: &str) {
     std::fs::write(&file, video).unwrap();
     let mut ffprobe = std::process::Command::new("ffprobe");
     ffprobe.args(["-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0"]);
-    let said = ffprobe.arg(&file).output();
+    let output = ffprobe.arg(&file).output();
     std::fs::remove_file(&file).unwrap();
-    match said {
+    match output {
         Err(_) => println!("skipped: ffprobe is not installed"),
         Ok(said) => {
             assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "h264", "{said:?}");
@@ -241,7 +241,7 @@ async fn stopped_recording_is_complete_on_every_release() {
         let (phone, device) = attached(release).await;
         let path = "/sdcard/it's one.mp4";
         let mut recording = device.start_recording(&wish(path)).await.unwrap();
-        assert_eq!(recording.lasting(), Duration::from_secs(60));
+        assert_eq!(recording.time_limit(), Duration::from_secs(60));
         assert_eq!(running(&phone, "screenrecord").await, 1, "{release}");
         device.press(thumbwire_device::Key::Home).await.unwrap();
         recording.stop().await.unwrap();
@@ -384,9 +384,9 @@ async fn screenshots_go_to_files_and_health_is_reported() {
         device.screenshot_into("/sdcard/it's a picture").await.unwrap();
         let picture = fetched(&device, "/sdcard/it's a picture").await;
         assert!(picture.starts_with(b"\x89PNG"), "{release}");
-        let why = device.screenshot_into("/nowhere/a.png").await.unwrap_err().to_string();
-        assert!(why.contains("/nowhere/a.png"), "{release}: {why}");
-        let told = async || {
+        let reason = device.screenshot_into("/nowhere/a.png").await.unwrap_err().to_string();
+        assert!(reason.contains("/nowhere/a.png"), "{release}: {reason}");
+        let out = async || {
             let health = device.check_health().await.unwrap();
             let checks = health.checks.iter();
             let checks =
@@ -394,10 +394,10 @@ async fn screenshots_go_to_files_and_health_is_reported() {
             (health.is_well(), checks.collect::<Vec<_>>().join(", "))
         };
         let well = "connectivity: true connected, screen_state: true on, ui_service: true uiautomator is ready";
-        assert_eq!(told().await, (true, well.to_owned()), "{release}");
+        assert_eq!(out().await, (true, well.to_owned()), "{release}");
         device.press(thumbwire_device::Key::Power).await.unwrap();
         let dark = "connectivity: true connected, screen_state: false off, ui_service: true uiautomator is ready";
-        assert_eq!(told().await, (false, dark.to_owned()), "{release}");
+        assert_eq!(out().await, (false, dark.to_owned()), "{release}");
         drop(phone);
     }
 }

@@ -75,8 +75,8 @@ async fn phone_process_reports_faults_on_stderr() {
     let (mut phone, address) = Process::start(&rules);
     let adb = DirectTransport::tcp(address);
     thumbwire_adb::run(&adb, "getprop ro.serialno; input text secret").await.unwrap();
-    let mut told = BufReader::new(phone.0.stderr.take().unwrap()).lines();
-    let mut line = || told.next().unwrap().unwrap();
+    let mut out = BufReader::new(phone.0.stderr.take().unwrap()).lines();
+    let mut line = || out.next().unwrap().unwrap();
     assert_eq!(line(), "VP00000001 after 0.000 s: fault garbage, at getprop ro.serialno");
     assert_eq!(line(), "VP00000001 after 0.005 s: fault slow, at input text");
 }
@@ -85,8 +85,8 @@ async fn phone_process_reports_faults_on_stderr() {
 async fn phone_process_sets_app_preferences() {
     let kept = ["--app-pref", "com.android.notes:note/40/title=Milk: 2 = 3"];
     let (_phone, address) = Process::start(&kept);
-    let look = "monkey -p com.android.notes 1 >/dev/null; uiautomator dump /dev/tty";
-    let shown = thumbwire_adb::run(&DirectTransport::tcp(address), look).await.unwrap();
+    let snapshot = "monkey -p com.android.notes 1 >/dev/null; uiautomator dump /dev/tty";
+    let shown = thumbwire_adb::run(&DirectTransport::tcp(address), snapshot).await.unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("text=\"Milk: 2 = 3\""), "{shown}");
 }
@@ -96,7 +96,7 @@ async fn phone_process_sets_app_preferences() {
 async fn every_fault_is_reported_with_the_next_step() {
     let (tree, picture) = ("mobile_get_accessibility_tree", "mobile_take_screenshot");
     let (press, back) = ("mobile_press_key", json!({ "key": "back" }));
-    let mut told = String::new();
+    let mut out = String::new();
     for (rule, tool, arguments) in [
         ("offline:ms=3600000", press, back.clone()),
         ("slow:ms=600000,on=screencap", picture, json!({})),
@@ -110,11 +110,11 @@ async fn every_fault_is_reported_with_the_next_step() {
         ("dump-killed", tree, json!({})),
     ] {
         let caller = Caller::meeting(&[rule]).await;
-        let words = caller.refused(tool, arguments).await;
+        let text = caller.refused(tool, arguments).await;
         assert!(caller.struck() > 0, "{rule} never struck");
-        told.push_str(&format!("{rule}\n  {tool}: {}\n\n", words.replace('\n', "\n  ")));
+        out.push_str(&format!("{rule}\n  {tool}: {}\n\n", text.replace('\n', "\n  ")));
     }
-    insta::assert_snapshot!("faults", told);
+    insta::assert_snapshot!("faults", out);
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,11 +149,11 @@ async fn unauthorized_phone_error_names_the_prompt() {
         .with(VirtualPhoneProvider::new(phone.clone()));
     let caller = Caller {
         phone,
-        surface: mobile::surface(),
+        surface: mobile::toolset(),
         session: Session::new(phones, Some(VIRTUAL.into())),
     };
-    let words = caller.refused("mobile_take_screenshot", json!({})).await;
-    assert!(words.contains("USB debugging"), "{words}");
+    let text = caller.refused("mobile_take_screenshot", json!({})).await;
+    assert!(text.contains("USB debugging"), "{text}");
     assert_eq!(caller.phone.injections()[0].fault, "unauthorized");
 }
 
@@ -161,9 +161,9 @@ async fn unauthorized_phone_error_names_the_prompt() {
 async fn lost_text_is_reported_with_the_fields_content() {
     let caller = Caller::meeting(&["text-lost:every=3,times=1"]).await;
     caller.said("mobile_tap_element", json!({ "text": "New note" })).await;
-    let words = caller.said("mobile_type", json!({ "text": "abcdefghi" })).await;
+    let text = caller.said("mobile_type", json!({ "text": "abcdefghi" })).await;
     assert_eq!(caller.struck(), 1);
-    assert!(words.contains("But the field shows \"abdegh\""), "{words}");
+    assert!(text.contains("But the field shows \"abdegh\""), "{text}");
 }
 
 /// A control that was listed before a banner appeared is found at its new place, or not tapped at all.
@@ -191,8 +191,8 @@ async fn next_snapshot_shows_a_new_alert() {
     caller.said("mobile_snapshot", json!({})).await;
     let (_, words) = caller.tree().await;
     assert!(words.contains("Software update") && !words.contains("New note"), "{words}");
-    let words = caller.refused("mobile_tap_element", json!({ "text": "New note" })).await;
-    assert!(words.contains("New note"), "{words}");
+    let text = caller.refused("mobile_tap_element", json!({ "text": "New note" })).await;
+    assert!(text.contains("New note"), "{text}");
     caller.said("mobile_tap_element", json!({ "text": "Later" })).await;
     assert!(caller.tree().await.1.contains("New note"));
 }
@@ -211,8 +211,8 @@ async fn next_snapshot_does_not_show_a_crashed_app() {
 #[tokio::test(start_paused = true)]
 async fn secure_window_is_named_with_its_black_screenshot() {
     let caller = Caller::meeting(&["secure-window"]).await;
-    let words = caller.said("mobile_take_screenshot", json!({})).await;
-    assert!(words.contains(NOTES), "{words}");
+    let text = caller.said("mobile_take_screenshot", json!({})).await;
+    assert!(text.contains(NOTES), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,9 +48,9 @@ impl Bench {
         options: Options,
         within: Duration,
     ) -> (Result<Report, FlowRunError>, String) {
-        let said = Arc::new(Mutex::new(String::new()));
+        let output = Arc::new(Mutex::new(String::new()));
         let live = options.devices.len() < 2;
-        let lines = Arc::clone(&said);
+        let lines = Arc::clone(&output);
         let write = move |text: &str| lines.lock().unwrap().push_str(text);
         let terminal = Terminal::new(write, live);
         *self.rounds.lock().unwrap() += 1;
@@ -63,9 +63,9 @@ impl Bench {
             watch: Arc::new(terminal),
             pursue: None,
         };
-        let report = run.run(&Call::within(within), flows).await;
-        let said = said.lock().unwrap().clone();
-        (report, redacted(&said, &folder))
+        let report = run.run(&Call::with_timeout(within), flows).await;
+        let output = output.lock().unwrap().clone();
+        (report, redacted(&output, &folder))
     }
 
     /// The same for one inline flow.
@@ -87,8 +87,8 @@ pub(crate) fn flow(text: &str) -> Result<Flow, Vec<FlowError>> {
 }
 
 /// Without what differs between runs: times, the folder, unrelated log lines.
-pub(crate) fn redacted(said: &str, folder: &Path) -> String {
-    let mut said = said.replace(&folder.display().to_string(), "RUN");
+pub(crate) fn redacted(text: &str, folder: &Path) -> String {
+    let mut output = text.replace(&folder.display().to_string(), "RUN");
     for (pattern, instead) in [
         (r"\(\d+\.\d s\)", "(0.0 s)"),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z?", "TIME"),
@@ -96,9 +96,9 @@ pub(crate) fn redacted(said: &str, folder: &Path) -> String {
         (r"PID: \d+", "PID: 0"),
         (r#" (time|timestamp)="[^"]*""#, r#" $1="0""#),
     ] {
-        said = Regex::new(pattern).unwrap().replace_all(&said, instead).into_owned();
+        output = Regex::new(pattern).unwrap().replace_all(&output, instead).into_owned();
     }
-    said
+    output
 }
 
 fn examples() -> PathBuf {
@@ -145,13 +145,13 @@ cases:
   - steps: tap
 ";
     let mistakes = flow(text).unwrap_err();
-    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!("flow_mistakes", told.join("\n"));
+    let out: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!("flow_mistakes", out.join("\n"));
 }
 
 #[test]
 fn invalid_files_get_clear_errors() {
-    let told = |text: &str| {
+    let out = |text: &str| {
         let mistakes = flow(text).unwrap_err();
         mistakes.iter().map(|one| format!("{one}\n")).collect::<String>()
     };
@@ -167,7 +167,7 @@ fn invalid_files_get_clear_errors() {
         "steps:\n\t- tap: x\n",
         "env: { 1x: y }\nsteps: [screenshot: \"${y}\"]\n",
     ] {
-        all.push_str(&format!("{text:?}\n{}\n", told(text)));
+        all.push_str(&format!("{text:?}\n{}\n", out(text)));
     }
     insta::assert_snapshot!("flow_no_flow", all);
 }
@@ -183,9 +183,9 @@ fn circular_and_exploding_runs_are_refused() {
         }
     };
     let mistakes = read("a/one.yaml", &Default::default(), &files).unwrap_err();
-    let told = mistakes[0].to_string();
-    assert!(told.starts_with("a/b/other.yaml:2:10: "), "{told}");
-    assert!(told.contains("a/one.yaml runs a/b/other.yaml runs a/one.yaml"), "{told}");
+    let out = mistakes[0].to_string();
+    assert!(out.starts_with("a/b/other.yaml:2:10: "), "{out}");
+    assert!(out.contains("a/one.yaml runs a/b/other.yaml runs a/one.yaml"), "{out}");
     // Expansion without a circle is limited, too.
     let ten = |next: &str| format!("steps:\n{}", format!("  - run: {next}\n").repeat(10));
     let files = |path: &Path| match path
@@ -213,9 +213,9 @@ fn outside_parameters_override_env_and_with_overrides_both() {
     };
     let outside = [("B".to_owned(), "outside".to_owned())].into();
     let flow = read("a.yaml", &outside, &files).unwrap();
-    let told = format!("{:?}", flow.cases[0].steps);
-    assert!(told.contains("text: \"file outside case\""), "{told}");
-    assert!(told.contains("text: \"with outside case own\""), "{told}");
+    let out = format!("{:?}", flow.cases[0].steps);
+    assert!(out.contains("text: \"file outside case\""), "{out}");
+    assert!(out.contains("text: \"with outside case own\""), "{out}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -224,8 +224,8 @@ async fn examples_pass_and_print_their_steps() {
     let flows = vec![example("maps.yaml"), example("notes.yaml"), example("settings.yaml")];
     let options = Options { allow_reset: true, ..Options::default() };
     let (report, said) = bench.run(flows, options, HOUR).await;
-    let said = said.replace(&examples().display().to_string(), "examples");
-    insta::assert_snapshot!("flow_examples", said);
+    let output = said.replace(&examples().display().to_string(), "examples");
+    insta::assert_snapshot!("flow_examples", output);
     let report = report.unwrap();
     assert_eq!((report.count(Verdict::Passed), report.exit_code()), (7, 0));
     let story = report.cases[0].attempts[0].story.as_ref().unwrap();
@@ -329,8 +329,8 @@ async fn popup_fails_the_case_and_is_in_the_screenshot() {
     let (report, said) = bench.tried(TWO_TAPS).await;
     let failed = report.cases[0].attempts[0].failed.as_ref().unwrap();
     assert!(failed.what.contains("New note"), "{said}");
-    let look = failed.picture.as_ref().unwrap().with_extension("look.json");
-    assert!(std::fs::read_to_string(look).unwrap().contains("Software update"));
+    let snapshot = failed.picture.as_ref().unwrap().with_extension("look.json");
+    assert!(std::fs::read_to_string(snapshot).unwrap().contains("Software update"));
     // An optional step dismisses it.
     let bench = Bench::meeting(&["popup:times=1"]);
     let text =
@@ -348,8 +348,8 @@ async fn data_is_cleared_only_if_allowed() {
     let text = "app: com.android.notes\nreset: true\nsteps: [launch, expect: { gone: Kept }]";
     let (refused, said) = bench.run(vec![flow(text).unwrap()], Options::default(), HOUR).await;
     let Err(refusal @ FlowRunError::Reset { .. }) = refused else { panic!("{said}") };
-    let told = "case \"test\" (test.yaml:1:1) clears the data of com.android.notes. Allow it with --allow-reset";
-    assert_eq!(refusal.to_string(), told);
+    let out = "case \"test\" (test.yaml:1:1) clears the data of com.android.notes. Allow it with --allow-reset";
+    assert_eq!(refusal.to_string(), out);
     let kept = bench.phone.world(|world| world.preferences("com.android.notes").len());
     assert_eq!(kept, 1, "nothing was done");
     let options = Options { allow_reset: true, ..Options::default() };
@@ -399,8 +399,8 @@ async fn cases_are_filtered_by_name_shard_and_fail_fast() {
     insta::assert_snapshot!("flow_fail_fast", said);
     let only = Options { only: Some("fourth".into()), ..all() };
     let (refused, _) = bench.run(vec![flow(THREE).unwrap()], only, HOUR).await;
-    let told = "no case matches \"fourth\". Available cases: \"Three: first\", \"Three: second\", \"Three: third\"";
-    assert_eq!(refused.unwrap_err().to_string(), told);
+    let out = "no case matches \"fourth\". Available cases: \"Three: first\", \"Three: second\", \"Three: third\"";
+    assert_eq!(refused.unwrap_err().to_string(), out);
 }
 
 #[tokio::test(start_paused = true)]

@@ -44,10 +44,10 @@ fn exit_codes_report_the_result_of_flows() {
             "cases:\n- { name: a, steps: [{ wait: 9 }] }\n- { name: b, steps: [{ wait: 9 }] }\n",
         ),
     ]);
-    let check = |arguments: &[&str], code: i32, words: &str| {
+    let check = |arguments: &[&str], code: i32, text: &str| {
         let (out, err, found) = run(&mut command(&folder, arguments));
         assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
-        assert!(out.contains(words) || err.contains(words), "{arguments:?}: {out}{err}");
+        assert!(out.contains(text) || err.contains(text), "{arguments:?}: {out}{err}");
     };
     let on = ["--device", "virtual"];
     check(&[&["passes.yaml"], &on[..]].concat(), 0, "1 of 1 cases passed");
@@ -64,10 +64,10 @@ fn exit_codes_report_the_result_of_flows() {
 #[test]
 fn flags_without_effect_are_refused() {
     let folder = folder(&[("passes.yaml", PASSES)]);
-    let check = |arguments: &[&str], words: &str| {
+    let check = |arguments: &[&str], text: &str| {
         let (out, err, code) = run(command(&folder, arguments).args(["--device", "virtual"]));
         assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
-        assert!(err.contains(words), "{arguments:?}: {err}");
+        assert!(err.contains(text), "{arguments:?}: {err}");
         assert!(!folder.path().join("logs").exists(), "{arguments:?}");
     };
     for flag in [&["--json"][..], &["--quiet"], &["--resume", "logs/x"]] {

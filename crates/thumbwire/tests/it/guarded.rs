@@ -37,7 +37,7 @@ const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_secs(30);
 
 async fn press(session: &Session) -> Result<Outcome, thumbwire_core::action::Failure> {
-    session.perform(&Call::within(Duration::from_secs(60)), Action::Press(Key::Home)).await
+    session.perform(&Call::with_timeout(Duration::from_secs(60)), Action::Press(Key::Home)).await
 }
 
 #[tokio::test]

@@ -185,20 +185,20 @@ async fn message_size_limit_is_exact() {
 #[tokio::test]
 async fn non_loopback_bind_is_refused_with_advice() {
     for wide in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8080"] {
-        let words = http::bind(wide).await.map(drop).unwrap_err();
-        assert!(words.contains("without TLS") && words.contains("`ssh -L "), "{words}");
+        let text = http::bind(wide).await.map(drop).unwrap_err();
+        assert!(text.contains("without TLS") && text.contains("`ssh -L "), "{text}");
     }
     for wrong in ["8080", "localhost", "localhost:http:8080", ""] {
-        let words = http::bind(wrong).await.map(drop).unwrap_err();
-        assert!(words.contains("Expected HOST:PORT such as 127.0.0.1:8080"), "{words}");
+        let text = http::bind(wrong).await.map(drop).unwrap_err();
+        assert!(text.contains("Expected HOST:PORT such as 127.0.0.1:8080"), "{text}");
     }
     for ours in ["127.0.0.1:0", "localhost:0"] {
         assert!(http::bind(ours).await.unwrap().local_addr().unwrap().ip().is_loopback());
     }
     let taken = http::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string();
     let _held = http::bind(&taken).await.unwrap();
-    let words = http::bind(&taken).await.map(drop).unwrap_err();
-    assert!(words.starts_with(&format!("cannot listen on {taken}: ")), "{words}");
+    let text = http::bind(&taken).await.map(drop).unwrap_err();
+    assert!(text.starts_with(&format!("cannot listen on {taken}: ")), "{text}");
 }
 
 #[cfg(unix)]
@@ -226,15 +226,15 @@ mod program {
             command.env("HOME", home).env("LOG_LEVEL", "trace").env_remove("XDG_STATE_HOME");
             let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
             let mut stderr = BufReader::new(child.stderr.take().unwrap());
-            let mut said = String::new();
+            let mut output = String::new();
             let address = loop {
-                let from = said.len();
-                assert!(stderr.read_line(&mut said).unwrap() > 0, "it exited: {said}");
-                if let Some((_, address)) = said[from..].split_once(" at http://") {
+                let from = output.len();
+                assert!(stderr.read_line(&mut output).unwrap() > 0, "it exited: {output}");
+                if let Some((_, address)) = output[from..].split_once(" at http://") {
                     break address.trim_end().strip_suffix("/mcp").unwrap().to_owned();
                 }
             };
-            Self { child, stderr, said, address }
+            Self { child, stderr, said: output, address }
         }
 
         fn post(&self, token: Option<&str>, body: &str) -> String {

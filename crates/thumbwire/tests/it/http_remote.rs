@@ -68,7 +68,7 @@ async fn slow_call_times_out_and_the_server_is_told() {
     let mut server = Served::start(Access::Everyone).await;
     let url = format!("http://{}/mcp", server.address);
     let remote =
-        RemoteClient::connect(&url, None).await.unwrap().within(Duration::from_millis(100));
+        RemoteClient::connect(&url, None).await.unwrap().with_timeout(Duration::from_millis(100));
     let error = press(&remote, "volume_down").await.unwrap_err();
     assert_eq!(error, format!("{url}: no response within 0.1 s"));
     assert_eq!(server.told.recv().await, Some("begun"));

@@ -38,7 +38,7 @@ impl Served {
         let (telling, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
-        let view = ServedToolset { surface: Arc::new(mobile::surface()), perform };
+        let view = ServedToolset { surface: Arc::new(mobile::toolset()), perform };
         let running = tokio::spawn(http::serve(listener, view, access, stop.clone()));
         Self { address, stop, told, met, running }
     }

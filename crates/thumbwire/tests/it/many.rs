@@ -61,7 +61,7 @@ async fn tell(address: &str, seed: u64) -> Session {
     let session =
         Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some(address.into()));
     let act = async |action| {
-        session.perform(&Call::within(Duration::from_secs(120)), action).await.unwrap()
+        session.perform(&Call::with_timeout(Duration::from_secs(120)), action).await.unwrap()
     };
     // A small screen makes screenshots faster.
     run("wm size 480x800; wm density 240").await;
@@ -163,17 +163,18 @@ async fn each_of_fifty_phones_behaves_as_if_alone() {
     let connect = async |address: &str| {
         let Some(server) = &server else { return };
         // adb disconnects a phone in its own time, and answers "already connected" until then.
-        let said = async {
+        let output = async {
             loop {
                 server.query(&format!("host:disconnect:{address}")).await.ok();
-                let said = server.query(&format!("host:connect:{address}")).await.unwrap();
-                if !said.starts_with("already") {
-                    return said;
+                let output = server.query(&format!("host:connect:{address}")).await.unwrap();
+                if !output.starts_with("already") {
+                    return output;
                 }
             }
         };
-        let said = tokio::time::timeout(Duration::from_secs(60), said).await.expect("an answer");
-        assert!(said.starts_with("connected to"), "{said}");
+        let output =
+            tokio::time::timeout(Duration::from_secs(60), output).await.expect("an answer");
+        assert!(output.starts_with("connected to"), "{output}");
     };
     // One after the other: adb 29 sometimes segfaults when several connect at once.
     for (_, address) in &many.phones {
@@ -236,9 +237,9 @@ fn port_in_use_is_named_and_no_phone_stays_on() {
     let port = taken.local_addr().unwrap().port();
     let listen = format!("127.0.0.1:{}", port - 2);
     let output = thumbwire().args(["phone", "--count", "3", "--listen", &listen]).output().unwrap();
-    let words = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{words}");
-    assert!(words.contains(&format!("cannot listen on 127.0.0.1:{port}: ")), "{words}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{text}");
+    assert!(text.contains(&format!("cannot listen on 127.0.0.1:{port}: ")), "{text}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(crate) fn session(android: u32, display: Display) -> Session {
 }
 
 async fn done(session: &Session, action: Action) -> Outcome {
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     session.perform(&call, action).await.unwrap()
 }
 

@@ -51,12 +51,12 @@ impl Served {
     fn start(command: &mut Command) -> Self {
         let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
         let mut child = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let url = said.find_map(|line| {
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = output.find_map(|line| {
             let line = line.unwrap();
             line.find("http://").map(|at| line[at..].trim().to_owned())
         });
-        std::thread::spawn(move || said.for_each(drop));
+        std::thread::spawn(move || output.for_each(drop));
         Self { child, url: url.expect("it prints its address") }
     }
 
@@ -133,11 +133,11 @@ async fn ask(
     let choice: ModelSpec = format!("{provider}:small").parse().unwrap();
     let model = open(&choice, settings).unwrap();
     let heard = Mutex::new(String::new());
-    let hear = |words: &str| heard.lock().unwrap().push_str(words);
-    let call = Call::within(Duration::from_secs(60));
+    let hear = |text: &str| heard.lock().unwrap().push_str(text);
+    let call = Call::with_timeout(Duration::from_secs(60));
     let answered = model.complete(prompt, shape, &call, &hear).await;
-    let told = format!("{answered:?}");
-    assert!(!told.contains(KEY), "the key leaked: {told}");
+    let out = format!("{answered:?}");
+    assert!(!out.contains(KEY), "the key leaked: {out}");
     (answered, heard.into_inner().unwrap())
 }
 
@@ -163,8 +163,8 @@ async fn aimock_works_with_both_apis_with_and_without_streaming() {
         }
         let settings = settings(server.base(provider));
         let refused = ask(provider, settings, &prompt("Something else.", false), None).await.0;
-        let why = refused.unwrap_err().why;
-        assert!(why.starts_with(&format!("{provider} small at {}", server.url)), "{why}");
+        let reason = refused.unwrap_err().reason;
+        assert!(reason.starts_with(&format!("{provider} small at {}", server.url)), "{reason}");
     }
 }
 
@@ -222,8 +222,8 @@ async fn every_aimock_failure_is_reported() {
             settings.patience.whole = Duration::from_millis(500);
             let failed = ask(provider, settings, &prompt("What now?", false), None).await.0;
             let failed = failed.unwrap_err();
-            assert!(failed.why.contains(words), "{option} {provider}: {}", failed.why);
-            assert_eq!(failed.usage.retries, 1, "{option} {provider}: {}", failed.why);
+            assert!(failed.reason.contains(words), "{option} {provider}: {}", failed.reason);
+            assert_eq!(failed.usage.retries, 1, "{option} {provider}: {}", failed.reason);
         }
     }
     // Half of all requests fail; retries win.
@@ -329,12 +329,13 @@ async fn llama_cpp_server_works_with_both_apis() {
 
             // It does not support images, and says so.
             let blind = ask(provider, base, &prompt("What now?", true), None).await.0.unwrap_err();
-            assert!(blind.why.contains("image input is not supported"), "{}", blind.why);
-            assert_eq!(blind.usage.retries, 0, "{}", blind.why);
+            assert!(blind.reason.contains("image input is not supported"), "{}", blind.reason);
+            assert_eq!(blind.usage.retries, 0, "{}", blind.reason);
         }
         let lost = settings(format!("{}/nowhere", server.url));
-        let why = ask(provider, lost, &prompt("What now?", false), None).await.0.unwrap_err().why;
-        assert!(why.contains("status 404") && why.contains("the base URL"), "{why}");
+        let reason =
+            ask(provider, lost, &prompt("What now?", false), None).await.0.unwrap_err().reason;
+        assert!(reason.contains("status 404") && reason.contains("the base URL"), "{reason}");
     }
     // Constrained by a schema, even noise is valid.
     let shape = json!({
@@ -393,7 +394,7 @@ fn tls_trusts_the_named_authorities() {
     command.arg(script("tls_model.py")).args([file("cert.pem"), file("key.pem")]);
     let server = Served::start(&mut command);
     // rustls reads the variable, which only a separate process can have.
-    let told = |authorities: PathBuf| {
+    let out = |authorities: PathBuf| {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["models::over_tls", "--exact", "--ignored", "--nocapture"])
             .env("SSL_CERT_FILE", authorities)
@@ -403,14 +404,14 @@ fn tls_trusts_the_named_authorities() {
             .unwrap();
         String::from_utf8_lossy(&child.stdout).into_owned()
     };
-    let answered = told(file("ca.pem"));
+    let answered = out(file("ca.pem"));
     assert!(answered.contains(&format!("TLSv1.3 Bearer {KEY}")), "{answered}");
     std::fs::create_dir(file("others")).unwrap();
     assert!(certificate(&file("others")));
-    let refused = told(file("others/ca.pem"));
+    let refused = out(file("others/ca.pem"));
     assert!(refused.contains("cannot connect: invalid peer certificate"), "{refused}");
     assert!(!refused.contains(KEY), "{refused}");
-    let none = told(file("rules"));
+    let none = out(file("rules"));
     assert!(none.contains("install `ca-certificates` or set SSL_CERT_FILE"), "{none}");
 }
 
@@ -425,9 +426,9 @@ async fn over_tls() {
         Ok(model) => model,
         Err(why) => return println!("{why}"),
     };
-    let call = Call::within(Duration::from_secs(20));
+    let call = Call::with_timeout(Duration::from_secs(20));
     match model.complete(&prompt("What now?", false), None, &call, &|_| ()).await {
         Ok(answer) => println!("{}", answer.text),
-        Err(failed) => println!("{}", failed.why),
+        Err(failed) => println!("{}", failed.reason),
     }
 }

@@ -15,8 +15,8 @@ impl Studio {
         }
     }
 
-    fn write(&self, tag: &str, words: &str) {
-        self.phone.world(|world| world.write_log('I', tag, 77, words));
+    fn write(&self, tag: &str, text: &str) {
+        self.phone.world(|world| world.write_log('I', tag, 77, text));
     }
 
     async fn followed(&self) -> LogMonitor {

@@ -119,7 +119,7 @@ impl Client {
     pub(crate) fn over(perform: Arc<dyn Perform>) -> Self {
         let which = DeviceFilter::Named(vec![VIRTUAL.into()]);
         let guests = app_tools::AppToolSource::new(Arc::clone(&perform), which);
-        let surface = Arc::new(mobile::surface().with_guests(Arc::new(guests)));
+        let surface = Arc::new(mobile::toolset().with_dynamic_tools(Arc::new(guests)));
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
         tokio::spawn(thumbwire_mcp::serve(surface, perform, reader, writer));
@@ -182,8 +182,8 @@ async fn client_lists_calls_and_tracks_app_tools() {
     let done = client.request("tools/call", call).await;
     insta::assert_json_snapshot!("call_of_an_apps_tool", done);
     offering.now(vec![notes(&[ADD, ("find_note", "Finds notes")])]);
-    let told = client.receive().await;
-    assert_eq!(told, json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    let out = client.receive().await;
+    assert_eq!(out, json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     // Only once, although the list changed several times.
     client.send(json!({ "jsonrpc": "2.0", "id": 77, "method": "ping" })).await;
     assert_eq!(client.receive().await["id"], 77);
@@ -214,8 +214,8 @@ async fn client_of_2026_07_28_is_notified_on_its_stream() {
     let accepted = client.receive().await;
     assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged", "{accepted}");
     offering.now(Vec::new());
-    let told = client.receive().await;
-    assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+    let out = client.receive().await;
+    assert_eq!(out["method"], "notifications/tools/list_changed", "{out}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -269,10 +269,10 @@ async fn failed_app_tool_falls_back_to_the_screen() {
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 4), "{ended:?}");
     let seen = mind.seen();
-    let told = seen[1].feedback.join("\n");
+    let out = seen[1].feedback.join("\n");
     assert!(
-        told.contains("The store is full") && told.contains("use the app on its screen"),
-        "{told}"
+        out.contains("The store is full") && out.contains("use the app on its screen"),
+        "{out}"
     );
     assert_eq!(seen[3].last_success_actions.len(), 2, "{:?}", seen[3].last_success_actions);
 }
@@ -293,6 +293,6 @@ async fn app_tool_with_side_effects_needs_confirmation() {
     // Nobody can be asked.
     agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!(offering.called.lock().unwrap().len(), 0);
-    let told = mind.seen().pop().unwrap().feedback.join("\n");
-    assert!(told.contains("the user has to agree to this"), "{told}");
+    let out = mind.seen().pop().unwrap().feedback.join("\n");
+    assert!(out.contains("the user has to agree to this"), "{out}");
 }

@@ -49,8 +49,8 @@ async fn app_tool_adds_a_note_and_new_apps_bring_tools() {
 
     let apk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/apk/attendance.apk");
     phone.install(&[&fs::read(apk).unwrap()]).unwrap();
-    let told = client.receive().await;
-    assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+    let out = client.receive().await;
+    assert_eq!(out["method"], "notifications/tools/list_changed", "{out}");
     let listed = client.request("tools/list", json!({})).await;
     assert!(names(&listed).iter().any(|name| name == "app_attendance_clock_in_today"), "{listed}");
 
@@ -67,8 +67,8 @@ async fn app_tool_adds_a_note_and_new_apps_bring_tools() {
     );
     let shop = json!({ "bundle_id": "com.example.shop", "tool": "cart" });
     let refused = client.request("tools/call", call("mobile_call_app_tool", shop)).await;
-    let said = refused["content"][0]["text"].as_str().unwrap();
-    assert!(said.starts_with("Refused: tools of com.example.shop are not allowed"), "{said}");
+    let output = refused["content"][0]["text"].as_str().unwrap();
+    assert!(output.starts_with("Refused: tools of com.example.shop are not allowed"), "{output}");
 }
 
 #[tokio::test(start_paused = true)]

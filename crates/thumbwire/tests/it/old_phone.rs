@@ -65,7 +65,7 @@ async fn old_phone_completes_the_example() {
 async fn screenshot_survives_the_terminal() {
     let old = Caller::old();
     let tool = old.surface.tool("mobile_take_screenshot").unwrap();
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     let reply = old.surface.answer(tool, serde_json::Map::new(), call, &old.session).await;
     let picture = reply.content.into_iter().find_map(|content| match content {
         Content::Image(image) => Some(image.bytes),
@@ -163,8 +163,8 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
 async fn missing_app_is_not_found() {
     let old = Caller::old();
     for tool in ["mobile_launch_app", "mobile_close_app"] {
-        let words = old.refused(tool, json!({ "bundle_id": "com.example.nope" })).await;
-        assert!(words.starts_with("App not found: com.example.nope"), "{words}");
+        let text = old.refused(tool, json!({ "bundle_id": "com.example.nope" })).await;
+        assert!(text.starts_with("App not found: com.example.nope"), "{text}");
     }
 }
 
@@ -174,14 +174,14 @@ async fn failures_quote_the_phones_output() {
     let nothing = || json!({});
     let launch = || ("mobile_launch_app", json!({ "bundle_id": MAPS }));
     let tap = || ("mobile_tap", json!({ "x": 5, "y": 5 }));
-    let look = || ("mobile_get_accessibility_tree", nothing());
+    let snapshot = || ("mobile_get_accessibility_tree", nothing());
     let unheard = "something that no phone has said before\n";
     let cases = [
-        ("uiautomator", "ERROR: could not get idle state.\n", look()),
-        ("uiautomator", "ERROR: null root node returned by UiTestAutomationBridge.\n", look()),
-        ("uiautomator", "Killed\n", look()),
-        ("uiautomator", "<?xml version='1.0'?><hierarchy rotation=\"0\"><node", look()),
-        ("uiautomator", unheard, look()),
+        ("uiautomator", "ERROR: could not get idle state.\n", snapshot()),
+        ("uiautomator", "ERROR: null root node returned by UiTestAutomationBridge.\n", snapshot()),
+        ("uiautomator", "Killed\n", snapshot()),
+        ("uiautomator", "<?xml version='1.0'?><hierarchy rotation=\"0\"><node", snapshot()),
+        ("uiautomator", unheard, snapshot()),
         ("screencap", "Error opening file: x\n", ("mobile_take_screenshot", nothing())),
         ("input", "Killed\n", tap()),
         ("input", "java.lang.SecurityException: Injecting to another application\n", tap()),
@@ -197,9 +197,9 @@ async fn failures_quote_the_phones_output() {
         // From here on the screen size is known.
         old.said(tap().0, tap().1).await;
         old.phone.stub_program(program, Some(ProgramStub::printing(words)));
-        let told = old.refused(tool, arguments.clone()).await;
+        let out = old.refused(tool, arguments.clone()).await;
         let named = if words.contains("hierarchy") { "</hierarchy>" } else { words.trim() };
-        assert!(told.contains(named), "{program} {words:?}: {told}");
+        assert!(out.contains(named), "{program} {words:?}: {out}");
         old.phone.stub_program(program, None);
         old.said(tool, arguments).await;
     }
@@ -212,8 +212,8 @@ async fn emoji_on_the_screen_is_reported_as_a_failure() {
     let old = Caller::old();
     old.searching().await;
     old.phone.world(|world| world.type_char('\u{1f600}'));
-    let words = old.refused("mobile_get_accessibility_tree", json!({})).await;
-    assert!(words.contains("Killed"), "{words}");
+    let text = old.refused("mobile_get_accessibility_tree", json!({})).await;
+    assert!(text.contains("Killed"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

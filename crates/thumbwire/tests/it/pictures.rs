@@ -37,14 +37,16 @@ impl Caller {
             phones = phones.with_max_side(pixels);
         }
         let session = Session::new(phones, Some(VIRTUAL.into()));
-        Self { surface: mobile::surface(), session }
+        Self { surface: mobile::toolset(), session }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Reply {
         let tool = self.surface.tool(tool).unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
-        let reply =
-            self.surface.answer(tool, arguments, Call::within(tool.budget), &self.session).await;
+        let reply = self
+            .surface
+            .answer(tool, arguments, Call::with_timeout(tool.budget), &self.session)
+            .await;
         assert!(!reply.is_error, "{reply:?}");
         reply
     }
@@ -139,14 +141,14 @@ async fn a_black_picture_is_named_beside_it() {
     let (caller, phone) = Caller::on_virtual(None);
     let launcher = foreground(&phone);
     phone.world(|world| world.set_secure(&launcher, true));
-    let mut told = caller.words("mobile_take_screenshot", json!({})).await;
+    let mut out = caller.words("mobile_take_screenshot", json!({})).await;
     let snapshot = caller.call("mobile_snapshot", json!({})).await;
     assert!(words(&snapshot)[0].contains("\"Maps\""), "the tree can be read");
-    told = format!("{told}\n--\n{}", words(&snapshot)[1]);
+    out = format!("{out}\n--\n{}", words(&snapshot)[1]);
     phone.world(|world| world.set_secure(&launcher, false));
     caller.call("mobile_press_key", json!({ "key": "power" })).await;
-    told = format!("{told}\n--\n{}", caller.words("mobile_take_screenshot", json!({})).await);
-    insta::assert_snapshot!(told);
+    out = format!("{out}\n--\n{}", caller.words("mobile_take_screenshot", json!({})).await);
+    insta::assert_snapshot!(out);
     caller.call("mobile_press_key", json!({ "key": "power" })).await;
     assert_eq!(caller.words("mobile_take_screenshot", json!({})).await, "");
 }
@@ -175,7 +177,7 @@ async fn coordinates_of_a_scaled_screenshot_hit_the_phone() {
     // Coordinates outside the screenshot are outside the screen.
     let tool = caller.surface.tool("mobile_tap").unwrap();
     let outside = json!({ "x": 271, "y": 10 }).as_object().cloned().unwrap();
-    let call = Call::within(tool.budget);
+    let call = Call::with_timeout(tool.budget);
     let refused = caller.surface.answer(tool, outside, call, &caller.session).await;
     assert!(words(&refused)[0].contains("270 wide and 600 high"), "{refused:?}");
 }
@@ -193,10 +195,10 @@ impl Services for Noisy {
     }
 
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
-        let said = if service.contains("screencap -p") { self.0.clone() } else { Vec::new() };
+        let output = if service.contains("screencap -p") { self.0.clone() } else { Vec::new() };
         Ok(handler(async move |stream| {
             let mut stream = stream;
-            let _ = stream.write_all(&said).await;
+            let _ = stream.write_all(&output).await;
         }))
     }
 }
@@ -219,7 +221,7 @@ async fn noisy_screenshot_fits_two_million_bytes_unscaled() {
         daemon::serve(stream, phone).await
     });
     let session = Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some(address));
-    let caller = Caller { surface: mobile::surface(), session };
+    let caller = Caller { surface: mobile::toolset(), session };
     let reply = caller.call("mobile_take_screenshot", json!({})).await;
     let image = picture(&reply);
     assert!(image.bytes.len() <= 2_000_000, "{}", image.bytes.len());

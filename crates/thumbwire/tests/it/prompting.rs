@@ -62,7 +62,7 @@ async fn goal_is_reached_despite_malformed_replies() {
     let entry = |(reply, expect)| json!({ "reply": reply, "expect": expect, "tokens": tokens });
     let script: Value = replies.into_iter().map(entry).collect();
     let (ended, phone) = run(|prompter| prompter, script, GOAL).await;
-    assert_eq!((ended.status, &*ended.why), (AgentStatus::Finish, "18 places"), "{ended:?}");
+    assert_eq!((ended.status, &*ended.reason), (AgentStatus::Finish, "18 places"), "{ended:?}");
     assert_eq!(ended.rounds, 4, "a repeated question is not a step");
     let spent = &ended.spent;
     assert_eq!((spent.calls, spent.input_tokens, spent.output_tokens), (6, 600, 60));
@@ -81,18 +81,18 @@ async fn unusable_replies_count_towards_usage() {
     let (ended, _) = run(|prompter| prompter, script, GOAL).await;
     assert_eq!(ended.status, AgentStatus::Fail, "{ended:?}");
     assert!(
-        ended.why.contains("none of 4 answers from scripted replies could be used"),
+        ended.reason.contains("none of 4 answers from scripted replies could be used"),
         "{ended:?}"
     );
     assert_eq!((ended.spent.calls, ended.spent.input_tokens), (4, 400));
 }
 
 /// The prompt for this observation.
-async fn asked(sight: &Observation, pictures: ScreenshotMode) -> (String, String) {
+async fn asked(observation: &Observation, pictures: ScreenshotMode) -> (String, String) {
     let replies = json!([{ "reply": { "action": null } }]).to_string();
     let model = Arc::new(ScriptedModel::read("replies", &replies, None).unwrap());
     let mind = ModelPolicy::new(model).with_pictures(pictures);
-    let thinking = mind.decide(sight, &an_hour(), &NoEvents).await.unwrap();
+    let thinking = mind.decide(observation, &an_hour(), &NoEvents).await.unwrap();
     let text = |part: &ContentPart| match part {
         ContentPart::Text(text) => text.clone(),
         ContentPart::Image(image) => format!("(a picture of type {})\n", image.format.mime()),

@@ -48,10 +48,11 @@ impl HttpServer {
         command.args(["serve", "--http", "127.0.0.1:0", "--device", "virtual"]);
         command.args(["--toolset", surface]).arg("--token-file").arg(token_file);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        let url = said.find_map(|line| line.unwrap().split_once(" at ").map(|(_, url)| url.into()));
+        let mut output = BufReader::new(child.stderr.take().unwrap()).lines();
+        let url =
+            output.find_map(|line| line.unwrap().split_once(" at ").map(|(_, url)| url.into()));
         // Drain its output, so that it never blocks on writing.
-        std::thread::spawn(move || said.for_each(drop));
+        std::thread::spawn(move || output.for_each(drop));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
         Self { child, url: url.unwrap(), token }
     }
@@ -150,8 +151,8 @@ fn converse(python: &str, name: &str, job: &Value) -> Value {
 /// What each client must have seen of a toolset, over either transport.
 fn check(surface: &str, seen: &Value) {
     let tools = match surface {
-        "mobile" => mobile::surface(),
-        "android" => android::surface(),
+        "mobile" => mobile::toolset(),
+        "android" => android::toolset(),
         "ufo-data" => ufo::data(),
         _ => ufo::action(),
     };
@@ -241,12 +242,12 @@ async fn langgraph_agent_of_the_specification_drives_a_phone() {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
-    assert_eq!(seen["tools"], mobile::surface().tools.len());
-    let told = |i: usize| seen["told"][i][2].as_str().unwrap_or_default();
-    assert_eq!(told(0), "Launched com.android.chrome", "{seen}");
-    assert!(told(1).ends_with("pressed Enter") || told(1).contains("pressed Enter\n"), "{seen}");
-    assert!(told(2).contains("yahoo.co.jp"), "{seen}");
-    assert!(told(3).starts_with("App not found: com.example.nope\n"), "{seen}");
+    assert_eq!(seen["tools"], mobile::toolset().tools.len());
+    let out = |i: usize| seen["told"][i][2].as_str().unwrap_or_default();
+    assert_eq!(out(0), "Launched com.android.chrome", "{seen}");
+    assert!(out(1).ends_with("pressed Enter") || out(1).contains("pressed Enter\n"), "{seen}");
+    assert!(out(2).contains("yahoo.co.jp"), "{seen}");
+    assert!(out(3).starts_with("App not found: com.example.nope\n"), "{seen}");
 }
 
 #[test]

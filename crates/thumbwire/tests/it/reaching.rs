@@ -104,7 +104,7 @@ async fn one_session_drives_eleven_phones_and_warns_after_ten() {
     }
     let session = Session::new(DeviceProviders::adb(nowhere()), None);
     let drive = async |address: String| {
-        let call = Call::within(Duration::from_secs(60)).on(Some(address));
+        let call = Call::with_timeout(Duration::from_secs(60)).on(Some(address));
         let launch = Action::Launch(AppSelector::Id(AppId(MAPS.into())));
         session.perform(&call, launch).await.unwrap();
         let text = Target::text("Search here");
@@ -174,7 +174,7 @@ async fn phone_works_once_its_user_accepts_our_key() {
     let session = Session::new(phones, None);
     let choose = || Action::SelectDevice { device: address.clone(), platform: None };
 
-    let call = Call::within(Duration::from_secs(30));
+    let call = Call::with_timeout(Duration::from_secs(30));
     let failure = session.perform(&call, choose()).await.unwrap_err();
     assert_eq!(failure.cause, Cause::DeviceNotAuthorized { device: address.clone() });
     assert_eq!(failure.side_effect, SideEffect::None);
@@ -195,7 +195,7 @@ async fn silent_phone_counts_as_disconnected_in_time() {
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     phone.silence(true);
     let asked = Instant::now();
-    let call = Call::within(Duration::from_secs(10));
+    let call = Call::with_timeout(Duration::from_secs(10));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
     assert_eq!(failure.side_effect, SideEffect::Possible);
@@ -209,7 +209,7 @@ async fn slow_phone_times_out_and_stays_connected() {
     let (session, phone) = held();
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     phone.pause_programs();
-    let call = Call::within(Duration::from_secs(10));
+    let call = Call::with_timeout(Duration::from_secs(10));
     let failure = session.perform(&call, Action::LOOK).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::TimedOut { .. }), "{failure:?}");
     phone.resume_programs();
@@ -221,7 +221,7 @@ async fn cancelled_call_gives_way_at_once() {
     let (session, phone) = held();
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     phone.pause_programs();
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
     let (done, ()) = tokio::join!(session.perform(&call, Action::LOOK), async {
         phone.wait_until_paused().await;
@@ -251,7 +251,7 @@ async fn hanging_adb_server_does_not_block_other_phones() {
     let using = async {
         // Called after the other call has started to wait.
         tokio::task::yield_now().await;
-        let call = Call::within(Duration::from_secs(2));
+        let call = Call::with_timeout(Duration::from_secs(2));
         let action = Action::SelectDevice { device: VIRTUAL.into(), platform: None };
         session.perform(&call, action).await
     };
@@ -266,7 +266,7 @@ async fn hanging_adb_server_does_not_block_other_phones() {
 async fn phone_without_cnxn_is_not_connected_and_nothing_was_done() {
     let (_hole, address) = hole().await;
     let session = Session::new(DeviceProviders::adb(nowhere()), Some(address.clone()));
-    let call = Call::within(Duration::from_millis(400));
+    let call = Call::with_timeout(Duration::from_millis(400));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
     let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
     assert_eq!((device, failure.side_effect), (address, SideEffect::None));
@@ -277,7 +277,7 @@ async fn failed_selection_does_not_blame_the_selected_phone() {
     let (_hole, address) = hole().await;
     let (session, _phone) = held();
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
-    let call = Call::within(Duration::from_millis(400));
+    let call = Call::with_timeout(Duration::from_millis(400));
     let action = Action::SelectDevice { device: address.clone(), platform: None };
     let failure = session.perform(&call, action).await.unwrap_err();
     let Cause::DeviceNotConnected { device, .. } = failure.cause else { panic!("{failure:?}") };
@@ -319,7 +319,7 @@ async fn call_cancelled_while_queued_did_nothing() {
     let (session, phone) = held();
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     phone.pause_programs();
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
     let first = ask(&session, Action::Press(Key::Home));
     let second = async {

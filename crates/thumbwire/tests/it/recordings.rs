@@ -44,7 +44,7 @@ impl Studio {
     }
 
     pub(crate) async fn ask(&self, action: Action) -> Result<Outcome, Failure> {
-        self.session.perform(&Call::within(Duration::from_secs(20)), action).await
+        self.session.perform(&Call::with_timeout(Duration::from_secs(20)), action).await
     }
 
     async fn start(&self, name: &str, seconds: u64) -> RecordingInfo {
@@ -86,9 +86,9 @@ pub(crate) async fn processes(phone: &VirtualPhone, name: &str) -> usize {
 }
 
 async fn count(wire: &DirectTransport, name: &str) -> usize {
-    let said = thumbwire_adb::run(wire, "ps -A || ps").await.unwrap().stdout;
-    let said = String::from_utf8(said).unwrap();
-    said.lines().filter(|line| line.trim_end().ends_with(name)).count()
+    let output = thumbwire_adb::run(wire, "ps -A || ps").await.unwrap().stdout;
+    let output = String::from_utf8(output).unwrap();
+    output.lines().filter(|line| line.trim_end().ends_with(name)).count()
 }
 
 pub(crate) async fn pass(seconds: u64) {
@@ -119,7 +119,7 @@ async fn two_phones_are_recorded_at_once() {
     let address = listener.local_addr().unwrap().to_string();
     let served = second.clone();
     tokio::spawn(async move { served.listen(listener).await });
-    let on_second = Call::within(Duration::from_secs(20)).on(Some(address.clone()));
+    let on_second = Call::with_timeout(Duration::from_secs(20)).on(Some(address.clone()));
     let one = studio.start("tour", 60).await;
     studio.session.perform(&on_second, start("tour", 60)).await.unwrap();
     assert_eq!(one.id, "virtual_tour.mp4");
@@ -182,10 +182,10 @@ async fn recording_survives_a_disconnect() {
     let started = studio.start("lost", 100).await;
     studio.phone.unplug();
     pass(1).await;
-    let why = &studio.listed().await[0].warnings[0];
+    let reason = &studio.listed().await[0].warnings[0];
     assert!(
-        why.starts_with("the recording ended by itself or lost its connection after "),
-        "{why}"
+        reason.starts_with("the recording ended by itself or lost its connection after "),
+        "{reason}"
     );
     let failure = studio.stop(&started.id).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
@@ -206,8 +206,8 @@ async fn failed_recording_quotes_the_phone() {
     let size = Some(thumbwire_device::Size { width: 99_999, height: 99_999 });
     let start = Action::StartRecording { name: None, lasting, bit_rate: None, size };
     let failure = studio.ask(start).await.unwrap_err();
-    let Cause::DeviceError { said } = &failure.cause else { panic!("{failure:?}") };
-    assert!(said.contains("99999"), "{said}");
+    let Cause::DeviceError { text } = &failure.cause else { panic!("{failure:?}") };
+    assert!(text.contains("99999"), "{text}");
     assert!(studio.listed().await.is_empty());
 }
 
@@ -275,8 +275,8 @@ async fn stopped_server_leaves_nothing_running_on_the_phone() {
         assert!(left.await.is_ok(), "{signal}: logcat is still running");
         // The file is complete on the phone; a server does not fetch it during shutdown.
         let whole = thumbwire_adb::run(&wire, "grep -c moov /sdcard/last.mp4; rm /sdcard/last.mp4");
-        let said = String::from_utf8(whole.await.unwrap().stdout).unwrap();
-        assert_eq!(said.trim(), "1", "{signal}");
+        let output = String::from_utf8(whole.await.unwrap().stdout).unwrap();
+        assert_eq!(output.trim(), "1", "{signal}");
         assert!(root.path().join("logs/last.log").exists());
     }
 }

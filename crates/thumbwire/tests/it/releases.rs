@@ -27,8 +27,8 @@ impl Caller {
 async fn every_release_behaves_alike() {
     for release in Setup::releases() {
         let held = Caller::of_release(release).await;
-        let says = |words: &str, part: &str| {
-            assert!(words.contains(part), "Android {release}: {part:?} in {words}");
+        let says = |text: &str, part: &str| {
+            assert!(text.contains(part), "Android {release}: {part:?} in {text}");
         };
         let natural = held.display();
 

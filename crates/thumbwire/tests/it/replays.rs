@@ -49,7 +49,7 @@ async fn replay_follows_moved_controls() {
         }
         let ended = repeated(folder.path(), &phone).await;
         assert_eq!(
-            (ended.status, &*ended.why),
+            (ended.status, &*ended.reason),
             (AgentStatus::Finish, "There are restaurants"),
             "{ended:?}"
         );
@@ -72,7 +72,7 @@ async fn deviating_phone_is_reported() {
     let ended = repeated(folder.path(), &phone).await;
     assert_eq!(ended.status, AgentStatus::Fail);
     assert!(
-        ended.why.starts_with("the replay stopped: at step 1 of the recorded run, "),
+        ended.reason.starts_with("the replay stopped: at step 1 of the recorded run, "),
         "{ended:?}"
     );
 }
@@ -139,23 +139,23 @@ impl Drop for Lasting {
 fn deviating_phone_ends_a_replay_or_hands_over_to_the_model() {
     let (place, phone) = (Place::new(), Lasting::start());
     let run = run_on(&place, &phone.1);
-    let why = "at step 1 of the recorded run, com.android.launcher3 was in front, but \
+    let reason = "at step 1 of the recorded run, com.android.launcher3 was in front, but \
                com.google.android.apps.maps is now";
     let (out, err, code) = place.call(&["trace", "replay", &run]);
     assert_eq!((code, &*out), (Some(1), ""), "{err}");
-    assert!(err.contains(&format!("the replay stopped: {why}")), "{err}");
+    assert!(err.contains(&format!("the replay stopped: {reason}")), "{err}");
     let model = place.script("rest.jsonl", &[finish(), judged()]);
     let (out, err, code) = place.call(&["trace", "replay", &run, "--model", &model]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("Maps is"), "{out}");
-    let handed = format!("! scripted rest.jsonl takes over: {why}");
+    let handed = format!("! scripted rest.jsonl takes over: {reason}");
     assert!(err.contains(&handed), "{err}");
 }
 
 #[test]
 fn invalid_replay_is_refused_before_touching_a_phone() {
     let place = Place::new();
-    let check = |name: &str, trace: Option<&str>, words: &str| {
+    let check = |name: &str, trace: Option<&str>, text: &str| {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join(name);
         if let Some(trace) = trace {
@@ -166,7 +166,7 @@ fn invalid_replay_is_refused_before_touching_a_phone() {
         let (_, err, code) = place.call(&["trace", "replay", &run, "--device", "virtual"]);
         assert_eq!(code, Some(2), "{err}");
         assert!(err.starts_with(&format!("thumbwire: cannot replay the run in {run}: ")), "{err}");
-        assert!(err.contains(words), "{err}");
+        assert!(err.contains(text), "{err}");
     };
     let head = |version: u32| {
         format!(

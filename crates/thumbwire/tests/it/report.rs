@@ -56,7 +56,7 @@ impl Recording {
     }
 
     async fn done(&self, action: Action) -> Result<Outcome, thumbwire_core::action::Failure> {
-        self.perform.perform(&Call::within(Duration::from_secs(60)), action).await
+        self.perform.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
     }
 
     /// Records a step as the agent does: the plain and the annotated screenshot, the snapshot, then one action.
@@ -67,7 +67,7 @@ impl Recording {
         let Ok(Outcome::Screenshot(picture)) = self.done(asked).await else { panic!("no picture") };
         let asked = Action::Controls { max_age: Duration::ZERO };
         let Ok(Outcome::Controls(controls)) = self.done(asked).await else { panic!("no controls") };
-        let look = format!("{:04}.look.json", self.recorder.steps());
+        let snapshot = format!("{:04}.look.json", self.recorder.steps());
         let marked = annotate::draw(&picture.image, &marks(&controls)).unwrap();
         let name = |rest: &str| format!("action_step{}{rest}", self.rounds);
         self.recorder.keep(&name(".png"), &picture.image.bytes).unwrap();
@@ -105,7 +105,7 @@ impl Recording {
             steps: Some([first, self.recorder.steps()]),
             clean: Some(name(".png")),
             annotated: Some(name("_annotated.png")),
-            look: Some(look),
+            look: Some(snapshot),
             prompt: Some(name("_prompt.json")),
             response: Some(name("_response.txt")),
             app: Some(MAPS.into()),
@@ -213,28 +213,28 @@ async fn trace_show_prints_a_line_per_action() {
     let redacted: Vec<String> = text.lines().map(redact).collect();
     insta::assert_snapshot!("trace_show", redacted.join("\n"));
     let output = thumbwire().args(["trace", "show", "--json"]).arg(folder.path()).output().unwrap();
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["notes"], json!([]));
-    assert_eq!(told["lines"].as_array().unwrap().len(), 1 + 1 + 15 + 5 + 1);
+    let out: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(out["notes"], json!([]));
+    assert_eq!(out["lines"].as_array().unwrap().len(), 1 + 1 + 15 + 5 + 1);
     let output = thumbwire().args(["trace", "show", "/nowhere"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
 
 /// Replaces the times in a line.
 fn redact(line: &str) -> String {
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let text: Vec<&str> = line.split_whitespace().collect();
     let is_time = |at: usize| {
-        matches!(words.get(at + 1), Some(&unit) if ["ms", "s", "ms,", "s:"].contains(&unit))
-            && words[at].starts_with(|c: char| c.is_ascii_digit())
+        matches!(text.get(at + 1), Some(&unit) if ["ms", "s", "ms,", "s:"].contains(&unit))
+            && text[at].starts_with(|c: char| c.is_ascii_digit())
     };
     let unit = |word: &str| ["ms", "s", "ms,", "s:"].contains(&word);
-    let mut told = Vec::new();
-    for (at, word) in words.iter().enumerate() {
+    let mut out = Vec::new();
+    for (at, word) in text.iter().enumerate() {
         if is_time(at) {
-            told.push("#");
+            out.push("#");
         } else if !(unit(word) && at > 0 && is_time(at - 1)) {
-            told.push(word);
+            out.push(word);
         }
     }
-    told.join(" ")
+    out.join(" ")
 }

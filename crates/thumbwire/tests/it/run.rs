@@ -117,10 +117,10 @@ fn exit_code_tells_how_a_run_ended() {
     let fail = json!({ "thought": "no such app", "status": "FAIL", "result": "there is none" });
     let failing = place.script("fail.jsonl", &[fail]);
     let long = place.script("long.jsonl", &[launch(), wait(0.0), wait(0.0)]);
-    let check = |arguments: &[&str], code: i32, words: &str| {
+    let check = |arguments: &[&str], code: i32, text: &str| {
         let (_, err, found) = place.run(&[&[GOAL], arguments].concat());
         assert_eq!(found, Some(code), "{arguments:?}: {err}");
-        assert!(err.contains(words), "{arguments:?}: {err}");
+        assert!(err.contains(text), "{arguments:?}: {err}");
     };
     check(&[], 2, "no model given");
     check(&["--model", "gpt-5"], 2, "`openai:MODEL`");
@@ -164,8 +164,8 @@ fn json_flag_prints_events_as_lines() {
 fn quiet_run_prints_a_sanitized_answer() {
     let place = Place::new();
     let model = place.script("short.jsonl", &[launch(), finish(), judged()]);
-    let said = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--quiet"]);
-    assert_eq!(said, ("Maps is\nopen\u{fffd}[2J\n".into(), String::new(), Some(0)));
+    let output = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--quiet"]);
+    assert_eq!(output, ("Maps is\nopen\u{fffd}[2J\n".into(), String::new(), Some(0)));
 }
 
 #[cfg(unix)]

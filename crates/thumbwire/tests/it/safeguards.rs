@@ -45,8 +45,8 @@ fn done() -> Step {
     says(AgentStatus::Finish, "done")
 }
 
-fn shows(sight: &Observation, name: &str) -> bool {
-    sight.current_controls.iter().any(|row| row.name == name)
+fn shows(observation: &Observation, name: &str) -> bool {
+    observation.current_controls.iter().any(|row| row.name == name)
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,16 +83,16 @@ async fn unresponsive_app_is_waited_for() {
 async fn crashed_app_is_reported() {
     let steps = || vec![launch("Members"), clicks("Email"), done()];
     let (_, seen, _) = run(&["app-crash:times=1"], steps(), options()).await;
-    let told = seen[2].feedback.join(" ");
-    assert!(told.contains("crashed"), "{told} {:?}", seen[2].current_controls);
+    let out = seen[2].feedback.join(" ");
+    assert!(out.contains("crashed"), "{out} {:?}", seen[2].current_controls);
 }
 
 #[tokio::test(start_paused = true)]
 async fn system_alert_is_reported_with_its_buttons() {
     let steps = || vec![launch("Members"), step("wait", json!({ "seconds": 1 })), done()];
     let (_, seen, _) = run(&["popup:times=1,after=1"], steps(), options()).await;
-    let told: Vec<&String> = seen.iter().flat_map(|sight| &sight.feedback).collect();
-    assert!(told.iter().any(|it| it.starts_with("A system window")), "{told:?}");
+    let out: Vec<&String> = seen.iter().flat_map(|sight| &sight.feedback).collect();
+    assert!(out.iter().any(|it| it.starts_with("A system window")), "{out:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,18 +101,19 @@ async fn keyboard_over_the_target_is_hidden() {
     let low: fn() -> Step = || {
         Box::new(|sight| {
             let far = |row: &ControlRow| (row.rect[1].midpoint(row.rect[3]) - 1800).abs();
-            let words = sight
+            let text = sight
                 .current_controls
                 .iter()
                 .filter(|row| row.kind == "TextView" && row.name.len() > 2);
-            let row = words.min_by_key(|row| far(row)).unwrap();
+            let row = text.min_by_key(|row| far(row)).unwrap();
             assert!(far(row) < 200, "{row:?}");
             Ok(does("click_control", json!({ "control_id": row.id, "control_name": row.name })))
         })
     };
     let steps = || vec![launch("Shop"), low(), done()];
-    let is_list =
-        |sight: &Observation| sight.current_controls.iter().any(|row| row.kind == "EditText");
+    let is_list = |observation: &Observation| {
+        observation.current_controls.iter().any(|row| row.kind == "EditText")
+    };
     // The first dump is of the home screen, the second follows the launch; the policy decides after the third.
     let fault = ["keyboard:times=1,after=1"];
     let (_, seen, phone) = run(&fault, steps(), options()).await;

@@ -83,12 +83,12 @@ async fn say(socket: &mut TcpStream, text: &str) {
 }
 
 async fn ask(session: &Session, device: &str, action: Action) -> Outcome {
-    let call = Call::within(Duration::from_secs(30)).on(Some(device.to_owned()));
+    let call = Call::with_timeout(Duration::from_secs(30)).on(Some(device.to_owned()));
     session.perform(&call, action).await.unwrap()
 }
 
 async fn ids(session: &Session) -> Vec<String> {
-    let call = Call::within(Duration::from_secs(30));
+    let call = Call::with_timeout(Duration::from_secs(30));
     let listed = session.perform(&call, Action::ListDevices { platform: None }).await.unwrap();
     let Outcome::Devices(listed) = listed else { panic!("{listed:?}") };
     listed.into_iter().map(|phone| phone.id).collect()
@@ -152,7 +152,7 @@ async fn invalid_phone_name_is_sent_nowhere() {
     let there = vec![("transport:abc", DirectTransport::from_io(phone.in_memory()))];
     let (server, address) = Server::start("abc\tdevice\n".into(), there).await;
     let session = Session::new(DeviceProviders::adb(address), None);
-    let surface = thumbwire_core::toolset::mobile::surface();
+    let surface = thumbwire_core::toolset::mobile::toolset();
     let required = serde_json::json!({
         "platform": "android", "bundle_id": "a", "text": "t", "x": 1, "y": 1, "start_x": 1, "start_y": 1, "end_x": 1,
         "end_y": 1, "direction": "up", "key": "home", "orientation": "portrait",
@@ -177,7 +177,7 @@ async fn invalid_phone_name_is_sent_nowhere() {
         for string in &strings {
             let mut arguments = given.clone();
             arguments.insert(name.into(), string.as_str().into());
-            let call = Call::within(Duration::from_secs(30));
+            let call = Call::with_timeout(Duration::from_secs(30));
             let reply = surface.answer(tool, arguments, call, &session).await;
             assert!(reply.is_error, "{} {string:?}: {reply:?}", tool.name);
         }

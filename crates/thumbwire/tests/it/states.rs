@@ -30,7 +30,7 @@ async fn server(list: String) -> AdbServer {
 
 async fn refusal(list: &str, device: Option<&str>) -> (Cause, String) {
     let session = Session::new(DeviceProviders::adb(server(list.to_owned()).await), None);
-    let call = Call::within(Duration::from_secs(10)).on(device.map(str::to_owned));
+    let call = Call::with_timeout(Duration::from_secs(10)).on(device.map(str::to_owned));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
     assert_eq!(failure.side_effect, SideEffect::None);
     (failure.cause.clone(), failure_text(&failure))
@@ -52,22 +52,22 @@ async fn each_phone_state_has_its_next_step() {
         "detached",
         "unknown",
     ];
-    let mut told = String::new();
+    let mut out = String::new();
     for state in states {
         let list = format!("eb9f484b               {state} usb:1-1 transport_id:1\n");
         let (_, words) = refusal(&list, Some("eb9f484b")).await;
-        told.push_str(&format!("{words}\n\n"));
+        out.push_str(&format!("{words}\n\n"));
     }
-    insta::assert_snapshot!("states", told);
+    insta::assert_snapshot!("states", out);
 }
 
 #[tokio::test]
 async fn device_list_says_how_to_recover_each_phone() {
     let list = "a\tdevice\nb\toffline\nc\tunauthorized\n";
     let session = Session::new(DeviceProviders::adb(server(list.into()).await), None);
-    let surface = thumbwire_core::toolset::mobile::surface();
+    let surface = thumbwire_core::toolset::mobile::toolset();
     let tool = surface.tools.iter().find(|tool| tool.name == "mobile_list_devices").unwrap();
-    let call = Call::within(Duration::from_secs(10));
+    let call = Call::with_timeout(Duration::from_secs(10));
     let reply = surface.answer(tool, serde_json::Map::new(), call, &session).await;
     let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
     let rows: serde_json::Value = serde_json::from_str(words).unwrap();

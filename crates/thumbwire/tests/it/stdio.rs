@@ -152,16 +152,16 @@ fn every_failure_names_the_next_step() {
         ("mobile_type", json!({ "text": "x", "element_text": "Maps" })),
         ("mobile_press_key", json!({ "key": "enter" })),
     ];
-    let mut told = String::new();
+    let mut out = String::new();
     for (tool, arguments) in mistakes {
         let result = server.call(tool, arguments.clone());
         assert_eq!(result["isError"], true, "{tool} {arguments}");
         assert_eq!(result["content"].as_array().unwrap().len(), 1, "one text");
-        let words = result["content"][0]["text"].as_str().unwrap();
-        assert!(words.contains("\nNext: "), "{words}");
-        told.push_str(&format!("{tool} {arguments}\n{words}\n\n"));
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("\nNext: "), "{text}");
+        out.push_str(&format!("{tool} {arguments}\n{text}\n\n"));
     }
-    insta::assert_snapshot!("failures", told);
+    insta::assert_snapshot!("failures", out);
 }
 
 #[test]
@@ -174,11 +174,11 @@ fn null_or_empty_arguments_count_as_omitted() {
     server.say("mobile_list_devices", json!({ "platform": null }));
     let tapped = server.say("mobile_tap_element", json!({ "element_id": null, "text": "Maps" }));
     assert!(tapped.starts_with("Tapped"), "{tapped}");
-    let words = server.say("mobile_tap", json!({ "x": null, "y": 1 }));
-    assert!(words.contains("`x` must be a number, not null"), "{words}");
+    let text = server.say("mobile_tap", json!({ "x": null, "y": 1 }));
+    assert!(text.contains("`x` must be a number, not null"), "{text}");
     let empty = json!({ "device_id": " ", "platform": "android" });
-    let words = server.say("mobile_use_device", empty);
-    assert!(words.starts_with("Invalid argument: `device_id` must not be empty"), "{words}");
+    let text = server.say("mobile_use_device", empty);
+    assert!(text.starts_with("Invalid argument: `device_id` must not be empty"), "{text}");
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn malformed_call_says_what_is_missing() {
     for wrong in [json!({}), json!({ "name": "mobile_tap", "arguments": [1, 2] })] {
         let answer = server.request("tools/call", wrong.clone());
         assert_eq!(answer["error"]["code"], -32602, "{wrong}");
-        let words = answer["error"]["message"].as_str().unwrap();
-        assert!(words.contains("`arguments` must be an object"), "{words}");
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("`arguments` must be an object"), "{text}");
     }
     assert_eq!(server.request("tools/cal", json!({}))["error"]["code"], -32601);
 }
@@ -241,9 +241,9 @@ fn malformed_call_says_what_is_missing() {
 #[test]
 fn missing_phone_error_names_the_flag() {
     let mut server = McpProcess::connected(&[]);
-    let words = server.say("mobile_take_screenshot", json!({}));
-    assert!(words.starts_with("Refused: no device selected and none connected"), "{words}");
-    assert!(words.contains("--device virtual"), "{words}");
+    let text = server.say("mobile_take_screenshot", json!({}));
+    assert!(text.starts_with("Refused: no device selected and none connected"), "{text}");
+    assert!(text.contains("--device virtual"), "{text}");
     assert_eq!(server.say("mobile_list_devices", json!({})), r#"{"devices":[]}"#);
 }
 
@@ -312,9 +312,9 @@ fn run_can_be_recorded_and_read_back() {
     else {
         panic!("{:?}", story[2])
     };
-    let look: StoredSnapshot =
+    let snapshot: StoredSnapshot =
         serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
-    assert_eq!(look.nodes.len(), *nodes);
+    assert_eq!(snapshot.nodes.len(), *nodes);
     let (
         4,
         StoredAction::TapElement { .. },

@@ -74,11 +74,11 @@ impl Phone {
         command.args(["phone", "--listen", "127.0.0.1:0", "--clock", "virtual"]).args(arguments);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = piped.spawn().unwrap();
-        let mut said = BufReader::new(process.stdout.take().unwrap());
+        let mut output = BufReader::new(process.stdout.take().unwrap());
         let mut first = String::new();
-        said.read_line(&mut first).unwrap();
+        output.read_line(&mut first).unwrap();
         let address = first.split("listens on ").nth(1).unwrap();
-        Self { address: address.split(';').next().unwrap().to_owned(), process, said }
+        Self { address: address.split(';').next().unwrap().to_owned(), process, said: output }
     }
 
     /// Reads its output up to a line that starts with `beginning`.
@@ -135,7 +135,7 @@ fn server_and_direct_connections_give_equal_replies() {
         ("mobile_take_screenshot", "{}"),
         ("mobile_launch_app", r#"{"bundle_id":"com.example.nope"}"#),
     ];
-    let told = |android: &str, connect: bool| {
+    let out = |android: &str, connect: bool| {
         let phone = Phone::made(&["--seed", "7", "--android", android]);
         if connect {
             stock.adb(&["connect", &phone.address]);
@@ -145,7 +145,7 @@ fn server_and_direct_connections_give_equal_replies() {
         })
     };
     for android in ["14", "4.4"] {
-        let (through, straight) = (told(android, true), told(android, false));
+        let (through, straight) = (out(android, true), out(android, false));
         assert!(through[3].0.contains("it's; $(reboot) %s"), "{android}: {}", through[3].0);
         for ((through, straight), (tool, _)) in through.iter().zip(&straight).zip(story) {
             assert_eq!(through, straight, "{tool} on Android {android}");

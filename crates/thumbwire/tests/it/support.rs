@@ -107,8 +107,8 @@ impl McpProcess {
     /// Calls a tool that replies with text, and returns the text.
     pub(crate) fn say(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
-        let words = result["content"][0]["text"].as_str();
-        words.unwrap_or_else(|| panic!("{tool} has no words: {result}")).to_owned()
+        let text = result["content"][0]["text"].as_str();
+        text.unwrap_or_else(|| panic!("{tool} has no words: {result}")).to_owned()
     }
 
     /// Sends the server a signal while its input is open, and waits for it to exit; returns its exit code.

@@ -161,7 +161,7 @@ fn modules_avoid_forbidden_words() {
         ("crates/core/src/session", &["serde_json", "input tap", "uiautomator", "std::fs"]),
         ("crates/core/src/toolset", &["rmcp", "tokio::net", "std::fs", "std::env"]),
         ("crates/core/src/trace", &["rmcp", "std::env"]),
-        ("crates/mcp/src", &["std::env", "std::fs", "mobile_"]),
+        ("crates/mcp/src", &["std::env", "mobile_"]),
         ("crates/thumbwire/src/cli", &["rmcp", "std::env", "quick_xml"]),
     ];
     // Tests may do what the code they test may not.

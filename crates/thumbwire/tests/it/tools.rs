@@ -10,7 +10,7 @@ use crate::support::{McpProcess, thumbwire};
 
 /// All toolsets.
 fn surfaces() -> [Toolset; 4] {
-    [mobile::surface(), android::surface(), ufo::data(), ufo::action()]
+    [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()]
 }
 
 /// A model reads the tool list before its first call, and a client waits for it.
@@ -71,7 +71,7 @@ fn only_tools_without_effects_are_read_only() {
                 // Including `get_logcat`, which can clear the log, and tools that may overwrite a file on the phone.
                 _ => ToolEffect::Destructive,
             };
-            assert_eq!(tool.manner, manner, "{}: {}", surface.name, tool.name);
+            assert_eq!(tool.effect, manner, "{}: {}", surface.name, tool.name);
         }
     }
 }
@@ -79,7 +79,7 @@ fn only_tools_without_effects_are_read_only() {
 /// The time limits of the original Android MCP server, in seconds (from its sources).
 #[test]
 fn android_tools_have_the_original_time_limits() {
-    for tool in &android::surface().tools {
+    for tool in &android::toolset().tools {
         let seconds = match tool.name.as_str() {
             "get_devices"
             | "start_screen_recording"
@@ -121,14 +121,14 @@ fn tool_help_is_readable_and_available_as_json() {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
-    let mut told = String::new();
+    let mut out = String::new();
     for tool in ["mobile_swipe", "mobile_type", "mobile_get_accessibility_tree"] {
         let (code, help, _) = said(&[tool]);
         assert_eq!(code, Some(0));
-        told.push_str(&help);
-        told.push('\n');
+        out.push_str(&help);
+        out.push('\n');
     }
-    insta::assert_snapshot!("help_of_a_tool", told);
+    insta::assert_snapshot!("help_of_a_tool", out);
 
     // This prints what a client receives.
     let (_, json, _) = said(&["--json"]);

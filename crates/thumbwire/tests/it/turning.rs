@@ -36,7 +36,7 @@ fn session(address: &str) -> Session {
 }
 
 async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
-    session.perform(&Call::within(Duration::from_secs(60)), action).await
+    session.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
 }
 
 async fn turn(session: &Session, orientation: Orientation) {

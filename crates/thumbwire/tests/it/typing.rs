@@ -91,8 +91,11 @@ async fn missing_keyboard_app_is_named_and_nothing_is_typed() {
     let before = phone.commands().len();
     let failure =
         ask(&session, Action::Type(TextInput::of("plain, then \u{6f22}"))).await.unwrap_err();
-    let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
-    assert!(why.contains("\u{6f22} (U+6F22)") && why.contains("com.android.adbkeyboard"), "{why}");
+    let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
+    assert!(
+        reason.contains("\u{6f22} (U+6F22)") && reason.contains("com.android.adbkeyboard"),
+        "{reason}"
+    );
     assert_eq!((focused(&phone), failure.side_effect), (Some(String::new()), SideEffect::None));
     assert_eq!(ran(&phone, before), [["ime", "list", "-a", "-s"]]);
 }
@@ -116,8 +119,8 @@ async fn missing_focus_is_reported_and_the_keyboard_restored() {
     for keyboard in [BroadcastKeyboard::AdbKeyboard, BroadcastKeyboard::Uiautomator2] {
         let (session, phone) = of(Setup { keyboards: vec![keyboard], ..Setup::default() });
         let failure = ask(&session, Action::Type(TextInput::of(UNICODE))).await.unwrap_err();
-        let Cause::NotReady { said } = &failure.cause else { panic!("{failure:?}") };
-        assert!(said.contains("no text field has the focus"), "{said}");
+        let Cause::NotReady { text } = &failure.cause else { panic!("{failure:?}") };
+        assert!(text.contains("no text field has the focus"), "{text}");
         assert_eq!(keyboards(&phone), (LATIN.into(), LATIN.into()));
     }
 }
@@ -125,7 +128,7 @@ async fn missing_focus_is_reported_and_the_keyboard_restored() {
 #[tokio::test]
 async fn cancelled_call_restores_the_keyboard() {
     let (session, phone) = editing(&[BroadcastKeyboard::AdbKeyboard], 14).await;
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     let cancelled = call.cancelled.clone();
     let text = Action::Type(TextInput::of(UNICODE.repeat(2_000)));
     let stop = async {
@@ -208,11 +211,11 @@ async fn clearing_stops_at_an_empty_field_or_a_hint() {
         assert_eq!(typed(&session, only()).await.field, Readback::Same, "Android {android}");
         assert_eq!(focused(&phone).as_deref(), Some(""));
         // The field is empty and shows its hint.
-        let told = match android {
+        let out = match android {
             14 => Readback::Same,
             _ => Readback::Differs { shows: "Title".into() },
         };
-        assert_eq!(typed(&session, only()).await.field, told, "Android {android}");
+        assert_eq!(typed(&session, only()).await.field, out, "Android {android}");
         let third = TextInput { clear: true, ..TextInput::of("third") };
         assert_eq!(typed(&session, third).await.field, Readback::Same);
         assert_eq!(focused(&phone).as_deref(), Some("third"));
@@ -230,8 +233,8 @@ async fn nothing_is_typed_without_a_focused_text_field() {
     let before = phone.commands().len();
     let clear = TextInput { clear: true, ..TextInput::of("x") };
     let failure = ask(&session, Action::Type(clear)).await.unwrap_err();
-    let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
-    assert!(why.contains("no text field has focus"), "{why}");
+    let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
+    assert!(reason.contains("no text field has focus"), "{reason}");
     assert_eq!(failure.side_effect, SideEffect::None);
     assert_eq!(ran(&phone, before), [["uiautomator", "dump", "/dev/tty"]]);
 }
@@ -316,12 +319,12 @@ async fn trace_records_how_the_text_was_typed() {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap();
     let traced = ObservedPerform::new(session, recorder);
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     traced.perform(&call, Action::Type(TextInput::of(UNICODE))).await.unwrap();
     phone.world(|world| world.set_text_loss(1, 1));
     traced.perform(&call, Action::Type(TextInput::of("ab"))).await.unwrap();
     let lines = thumbwire_core::trace::read(folder.path()).unwrap();
-    let told = lines.into_iter().filter_map(|line| match line {
+    let out = lines.into_iter().filter_map(|line| match line {
         TraceRecord::Action {
             action: StoredAction::Type { .. },
             end: ActionResult::Outcome(got),
@@ -329,7 +332,7 @@ async fn trace_records_how_the_text_was_typed() {
         } => Some(got),
         _ => None,
     });
-    let told: Vec<StoredOutcome> = told.collect();
+    let out: Vec<StoredOutcome> = out.collect();
     let shows = Some(format!("{UNICODE}b"));
     let expected = [
         StoredOutcome::Typed {
@@ -339,5 +342,5 @@ async fn trace_records_how_the_text_was_typed() {
         },
         StoredOutcome::Typed { by: "keys".into(), field: "differs".into(), shows },
     ];
-    assert_eq!(told, expected);
+    assert_eq!(out, expected);
 }

@@ -41,7 +41,7 @@ impl Ufo {
         let having = self.surfaces.iter().find_map(|surface| Some((surface, surface.tool(tool)?)));
         let (surface, tool) = having.unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
-        let call = Call::within(tool.budget);
+        let call = Call::with_timeout(tool.budget);
         let reply = surface.answer(tool, arguments, call, &self.session).await;
         assert_eq!(tool.output_schema_error(&reply), None);
         reply
@@ -50,8 +50,8 @@ impl Ufo {
     /// The object or list in the reply.
     async fn said(&self, tool: &str, arguments: Value) -> Value {
         let reply = self.call(tool, arguments).await;
-        let said = reply.structured.unwrap_or_else(|| panic!("{tool}: {:?}", reply.content));
-        said.get("result").cloned().unwrap_or(said)
+        let output = reply.structured.unwrap_or_else(|| panic!("{tool}: {:?}", reply.content));
+        output.get("result").cloned().unwrap_or(output)
     }
 
     /// Lists the controls, and returns the row of the control with this name.
@@ -98,12 +98,12 @@ fn shown(reply: &Reply) -> String {
 }
 
 async fn told(ufo: &Ufo, calls: Vec<(&str, Value)>) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     for (tool, arguments) in calls {
         let reply = ufo.call(tool, arguments.clone()).await;
-        told.push_str(&format!("{tool} {arguments}\n{}\n\n", shown(&reply)));
+        out.push_str(&format!("{tool} {arguments}\n{}\n\n", shown(&reply)));
     }
-    told
+    out
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn has_keys(what: &str, document: &Value, told: &Value) {
     match (document, told) {
         (Value::Object(document), Value::Object(_)) => {
             for (key, value) in document {
-                let told = told.get(key).unwrap_or_else(|| panic!("{what}: no {key} in {told}"));
-                has_keys(&format!("{what}.{key}"), value, told);
+                let out = told.get(key).unwrap_or_else(|| panic!("{what}: no {key} in {told}"));
+                has_keys(&format!("{what}.{key}"), value, out);
             }
         }
         (Value::String(any), Value::String(_)) if any.is_empty() => {}
@@ -538,10 +538,10 @@ async fn commands_give_equal_results_locally_and_over_mcp() {
     let here = here.execute_commands(commands(list.clone())).await;
     let rows = here[1].result.as_array().unwrap();
     assert!(rows.iter().any(|row| row["name"] == "Search here"), "{rows:?}");
-    let told: Vec<Value> =
+    let out: Vec<Value> =
         here.iter().map(|one| json!([one.status, one.error, one.namespace, one.call_id])).collect();
     assert_eq!(
-        json!(told),
+        json!(out),
         json!([
             ["success", null, "MobileActionExecutor", null],
             ["success", null, "MobileDataCollector", "7"],

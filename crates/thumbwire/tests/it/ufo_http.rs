@@ -90,8 +90,8 @@ impl Server {
         let (head, answer) = self.request("initialize", params);
         let id = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         self.session = id.map(str::to_owned);
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(self.post(&told).0, 202);
+        let out = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(self.post(&out).0, 202);
         answer["result"].clone()
     }
 
@@ -158,6 +158,6 @@ fn startup_errors_come_before_serving() {
     refused(&["--data-port", "8020"]);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let said = refused(&["--ufo", "--data-port", "0", "--action-port", &port]);
-    assert!(said.contains("cannot listen on"), "{said}");
+    let output = refused(&["--ufo", "--data-port", "0", "--action-port", &port]);
+    assert!(output.contains("cannot listen on"), "{output}");
 }

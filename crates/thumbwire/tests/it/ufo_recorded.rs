@@ -98,7 +98,8 @@ async fn replies_match_the_original_servers() {
         let surface = if record["server"] == "data" { data() } else { action() };
         let tool = surface.tool(record["tool"].as_str().unwrap()).unwrap();
         let arguments = record["arguments"].as_object().cloned().unwrap();
-        let reply = surface.answer(tool, arguments, Call::within(tool.budget), &session).await;
+        let reply =
+            surface.answer(tool, arguments, Call::with_timeout(tool.budget), &session).await;
         let ours = without_more(reply.to_json());
         let same = ours == record["result"];
         assert!(same, "{name}\n{ours}\n{}", record["result"]);
@@ -153,7 +154,9 @@ impl Recorded {
             *self.controls.lock().unwrap() = listed;
         }
         let (list, why, none) = ("controls", None, true);
-        hit.ok_or_else(|| Cause::StaleReference { list, number: number.clone(), why, none }.into())
+        hit.ok_or_else(|| {
+            Cause::StaleReference { list, number: number.clone(), reason: why, none }.into()
+        })
     }
 
     fn launch(&self, choice: AppSelector) -> Result<Outcome, Failure> {
@@ -168,11 +171,11 @@ impl Recorded {
                 let at = number.parse::<usize>().unwrap() - 1;
                 let found = apps.as_ref().and_then(|apps| apps.get(at));
                 let (list, why, none) = ("apps", None, apps.is_none());
-                let missing = Cause::StaleReference { list, number, why, none };
+                let missing = Cause::StaleReference { list, number, reason: why, none };
                 found.ok_or(missing)?.id.0.clone()
             }
         };
-        Ok(Outcome::Launched { app: AppId(app), said: self.word("output") })
+        Ok(Outcome::Launched { app: AppId(app), text: self.word("output") })
     }
 }
 
@@ -258,15 +261,15 @@ fn control(name: &str, class: &str, [left, top, right, bottom]: [i32; 4]) -> Nod
 
 fn listing(nodes: Vec<Node>) -> Controls {
     let all = (0..nodes.len()).collect();
-    let look = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &1.into());
-    Controls { look: Arc::new(look), nodes: all }
+    let snapshot = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &1.into());
+    Controls { snapshot: Arc::new(snapshot), nodes: all }
 }
 
 /// A tap on one of the controls.
 fn hit(controls: &Controls, number: &str) -> Option<TapResult> {
     let node = *controls.nodes.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
-    let at = controls.look.tree.nodes[node].bounds.center();
-    Some(TapResult { at, look: Arc::clone(&controls.look), node, of: 1 })
+    let at = controls.snapshot.tree.nodes[node].bounds.center();
+    Some(TapResult { at, snapshot: Arc::clone(&controls.snapshot), node, of: 1 })
 }
 
 /// The folder of the recordings; the test is skipped without it.

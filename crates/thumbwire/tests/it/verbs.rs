@@ -64,10 +64,10 @@ fn devices_without_a_phone_says_what_to_do() {
 
 #[test]
 fn exit_codes_distinguish_failures() {
-    let check = |arguments: &[&str], code: i32, words: &str| {
+    let check = |arguments: &[&str], code: i32, text: &str| {
         let (_, err, found) = said(&run(arguments));
         assert_eq!(found, Some(code), "{arguments:?}: {err}");
-        assert!(err.contains(words), "{arguments:?}: {err}");
+        assert!(err.contains(text), "{arguments:?}: {err}");
     };
     let on_virtual = |rest: &[&'static str]| [&["call", "--device", "virtual"], rest].concat();
     check(&on_virtual(&["mobile_press_key", r#"{"key":"back"}"#]), 0, "");
@@ -95,12 +95,12 @@ fn exit_codes_distinguish_failures() {
 #[test]
 fn old_flag_names_keep_working() {
     let home = tempfile::tempdir().unwrap();
-    let check = |arguments: &[&str], code: i32, words: &str| {
+    let check = |arguments: &[&str], code: i32, text: &str| {
         let mut command = thumbwire();
         let output = command.env("XDG_STATE_HOME", home.path()).args(arguments).output().unwrap();
         let (out, err, found) = said(&output);
         assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
-        assert!(out.contains(words) || err.contains(words), "{arguments:?}: {out}{err}");
+        assert!(out.contains(text) || err.contains(text), "{arguments:?}: {out}{err}");
     };
     check(&["tools", "--surface", "android"], 0, "press_key");
     check(&["call", "--surface", "android", "press_key", "[]"], 2, "one JSON object");
@@ -205,8 +205,8 @@ fn covered_nodes_are_marked_and_hidden_ones_omitted() {
     assert_eq!((err.as_str(), code), ("", Some(0)));
     insta::assert_snapshot!("screen_with_something_covered", out);
     let (out, _, _) = screen_of(&dump, true);
-    let look: serde_json::Value = serde_json::from_str(&out).unwrap();
-    insta::assert_json_snapshot!("screen_with_something_covered_json", look);
+    let snapshot: serde_json::Value = serde_json::from_str(&out).unwrap();
+    insta::assert_json_snapshot!("screen_with_something_covered_json", snapshot);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) fn of(setup: Setup) -> (Session, VirtualPhone) {
 }
 
 pub(crate) async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
-    session.perform(&Call::within(Duration::from_secs(60)), action).await
+    session.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
 }
 
 pub(crate) async fn tap_text(session: &Session, text: &str) {
@@ -139,7 +139,7 @@ pub(crate) fn hostile_strings() -> Vec<String> {
 #[tokio::test]
 async fn no_tool_argument_becomes_a_second_command() {
     let (session, phone) = held();
-    let surface = thumbwire_core::toolset::mobile::surface();
+    let surface = thumbwire_core::toolset::mobile::toolset();
     let strings = hostile_strings();
     assert!(strings.len() >= 500, "{}", strings.len());
     let mut before = 0;
@@ -165,7 +165,7 @@ async fn no_tool_argument_becomes_a_second_command() {
                     arguments.insert("text".into(), "x".into());
                 }
                 arguments.insert(parameter.clone(), string.as_str().into());
-                let call = Call::within(Duration::from_secs(60));
+                let call = Call::with_timeout(Duration::from_secs(60));
                 surface.answer(tool, arguments, call, &session).await;
                 let all = phone.commands();
                 let after = all.len() as u64 + phone.commands_dropped();
@@ -226,7 +226,7 @@ fn keys(argv: &[String]) -> &str {
 #[tokio::test]
 async fn invalid_choice_is_refused_before_reaching_the_phone() {
     let (session, phone) = held();
-    let surface = thumbwire_core::toolset::mobile::surface();
+    let surface = thumbwire_core::toolset::mobile::toolset();
     let mut parameters = Vec::new();
     for tool in &surface.tools {
         for (name, _) in tool.schema["properties"].as_object().unwrap() {
@@ -241,7 +241,7 @@ async fn invalid_choice_is_refused_before_reaching_the_phone() {
                     arguments.insert(required.as_str().unwrap().into(), VIRTUAL.into());
                 }
                 arguments.insert(name.clone(), string.as_str().into());
-                let call = Call::within(Duration::from_secs(60));
+                let call = Call::with_timeout(Duration::from_secs(60));
                 let reply = surface.answer(tool, arguments, call, &session).await;
                 assert!(reply.is_error, "{} {name}={string:?}: {reply:?}", tool.name);
             }
@@ -272,8 +272,8 @@ async fn untypable_text_is_refused_with_the_reason() {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
         let failure = ask(&session, Action::Type(TextInput::of(text))).await.unwrap_err();
-        let Cause::Refused { why } = &failure.cause else { panic!("{failure:?}") };
-        assert!(why.contains(named), "{why}");
+        let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
+        assert!(reason.contains(named), "{reason}");
         assert_eq!(failure.side_effect, SideEffect::None);
         assert_eq!(ran(&phone, before), ran_then);
         assert_eq!(focused(&phone), Some(String::new()));
@@ -335,7 +335,7 @@ async fn touch_outside_the_screen_is_refused() {
     let before = phone.commands().len();
     let outside = Gesture::Tap { at: Point { x: 10, y: 2400 } };
     let failure = ask(&session, Action::Touch(outside)).await.unwrap_err();
-    let Cause::InvalidArgument { why } = failure.cause else { panic!("{failure:?}") };
-    assert!(why.contains("1080 wide and 2400 high"), "{why}");
+    let Cause::InvalidArgument { reason } = failure.cause else { panic!("{failure:?}") };
+    assert!(reason.contains("1080 wide and 2400 high"), "{reason}");
     assert!(ran(&phone, before).iter().all(|argv| argv[0] != "input"));
 }

@@ -13,10 +13,10 @@ use thumbwire_virtual_phone::{Frame, Rect, World};
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> Done {
-    let mut words = std::env::args().skip(1);
-    let folder = PathBuf::from(words.next().ok_or("usage: screens FOLDER [PREFIX [bounds]]")?);
-    let only = words.next().unwrap_or_default();
-    let bounds = words.next().is_some();
+    let mut text = std::env::args().skip(1);
+    let folder = PathBuf::from(text.next().ok_or("usage: screens FOLDER [PREFIX [bounds]]")?);
+    let only = text.next().unwrap_or_default();
+    let bounds = text.next().is_some();
     std::fs::create_dir_all(&folder)?;
     let mut lost = Vec::new();
     for chapter in pages::chapters() {

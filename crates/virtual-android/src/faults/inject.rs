@@ -16,15 +16,15 @@ const LONGEST: usize = 4_096;
 
 /// A command line as rules match it.
 pub(crate) fn command_text(name: &str, args: &[String]) -> String {
-    let mut words = name.to_owned();
+    let mut text = name.to_owned();
     for arg in args {
-        if words.len() > LONGEST {
+        if text.len() > LONGEST {
             break;
         }
-        words.push(' ');
-        words.push_str(arg);
+        text.push(' ');
+        text.push_str(arg);
     }
-    words
+    text
 }
 
 /// Whether a fault would have an effect now; only then does its rule draw.
@@ -96,10 +96,10 @@ impl VirtualPhone {
     /// The faults triggered at this point. Each is drawn after the previous one took effect.
     fn triggered<'a>(
         &'a self,
-        moment: InjectionPoint,
+        point: InjectionPoint,
         met: &'a str,
     ) -> impl Iterator<Item = TriggeredFault> + 'a {
-        let rows = TABLE.iter().filter(move |row| row.moment == moment);
+        let rows = TABLE.iter().filter(move |row| row.point == point);
         rows.filter_map(move |row| self.trigger(row.fault, met))
     }
 }

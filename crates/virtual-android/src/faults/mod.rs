@@ -121,8 +121,12 @@ impl FaultInjector {
             let due = armed.rule.is_due(seed, armed.had, armed.struck);
             if due && hit.is_none() {
                 armed.struck += 1;
-                hit =
-                    Some(TriggeredFault { fault, what: told(met), rule: armed.rule.clone(), seed });
+                hit = Some(TriggeredFault {
+                    fault,
+                    what: render(met),
+                    rule: armed.rule.clone(),
+                    seed,
+                });
             }
         }
         hit
@@ -142,10 +146,10 @@ impl FaultInjector {
 }
 
 /// The first two words of what triggered a rule, truncated.
-fn told(met: &str) -> String {
+fn render(met: &str) -> String {
     const LONGEST: usize = 100;
-    let mut words = met.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
-    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let mut text = met.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
+    let (first, second) = (text.next().unwrap_or_default(), text.next().unwrap_or_default());
     format!("{first} {second}").trim_end().chars().take(LONGEST).collect()
 }
 

@@ -139,10 +139,10 @@ impl FromStr for Rule {
 impl Rule {
     fn set(&mut self, key: &str, value: &str) -> Result<(), ParseFaultRuleError> {
         let name = self.fault.name();
-        let whole = |most: u64| {
-            let number = value.parse::<u64>().ok().filter(|number| *number <= most);
+        let whole = |max: u64| {
+            let number = value.parse::<u64>().ok().filter(|number| *number <= max);
             number.ok_or_else(|| {
-                let most = if most == u64::MAX { String::new() } else { format!(" up to {most}") };
+                let most = if max == u64::MAX { String::new() } else { format!(" up to {max}") };
                 ParseFaultRuleError(format!(
                     "{key}={value} in the rule for {name}: expected an integer{most}"
                 ))
@@ -187,7 +187,7 @@ impl Rule {
 mod tests {
     use super::*;
 
-    fn why(text: &str) -> String {
+    fn reason(text: &str) -> String {
         text.parse::<Rule>().unwrap_err().to_string()
     }
 
@@ -210,23 +210,23 @@ mod tests {
     #[test]
     fn invalid_rule_error_says_what_is_expected() {
         assert!(
-            why("slwo")
+            reason("slwo")
                 .starts_with("unknown fault \"slwo\"; expected one of: offline, unauthorized,")
         );
-        assert_eq!(why("cut:4096"), "\"4096\" in the rule for cut: expected KEY=VALUE");
-        assert_eq!(why("cut:p=2"), "p=2 in the rule for cut: expected a number from 0 to 1");
+        assert_eq!(reason("cut:4096"), "\"4096\" in the rule for cut: expected KEY=VALUE");
+        assert_eq!(reason("cut:p=2"), "p=2 in the rule for cut: expected a number from 0 to 1");
         assert_eq!(
-            why("cut:at=-1"),
+            reason("cut:at=-1"),
             "at=-1 in the rule for cut: expected an integer up to 1099511627776"
         );
         assert_eq!(
-            why("cut:ms=1"),
+            reason("cut:ms=1"),
             "unknown key \"ms\" in the rule for cut; expected one of: at, p, seed, on, after, times"
         );
         assert_eq!(
-            why("text-lost:every=0"),
+            reason("text-lost:every=0"),
             "every=0 in the rule for text-lost: expected at least 1"
         );
-        assert!(why(&"x".repeat(2_000)).contains("rule too long"));
+        assert!(reason(&"x".repeat(2_000)).contains("rule too long"));
     }
 }

@@ -63,13 +63,13 @@ fn element(from: &Element) -> protocol::Element {
     let attributes = from.attributes.iter().map(|attribute| protocol::Attribute {
         name: attribute.name.clone(),
         value: value(&attribute.value),
-        place,
+        position: place,
     });
     protocol::Element {
         name: from.name.clone(),
         attributes: attributes.collect(),
         children: from.children.iter().map(element).collect(),
-        place,
+        position: place,
     }
 }
 

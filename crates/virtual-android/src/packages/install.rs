@@ -18,18 +18,18 @@ use thumbwire_virtual_phone::{Installation, Manifest};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InstallError {
     pub(crate) code: &'static str,
-    pub(crate) why: String,
+    pub(crate) reason: String,
 }
 
 impl InstallError {
-    fn new(code: &'static str, why: impl Into<String>) -> Self {
-        Self { code, why: why.into() }
+    fn new(code: &'static str, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into() }
     }
 }
 
 impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.why.as_str() {
+        match self.reason.as_str() {
             "" => f.write_str(self.code),
             why => write!(f, "{}: {why}", self.code),
         }
@@ -56,7 +56,7 @@ impl State {
             self.verify_apks(id, &session).and_then(|staged| self.put(id, &session.how, staged));
         self.files.remove_all(&staging(id));
         if let Err(refusal) = &done {
-            let line = format!("Commit of session {id} failed: {}", refusal.why);
+            let line = format!("Commit of session {id} failed: {}", refusal.reason);
             self.world.write_log(
                 'E',
                 "PackageInstallerSession",
@@ -168,7 +168,7 @@ impl State {
     fn read(&self, path: &str, ways: &InstallRules) -> Result<(Apk, Signer), InstallError> {
         let bytes = self.files.read_as_system(path).unwrap_or_default();
         let apk = Apk::read(bytes.as_ref(), ways.schemes).map_err(|fault| {
-            InstallError::new(fault.code, ways.short(&fault.why).replace("PATH", path))
+            InstallError::new(fault.code, ways.short(&fault.reason).replace("PATH", path))
         })?;
         let declared = &apk.declared;
         let level = sdk(self.world.android());
@@ -177,32 +177,32 @@ impl State {
                 "Requires newer sdk version #{} (current version is #{level})",
                 declared.min_sdk
             );
-            let why = match ways.plain_sdk_words {
+            let reason = match ways.plain_sdk_words {
                 true => needs,
                 false => format!(
                     "Failed parse during installPackageLI: {path} (at Binary XML file line #{}): {needs}",
                     declared.sdk_line
                 ),
             };
-            return Err(InstallError::new("INSTALL_FAILED_OLDER_SDK", why));
+            return Err(InstallError::new("INSTALL_FAILED_OLDER_SDK", reason));
         }
         const NO_CERTIFICATES: &str = "INSTALL_PARSE_FAILED_NO_CERTIFICATES";
         let collecting = format!("Failed to collect certificates from {path}");
         let signer = apk.signer.clone().map_err(|why| {
-            let why = match why {
+            let reason = match why {
                 SignatureError::Bare => {
                     format!("{collecting}: Attempt to get length of null array")
                 }
                 SignatureError::Broken(why) => format!("{collecting}{}", why.replace("PATH", path)),
             };
-            InstallError::new(NO_CERTIFICATES, why)
+            InstallError::new(NO_CERTIFICATES, reason)
         })?;
         if ways.wants_scheme_2 && declared.target_sdk >= 30 && signer.scheme < 2 {
-            let why = format!(
+            let reason = format!(
                 "No signature found in package of version 2 or newer for package {}",
                 declared.package
             );
-            return Err(InstallError::new(NO_CERTIFICATES, why));
+            return Err(InstallError::new(NO_CERTIFICATES, reason));
         }
         Ok((apk, signer))
     }
@@ -215,8 +215,8 @@ impl State {
         ways: &InstallRules,
     ) -> Result<(), InstallError> {
         let Some(installed) = self.installed(package).and_then(|known| known.installation) else {
-            let why = format!("Missing existing base package for {package}");
-            return Err(InstallError::new("INSTALL_FAILED_INTERNAL_ERROR", why));
+            let reason = format!("Missing existing base package for {package}");
+            return Err(InstallError::new("INSTALL_FAILED_INTERNAL_ERROR", reason));
         };
         for path in &installed.files {
             let (apk, signer) = self.read(path, ways)?;
@@ -241,17 +241,17 @@ impl State {
             && how.inherit.is_none()
         {
             if !how.replace {
-                let why = format!("Attempt to re-install {package} without first uninstalling.");
-                return Err(InstallError::new("INSTALL_FAILED_ALREADY_EXISTS", why));
+                let reason = format!("Attempt to re-install {package} without first uninstalling.");
+                return Err(InstallError::new("INSTALL_FAILED_ALREADY_EXISTS", reason));
             }
             // `PackageManagerServiceUtils.isDowngradePermitted` on a production build.
             let debuggable = known.installation.as_ref().is_some_and(|it| it.declared.debuggable);
             if declared.version_code < known.version_code && !(how.downgrade && debuggable) {
-                let why = format!(
+                let reason = format!(
                     "Downgrade detected: Update version code {} is older than current {}",
                     declared.version_code, known.version_code
                 );
-                return Err(InstallError::new("INSTALL_FAILED_VERSION_DOWNGRADE", why));
+                return Err(InstallError::new("INSTALL_FAILED_VERSION_DOWNGRADE", reason));
             }
         }
         if declared.test_only && !how.test {
@@ -264,8 +264,8 @@ impl State {
         match mine {
             true => Ok(()),
             false => {
-                let why = ways.other_signer.replace("{}", package);
-                Err(InstallError::new("INSTALL_FAILED_UPDATE_INCOMPATIBLE", why))
+                let reason = ways.other_signer.replace("{}", package);
+                Err(InstallError::new("INSTALL_FAILED_UPDATE_INCOMPATIBLE", reason))
             }
         }
     }
@@ -352,7 +352,7 @@ fn consistent(staged: &[StagedApk]) -> Result<(), InstallError> {
     for file in others {
         let tag = file.path.rsplit('/').next().unwrap_or_default();
         let (one, other) = (&first.apk.declared, &file.apk.declared);
-        let why = if one.package != other.package {
+        let reason = if one.package != other.package {
             format!("{tag} package {} inconsistent with {}", other.package, one.package)
         } else if one.version_code != other.version_code {
             format!(
@@ -364,7 +364,7 @@ fn consistent(staged: &[StagedApk]) -> Result<(), InstallError> {
         } else {
             continue;
         };
-        return Err(InstallError::new("INSTALL_FAILED_INVALID_APK", why));
+        return Err(InstallError::new("INSTALL_FAILED_INVALID_APK", reason));
     }
     Ok(())
 }

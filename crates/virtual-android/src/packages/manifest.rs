@@ -66,8 +66,8 @@ pub(super) fn read(
     }
     let application = root.all("application").next();
     if application.is_none() && split.is_none() && root.all("instrumentation").next().is_none() {
-        let why = "<manifest> does not contain an <application> or <instrumentation>";
-        return Err(("INSTALL_PARSE_FAILED_MANIFEST_EMPTY", at(root, why)));
+        let reason = "<manifest> does not contain an <application> or <instrumentation>";
+        return Err(("INSTALL_PARSE_FAILED_MANIFEST_EMPTY", at(root, reason)));
     }
     let sdk = root.all("uses-sdk").last();
     let number = |element: Option<&Element>, id| element.and_then(|it| reader.number(it, id));
@@ -106,8 +106,8 @@ pub(super) fn read(
             _ => continue,
         };
         let Some(component) = reader.component(element, class, &declared.package) else {
-            let why = format!("<{}> does not specify android:name", element.name);
-            return Err((MALFORMED, at(element, &why)));
+            let reason = format!("<{}> does not specify android:name", element.name);
+            return Err((MALFORMED, at(element, &reason)));
         };
         // Android 12 and later demand a word on it from an app that is made for them (`ComponentParseUtils`).
         let says = element.get(id::EXPORTED, "").is_some();
@@ -121,8 +121,8 @@ pub(super) fn read(
 }
 
 /// Words about an element, as the parser puts them.
-fn at(element: &Element, why: &str) -> String {
-    format!("PATH (at Binary XML file line #{}): {why}", element.line)
+fn at(element: &Element, reason: &str) -> String {
+    format!("PATH (at Binary XML file line #{}): {reason}", element.line)
 }
 
 /// `FrameworkParsingPackageUtils.validateName`.
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 
     fn text(&self, element: &Element, id: u32) -> Option<String> {
-        Some(tidy(&words(&self.value(element, id)?)?))
+        Some(tidy(&text(&self.value(element, id)?)?))
     }
 
     fn number(&self, element: &Element, id: u32) -> Option<i32> {
@@ -245,7 +245,7 @@ impl Reader<'_> {
 }
 
 /// A value as words.
-fn words(value: &Value) -> Option<String> {
+fn text(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

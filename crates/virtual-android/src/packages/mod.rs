@@ -41,7 +41,7 @@ pub(crate) struct Apk {
 pub(crate) struct ParseApkError {
     /// Android's name for it, such as `INSTALL_PARSE_FAILED_NOT_APK`.
     pub(crate) code: &'static str,
-    pub(crate) why: String,
+    pub(crate) reason: String,
 }
 
 impl Apk {
@@ -50,14 +50,14 @@ impl Apk {
     /// # Errors
     /// What `ApkLiteParseUtils` says of it. A missing signature is no error here.
     pub(crate) fn read(bytes: &[u8], schemes: u8) -> Result<Self, ParseApkError> {
-        let fault = |code, why: &str| ParseApkError { code, why: why.to_owned() };
+        let fault = |code, reason: &str| ParseApkError { code, reason: reason.to_owned() };
         let zip = Zip::open(bytes).ok_or_else(|| {
             fault(
                 "INSTALL_PARSE_FAILED_NOT_APK",
                 "Failed to parse PATH: Failed to load asset path PATH",
             )
         })?;
-        let unexpected = |why: &str| fault("INSTALL_PARSE_FAILED_UNEXPECTED_EXCEPTION", why);
+        let unexpected = |reason: &str| fault("INSTALL_PARSE_FAILED_UNEXPECTED_EXCEPTION", reason);
         let manifest = zip
             .read("AndroidManifest.xml")
             .ok_or_else(|| unexpected("Failed to parse PATH: AndroidManifest.xml"))?;
@@ -65,7 +65,7 @@ impl Apk {
             .ok_or_else(|| unexpected("Failed to parse PATH: Corrupt XML binary file"))?;
         let table = zip.read("resources.arsc").unwrap_or_default();
         let declared = manifest::read(&root, &ResourceTable::read(&table))
-            .map_err(|(code, why)| ParseApkError { code, why })?;
+            .map_err(|(code, why)| ParseApkError { code, reason: why })?;
         let mut abis: Vec<String> = zip
             .names()
             .filter_map(|name| name.strip_prefix("lib/")?.split_once('/'))

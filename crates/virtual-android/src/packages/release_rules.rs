@@ -99,10 +99,10 @@ pub(crate) static SINCE_14: InstallRules = InstallRules {
 
 impl InstallRules {
     /// An error message, with its cause if this release prints it.
-    pub(crate) fn short(&self, why: &str) -> String {
-        match why.split_once(": ") {
+    pub(crate) fn short(&self, reason: &str) -> String {
+        match reason.split_once(": ") {
             Some((first, _)) if !self.causes => first.to_owned(),
-            _ => why.to_owned(),
+            _ => reason.to_owned(),
         }
     }
 

@@ -43,8 +43,8 @@ pub(crate) fn signer(bytes: &[u8], zip: &Zip<'_>, schemes: u8) -> Result<Signer,
             continue;
         }
         if let Some(block) = Block::find(bytes, zip).filter(|block| block.value(id).is_some()) {
-            let broken = |why: &str| {
-                SignatureError::Broken(format!(" using APK Signature Scheme v{scheme}: {why}"))
+            let broken = |reason: &str| {
+                SignatureError::Broken(format!(" using APK Signature Scheme v{scheme}: {reason}"))
             };
             let value = block.value(id).unwrap_or_default();
             let certificate = block.verified(value).map_err(|why| broken(&why))?;

@@ -164,7 +164,7 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
     let on_top = started == Ok(StartResult::BroughtToFront)
         && before == call.phone.with(|phone| phone.world.foreground());
     // Without -W the result goes to stderr.
-    let told = match &started {
+    let out = match &started {
         Ok(StartResult::New) => String::new(),
         Ok(_) if on_top => {
             "Warning: Activity not started, intent has been delivered to currently running top-most instance.\n"
@@ -192,9 +192,9 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
         }
     };
     if wait {
-        call.out(told).await?;
+        call.out(out).await?;
     } else {
-        call.err(told).await;
+        call.err(out).await;
     }
     let Ok(started) = started else { return Ok(0) };
     let (state, work) = match started {

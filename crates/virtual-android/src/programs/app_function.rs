@@ -71,9 +71,9 @@ async fn run(call: &Invocation, command: &str, options: Options) -> (String, i32
         }
         Err(FunctionError::Thrown(why)) => {
             let thrown = format!("android.app.appfunctions.AppFunctionException: {why}");
-            let said =
+            let output =
                 format!("Error executing app function: {thrown}. See logcat for more details. \n");
-            (said, FAILED)
+            (output, FAILED)
         }
     }
 }
@@ -93,13 +93,13 @@ fn switch(call: &Invocation, package: &str, id: &str, state: Option<&str>) -> (S
             );
         }
     };
-    let said = match call.phone.with(|phone| phone.world.switch_app_function(package, id, on)) {
+    let output = match call.phone.with(|phone| phone.world.switch_app_function(package, id, on)) {
         true => "App function enabled state updated successfully.\n".to_owned(),
         false => format!(
             "Error setting app function state: android.os.ParcelableException: java.lang.IllegalArgumentException: Function {id} does not exist\n"
         ),
     };
-    (said, 0)
+    (output, 0)
 }
 
 /// The parsed options.
@@ -259,7 +259,7 @@ fn metadata(package: &str, function: &AppFunction) -> Value {
             })
         })
         .collect();
-    let mut told = json!({
+    let mut out = json!({
         "packageName": [package],
         "functionId": [function.id],
         "description": [function.description],
@@ -268,9 +268,9 @@ fn metadata(package: &str, function: &AppFunction) -> Value {
         "mobileApplicationQualifiedId": [format!("android$apps-db/apps#{package}")],
     });
     if !parameters.is_empty() {
-        told["parameters"] = Value::Array(parameters);
+        out["parameters"] = Value::Array(parameters);
     }
-    told
+    out
 }
 
 /// A type, with the numbers of `AppFunctionDataTypeMetadata`.

@@ -16,11 +16,11 @@ pub(super) async fn cmd(mut call: Invocation) -> Status {
     }
     let later = service::is_later(&name, call.release());
     let Some(run) = commands_of(&name).filter(|_| !later) else {
-        let why = match names.contains(&name.as_str()) {
+        let reason = match names.contains(&name.as_str()) {
             true => format!("cmd: {name} has no shell commands on the virtual phone\n"),
             false => format!("cmd: Can't find service: {name}\n"),
         };
-        call.err(why).await;
+        call.err(reason).await;
         return Ok(20);
     };
     call.args.remove(0);

@@ -77,15 +77,15 @@ pub(super) async fn logcat(call: Invocation) -> Status {
     }
 }
 
-async fn print(call: &Invocation, wanted: &LogcatOptions, output: &Output) -> Status {
+async fn print(call: &Invocation, options: &LogcatOptions, output: &Output) -> Status {
     let mut printer = Printer {
-        wanted,
+        options,
         is_old: !call.release().toybox,
         begun: Vec::new(),
         last: None,
         matched: 0,
     };
-    let mut from = call.phone.read(|phone| wanted.first(&phone.world));
+    let mut from = call.phone.read(|phone| options.first(&phone.world));
     loop {
         let changed = call.phone.changed();
         let bytes = call.phone.read(|phone| {
@@ -97,7 +97,7 @@ async fn print(call: &Invocation, wanted: &LogcatOptions, output: &Output) -> St
                     break;
                 }
                 from = at + 1;
-                if wanted.reads(line) {
+                if options.reads(line) {
                     printer.print(line, since_1970, &mut bytes);
                 }
             }
@@ -106,7 +106,7 @@ async fn print(call: &Invocation, wanted: &LogcatOptions, output: &Output) -> St
         if !bytes.is_empty() {
             output.write(&bytes).await?;
         }
-        if wanted.dump || printer.is_done() {
+        if options.dump || printer.is_done() {
             return Ok(0);
         }
         tokio::select! {
@@ -118,7 +118,7 @@ async fn print(call: &Invocation, wanted: &LogcatOptions, output: &Output) -> St
 
 /// Prints entries one after the other.
 struct Printer<'a> {
-    wanted: &'a LogcatOptions,
+    options: &'a LogcatOptions,
     is_old: bool,
     /// Buffers of which something has been printed.
     begun: Vec<Buffer>,
@@ -128,26 +128,26 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn is_done(&self) -> bool {
-        self.wanted.most.is_some_and(|most| self.matched >= most)
+        self.options.max.is_some_and(|most| self.matched >= most)
     }
 
     fn print(&mut self, line: &LogLine, since_1970: u64, into: &mut Vec<u8>) {
-        if self.wanted.binary {
+        if self.options.binary {
             into.extend(entry(line, since_1970));
             return;
         }
-        if !self.wanted.filter.takes(line) {
+        if !self.options.filter.takes(line) {
             return;
         }
         let matches =
-            self.wanted.pattern.as_ref().is_none_or(|pattern| pattern.matches(&line.text, false));
+            self.options.pattern.as_ref().is_none_or(|pattern| pattern.matches(&line.text, false));
         self.matched += u64::from(matches);
-        if !matches && !self.wanted.anyway {
+        if !matches && !self.options.anyway {
             return;
         }
         if self.last != Some(line.buffer) {
             let known = self.begun.contains(&line.buffer);
-            if !known || self.wanted.dividers {
+            if !known || self.options.dividers {
                 let what = if known { "switch to" } else { "beginning of" };
                 let name = line.buffer.name();
                 let name = if self.is_old { old::path(name) } else { name.to_owned() };
@@ -156,7 +156,7 @@ impl Printer<'_> {
             self.last = Some(line.buffer);
             self.begun.push(line.buffer);
         }
-        into.extend(self.wanted.shape.shown(line, since_1970).as_bytes());
+        into.extend(self.options.shape.shown(line, since_1970).as_bytes());
     }
 }
 
@@ -216,7 +216,7 @@ fn entry(line: &LogLine, since_1970: u64) -> Vec<u8> {
 }
 
 /// `-g`
-fn sizes(call: &Invocation, wanted: &LogcatOptions) -> String {
+fn sizes(call: &Invocation, options: &LogcatOptions) -> String {
     let size = |bytes: usize| match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{} KiB", bytes / 1024),
@@ -233,7 +233,7 @@ fn sizes(call: &Invocation, wanted: &LogcatOptions) -> String {
                 used = size(used)
             )
         };
-        wanted.buffers.iter().map(line).collect()
+        options.buffers.iter().map(line).collect()
     })
 }
 

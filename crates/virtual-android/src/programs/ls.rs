@@ -23,7 +23,7 @@ struct LsOptions {
 
 /// `ls [-1aAdlFRSrt] [PATH…]`
 pub(super) async fn ls(call: Invocation) -> Status {
-    let mut look = LsOptions::default();
+    let mut snapshot = LsOptions::default();
     let mut paths = Vec::new();
     for arg in &call.args {
         match arg.strip_prefix('-').filter(|letters| !letters.is_empty()) {
@@ -31,15 +31,15 @@ pub(super) async fn ls(call: Invocation) -> Status {
             Some(letters) => {
                 for letter in letters.chars() {
                     match letter {
-                        'l' | 'n' | 'g' | 'o' => look.long = true,
-                        'a' => look.all = true,
-                        'A' => look.almost = true,
-                        'd' => look.itself = true,
-                        'R' => look.recursive = true,
-                        'F' | 'p' => look.classify = true,
-                        'S' => look.size_order = true,
-                        't' => look.time_order = true,
-                        'r' => look.reverse = true,
+                        'l' | 'n' | 'g' | 'o' => snapshot.long = true,
+                        'a' => snapshot.all = true,
+                        'A' => snapshot.almost = true,
+                        'd' => snapshot.itself = true,
+                        'R' => snapshot.recursive = true,
+                        'F' | 'p' => snapshot.classify = true,
+                        'S' => snapshot.size_order = true,
+                        't' => snapshot.time_order = true,
+                        'r' => snapshot.reverse = true,
                         '1' | 'h' | 'i' | 's' | 'Z' | 'C' | 'x' | 'q' | 'b' | 'f' | 'L' | 'k'
                         | 'm' | 'u' | 'c' => {}
                         other => {
@@ -56,17 +56,17 @@ pub(super) async fn ls(call: Invocation) -> Status {
         paths.push(".");
     }
     let mut status = 0;
-    let many = paths.len() > 1 || look.recursive;
+    let many = paths.len() > 1 || snapshot.recursive;
     let mut directories = Vec::new();
     let mut plain = Vec::new();
     for path in paths {
         let full = call.path(path);
         // A link given as an argument is followed, except by `ls -l`.
-        let follow = !look.long || path.ends_with('/');
+        let follow = !snapshot.long || path.ends_with('/');
         match call.phone.with(|phone| {
             phone.files.stat(&full, follow).or_else(|_| phone.files.stat(&full, false))
         }) {
-            Ok(stat) if stat.kind == FileType::Directory && !look.itself => {
+            Ok(stat) if stat.kind == FileType::Directory && !snapshot.itself => {
                 directories.push(path.to_owned())
             }
             Ok(stat) => plain.push((path.to_owned(), stat)),
@@ -79,19 +79,19 @@ pub(super) async fn ls(call: Invocation) -> Status {
         }
     }
     if !plain.is_empty() {
-        call.out(rows(plain, look, false, call.release().toybox)).await?;
+        call.out(rows(plain, snapshot, false, call.release().toybox)).await?;
     }
     directories.reverse();
     while let Some(path) = directories.pop() {
         let full = call.path(&path);
         let listed: Result<_, Error> = call.phone.with(|phone| {
             let mut entries = phone.files.list(&full)?;
-            if look.all {
+            if snapshot.all {
                 let here = phone.files.stat(&full, true)?;
                 let above =
                     phone.files.stat(&absolute(&full, ".."), true).unwrap_or_else(|_| here.clone());
                 entries.extend([(".".to_owned(), here), ("..".to_owned(), above)]);
-            } else if !look.almost {
+            } else if !snapshot.almost {
                 entries.retain(|(name, _)| !name.starts_with('.'));
             }
             Ok(entries)
@@ -102,7 +102,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
                 if many {
                     call.out(format!("{path}:\n")).await?;
                 }
-                if look.recursive && path.matches('/').count() < DEEPEST {
+                if snapshot.recursive && path.matches('/').count() < DEEPEST {
                     let below = entries.iter().filter(|(name, stat)| {
                         stat.kind == FileType::Directory && name != "." && name != ".."
                     });
@@ -111,7 +111,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
                         .collect();
                     directories.extend(below.into_iter().rev());
                 }
-                call.out(rows(entries, look, true, call.release().toybox)).await?;
+                call.out(rows(entries, snapshot, true, call.release().toybox)).await?;
                 if many && !directories.is_empty() {
                     call.out("\n").await?;
                 }

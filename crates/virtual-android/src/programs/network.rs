@@ -151,8 +151,8 @@ async fn old_ifconfig(call: &Invocation, name: Option<&str>, up: bool) -> Status
 
 /// `ip [-4|-f inet] addr [show] [dev] [INTERFACE]`; there are no routes.
 pub(super) async fn ip(call: Invocation) -> Status {
-    let said = |arg: &&str| !matches!(*arg, "-4" | "-f" | "inet" | "show" | "dev");
-    let words: Vec<&str> = call.args.iter().map(String::as_str).filter(said).collect();
+    let output = |arg: &&str| !matches!(*arg, "-4" | "-f" | "inet" | "show" | "dev");
+    let words: Vec<&str> = call.args.iter().map(String::as_str).filter(output).collect();
     let up = is_up(&call);
     let lo = "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000\n    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00\n    inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever\n";
     let wlan0 = match up {

@@ -110,9 +110,9 @@ impl Properties {
             ("sys.usb.config", 1, "adb"),
             ("sys.usb.state", 1, "adb"),
         ];
-        let told = rows.into_iter().filter(|row| row.1 <= setup.android && !row.2.is_empty());
+        let out = rows.into_iter().filter(|row| row.1 <= setup.android && !row.2.is_empty());
         let mut all: BTreeMap<String, String> =
-            told.map(|(name, _, value)| (name.to_owned(), value.to_owned())).collect();
+            out.map(|(name, _, value)| (name.to_owned(), value.to_owned())).collect();
         // Each partition has its own build properties; before 10 only the vendor's, and few.
         let of_partition = [
             ("date", 9, date),

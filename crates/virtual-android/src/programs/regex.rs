@@ -15,7 +15,7 @@ enum Atom {
 struct Step {
     one: Atom,
     least: usize,
-    most: usize,
+    max: usize,
 }
 
 struct Branch {
@@ -44,7 +44,7 @@ impl Matcher {
             pattern.split("\\|").map(str::to_owned).collect()
         };
         let branches = if fixed {
-            let step = |c| Step { one: Atom::Char(c), least: 1, most: 1 };
+            let step = |c| Step { one: Atom::Char(c), least: 1, max: 1 };
             vec![Branch {
                 from_start: false,
                 to_end: false,
@@ -91,17 +91,17 @@ fn branch(text: &str, extended: bool) -> Option<Branch> {
             '(' | ')' | '{' if extended => return None,
             '*' if !steps.is_empty() => {
                 let last = steps.last_mut()?;
-                (last.least, last.most) = (0, usize::MAX);
+                (last.least, last.max) = (0, usize::MAX);
                 continue;
             }
             '+' | '?' if extended && !steps.is_empty() => {
                 let last = steps.last_mut()?;
-                (last.least, last.most) = if c == '+' { (1, usize::MAX) } else { (0, 1) };
+                (last.least, last.max) = if c == '+' { (1, usize::MAX) } else { (0, 1) };
                 continue;
             }
             c => Atom::Char(c),
         };
-        steps.push(Step { one, least: 1, most: 1 });
+        steps.push(Step { one, least: 1, max: 1 });
     }
     Some(Branch { from_start, to_end, steps })
 }
@@ -150,7 +150,7 @@ fn found(branch: &Branch, line: &[char], whole: bool) -> bool {
             if places[nth] && fits(&step.one, *c) {
                 next[nth + 1] = true;
                 // An unlimited step may repeat.
-                next[nth] |= step.most > 1;
+                next[nth] |= step.max > 1;
             }
         }
         places = next;

@@ -69,9 +69,9 @@ fn as_png(mut frame: Frame) -> Option<Vec<u8>> {
 fn as_raw(mut frame: Frame, colour_space: bool) -> Vec<u8> {
     opaque(&mut frame.rgba);
     let header = [frame.width, frame.height, 1, 1];
-    let words = if colour_space { 4 } else { 3 };
+    let text = if colour_space { 4 } else { 3 };
     let mut bytes = Vec::with_capacity(16 + frame.rgba.len());
-    for word in &header[..words] {
+    for word in &header[..text] {
         bytes.extend(word.to_le_bytes());
     }
     bytes.append(&mut frame.rgba);

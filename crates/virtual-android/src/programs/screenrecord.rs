@@ -54,42 +54,42 @@ pub(super) async fn screenrecord(call: Invocation) -> Status {
 
 async fn record(
     call: &Invocation,
-    wanted: &ScreenrecordOptions,
+    options: &ScreenrecordOptions,
 ) -> Result<Result<(), UsageError>, Abort> {
-    if wanted.format != "h264"
-        && let Err(why) = call.create(&wanted.file)
+    if options.format != "h264"
+        && let Err(why) = call.create(&options.file)
     {
-        return Ok(Err(UsageError(format!("Unable to open '{}': {why}\n", wanted.file), 1)));
+        return Ok(Err(UsageError(format!("Unable to open '{}': {why}\n", options.file), 1)));
     }
     call.running.catch(&[Signal::INT, Signal::HUP]);
     let display = call.phone.with(|phone| *phone.world.display());
     let screen = (display.width.max(1) as usize, display.height.max(1) as usize);
-    if wanted.verbose {
+    if options.verbose {
         let (width, height, turn) = (screen.0, screen.1, u32::from(display.rotation) * 90);
         call.out(format!("Display is {width}x{height} @{RATE}.00fps (orientation=ROTATION_{turn}), layerStack=0\n")).await?;
     }
-    let encoder = match encoder(call, wanted, screen).await? {
+    let encoder = match encoder(call, options, screen).await? {
         Ok(encoder) => encoder,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if wanted.verbose {
-        if wanted.overlay {
+    if options.verbose {
+        if options.overlay {
             call.out("Bugreport overlay created\n").await?;
         }
         let Area { left, top, width, height } = encoder.canvas().content(screen);
-        call.out(if wanted.turned {
+        call.out(if options.turned {
             format!("Rotated content area is {height}x{width} at offset x={top} y={left}\n")
         } else {
             format!("Content area is {width}x{height} at offset x={left} y={top}\n")
         })
         .await?;
     }
-    let mut tape = match ActiveRecording::new(call, wanted, encoder) {
+    let mut tape = match ActiveRecording::new(call, options, encoder) {
         Ok(tape) => tape,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let began = call.phone.read(|phone| phone.world.uptime());
-    let limit = wanted.limit.map(Duration::from_secs);
+    let limit = options.limit.map(Duration::from_secs);
     let over = call.phone.sleep_real(limit);
     tokio::pin!(over);
     let mut reached = false;
@@ -121,7 +121,7 @@ async fn record(
         None => tape.catch_up(true).await.err(),
         some => some,
     };
-    if wanted.verbose {
+    if options.verbose {
         if reached {
             call.out("Time limit reached\n").await?;
         }
@@ -139,10 +139,10 @@ async fn record(
                 // EPIPE: it ignores `SIGPIPE`, and notices that nobody reads.
                 _ => 32,
             };
-            let why = format!(
+            let reason = format!(
                 "Failed writing data to muxer (err=-{number})\nEncoder failed (err=-{number})\n"
             );
-            Err(UsageError(why, 256 - number))
+            Err(UsageError(reason, 256 - number))
         }
     })
 }
@@ -180,15 +180,15 @@ struct ActiveRecording {
 impl ActiveRecording {
     fn new(
         call: &Invocation,
-        wanted: &ScreenrecordOptions,
+        options: &ScreenrecordOptions,
         encoder: Encoder,
     ) -> Result<Self, UsageError> {
-        let path = call.path(&wanted.file);
-        let target = if wanted.format == "h264" {
-            let output = match wanted.file.as_str() {
-                "-" if wanted.verbose => {
-                    let why = "ERROR: verbose output and '-' not compatible";
-                    return Err(UsageError(why.to_owned(), 255));
+        let path = call.path(&options.file);
+        let target = if options.format == "h264" {
+            let output = match options.file.as_str() {
+                "-" if options.verbose => {
+                    let reason = "ERROR: verbose output and '-' not compatible";
+                    return Err(UsageError(reason.to_owned(), 255));
                 }
                 "-" => call.io.stdout.clone(),
                 file => call
@@ -203,11 +203,11 @@ impl ActiveRecording {
                 height: canvas.height,
                 turned: canvas.turned,
                 parameters: encoder.parameters(),
-                brand: if wanted.format == "3gpp" { *b"3gp4" } else { *b"mp42" },
+                brand: if options.format == "3gpp" { *b"3gp4" } else { *b"mp42" },
             });
             let id = call.phone.with(|phone| {
                 // What cannot be removed cannot be replaced either: it aborts.
-                let abort = |why: &str| UsageError(format!("ERROR: couldn't {why}\n"), 134);
+                let abort = |reason: &str| UsageError(format!("ERROR: couldn't {reason}\n"), 134);
                 phone.files.remove(&path, false).map_err(|_| abort("remove existing file"))?;
                 match phone.files.open_to_write(&path, 0o600, false) {
                     Ok(OpenTarget::File(id)) => phone
@@ -316,39 +316,39 @@ impl Drop for ActiveRecording {
 
 async fn encoder(
     call: &Invocation,
-    wanted: &ScreenrecordOptions,
+    options: &ScreenrecordOptions,
     screen: (usize, usize),
 ) -> Result<Result<Encoder, UsageError>, Abort> {
     let configure = |(width, height): (usize, usize)| async move {
-        if wanted.verbose {
-            let rate = f64::from(wanted.bit_rate) / 1e6;
+        if options.verbose {
+            let rate = f64::from(options.bit_rate) / 1e6;
             call.out(format!(
                 "Configuring recorder for {width}x{height} video/avc at {rate:.2}Mbps\n"
             ))
             .await?;
         }
-        let canvas = Canvas { width, height, turned: wanted.turned };
-        Ok(Encoder::new(canvas, wanted.bit_rate).ok_or_else(|| {
+        let canvas = Canvas { width, height, turned: options.turned };
+        Ok(Encoder::new(canvas, options.bit_rate).ok_or_else(|| {
             format!("ERROR: unable to configure video/avc codec at {width}x{height} (err=-22)\n")
         }))
     };
     // EINVAL
     let refused = |why| UsageError(why, 256 - 22);
     let even = |side: usize| side & !1;
-    let size = wanted.size.unwrap_or((even(screen.0), even(screen.1)));
-    let why = match configure(size).await? {
+    let size = options.size.unwrap_or((even(screen.0), even(screen.1)));
+    let reason = match configure(size).await? {
         Ok(encoder) => return Ok(Ok(encoder)),
         Err(why) => why,
     };
-    if wanted.size.is_some() {
-        return Ok(Err(refused(why)));
+    if options.size.is_some() {
+        return Ok(Err(refused(reason)));
     }
     let smaller = if size.0 < size.1 { (FALLBACK.1, FALLBACK.0) } else { FALLBACK };
     let warning = format!(
         "WARNING: failed at {}x{}, retrying at {}x{}\n",
         size.0, size.1, smaller.0, smaller.1
     );
-    call.err(format!("{why}{warning}")).await;
+    call.err(format!("{reason}{warning}")).await;
     Ok(configure(smaller).await?.map_err(refused))
 }
 

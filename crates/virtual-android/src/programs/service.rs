@@ -101,7 +101,7 @@ pub(super) async fn service(call: Invocation) -> Status {
             super::notification::transact(&call).await
         }
         (Some("call"), Some(name)) if call.arg(2).is_some() => {
-            let why = match known(name) {
+            let reason = match known(name) {
                 false => format!("service: Service {name} does not exist\n"),
                 true => {
                     format!(
@@ -109,7 +109,7 @@ pub(super) async fn service(call: Invocation) -> Status {
                     )
                 }
             };
-            call.err(why).await;
+            call.err(reason).await;
             Ok(10)
         }
         (Some("call"), name) => {

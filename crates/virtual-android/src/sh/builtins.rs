@@ -78,7 +78,7 @@ async fn cd(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     };
     let path = absolute(&shell.cwd, &target);
     let found = shell.phone.with(|phone| phone.files.stat(&path, true));
-    let why = match found {
+    let reason = match found {
         Ok(stat) if stat.kind == FileType::Directory => {
             let from = std::mem::replace(&mut shell.cwd, path);
             shell.set("OLDPWD", &from);
@@ -88,7 +88,7 @@ async fn cd(shell: &mut Shell, args: &[String], io: &Io) -> Status {
         Err(error) => error.to_string(),
     };
     // mksh prints the whole path and exits with 2.
-    shell.complain(io, &format!("cd: {path}: {why}")).await;
+    shell.print_error(io, &format!("cd: {path}: {reason}")).await;
     Ok(2)
 }
 
@@ -288,7 +288,7 @@ async fn exit(shell: &mut Shell, args: &[String], io: &Io) -> Status {
         None => shell.status,
         Some(Ok(status)) => status & 0xff,
         Some(Err(_)) => {
-            shell.complain(io, &format!("exit: {}: bad number", args[0])).await;
+            shell.print_error(io, &format!("exit: {}: bad number", args[0])).await;
             1
         }
     };
@@ -303,7 +303,7 @@ async fn break_or_continue(shell: &mut Shell, args: &[String], io: &Io, again: b
         None => shell.leave_loops(1, again),
         Some(Ok(loops)) if loops > 0 => shell.leave_loops(loops, again),
         Some(_) => {
-            shell.complain(io, &format!("{name}: {}: bad value", args[0])).await;
+            shell.print_error(io, &format!("{name}: {}: bad value", args[0])).await;
             return Ok(1);
         }
     }
@@ -315,7 +315,7 @@ async fn r#return(shell: &mut Shell, args: &[String], io: &Io) -> Status {
         None => shell.status,
         Some(Ok(status)) => status & 0xff,
         Some(Err(_)) => {
-            shell.complain(io, &format!("return: {}: bad number", args[0])).await;
+            shell.print_error(io, &format!("return: {}: bad number", args[0])).await;
             1
         }
     };
@@ -426,7 +426,10 @@ async fn source(shell: &mut Shell, args: &[String], io: &Io) -> Status {
         }
         Err(error) => {
             shell
-                .complain(io, &format!(".: {}: {error}", args.first().map_or("", String::as_str)))
+                .print_error(
+                    io,
+                    &format!(".: {}: {error}", args.first().map_or("", String::as_str)),
+                )
                 .await;
             Ok(1)
         }
@@ -554,7 +557,7 @@ async fn bracket(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     match args.split_last() {
         Some((last, rest)) if last == "]" => test(shell, rest).await,
         _ => {
-            shell.complain(io, "[: missing ]").await;
+            shell.print_error(io, "[: missing ]").await;
             Ok(2)
         }
     }

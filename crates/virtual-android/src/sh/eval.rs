@@ -51,8 +51,8 @@ const LINE: u64 = 1 << 20;
 pub(super) struct CommandError(String);
 
 impl CommandError {
-    pub(super) fn new(why: &str) -> Self {
-        Self(why.to_owned())
+    pub(super) fn new(reason: &str) -> Self {
+        Self(reason.to_owned())
     }
 }
 
@@ -176,7 +176,7 @@ impl Shell {
             }
             Err(refusal) => {
                 self.status = refusal.status();
-                self.complain(io, &refusal.to_string()).await;
+                self.print_error(io, &refusal.to_string()).await;
                 self.status
             }
         }
@@ -229,7 +229,7 @@ impl Shell {
                     Ok(script) => drop(self.script(&script, io).await),
                     Err(refusal) => {
                         self.status = refusal.status();
-                        self.complain(io, &refusal.to_string()).await;
+                        self.print_error(io, &refusal.to_string()).await;
                     }
                 }
                 text.clear();
@@ -271,7 +271,7 @@ impl Shell {
         match self.subshell() {
             Ok(mut shell) => shell.script(script, io).await,
             Err(CommandError(why)) => {
-                self.complain(io, &why).await;
+                self.print_error(io, &why).await;
                 1
             }
         }
@@ -281,7 +281,7 @@ impl Shell {
     pub(super) fn script<'a>(&'a mut self, script: &'a Script, io: &'a Io) -> BoxFuture<'a, i32> {
         async move {
             if self.depth >= DEEPEST {
-                self.complain(io, "nested too deeply").await;
+                self.print_error(io, "nested too deeply").await;
                 self.status = 126;
                 return self.status;
             }
@@ -290,7 +290,7 @@ impl Shell {
                 if item.background {
                     self.status = 0;
                     if let Err(CommandError(why)) = self.background(item, io) {
-                        self.complain(io, &why).await;
+                        self.print_error(io, &why).await;
                     }
                 } else {
                     self.item(item, io).await;
@@ -358,7 +358,7 @@ impl Shell {
         chosen.map(|(name, variable)| (name.clone(), variable.value.clone())).collect()
     }
 
-    pub(super) async fn complain(&self, io: &Io, what: &str) {
+    pub(super) async fn print_error(&self, io: &Io, what: &str) {
         // Failing to print an error is not another error.
         let _ = io.stderr.write(format!("/system/bin/sh: {what}\n").as_bytes()).await;
     }
@@ -405,7 +405,7 @@ impl Shell {
                 let mut shell = match self.subshell() {
                     Ok(shell) => shell,
                     Err(CommandError(why)) => {
-                        self.complain(&io, &why).await;
+                        self.print_error(&io, &why).await;
                         self.status = 1;
                         return;
                     }
@@ -426,7 +426,7 @@ impl Shell {
             what => {
                 self.exec_pid = None;
                 if let Err(CommandError(why)) = self.redirect(&stage.redirects, &mut io).await {
-                    self.complain(&io, &why).await;
+                    self.print_error(&io, &why).await;
                     return 1;
                 }
                 self.compound(what, &io).await
@@ -443,7 +443,7 @@ impl Shell {
         let (argv, values) = match prepared {
             Ok(prepared) => prepared,
             Err(CommandError(why)) => {
-                self.complain(&plain, &why).await;
+                self.print_error(&plain, &why).await;
                 return 1;
             }
         };
@@ -452,7 +452,7 @@ impl Shell {
                 self.set(&name, &value);
             }
             if self.exit.is_some() {
-                self.complain(&io, "out of memory").await;
+                self.print_error(&io, "out of memory").await;
                 return 1;
             }
             // The status of `x=$(cmd)` is that of `cmd`.
@@ -577,7 +577,7 @@ impl Shell {
                 let start = self.phone.with(|phone| phone.files.read(&path));
                 if start.is_ok_and(|start| start.as_ref().starts_with(b"\x7fELF")) {
                     // mksh's message if the kernel refuses a binary.
-                    self.complain(io, &format!("{name}: not executable: 64-bit ELF file")).await;
+                    self.print_error(io, &format!("{name}: not executable: 64-bit ELF file")).await;
                     return Ok(126);
                 }
                 invocation.name = "sh".to_owned();
@@ -589,11 +589,11 @@ impl Shell {
                 }
             }
             (Some(_), Some(_)) => {
-                self.complain(io, &format!("{name}: can't execute: Permission denied")).await;
+                self.print_error(io, &format!("{name}: can't execute: Permission denied")).await;
                 Ok(126)
             }
             _ => {
-                self.complain(io, &format!("{name}: {}", release.not_found)).await;
+                self.print_error(io, &format!("{name}: {}", release.not_found)).await;
                 Ok(127)
             }
         }

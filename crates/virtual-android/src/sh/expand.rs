@@ -63,7 +63,7 @@ impl Splitter {
                 self.field.chars.push((c, false));
                 self.open = false;
             } else if blank {
-                if self.begun() {
+                if self.started() {
                     self.cut();
                     self.open = true;
                 }
@@ -76,12 +76,12 @@ impl Splitter {
         }
     }
 
-    fn begun(&self) -> bool {
+    fn started(&self) -> bool {
         self.field.kept || !self.field.chars.is_empty()
     }
 
     fn cut(&mut self) {
-        if self.begun() {
+        if self.started() {
             self.done.push(std::mem::take(&mut self.field));
         }
     }
@@ -363,12 +363,12 @@ fn alternatives(field: &Field) -> Option<Vec<Field>> {
     let (start, commas, end) = outermost?;
     let begins = std::iter::once(start).chain(commas.iter().copied());
     let ends = commas.iter().copied().chain([end]);
-    let words = begins.zip(ends).map(|(begin, until)| {
+    let text = begins.zip(ends).map(|(begin, until)| {
         let (before, within, behind) =
             (&field.chars[..start], &field.chars[begin + 1..until], &field.chars[end + 1..]);
         Field { chars: [before, within, behind].concat(), kept: field.kept }
     });
-    Some(words.filter(|word| word.kept || !word.chars.is_empty()).collect())
+    Some(text.filter(|word| word.kept || !word.chars.is_empty()).collect())
 }
 
 /// Paths that match a pattern, in the form of the pattern.

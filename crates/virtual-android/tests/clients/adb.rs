@@ -21,13 +21,16 @@ pub(crate) async fn each(story: impl AsyncFn(&Bench)) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_have_their_streams_their_input_and_their_status() {
     each(async |bench| {
-        let said = bench.adb(&["shell", "echo out; echo err >&2; exit 7"]).await;
-        assert_eq!((said.status, said.text(), said.err), (Some(7), "out\n".into(), "err\n".into()));
+        let output = bench.adb(&["shell", "echo out; echo err >&2; exit 7"]).await;
+        assert_eq!(
+            (output.status, output.text(), output.err),
+            (Some(7), "out\n".into(), "err\n".into())
+        );
         // adb joins the arguments to one line, which the phone's shell splits again.
         let joined = bench.adb(&["shell", "echo", "a  b", "'c  d'"]).await.well();
         assert_eq!(joined, "a b c  d\n");
-        let told = bench.adb_told(&["shell", "cat; echo -n end"], b"one\ntwo").await;
-        assert_eq!(told.well(), "one\ntwoend");
+        let out = bench.adb_told(&["shell", "cat; echo -n end"], b"one\ntwo").await;
+        assert_eq!(out.well(), "one\ntwoend");
         let many = bench.adb_told(&["shell", "wc -c"], &[b'x'; 3_000_000]).await;
         assert_eq!(many.well(), "3000000\n");
         let none = bench.adb_told(&["shell", "-n", "cat"], b"not read").await;
@@ -118,24 +121,24 @@ async fn bytes_come_out_and_go_in_as_they_are() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn adb_reports_identity_and_unsupported_features() {
     each(async |bench| {
-        let said = async |arguments: &[&str]| bench.adb(arguments).await.both();
-        let listed = said(&["devices", "-l"]).await;
-        let words = "device product:virtual model:Virtual_Pixel device:vp transport_id:";
-        assert!(listed.contains(&format!("{:22} {words}", bench.serial)), "{listed}");
-        assert_eq!(said(&["get-state"]).await, "device\n");
-        assert_eq!(said(&["get-serialno"]).await, format!("{}\n", bench.serial));
-        let features = said(&["features"]).await;
+        let output = async |arguments: &[&str]| bench.adb(arguments).await.both();
+        let listed = output(&["devices", "-l"]).await;
+        let text = "device product:virtual model:Virtual_Pixel device:vp transport_id:";
+        assert!(listed.contains(&format!("{:22} {text}", bench.serial)), "{listed}");
+        assert_eq!(output(&["get-state"]).await, "device\n");
+        assert_eq!(output(&["get-serialno"]).await, format!("{}\n", bench.serial));
+        let features = output(&["features"]).await;
         assert!(features.lines().any(|feature| feature == "shell_v2"), "{features}");
         // Retail phones run production builds.
-        let words = "adbd cannot run as root in production builds\n";
-        assert_eq!(said(&["root"]).await, words);
-        assert_eq!(said(&["unroot"]).await, "adbd not running as root\n");
-        let remount = said(&["remount"]).await;
+        let text = "adbd cannot run as root in production builds\n";
+        assert_eq!(output(&["root"]).await, text);
+        assert_eq!(output(&["unroot"]).await, "adbd not running as root\n");
+        let remount = output(&["remount"]).await;
         assert!(remount.starts_with("Not running as root. Try \"adb root\" first."), "{remount}");
-        let verity = said(&["disable-verity"]).await;
+        let verity = output(&["disable-verity"]).await;
         assert!(verity.starts_with("verity cannot be disabled/enabled - USER build"), "{verity}");
         // It is not Google's emulator, and has no bug report.
-        assert_eq!(said(&["emu", "kill"]).await, "error: no emulator detected\n");
+        assert_eq!(output(&["emu", "kill"]).await, "error: no emulator detected\n");
         let report = bench.adb(&["bugreport", "b.zip"]).await;
         assert_ne!(report.status, Some(0), "{report:?}");
         assert!(report.err.contains("'bugreportz -v' returned '' (code 127)"), "{report:?}");
@@ -267,8 +270,8 @@ async fn connect_again(bench: &Bench) {
     let trying = async {
         loop {
             bench.adb(&["disconnect", &bench.serial]).await;
-            let said = bench.adb(&["connect", &bench.serial]).await.text();
-            if said.starts_with("connected to") {
+            let output = bench.adb(&["connect", &bench.serial]).await.text();
+            if output.starts_with("connected to") {
                 return;
             }
         }
@@ -279,15 +282,15 @@ async fn connect_again(bench: &Bench) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn host_disconnects_and_reconnects() {
     each(async |bench| {
-        let said = bench.adb(&["disconnect", &bench.serial]).await.well();
-        assert_eq!(said, format!("disconnected {}\n", bench.serial));
+        let output = bench.adb(&["disconnect", &bench.serial]).await.well();
+        assert_eq!(output, format!("disconnected {}\n", bench.serial));
         let gone = bench.adb(&["get-state"]).await;
         assert!(gone.status == Some(1) && gone.err.contains("no devices"), "{gone:?}");
         connect_again(bench).await;
-        let said = bench.adb(&["connect", &bench.serial]).await.well();
-        assert_eq!(said, format!("already connected to {}\n", bench.serial));
-        let said = bench.adb(&["reconnect"]).await.well();
-        assert!(said.starts_with("reconnecting "), "{said}");
+        let output = bench.adb(&["connect", &bench.serial]).await.well();
+        assert_eq!(output, format!("already connected to {}\n", bench.serial));
+        let output = bench.adb(&["reconnect"]).await.well();
+        assert!(output.starts_with("reconnecting "), "{output}");
         connect_again(bench).await;
         assert_eq!(bench.adb(&["shell", "echo here"]).await.well(), "here\n");
     })
@@ -341,8 +344,8 @@ async fn adb_drives_every_release() {
             let setup = Setup::of_release(release).expect("known");
             let Some(bench) = Bench::start(version, setup).await else { continue };
             println!("{release} with {version:?}");
-            let said = bench.adb(&["shell", "getprop", "ro.build.version.sdk"]).await;
-            assert_eq!(said.well().trim(), sdk);
+            let output = bench.adb(&["shell", "getprop", "ro.build.version.sdk"]).await;
+            assert_eq!(output.well().trim(), sdk);
             let status = bench.adb(&["shell", "exit 3"]).await;
             // An old phone reports no exit status.
             assert_eq!(status.status, Some(if release == "4.4" { 0 } else { 3 }));
@@ -364,13 +367,13 @@ async fn adb_drives_every_release() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tcpip_and_usb_restart_adbd() {
     each(async |bench| {
-        let said = bench.adb(&["tcpip", "5555"]).await.both();
-        assert!(said.starts_with("restarting in TCP mode port: 5555"), "{said}");
+        let output = bench.adb(&["tcpip", "5555"]).await.both();
+        assert!(output.starts_with("restarting in TCP mode port: 5555"), "{output}");
         connect_again(bench).await;
         let port = bench.adb(&["shell", "getprop service.adb.tcp.port"]).await;
         assert_eq!(port.well(), "5555\n");
-        let said = bench.adb(&["usb"]).await.both();
-        assert!(said.starts_with("restarting in USB mode"), "{said}");
+        let output = bench.adb(&["usb"]).await.both();
+        assert!(output.starts_with("restarting in USB mode"), "{output}");
         tokio::time::timeout(PATIENCE, bench.phone.unplugged()).await.expect("it goes away");
         bench.phone.plug();
         connect_again(bench).await;
@@ -379,8 +382,8 @@ async fn tcpip_and_usb_restart_adbd() {
 }
 
 async fn dumped(bench: &Bench) -> String {
-    let said: Said = bench.adb(&["shell", "uiautomator dump /sdcard/d.xml"]).await;
-    assert!(said.well().contains("UI hierchary dumped to: /sdcard/d.xml"));
+    let output: Said = bench.adb(&["shell", "uiautomator dump /sdcard/d.xml"]).await;
+    assert!(output.well().contains("UI hierchary dumped to: /sdcard/d.xml"));
     bench.adb(&["pull", "/sdcard/d.xml", "d.xml"]).await.well();
     std::fs::read_to_string(bench.path("d.xml")).expect("pulled")
 }

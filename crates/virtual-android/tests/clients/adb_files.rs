@@ -128,9 +128,9 @@ async fn failed_transfers_get_androids_errors() {
     each(async |bench: &Bench| {
         let here = bench.path("file");
         fs::write(&here, "x").expect("written");
-        let refused = async |arguments: &[&str], words: &str| {
-            let said = bench.adb(arguments).await;
-            assert!(said.status == Some(1) && said.both().contains(words), "{words}: {said:?}");
+        let refused = async |arguments: &[&str], text: &str| {
+            let output = bench.adb(arguments).await;
+            assert!(output.status == Some(1) && output.both().contains(text), "{text}: {output:?}");
         };
         refused(&["push", &here, "/system/x"], "Read-only file system").await;
         refused(&["push", &here, "/data/x"], "Permission denied").await;

@@ -12,10 +12,10 @@ async fn an_app_is_installed_updated_started_and_removed() {
     each(async |bench: &Bench| {
         let apk = |name: &str| format!("{}/{name}.apk", apks());
         for streaming in ["--streaming", "--no-streaming"] {
-            let said = bench.adb(&["install", streaming, &apk("hello-1")]).await.well();
-            assert!(said.contains("Success"), "{said}");
-            let said = bench.adb(&["install", streaming, "-r", &apk("hello-2")]).await.well();
-            assert!(said.contains("Success"), "{said}");
+            let output = bench.adb(&["install", streaming, &apk("hello-1")]).await.well();
+            assert!(output.contains("Success"), "{output}");
+            let output = bench.adb(&["install", streaming, "-r", &apk("hello-2")]).await.well();
+            assert!(output.contains("Success"), "{output}");
             let dumped = bench.adb(&["shell", "dumpsys", "package", HELLO]).await.well();
             assert!(dumped.contains("versionCode=2 "), "{dumped}");
             let back = bench.adb(&["install", streaming, &apk("hello-1")]).await;
@@ -36,8 +36,8 @@ async fn an_app_is_installed_updated_started_and_removed() {
         }
         // One app from several files.
         let parts = [apk("split-base"), apk("split-config")];
-        let said = bench.adb(&["install-multiple", &parts[0], &parts[1]]).await.well();
-        assert!(said.contains("Success"), "{said}");
+        let output = bench.adb(&["install-multiple", &parts[0], &parts[1]]).await.well();
+        assert!(output.contains("Success"), "{output}");
         let none = bench.adb(&["uninstall", "no.such.app"]).await;
         assert!(none.status == Some(1) && none.text().starts_with("Failure ["), "{none:?}");
     })
@@ -50,8 +50,8 @@ async fn app_installs_on_every_release() {
         let setup = Setup::of_release(release).expect("known");
         let Some(bench) = Bench::start(version, setup).await else { continue };
         println!("{release}");
-        let said = bench.adb(&["install", &format!("{}/hello-1.apk", apks())]).await;
-        assert!(said.status == Some(0) && said.both().contains("Success"), "{said:?}");
+        let output = bench.adb(&["install", &format!("{}/hello-1.apk", apks())]).await;
+        assert!(output.status == Some(0) && output.both().contains("Success"), "{output:?}");
         let path = bench.adb(&["shell", "pm", "path", HELLO]).await.well();
         assert!(path.starts_with("package:/data/app/"), "{path}");
         assert!(bench.adb(&["uninstall", HELLO]).await.text().starts_with("Success"));

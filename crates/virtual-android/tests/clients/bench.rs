@@ -105,8 +105,8 @@ impl Bench {
     pub(crate) async fn start(version: Adb, setup: Setup) -> Option<Self> {
         let phone = VirtualPhone::new(setup);
         let bench = Self::waiting(version, phone).await?;
-        let said = bench.adb(&["connect", &bench.serial]).await;
-        assert!(said.text().starts_with("connected to"), "{said:?}");
+        let output = bench.adb(&["connect", &bench.serial]).await;
+        assert!(output.text().starts_with("connected to"), "{output:?}");
         bench.adb(&["wait-for-device"]).await;
         Some(bench)
     }

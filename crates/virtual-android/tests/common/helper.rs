@@ -60,18 +60,18 @@ impl Held {
 
     /// Its output until it ends, and its exit status.
     pub async fn end(mut self) -> (String, Option<u8>) {
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         let reading = async {
             while let Some((id, data)) = piece(&mut self.stream).await {
                 match id {
                     3 => return Some(data[0]),
-                    _ => said.extend(data),
+                    _ => output.extend(data),
                 }
             }
             None
         };
         let status = timeout(Duration::from_secs(3_600), reading).await.expect("it hangs");
-        (String::from_utf8(said).expect("text"), status)
+        (String::from_utf8(output).expect("text"), status)
     }
 }
 
@@ -79,11 +79,11 @@ impl Held {
 pub async fn in_a_terminal(wired: &Wired, name: &str) -> Stream {
     let mut stream = wired.adb.open(&format!("shell:{}", command(name))).await.expect("opened");
     stream.write_all(format!("{TOKEN}\n").as_bytes()).await.expect("written");
-    let mut said = Vec::new();
-    while !said.ends_with(b"ready\r\n") {
-        said.push(stream.read_u8().await.expect("it speaks"));
+    let mut output = Vec::new();
+    while !output.ends_with(b"ready\r\n") {
+        output.push(stream.read_u8().await.expect("it speaks"));
     }
-    assert_eq!(said, format!("{TOKEN}\r\nready\r\n").as_bytes());
+    assert_eq!(output, format!("{TOKEN}\r\nready\r\n").as_bytes());
     stream
 }
 

@@ -57,11 +57,11 @@ impl Wired {
 }
 
 /// Taps the control with the text `words`, as a finger does.
-pub fn tap(wired: &Wired, words: &str) {
+pub fn tap(wired: &Wired, text: &str) {
     wired.phone.world(|world| {
         let nodes = world.scene().focused().expect("a window").root.walk();
-        let node = nodes.into_iter().find(|node| node.text == words || node.description == words);
-        let at = node.unwrap_or_else(|| panic!("no node has the text {words:?}")).bounds.center();
+        let node = nodes.into_iter().find(|node| node.text == text || node.description == text);
+        let at = node.unwrap_or_else(|| panic!("no node has the text {text:?}")).bounds.center();
         world.pointer(TouchPhase::Down, at);
         world.pointer(TouchPhase::Up, at);
     });

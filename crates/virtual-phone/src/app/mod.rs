@@ -45,7 +45,7 @@ pub(crate) trait App: Send {
     }
 
     /// Handles an event.
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>);
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>);
 
     /// Handles the start of one of its services. Does nothing if the app has none, or if its behaviour is unknown.
     fn on_start_command(
@@ -239,7 +239,7 @@ impl AppContext<'_> {
     }
 
     /// Requests a change of shared storage.
-    pub(crate) fn wish(&mut self, wish: StorageRequest) {
+    pub(crate) fn request(&mut self, wish: StorageRequest) {
         self.asked.push(Request::Storage(wish));
     }
 

@@ -10,7 +10,7 @@ use crate::graphics::theme::Colour;
 use crate::packages::AppIcon;
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, text};
 use crate::widgets::{
-    badge, divider, field, icon_button, list, nothing, page, search_toolbar, tabs,
+    badge, divider, empty_state, field, icon_button, list, page, search_toolbar, tabs,
 };
 
 /// The state of Akhbar.
@@ -30,7 +30,7 @@ struct Story {
     symbol: Icon,
     colour: u32,
     title: &'static str,
-    says: [&'static str; 2],
+    text: [&'static str; 2],
 }
 
 const STORIES: [Story; 6] = [
@@ -39,7 +39,7 @@ const STORIES: [Story; 6] = [
         symbol: Icon::Train,
         colour: 0x1A73E8,
         title: "افتتاح خط القطار الجديد بين الميناء والمدينة القديمة",
-        says: [
+        text: [
             "بدأ اليوم تشغيل خط القطار الجديد الذي يصل الميناء بالمدينة القديمة في 12 دقيقة فقط.",
             "ينطلق القطار كل 10 دقائق من الساعة 5:30 صباحا حتى منتصف الليل.",
         ],
@@ -49,7 +49,7 @@ const STORIES: [Story; 6] = [
         symbol: Icon::WbSunny,
         colour: 0xB06000,
         title: "طقس مشمس حتى نهاية الأسبوع",
-        says: [
+        text: [
             "تتوقع الأرصاد طقسا مشمسا ودرجات حرارة تصل إلى 18 درجة خلال الأيام القادمة.",
             "ومن المنتظر أن تعود الأمطار يوم الأحد.",
         ],
@@ -59,7 +59,7 @@ const STORIES: [Story; 6] = [
         symbol: Icon::Museum,
         colour: 0xA142F4,
         title: "المتحف البحري يعرض خرائط لم تنشر من قبل",
-        says: [
+        text: [
             "يعرض المتحف البحري أكثر من 200 خريطة رسمها بحارة قبل 3 قرون.",
             "الدخول مجاني يوم الجمعة.",
         ],
@@ -69,7 +69,7 @@ const STORIES: [Story; 6] = [
         symbol: Icon::DirectionsBike,
         colour: 0x188038,
         title: "سباق الدراجات يغلق شوارع الوسط يوم السبت",
-        says: [
+        text: [
             "يشارك في السباق نحو 1500 دراج من 20 بلدا.",
             "تفتح الشوارع من جديد عند الساعة 16:00.",
         ],
@@ -79,7 +79,7 @@ const STORIES: [Story; 6] = [
         symbol: Icon::School,
         colour: 0x007B83,
         title: "طلاب يبنون محطة صغيرة لقياس جودة الهواء",
-        says: [
+        text: [
             "صمم طلاب المدرسة محطة لا يزيد ثمنها على 40 دولارا.",
             "تظهر القياسات على شاشة كبيرة أمام المدرسة.",
         ],
@@ -89,7 +89,7 @@ const STORIES: [Story; 6] = [
         symbol: Icon::Restaurant,
         colour: 0xC5221F,
         title: "خبز الزعتر في عشرين دقيقة",
-        says: [
+        text: [
             "نحتاج إلى 3 أكواب من الطحين وكوب من الماء الدافئ وملعقة خميرة.",
             "يخبز على حرارة 220 درجة حتى يصبح ذهبيا.",
         ],
@@ -132,64 +132,64 @@ impl App for Akhbar {
         view.mirrored()
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::Text { text, .. } => {
                 self.query = Some(text);
-                reach.scroll_to_top(LIST);
+                context.scroll_to_top(LIST);
             }
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
 }
 
 impl Akhbar {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
             "tab" => {
                 self.saved = tag.value == SAVED;
-                reach.scroll_to_top(LIST);
+                context.scroll_to_top(LIST);
             }
             "story" => {
-                reach.unfocus();
+                context.unfocus();
                 self.story = tag.value.parse().ok();
-                reach.scroll_to_top("news_page");
+                context.scroll_to_top("news_page");
             }
-            "keep" => keep(&tag.value, reach),
+            "keep" => keep(&tag.value, context),
             "search" => {
                 self.query = Some(String::new());
-                reach.focus(SEARCH);
+                context.focus(SEARCH);
             }
-            "back" => self.back(reach),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.story.take().is_none()
             && self.query.take().is_none()
             && !std::mem::take(&mut self.saved)
         {
-            reach.finish();
+            context.finish();
         }
     }
 
     fn listing(&self, env: &DrawContext<'_>) -> View {
         let wanted = self.query.as_deref().unwrap_or_default().trim();
         let found = STORIES.iter().enumerate().filter(|(at, story)| {
-            (!self.saved || kept(env.store, *at))
+            (!self.saved || is_saved(env.store, *at))
                 && (story.title.contains(wanted) || story.subject.contains(wanted))
         });
         let rows: Vec<View> = found.map(|(at, story)| story_row(at, story)).collect();
         let body = match (rows.is_empty(), self.saved && wanted.is_empty()) {
             (true, true) => {
-                nothing(Icon::BookmarkBorder, "لا توجد محفوظات", "ما تحفظه من الأخبار يظهر هنا")
+                empty_state(Icon::BookmarkBorder, "لا توجد محفوظات", "ما تحفظه من الأخبار يظهر هنا")
             }
-            (true, false) => nothing(Icon::Search, "لا توجد نتائج", "جرب كلمات أخرى"),
+            (true, false) => empty_state(Icon::Search, "لا توجد نتائج", "جرب كلمات أخرى"),
             _ => list(LIST, rows, env).pad_each(0.0, 0.0, 0.0, 8.0),
         };
         let places = [
@@ -235,7 +235,7 @@ fn story_row(at: usize, story: &Story) -> View {
 }
 
 fn open(env: &DrawContext<'_>, at: usize, story: &Story) -> View {
-    let on = kept(env.store, at);
+    let on = is_saved(env.store, at);
     let (symbol, words) = if on {
         (Icon::Bookmark, "إزالة من المحفوظات")
     } else {
@@ -253,23 +253,23 @@ fn open(env: &DrawContext<'_>, at: usize, story: &Story) -> View {
         .radius(24.0)
         .content_description(story.subject)
         .id("news_image");
-    let says = story.says.map(|words| text(words, theme::BODY_LARGE).id("news_text"));
+    let says = story.text.map(|words| text(words, theme::BODY_LARGE).id("news_text"));
     let head = [picture, text(story.title, theme::HEADLINE).id("news_title"), divider()];
     let parts = column(head.into_iter().chain(says)).gap(16.0).pad_xy(20.0, 8.0).fill_width();
     page([bar.id("toolbar"), list("news_page", [parts], env)], env)
 }
 
-fn keep(story: &str, reach: &mut AppContext<'_>) {
+fn keep(story: &str, context: &mut AppContext<'_>) {
     let key = format!("saved/{story}");
-    if reach.store.get(&key).is_some() {
-        reach.store.remove(&key);
-        reach.toast("أزيل من المحفوظات");
+    if context.store.get(&key).is_some() {
+        context.store.remove(&key);
+        context.toast("أزيل من المحفوظات");
     } else {
-        reach.store.set(&key, "yes");
-        reach.toast("تم الحفظ");
+        context.store.set(&key, "yes");
+        context.toast("تم الحفظ");
     }
 }
 
-fn kept(store: &Preferences, at: usize) -> bool {
+fn is_saved(store: &Preferences, at: usize) -> bool {
     store.get(&format!("saved/{at}")).is_some()
 }

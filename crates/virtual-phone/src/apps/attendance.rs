@@ -56,10 +56,10 @@ impl App for Attendance {
         }
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
-            Event::Back => self.back(reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
@@ -67,7 +67,7 @@ impl App for Attendance {
     fn on_start_command(
         &mut self,
         start: &ServiceStart<'_>,
-        reach: &mut AppContext<'_>,
+        context: &mut AppContext<'_>,
     ) -> ServiceOutcome {
         if start.class != SERVICE {
             return ServiceOutcome::no_answer();
@@ -76,7 +76,7 @@ impl App for Attendance {
         let Some((id, capability, input)) = request.as_ref().and_then(asked) else {
             return ServiceOutcome::no_answer();
         };
-        let done = perform(capability, input, reach);
+        let done = perform(capability, input, context);
         let (status, words, output) = match done {
             Ok((words, output)) => ("success", words, output),
             Err(words) => ("failure", words, json!({})),
@@ -99,14 +99,14 @@ impl App for Attendance {
 }
 
 impl Attendance {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
             "month" => {
                 self.month = tag
                     .value
                     .split_once('-')
                     .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)));
-                reach.scroll_to_top("days");
+                context.scroll_to_top("days");
             }
             "day" => self.day = Date::read(&tag.value),
             "ask" => self.asking = true,
@@ -114,23 +114,23 @@ impl Attendance {
             "yes" => {
                 self.asking = false;
                 if let Some(day) = self.day {
-                    clock_in(day, reach);
-                    reach.toast(format!("Clocked in for {}", day.written()));
+                    clock_in(day, context);
+                    context.toast(format!("Clocked in for {}", day.written()));
                 }
             }
-            "back" => self.back(reach),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
+    fn back(&mut self, context: &mut AppContext<'_>) {
         if std::mem::take(&mut self.asking)
             || self.day.take().is_some()
             || self.month.take().is_some()
         {
             return;
         }
-        reach.finish();
+        context.finish();
     }
 }
 
@@ -146,7 +146,7 @@ fn asked(request: &Value) -> Option<(&str, &str, Input<'_>)> {
 fn perform(
     capability: &str,
     input: Input<'_>,
-    reach: &mut AppContext<'_>,
+    context: &mut AppContext<'_>,
 ) -> Result<(String, Value), String> {
     let date = || {
         let given = input.and_then(|input| input.get("date")).ok_or("Missing args.")?;
@@ -155,21 +155,21 @@ fn perform(
     };
     match capability {
         "clock_in_today" => {
-            clock_in(Date::at(reach.now), reach);
+            clock_in(Date::at(context.now), context);
             Ok(("Clock in successfully!".to_owned(), json!({})))
         }
         "query_clock_in" => {
             let date = date()?;
-            let is = reach.store.get(&date.key()).is_some();
+            let is = context.store.get(&date.key()).is_some();
             let words = if is { "Has clocked in." } else { "Hasn't clocked in." };
             Ok((words.to_owned(), json!({ "date": date.written(), "has_clocked_in": is })))
         }
         "make_up_clock_in" => {
             let date = date()?;
-            if date > Date::at(reach.now) {
+            if date > Date::at(context.now) {
                 return Err(format!("{} is yet to come.", date.written()));
             }
-            clock_in(date, reach);
+            clock_in(date, context);
             let words = format!("Make up clock-in successful for {}", date.written());
             Ok((words, json!({ "date": date.written(), "success": true })))
         }
@@ -178,11 +178,11 @@ fn perform(
 }
 
 /// Stores the time of clocking in; the first time counts.
-fn clock_in(day: Date, reach: &mut AppContext<'_>) {
-    let seconds = SWITCHED_ON + reach.now.as_secs();
-    if reach.store.get(&day.key()).is_none() {
+fn clock_in(day: Date, context: &mut AppContext<'_>) {
+    let seconds = SWITCHED_ON + context.now.as_secs();
+    if context.store.get(&day.key()).is_none() {
         let time = format!("{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60);
-        reach.store.set(&day.key(), time);
+        context.store.set(&day.key(), time);
     }
 }
 
@@ -207,7 +207,7 @@ fn month_page(env: &DrawContext<'_>, (year, month): (u32, u32), today: Date) -> 
             None => "Not clocked in".to_owned(),
         };
         let symbol = if is_in(env.store, day) { Icon::CheckCircle } else { Icon::Schedule };
-        let row = list_row(symbol, &day.spoken(), &below).id("day");
+        let row = list_row(symbol, &day.label(), &below).id("day");
         [row.on_tap(("day", day.written())), divider()]
     });
     page([toolbar(&name_of(year, month), []), list("days", days, env)], env)
@@ -225,7 +225,7 @@ fn day_page(env: &DrawContext<'_>, day: Date, today: Date) -> View {
         wide_button(label, time.is_none(), "ask").id("clock_in_button"),
     ]);
     let body = body.gap(24.0).pad_xy(24.0, 32.0).fill_width();
-    page([toolbar(&day.spoken(), []), list("day_page", [body], env)], env)
+    page([toolbar(&day.label(), []), list("day_page", [body], env)], env)
 }
 
 fn question(day: Date) -> View {
@@ -294,7 +294,7 @@ impl Date {
         format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
 
-    fn spoken(self) -> String {
+    fn label(self) -> String {
         format!("{} {}", self.day, month_name(self.month.into()))
     }
 

@@ -98,7 +98,7 @@ impl Day {
     }
 
     /// `Tuesday, 5 March`.
-    pub(super) fn spoken(self) -> String {
+    pub(super) fn label(self) -> String {
         let (_, month, day) = self.civil();
         format!("{}, {day} {}", WEEKDAYS[self.weekday()], month_name(month))
     }

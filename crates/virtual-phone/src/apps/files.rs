@@ -12,8 +12,8 @@ use crate::packages::AppIcon;
 use crate::storage::{StorageEntry, StorageRequest};
 use crate::view::{FieldTraits, Tag, View, class, column, row, text};
 use crate::widgets::{
-    badge, dialog, form_field, icon_button, list, list_row, message, nothing, page, text_button,
-    toolbar,
+    badge, dialog, empty_state, form_field, icon_button, list, list_row, message, page,
+    text_button, toolbar,
 };
 use std::time::Duration;
 
@@ -75,79 +75,79 @@ impl App for Files {
         true
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::LongPress(tag) => self.asking = Some(OpenDialog::Delete(tag.value)),
             Event::Text { text, .. } => {
                 if let Some(OpenDialog::Name(name)) = &mut self.asking {
                     *name = text.chars().filter(|c| *c != '/').take(LONGEST_NAME).collect();
                 }
             }
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
 }
 
 impl Files {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
             "folder" => {
                 self.folder.clone_from(&tag.value);
-                reach.scroll_to_top(LIST);
+                context.scroll_to_top(LIST);
             }
             "file" => self.file = Some(tag.value.clone()),
             "new" => {
                 self.asking = Some(OpenDialog::Name(String::new()));
-                reach.focus(NAME);
+                context.focus(NAME);
             }
             "delete" => self.asking = Some(OpenDialog::Delete(tag.value.clone())),
-            "yes" => self.agreed(reach),
+            "yes" => self.agreed(context),
             "no" => {
                 self.asking = None;
-                reach.unfocus();
+                context.unfocus();
             }
-            "back" => self.back(reach),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
     /// The user confirmed the dialog.
-    fn agreed(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn agreed(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         match self.asking.take() {
             Some(OpenDialog::Name(name)) => {
                 let name = name.trim();
                 if matches!(name, "" | "." | "..") {
-                    reach.toast("Couldn't create folder");
+                    context.toast("Couldn't create folder");
                 } else if self.folder.is_empty() {
-                    reach.wish(StorageRequest::MakeFolder(name.to_owned()));
+                    context.request(StorageRequest::MakeFolder(name.to_owned()));
                 } else {
-                    reach.wish(StorageRequest::MakeFolder(format!("{}/{name}", self.folder)));
+                    context.request(StorageRequest::MakeFolder(format!("{}/{name}", self.folder)));
                 }
             }
             Some(OpenDialog::Delete(path)) => {
                 self.file = None;
-                reach.toast("1 item deleted");
-                reach.wish(StorageRequest::Delete(path));
+                context.toast("1 item deleted");
+                context.request(StorageRequest::Delete(path));
             }
             None => {}
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.asking.take().is_some() || self.file.take().is_some() {
             return;
         }
         if self.folder.is_empty() {
-            reach.finish();
+            context.finish();
             return;
         }
         self.folder = self.folder.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
-        reach.scroll_to_top(LIST);
+        context.scroll_to_top(LIST);
     }
 
     fn listing(&self, env: &DrawContext<'_>) -> View {
@@ -162,7 +162,7 @@ impl Files {
         let way = text(way.replace('/', " \u{203a} "), theme::BODY.quiet().lines(1));
         let way = way.pad_each(20.0, 0.0, 20.0, 8.0).id("horizontal_breadcrumb");
         let body = if entries.is_empty() {
-            nothing(Icon::Folder, "No items", "What you put here shows up here")
+            empty_state(Icon::Folder, "No items", "What you put here shows up here")
         } else {
             list(LIST, entries.into_iter().map(entry_row), env)
         };
@@ -176,7 +176,7 @@ fn file(env: &DrawContext<'_>, path: &str) -> View {
     let delete = icon_button(Icon::Delete, "Delete", ("delete", path)).id("action_menu_delete");
     let bar = toolbar(last(path), found.map(|_| delete));
     let Some(entry) = found else {
-        let gone = nothing(Icon::InsertDriveFile, "No such file", "It may have been deleted");
+        let gone = empty_state(Icon::InsertDriveFile, "No such file", "It may have been deleted");
         return page([bar, gone], env);
     };
     let (symbol, fill) = sign_of(entry);

@@ -55,9 +55,9 @@ impl App for GenericApp {
         page([bar, middle], env)
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         if event == Event::Back {
-            reach.finish();
+            context.finish();
         }
     }
 }

@@ -76,25 +76,25 @@ impl App for Launcher {
         view.edge_to_edge().id("launcher").gradient(Colour::hex(0x16325C), Colour::hex(0x3E7CB1))
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
             Event::Tap(tag) => match tag.name {
-                "launch" => reach.launch(tag.value),
+                "launch" => context.launch(tag.value),
                 "open drawer" => self.drawer = true,
-                "close drawer" => self.close(reach),
+                "close drawer" => self.close(context),
                 "page" => self.page = tag.value.parse().unwrap_or(0),
                 "search" => {
                     self.drawer = true;
-                    reach.focus("fallback_search_view");
+                    context.focus("fallback_search_view");
                 }
                 _ => {}
             },
             Event::Text { text, .. } => self.query = text,
-            Event::Action { .. } => reach.unfocus(),
+            Event::Action { .. } => context.unfocus(),
             // Home or back was pressed: both lead to the home screen.
             Event::Intent(_) | Event::Back => {
                 self.page = 0;
-                self.close(reach);
+                self.close(context);
             }
             _ => {}
         }
@@ -102,11 +102,11 @@ impl App for Launcher {
 }
 
 impl Launcher {
-    fn close(&mut self, reach: &mut AppContext<'_>) {
+    fn close(&mut self, context: &mut AppContext<'_>) {
         self.drawer = false;
         self.query.clear();
-        reach.unfocus();
-        reach.scroll_to_top("apps_list_view");
+        context.unfocus();
+        context.scroll_to_top("apps_list_view");
     }
 
     fn all_apps(&self, env: &DrawContext<'_>) -> View {

@@ -81,9 +81,9 @@ impl App for Members {
         }
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::Text { field, text } => {
                 // A field's error disappears when it is edited.
                 self.form.wrong = self.form.wrong.filter(|(wrong, _)| *wrong != field);
@@ -93,67 +93,67 @@ impl App for Members {
                     _ => self.form.again = text,
                 }
             }
-            Event::Action { .. } => self.enter(reach),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => self.enter(context),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
 }
 
 impl Members {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
-            "enter" => self.enter(reach),
+            "enter" => self.enter(context),
             "show" => self.form.shown = !self.form.shown,
             "forgot" => {
-                reach.unfocus();
+                context.unfocus();
                 self.forgot = true;
             }
             "close" => self.forgot = false,
             "send" => {
                 self.forgot = false;
-                reach.toast("A link is on its way to you");
+                context.toast("A link is on its way to you");
             }
-            "join" => self.turn_to(true, reach),
-            "back" => self.back(reach),
+            "join" => self.turn_to(true, context),
+            "back" => self.back(context),
             "sign out" => {
-                reach.store.remove(SIGNED_IN);
-                reach.toast("You are signed out");
+                context.store.remove(SIGNED_IN);
+                context.toast("You are signed out");
             }
             _ => {}
         }
     }
 
-    fn turn_to(&mut self, joins: bool, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn turn_to(&mut self, joins: bool, context: &mut AppContext<'_>) {
+        context.unfocus();
         self.joins = joins;
         self.form = Form { email: std::mem::take(&mut self.form.email), ..Form::default() };
     }
 
     /// Signs in or joins, or shows an error.
-    fn enter(&mut self, reach: &mut AppContext<'_>) {
-        let wrong = self.complaint(reach.store);
+    fn enter(&mut self, context: &mut AppContext<'_>) {
+        let wrong = self.error(context.store);
         self.form.wrong = wrong;
         if let Some((field, _)) = wrong {
-            reach.focus(field);
+            context.focus(field);
             return;
         }
-        reach.unfocus();
+        context.unfocus();
         let email = self.form.email.trim().to_lowercase();
         if self.joins {
             let member = [email.clone(), self.form.password.clone()];
-            if self.members.put(reach.store, None, &member).is_none() {
-                reach.toast("No more members can join");
+            if self.members.put(context.store, None, &member).is_none() {
+                context.toast("No more members can join");
                 return;
             }
         }
-        reach.store.set(SIGNED_IN, email);
+        context.store.set(SIGNED_IN, email);
         self.form = Form::default();
         self.joins = false;
     }
 
     /// The first invalid field and its error.
-    fn complaint(&self, store: &Preferences) -> Option<(&'static str, &'static str)> {
+    fn error(&self, store: &Preferences) -> Option<(&'static str, &'static str)> {
         let Form { email, password, again, .. } = &self.form;
         let email = email.trim().to_lowercase();
         let host = email.split_once('@').map_or("", |(_, host)| host);
@@ -175,15 +175,15 @@ impl Members {
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if std::mem::take(&mut self.forgot) {
             return;
         }
         if self.joins {
-            self.turn_to(false, reach);
+            self.turn_to(false, context);
         } else {
-            reach.finish();
+            context.finish();
         }
     }
 
@@ -246,8 +246,8 @@ fn forgotten() -> View {
         text_button("Cancel", theme::PRIMARY, "close").id("android:id/button2"),
         text_button("Send link", theme::PRIMARY, "send").id("android:id/button1"),
     ];
-    let words = "We send you a link with which you can choose a new one.";
-    dialog("Forgot your password?", message(words), buttons)
+    let text = "We send you a link with which you can choose a new one.";
+    dialog("Forgot your password?", message(text), buttons)
 }
 
 /// The member's page.

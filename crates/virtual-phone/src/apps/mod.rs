@@ -64,7 +64,7 @@ type AppFactory = Box<dyn Fn(u64) -> Box<dyn App> + Send>;
 
 /// The implementation of an APK's app: just a screen with its name, unless its package and service are among those
 /// whose behaviour the phone knows.
-pub(super) fn behind(manifest: &Manifest) -> AppFactory {
+pub(super) fn factory(manifest: &Manifest) -> AppFactory {
     let declared = manifest.installation.iter().flat_map(|it| &it.declared.components);
     let mut services = declared.filter(|it| it.class == ComponentKind::Service);
     let mut has = |service| services.any(|it| it.name == service);

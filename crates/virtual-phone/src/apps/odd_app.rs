@@ -31,8 +31,8 @@ impl App for OddApp {
         self.shown.view(env)
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
-        self.shown.handle(event, reach);
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
+        self.shown.handle(event, context);
     }
 
     fn on_start_command(

@@ -29,7 +29,7 @@ pub(super) fn text<'a>(arguments: &'a Values, name: &str) -> &'a str {
 }
 
 /// Whether a text contains all of these words, ignoring case.
-pub(super) fn has_words(text: &str, words: &str) -> bool {
+pub(super) fn contains_words(text: &str, words: &str) -> bool {
     let text = text.to_lowercase();
     words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
 }

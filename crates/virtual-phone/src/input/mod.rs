@@ -70,7 +70,7 @@ impl Input {
     }
 
     /// Lays the focus of a field aside, and the keyboard with it, unless something lies there already.
-    pub(crate) fn lay_aside(&mut self) {
+    pub(crate) fn suspend(&mut self) {
         if self.aside.is_none()
             && let Some(focus) = self.focus.take_if(|focus| focus.field.is_some())
         {
@@ -88,7 +88,7 @@ impl Input {
     }
 
     /// Forgets the focus that was laid aside.
-    pub(crate) fn forget_aside(&mut self) {
+    pub(crate) fn drop_suspended(&mut self) {
         self.aside = None;
     }
 
@@ -171,7 +171,7 @@ impl Input {
     /// Forgets all that belongs to a screen that is left.
     pub(crate) fn leave_screen(&mut self) {
         self.focus = None;
-        self.forget_aside();
+        self.drop_suspended();
         self.cancel_touch();
         self.keyboard = Keyboard::default();
     }

@@ -281,8 +281,8 @@ impl PlacementPass<'_, '_, '_> {
         if focus.is_some_and(|focus| focus.ring) && !bounds.is_empty() {
             let width = 2.0 * scale;
             let radius = view.look.radius * scale;
-            let ink = PaintOp::Stroke { rect: full, radius, width, colour: theme::PRIMARY };
-            node.inks.push(ClippedOp { clip: bounds, ink });
+            let style = PaintOp::Stroke { rect: full, radius, width, colour: theme::PRIMARY };
+            node.inks.push(ClippedOp { clip: bounds, ink: style });
         }
         node
     }
@@ -447,9 +447,9 @@ mod tests {
     #[test]
     fn a_field_of_many_lines_grows_and_one_of_one_line_does_not() {
         let many = FieldTraits { multi_line: true, ..FieldTraits::default() };
-        let words = "one two three four five six seven eight nine ten\neleven\n";
+        let text = "one two three four five six seven eight nine ten\neleven\n";
         let height = |traits| {
-            let view = column([field("note", words, "Note", theme::BODY, traits)]);
+            let view = column([field("note", text, "Note", theme::BODY, traits)]);
             place(&view, &mut Scrolls::new(), None).find("note").unwrap().bounds.height()
         };
         assert_eq!(height(FieldTraits::default()), 48);
@@ -461,9 +461,9 @@ mod tests {
         for multi_line in [false, true] {
             for password in [false, true] {
                 let traits = FieldTraits { multi_line, password, ..FieldTraits::default() };
-                let words = "añb\n\n👩‍👩‍👧 שלום\n";
-                let view = column([field("note", words, "Note", theme::BODY, traits)]);
-                for caret in (0..=words.len()).filter(|at| words.is_char_boundary(*at)) {
+                let text = "añb\n\n👩‍👩‍👧 שלום\n";
+                let view = column([field("note", text, "Note", theme::BODY, traits)]);
+                for caret in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                     place(&view, &mut Scrolls::new(), Some(&focus("#note", caret)));
                 }
             }

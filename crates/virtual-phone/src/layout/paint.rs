@@ -48,14 +48,14 @@ impl PlacementPass<'_, '_, '_> {
                 let shaped = self.cx.types.shape(&view.text, setting(style, scale, wrap));
                 inks.push(ClippedOp {
                     clip,
-                    ink: standing(shaped, inner, fade(style.colour), self.along(style.align)),
+                    ink: paint_text(shaped, inner, fade(style.colour), self.along(style.align)),
                 });
             }
             Content::Icon(icon, size, colour) => {
                 let shaped = self.cx.types.icon(*icon, (size * scale).round());
                 inks.push(ClippedOp {
                     clip,
-                    ink: standing(shaped, inner, fade(*colour), self.along(Align::Center)),
+                    ink: paint_text(shaped, inner, fade(*colour), self.along(Align::Center)),
                 });
             }
             Content::Picture(picture) => {
@@ -96,15 +96,15 @@ impl PlacementPass<'_, '_, '_> {
         let screen = clip;
         let clip = clip.intersect(&inner);
         let hidden = field.traits.password.then(|| mask_password(&view.text));
-        let words = hidden.as_deref().unwrap_or(&view.text);
+        let text = hidden.as_deref().unwrap_or(&view.text);
         let one_line = !field.traits.multi_line;
-        let (shown, colour) = if words.is_empty() {
+        let (shown, colour) = if text.is_empty() {
             (field.hint.as_str(), theme::OUTLINE)
         } else {
-            (words, field.style.colour)
+            (text, field.style.colour)
         };
         let loose = setting(&field.style.lines(0), scale, None);
-        let shaped = match (one_line, focus.is_some() && !words.is_empty()) {
+        let shaped = match (one_line, focus.is_some() && !text.is_empty()) {
             (true, true) => self.cx.types.shape(shown, loose),
             (true, false) => {
                 let style = field.style.lines(1);
@@ -125,10 +125,10 @@ impl PlacementPass<'_, '_, '_> {
         let beyond = first.filter(|line| one_line && line.rtl);
         let beyond = beyond.map(|line| (line.width - across).max(0.0));
         if let Some(focus) = focus {
-            let caret = caret_bytes(&view.text, words, focus.caret);
-            let line = if words.is_empty() { 0 } else { line_of(&shaped, caret) };
+            let caret = caret_bytes(&view.text, text, focus.caret);
+            let line = if text.is_empty() { 0 } else { line_of(&shaped, caret) };
             let from = shaped.lines.get(line).map_or(0, |line| line.range.start).min(caret);
-            let x = self.cx.types.advance(words.get(from..caret).unwrap_or_default(), loose);
+            let x = self.cx.types.advance(text.get(from..caret).unwrap_or_default(), loose);
             let width = (2.0 * scale).round().max(1.0);
             if one_line {
                 slide = (x + width - across).max(0.0);
@@ -138,13 +138,13 @@ impl PlacementPass<'_, '_, '_> {
             let back = if caret == 0 { width } else { 0.0 };
             let along = match shaped.lines.get(line) {
                 Some(line) if line.rtl => across - x + slide,
-                _ if self.mirrored && words.is_empty() => across,
+                _ if self.mirrored && text.is_empty() => across,
                 Some(line) if self.mirrored => (across - line.width).max(0.0) + x - slide,
                 _ => x - slide - back,
             };
             let wanted = inner.left + along as i32;
             let left = wanted.min(screen.right - width as i32).max(screen.left);
-            if words.is_empty() && left != wanted {
+            if text.is_empty() && left != wanted {
                 aside = left - wanted;
             }
             let top = top + (line as f32 * shaped.line) as i32;
@@ -191,7 +191,7 @@ pub(super) fn mask_password(text: &str) -> String {
     "•".repeat(text.chars().count())
 }
 
-fn standing(shaped: Arc<ShapedText>, inner: Rect, colour: Colour, align: f32) -> PaintOp {
+fn paint_text(shaped: Arc<ShapedText>, inner: Rect, colour: Colour, align: f32) -> PaintOp {
     let y = inner.top as f32 + ((inner.height() as f32 - shaped.height) / 2.0).round().max(0.0);
     PaintOp::Text { x: inner.left as f32, y, shaped, colour, across: inner.width() as f32, align }
 }

@@ -43,8 +43,8 @@ impl Overlay for AnrDialog {
     fn view(&self, context: &OverlayContext<'_>) -> View {
         let says = format!("{} isn't responding", self.label);
         if context.android < LISTS_FROM {
-            let words = format!("{says}.\n\nDo you want to close it?");
-            return plain(&words, &[("Wait", "button2", "wait"), ("OK", "button1", "close")]);
+            let text = format!("{says}.\n\nDo you want to close it?");
+            return plain(&text, &[("Wait", "button2", "wait"), ("OK", "button1", "close")]);
         }
         let buttons = [
             button("Close app", Icon::Close, "aerr_close", "close"),
@@ -88,8 +88,8 @@ impl Overlay for CrashDialog {
     fn view(&self, context: &OverlayContext<'_>) -> View {
         let label = &self.label;
         if context.android < LISTS_FROM {
-            let words = format!("Unfortunately, {label} has stopped.");
-            return plain(&words, &[("OK", "button1", "close")]);
+            let text = format!("Unfortunately, {label} has stopped.");
+            return plain(&text, &[("OK", "button1", "close")]);
         }
         let what = if self.again { "keeps stopping" } else { "has stopped" };
         let buttons = [
@@ -158,9 +158,9 @@ fn button(label: &str, symbol: Icon, id: &str, tag: &'static str) -> View {
 }
 
 /// A message without a title, as before Android 7.
-fn plain(words: &str, buttons: &[(&str, &str, &'static str)]) -> View {
+fn plain(text: &str, buttons: &[(&str, &str, &'static str)]) -> View {
     let buttons = buttons.iter().map(|(label, id, tag)| {
         text_button(label, theme::PRIMARY, *tag).id(format!("android:id/{id}"))
     });
-    dialog("", message(words), buttons)
+    dialog("", message(text), buttons)
 }

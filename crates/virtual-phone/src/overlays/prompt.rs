@@ -107,7 +107,7 @@ impl Overlay for Prompt {
     }
 
     fn on(&mut self, event: Event, context: &mut OverlayReach<'_>) -> OverlayOutcome {
-        let said = match event {
+        let output = match event {
             Event::Tap(tag) => match tag.name {
                 "allow" => PermissionAnswer::Allow,
                 "once" => PermissionAnswer::Once,
@@ -133,7 +133,7 @@ impl Overlay for Prompt {
             group: self.group,
             precise: self.precise,
         };
-        context.asked.push(OverlayRequest::Answer(question, said));
+        context.asked.push(OverlayRequest::Answer(question, output));
         OverlayOutcome::Dismiss
     }
 }
@@ -186,8 +186,8 @@ impl Prompt {
         let head = row([sign, question]).gap(20.0).pad_each(24.0, 24.0, 24.0, 12.0).fill_width();
         let deny = text_button("DENY", theme::PRIMARY, "deny").id(id("permission_deny_button"));
         let able = self.never != Some(true);
-        let ink = if able { theme::PRIMARY } else { theme::OUTLINE };
-        let allow = text_button("ALLOW", ink, "allow").id(id("permission_allow_button"));
+        let style = if able { theme::PRIMARY } else { theme::OUTLINE };
+        let allow = text_button("ALLOW", style, "allow").id(id("permission_allow_button"));
         let buttons = row([spacer(), deny, allow.enabled(able)]).pad_each(12.0, 0.0, 12.0, 8.0);
         let never = self.never.map(|ticked| never(ticked).id(id("do_not_ask_checkbox")));
         column([head].into_iter().chain(never).chain([buttons.fill_width()]))

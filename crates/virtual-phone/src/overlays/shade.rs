@@ -82,7 +82,7 @@ impl OverlayReach<'_> {
             false => "1",
         };
         match name {
-            "Internet" => self.change("global", "wifi_on", self.settings.wifi_turned()),
+            "Internet" => self.change("global", "wifi_on", self.settings.wifi_state()),
             "Airplane mode" => {
                 let on = turned(self.settings, "global", "airplane_mode_on");
                 let radio = self.settings.wifi_for_airplane_mode(on == "1");

@@ -10,7 +10,7 @@
 
 mod rules;
 
-pub(crate) use self::rules::{SYSTEM, foreground_within, lacking};
+pub(crate) use self::rules::{SYSTEM, foreground_deadline, lacking};
 
 use crate::packages::Component;
 use std::collections::BTreeMap;

@@ -41,7 +41,7 @@ pub(crate) fn lacking(by: Caller, owner: u32, service: &DeclaredComponent) -> Op
 
 /// How long a service has to call `startForeground` after `startForegroundService`: 5 s at first, 10 s since Android 9
 /// (`SERVICE_START_FOREGROUND_TIMEOUT` of `ActiveServices`), 30 s since 13 (`ActivityManagerConstants`).
-pub(crate) fn foreground_within(android: u32) -> Duration {
+pub(crate) fn foreground_deadline(android: u32) -> Duration {
     Duration::from_secs(match android {
         0..=8 => 5,
         9..=12 => 10,

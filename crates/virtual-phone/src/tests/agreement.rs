@@ -197,12 +197,12 @@ fn every_target_of_an_app_is_at_least_48_dp_high_and_wide() {
 fn every_button_has_a_label() {
     for (page, scene) in scenes() {
         for node in scene.focused().unwrap().root.walk().filter(|node| node.flags.clickable) {
-            let words = node.walk().any(|below| {
+            let text = node.walk().any(|below| {
                 !(below.text.is_empty() && below.description.is_empty() && below.hint.is_empty())
             });
             // The text of a row that is only partly on the screen may extend beyond its edge.
             let cut = node.bounds != node.full;
-            assert!(words || cut, "{page}: {} has no text", node.address);
+            assert!(text || cut, "{page}: {} has no text", node.address);
         }
     }
 }

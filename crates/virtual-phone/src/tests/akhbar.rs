@@ -13,8 +13,8 @@ fn rtl_rows_start_at_the_right() {
     let first = node(&mut world, "navigation_news").unwrap().bounds;
     let second = node(&mut world, "navigation_saved").unwrap().bounds;
     assert!(second.right <= first.left);
-    let words = node(&mut world, "news_title").unwrap().bounds;
-    assert!(SMALL.width - words.right > words.left, "the picture stands to the right of the words");
+    let text = node(&mut world, "news_title").unwrap().bounds;
+    assert!(SMALL.width - text.right > text.left, "the picture stands to the right of the words");
 }
 
 #[test]

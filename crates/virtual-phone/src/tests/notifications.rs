@@ -118,8 +118,8 @@ fn contact_replies_after_some_seconds() {
     assert_ne!(last, "Hello?");
     assert!(there.notifications().is_empty());
     let mut away = send(true);
-    let told = away.notifications()[0].clone();
-    assert_eq!((told.title.as_str(), &told.text), ("Emma Hughes", &last), "the seed decides");
+    let out = away.notifications()[0].clone();
+    assert_eq!((out.title.as_str(), &out.text), ("Emma Hughes", &last), "the seed decides");
     pull(&mut away);
     tap(&mut away, "Emma Hughes");
     assert_eq!(texts(&mut away, "id/message_text").pop(), Some(last));
@@ -151,8 +151,8 @@ fn alarms_ring_on_time_in_any_time_steps() {
         while world.uptime() < 400 * SECOND {
             wait(&mut world, Duration::from_millis(step));
         }
-        let told = world.notifications().iter();
-        told.map(|one| (one.title.clone(), one.at)).collect::<Vec<_>>()
+        let out = world.notifications().iter();
+        out.map(|one| (one.title.clone(), one.at)).collect::<Vec<_>>()
     };
     let expected = [("Call", 300), ("Tea", 120), ("Time's up", 50)];
     let expected = expected.map(|(title, at)| (title.to_owned(), at * SECOND));

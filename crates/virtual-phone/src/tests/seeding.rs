@@ -23,8 +23,8 @@ fn rows() -> Vec<Row> {
     let rows = lines.map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
         let [package, keys, _, example] = *cells.as_slice() else { panic!("{line}") };
-        let words = quoted(example);
-        let example = words.chunks(2).map(|pair| (pair[0], pair[1])).collect();
+        let text = quoted(example);
+        let example = text.chunks(2).map(|pair| (pair[0], pair[1])).collect();
         Row { package: quoted(package)[0], keys: quoted(keys), example }
     });
     rows.collect()
@@ -57,7 +57,7 @@ fn seen(key: &str, package: &str) -> (&'static [&'static str], &'static [&'stati
 /// What a single page does not show.
 fn otherwise(world: &mut World, key: &str, package: &str) -> bool {
     let second = Duration::from_secs(1);
-    let told =
+    let out =
         |world: &World, title: &str| world.notifications().iter().any(|one| one.title == title);
     match key {
         "order" => {
@@ -75,7 +75,7 @@ fn otherwise(world: &mut World, key: &str, package: &str) -> bool {
         "tell/ORDER" => {
             world.grant(package, "android.permission.POST_NOTIFICATIONS").unwrap();
             wait(world, 3 * second);
-            told(world, "Your order is on its way")
+            out(world, "Your order is on its way")
         }
         "read/THREAD" => !shows(world, "Unread"),
         "answer/THREAD" => {
@@ -88,11 +88,11 @@ fn otherwise(world: &mut World, key: &str, package: &str) -> bool {
         }
         "timer/since" => {
             wait(world, 3 * second);
-            told(world, "Time's up")
+            out(world, "Time's up")
         }
         "timer/rung" => {
             wait(world, 3 * second);
-            !told(world, "Time's up")
+            !out(world, "Time's up")
         }
         _ => false,
     }
@@ -116,8 +116,8 @@ fn every_documented_key_does_what_its_row_says() {
         tap_all(&mut world, taps);
         for word in words {
             let root = world.scene().focused().unwrap().root.clone();
-            let said = |text: &str| text.contains(word);
-            let found = root.walk().any(|node| said(&node.text) || said(&node.description));
+            let output = |text: &str| text.contains(word);
+            let found = root.walk().any(|node| output(&node.text) || output(&node.description));
             let all: Vec<_> = root.walk().map(|node| node.text.clone()).collect();
             assert!(found, "{package} {keys:?}: no {word} among {all:?}");
         }

@@ -93,35 +93,35 @@ impl Muxer {
         let TrackInfo { width, height, .. } = self.shape;
         boxed(b"moov", |out| {
             out.extend(boxed(b"mvhd", |out| {
-                words(out, &[0, 0, 0, FILE_TICKS as u32, lasts, 0x0001_0000]);
+                push_u32s(out, &[0, 0, 0, FILE_TICKS as u32, lasts, 0x0001_0000]);
                 out.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-                words(out, &UPRIGHT);
-                words(out, &[0, 0, 0, 0, 0, 0, 2]);
+                push_u32s(out, &UPRIGHT);
+                push_u32s(out, &[0, 0, 0, 0, 0, 0, 2]);
             }));
             out.extend(boxed(b"trak", |out| {
                 out.extend(boxed(b"tkhd", |out| {
                     // Enabled, in the movie, in the preview.
-                    words(out, &[7, 0, 0, 1, 0, lasts, 0, 0, 0, 0]);
-                    words(out, if self.shape.turned { &TURNED } else { &UPRIGHT });
-                    words(out, &[(width as u32) << 16, (height as u32) << 16]);
+                    push_u32s(out, &[7, 0, 0, 1, 0, lasts, 0, 0, 0, 0]);
+                    push_u32s(out, if self.shape.turned { &TURNED } else { &UPRIGHT });
+                    push_u32s(out, &[(width as u32) << 16, (height as u32) << 16]);
                 }));
                 out.extend(boxed(b"mdia", |out| {
                     out.extend(boxed(b"mdhd", |out| {
                         // 0x55c4 is `und`.
-                        words(out, &[0, 0, 0, TICKS, ticks as u32, 0x55c4_0000]);
+                        push_u32s(out, &[0, 0, 0, TICKS, ticks as u32, 0x55c4_0000]);
                     }));
                     out.extend(boxed(b"hdlr", |out| {
-                        words(out, &[0, 0]);
+                        push_u32s(out, &[0, 0]);
                         out.extend(b"vide");
-                        words(out, &[0, 0, 0]);
+                        push_u32s(out, &[0, 0, 0]);
                         out.extend(b"VideoHandle\0");
                     }));
                     out.extend(boxed(b"minf", |out| {
-                        out.extend(boxed(b"vmhd", |out| words(out, &[1, 0, 0])));
+                        out.extend(boxed(b"vmhd", |out| push_u32s(out, &[1, 0, 0])));
                         out.extend(boxed(b"dinf", |out| {
                             out.extend(boxed(b"dref", |out| {
-                                words(out, &[0, 1]);
-                                out.extend(boxed(b"url ", |out| words(out, &[1])));
+                                push_u32s(out, &[0, 1]);
+                                out.extend(boxed(b"url ", |out| push_u32s(out, &[1])));
                             }));
                         }));
                         out.extend(self.samples_table(&durations));
@@ -135,33 +135,33 @@ impl Muxer {
         let count = self.sizes.len() as u32;
         boxed(b"stbl", |out| {
             out.extend(boxed(b"stsd", |out| {
-                words(out, &[0, 1]);
+                push_u32s(out, &[0, 1]);
                 out.extend(self.description());
             }));
             out.extend(boxed(b"stts", |out| {
                 let runs: Vec<&[u32]> = durations.chunk_by(|a, b| a == b).collect();
-                words(out, &[0, runs.len() as u32]);
+                push_u32s(out, &[0, runs.len() as u32]);
                 for run in runs {
-                    words(out, &[run.len() as u32, run.first().copied().unwrap_or(0)]);
+                    push_u32s(out, &[run.len() as u32, run.first().copied().unwrap_or(0)]);
                 }
             }));
             out.extend(boxed(b"stss", |out| {
-                words(out, &[0, self.keys.len() as u32]);
-                words(out, &self.keys);
+                push_u32s(out, &[0, self.keys.len() as u32]);
+                push_u32s(out, &self.keys);
             }));
             out.extend(boxed(b"stsz", |out| {
-                words(out, &[0, 0, count]);
-                words(out, &self.sizes);
+                push_u32s(out, &[0, 0, count]);
+                push_u32s(out, &self.sizes);
             }));
             // All samples are one chunk.
             let chunks = u32::from(count > 0);
             out.extend(boxed(b"stsc", |out| {
-                words(out, &[0, chunks]);
-                words(out, &[1, count, 1][..3 * chunks as usize]);
+                push_u32s(out, &[0, chunks]);
+                push_u32s(out, &[1, count, 1][..3 * chunks as usize]);
             }));
             out.extend(boxed(b"stco", |out| {
-                words(out, &[0, chunks]);
-                words(out, &[OPENING as u32][..chunks as usize]);
+                push_u32s(out, &[0, chunks]);
+                push_u32s(out, &[OPENING as u32][..chunks as usize]);
             }));
         })
     }
@@ -171,10 +171,10 @@ impl Muxer {
         let [sequence, picture] = &self.shape.parameters;
         boxed(b"avc1", |out| {
             out.extend([0, 0, 0, 0, 0, 0, 0, 1]);
-            words(out, &[0; 4]);
-            words(out, &[(self.shape.width as u32) << 16 | self.shape.height as u32]);
+            push_u32s(out, &[0; 4]);
+            push_u32s(out, &[(self.shape.width as u32) << 16 | self.shape.height as u32]);
             // 72 dpi both ways; one frame per sample.
-            words(out, &[0x0048_0000, 0x0048_0000, 0]);
+            push_u32s(out, &[0x0048_0000, 0x0048_0000, 0]);
             out.extend([0, 1]);
             out.extend([0; 32]);
             out.extend([0, 0x18, 0xff, 0xff]);
@@ -189,7 +189,7 @@ impl Muxer {
                 out.extend((picture.len() as u16).to_be_bytes());
                 out.extend(picture);
             }));
-            out.extend(boxed(b"pasp", |out| words(out, &[1, 1])));
+            out.extend(boxed(b"pasp", |out| push_u32s(out, &[1, 1])));
         })
     }
 }
@@ -210,6 +210,6 @@ fn boxed(name: &[u8; 4], fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
-fn words(out: &mut Vec<u8>, values: &[u32]) {
+fn push_u32s(out: &mut Vec<u8>, values: &[u32]) {
     out.extend(values.iter().flat_map(|value| value.to_be_bytes()));
 }

@@ -45,7 +45,7 @@ impl World {
         self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
         self.note("am_proc_died", &format!("[0,{pid},{package},0,2]"));
         self.end(package);
-        self.tell_of_crash(package);
+        self.log_crash(package);
         true
     }
 
@@ -104,7 +104,7 @@ impl World {
         self.end(package);
     }
 
-    fn tell_of_crash(&mut self, package: &str) {
+    fn log_crash(&mut self, package: &str) {
         let before = self.tasks.note_crash(package, self.clock.now());
         let again =
             before.is_some_and(|before| self.clock.now() - before < soon(self.device.android()));

@@ -40,8 +40,8 @@ impl World {
             self.note("wm_task_to_front", &format!("[0,{task}]"));
             self.note("wm_resume_activity", &format!("[0,{record},{task},{short}]"));
         }
-        let why = if began { "minimalResumeActivityLocked" } else { "resumeTopActivity" };
-        self.note("wm_set_resumed_activity", &format!("[0,{short},{why}]"));
+        let reason = if began { "minimalResumeActivityLocked" } else { "resumeTopActivity" };
+        self.note("wm_set_resumed_activity", &format!("[0,{short},{reason}]"));
         let Some((pid, uid)) = self.process_of(&component.package) else { return };
         let class = &component.activity;
         if began {
@@ -58,9 +58,9 @@ impl World {
     }
 
     /// Logs that the system finished an activity.
-    pub(crate) fn note_finished(&mut self, component: &Component, why: &str) {
+    pub(crate) fn note_finished(&mut self, component: &Component, reason: &str) {
         let (short, record) = (component.short(), record(component));
-        self.note("wm_finish_activity", &format!("[0,{record},1,{short},{why}]"));
+        self.note("wm_finish_activity", &format!("[0,{record},1,{short},{reason}]"));
     }
 
     /// The process id and user id of a running app.

@@ -37,9 +37,9 @@ impl World {
         &mut self,
         package: &str,
         id: &str,
-        given: &FunctionArgs,
+        args: &FunctionArgs,
     ) -> Result<(Value, Duration), FunctionError> {
-        let thrown = |why: &str| FunctionError::Thrown(why.to_owned());
+        let thrown = |reason: &str| FunctionError::Thrown(reason.to_owned());
         let (at, function) =
             self.app_function(package, id).ok_or_else(|| thrown("App function not found."))?;
         if self.functions.get(package, id) == Some(false) {
@@ -51,8 +51,8 @@ impl World {
         if !self.responds(package) {
             return Err(FunctionError::Silent);
         }
-        function.check(given).map_err(FunctionError::Thrown)?;
-        let given = self.with_app(at, |app, reach| app.call(id, given, reach));
+        function.check(args).map_err(FunctionError::Thrown)?;
+        let given = self.with_app(at, |app, reach| app.call(id, args, reach));
         self.rebuild();
         given.map(|value| (value, takes)).map_err(FunctionError::Thrown)
     }

@@ -141,14 +141,14 @@ impl World {
             self.input.show_keyboard(false);
             self.rebuild();
         } else {
-            self.tell_focused(Event::Back);
+            self.send_to_focused(Event::Back);
         }
     }
 
     /// Sends an event to the focus owner: the overlay in front, else the app.
-    fn tell_focused(&mut self, event: Event) {
+    fn send_to_focused(&mut self, event: Event) {
         match self.front_overlay().map(|front| front.id) {
-            Some(overlay) => self.tell_overlay(overlay, event),
+            Some(overlay) => self.send_to_overlay(overlay, event),
             None => self.send_event_to_foreground(event),
         }
     }
@@ -271,7 +271,7 @@ impl World {
         let tag = window.root.walk().find(|node| node.address == address);
         let tag = tag.filter(|node| node.flags.enabled).and_then(|node| node.touch.tap.clone());
         if let Some(tag) = tag {
-            self.tell_focused(Event::Tap(tag));
+            self.send_to_focused(Event::Tap(tag));
         }
     }
 

@@ -16,7 +16,7 @@ impl World {
     }
 
     /// Tells an overlay that something happened to it, and does what it asks for.
-    pub(crate) fn tell_overlay(&mut self, id: u32, event: Event) {
+    pub(crate) fn send_to_overlay(&mut self, id: u32, event: Event) {
         let Some((at, mut told)) = self.overlays.take(id) else { return };
         let android = self.android();
         let mut reach = OverlayReach { android, settings: &self.settings, asked: Vec::new() };
@@ -91,7 +91,7 @@ impl World {
         if self.front_overlay().is_none() {
             self.input.give_back();
         } else {
-            self.input.lay_aside();
+            self.input.suspend();
         }
         self.rebuild();
     }

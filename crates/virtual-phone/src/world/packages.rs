@@ -21,7 +21,7 @@ impl World {
         self.apps.admit(&mut manifest, uid);
         self.stop_for(&manifest.package, "installPackageLI");
         self.write_installed(&manifest);
-        let make = apps::behind(&manifest);
+        let make = apps::factory(&manifest);
         let (app, store) = (make(self.seed()), Preferences::default());
         self.apps.put(InstalledApp { manifest, app, make, store, pid: None });
         self.rebuild();
@@ -53,13 +53,13 @@ impl World {
     }
 
     /// Stops an app because its package changes.
-    fn stop_for(&mut self, package: &str, why: &str) {
+    fn stop_for(&mut self, package: &str, reason: &str) {
         let Some(at) = self.apps.position(package) else { return };
         let uid = self.apps[at].manifest.uid;
-        let line = format!("Force stopping {package} appid={uid} user=-1: {why}");
+        let line = format!("Force stopping {package} appid={uid} user=-1: {reason}");
         self.write_log('I', "ActivityManager", SYSTEM_PID, &line);
         if let Some(pid) = self.apps[at].pid {
-            self.note("am_kill", &format!("[0,{pid},{package},0,stop {package} due to {why}]"));
+            self.note("am_kill", &format!("[0,{pid},{package},0,stop {package} due to {reason}]"));
         }
         if self.apps[at].pid.is_some() || self.foreground().package == package {
             self.end(package);

@@ -12,7 +12,7 @@ impl World {
     /// log. Settings, permissions and what apps keep are as they were.
     pub fn restart(&mut self) {
         self.remove_overlays(|_| true);
-        self.input.forget_aside();
+        self.input.drop_suspended();
         let packages: Vec<String> =
             self.apps.iter().map(|app| app.manifest.package.clone()).collect();
         for package in packages.iter().filter(|package| *package != HOME) {

@@ -22,22 +22,22 @@ impl World {
     /// Overrides the size (natural orientation); `None` resets it.
     pub fn set_size_override(&mut self, size: Option<(i32, i32)>) {
         self.screen.set_size_override(size);
-        self.screen_turned();
+        self.on_rotation();
     }
 
     /// Overrides the density; `None` resets it.
     pub fn set_density_override(&mut self, density: Option<i32>) {
         self.screen.set_density_override(density);
-        self.screen_turned();
+        self.on_rotation();
     }
 
     /// Rotates the phone: quarter turns from the natural orientation, modulo 4.
     pub fn set_rotation(&mut self, rotation: u8) {
         self.screen.turn(rotation % 4);
-        self.screen_turned();
+        self.on_rotation();
     }
 
-    fn screen_turned(&mut self) {
+    fn on_rotation(&mut self) {
         self.input.cancel_touch();
         self.input.reveal_focus(true);
         self.rebuild();

@@ -4,7 +4,7 @@ use crate::log::SYSTEM_PID;
 use crate::packages::{ComponentKind, DeclaredComponent};
 use crate::services::{
     CallbackKeys, CallbackReply, Caller, RunningService, SYSTEM, ServiceName, ServiceOutcome,
-    ServiceStart, StartServiceResult, foreground_within, lacking,
+    ServiceStart, StartServiceResult, foreground_deadline, lacking,
 };
 use crate::world::World;
 use std::time::Duration;
@@ -109,12 +109,12 @@ impl World {
         };
         let uid = self.apps[at].manifest.uid;
         if let Some(lacking) = lacking(by, uid, &service) {
-            let why = match service.exported {
+            let reason = match service.exported {
                 true => format!(" requires {lacking}"),
                 false => format!(" that is {lacking}"),
             };
             let line = format!(
-                "Permission Denial: Accessing service {} from pid={}, uid={}{why}",
+                "Permission Denial: Accessing service {} from pid={}, uid={}{reason}",
                 to.short(),
                 by.pid,
                 by.uid
@@ -122,7 +122,7 @@ impl World {
             self.write_log('W', "ActivityManager", SYSTEM_PID, &line);
             return StartServiceResult::Refused(lacking);
         }
-        if !foreground && !self.services.runs(to) && self.is_held_back(at) {
+        if !foreground && !self.services.runs(to) && self.is_deferred(at) {
             let line = format!(
                 "Background start not allowed: service Intent {{ cmp={short} }} to {short} from pid={} uid={} pkg=com.android.shell startFg?=false",
                 by.pid,
@@ -136,7 +136,7 @@ impl World {
             ));
         }
         let (pid, takes) = self.process_for_service(at, to);
-        let served = self.tell_service(at, to, extras, callback.as_ref());
+        let served = self.send_to_service(at, to, extras, callback.as_ref());
         self.enter_service(to, foreground, served.in_foreground);
         if served.dies {
             self.crash(&to.package, "java.lang.IllegalStateException: the tool gave up half-way");
@@ -169,7 +169,7 @@ impl World {
     }
 
     /// Whether background limits prevent this app from starting services.
-    fn is_held_back(&self, at: usize) -> bool {
+    fn is_deferred(&self, at: usize) -> bool {
         let manifest = &self.apps[at].manifest;
         let target = manifest.declared().map_or(0, |declared| declared.target_sdk);
         let package = &manifest.package;
@@ -218,7 +218,7 @@ impl World {
     }
 
     /// Passes a start to the app and handles the app's requests. A hanging app does not receive it.
-    fn tell_service(
+    fn send_to_service(
         &mut self,
         at: usize,
         to: &ServiceName,
@@ -238,7 +238,7 @@ impl World {
     fn enter_service(&mut self, to: &ServiceName, asked_foreground: bool, in_foreground: bool) {
         let (now, android) = (self.clock.now(), self.android());
         let must = asked_foreground && android >= LIMITS_SINCE && !in_foreground;
-        let overdue_from = must.then(|| now + foreground_within(android));
+        let overdue_from = must.then(|| now + foreground_deadline(android));
         self.services.enter(to, now, asked_foreground && in_foreground, overdue_from);
     }
 }

@@ -159,7 +159,7 @@ impl World {
     fn dispatch_event(&mut self, to: TouchedWindow, event: Event) {
         match to {
             TouchedWindow::App => self.send_event_to_foreground(event),
-            TouchedWindow::Overlay(id) => self.tell_overlay(id, event),
+            TouchedWindow::Overlay(id) => self.send_to_overlay(id, event),
             TouchedWindow::Keyboard | TouchedWindow::GestureBar | TouchedWindow::StatusBar => {}
         }
     }

@@ -261,8 +261,8 @@ impl World {
     fn dimming(&self, placed: Node) -> Option<Node> {
         let mut card = placed.children.into_iter().next()?;
         let (clip, radius) = (self.screen.display().bounds(), 0.0);
-        let ink = PaintOp::Fill { rect: clip, radius, colour: theme::SCRIM };
-        card.inks.insert(0, ClippedOp { clip, ink });
+        let style = PaintOp::Fill { rect: clip, radius, colour: theme::SCRIM };
+        card.inks.insert(0, ClippedOp { clip, ink: style });
         Some(card)
     }
 }

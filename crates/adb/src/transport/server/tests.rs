@@ -34,9 +34,9 @@ async fn service_opens_after_selecting_the_device() {
         server(vec![vec![("0013host:transport:abc1", "OKAY"), ("0009exec:date", "OKAYnoon")]])
             .await;
     let mut stream = server.device("abc1").open("exec:date").await.unwrap();
-    let mut said = String::new();
-    stream.read_to_string(&mut said).await.unwrap();
-    assert_eq!(said, "noon");
+    let mut output = String::new();
+    stream.read_to_string(&mut output).await.unwrap();
+    assert_eq!(output, "noon");
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn server_messages_map_to_error_kinds() {
     let serial = || "x".to_owned();
     check(
         "FAIL0014device 'x' not found",
-        Error::NoSuchDevice { serial: serial(), said: "device 'x' not found".into() },
+        Error::NoSuchDevice { serial: serial(), text: "device 'x' not found".into() },
     )
     .await;
     check("FAIL000edevice offline", Error::Offline { serial: serial(), state: "offline".into() })
@@ -71,7 +71,7 @@ async fn refused_service_contains_the_servers_message() {
         server(vec![vec![("0010host:transport:x", "OKAY"), ("0007nosuch:", "FAIL0006closed")]])
             .await;
     let error = server.device("x").open("nosuch:").await.err();
-    assert_eq!(error, Some(Error::Refused { service: "nosuch:".into(), said: "closed".into() }));
+    assert_eq!(error, Some(Error::Refused { service: "nosuch:".into(), text: "closed".into() }));
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn forwards_work_with_servers_of_all_versions() {
     check("OKAYOKAY", Ok(None)).await;
     check("OKAYOKAY000540001", Ok(Some(40001))).await;
     let service = "forward:tcp:0;localabstract:a b".to_owned();
-    let refused = |said: &str| Error::Refused { service: service.clone(), said: said.to_owned() };
+    let refused = |text: &str| Error::Refused { service: service.clone(), text: text.to_owned() };
     check("FAIL0004busy", Err(refused("busy"))).await;
     check("OKAYFAIL0004busy", Err(refused("busy"))).await;
     let error = Error::Offline { serial: "x".into(), state: "offline".into() };

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use bytes::{Buf, Bytes, BytesMut};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 
-use super::{PIECE, broken, nothing_after_the_end};
+use super::{PIECE, broken, check_no_trailing_data};
 use crate::wire::MalformedMessage;
 
 const MAGIC: u32 = 0x184d_2204;
@@ -37,7 +37,7 @@ impl Decoder {
         let mut content = vec![0; PIECE];
         loop {
             if self.has_ended() {
-                return nothing_after_the_end(&self.0.get_ref().here);
+                return check_no_trailing_data(&self.0.get_ref().here);
             }
             self.0.get_mut().find_part()?;
             match self.0.read(&mut content) {

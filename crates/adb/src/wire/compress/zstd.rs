@@ -11,7 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::{PIECE, broken, nothing_after_the_end};
+use super::{PIECE, broken, check_no_trailing_data};
 use crate::wire::MalformedMessage;
 
 const MAGIC: u32 = 0xfd2f_b528;
@@ -56,7 +56,7 @@ impl Decoder {
                 if self.frame.get_checksum_from_data() != self.sum() {
                     return Err(MalformedMessage("zstd data with a wrong checksum".into()));
                 }
-                return nothing_after_the_end(&self.here);
+                return check_no_trailing_data(&self.here);
             }
             let Some(length) = self.part()? else { return Ok(None) };
             if self.here.len() < length {

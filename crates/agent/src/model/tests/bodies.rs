@@ -86,10 +86,10 @@ async fn large_screenshot_is_scaled_with_a_note() {
         let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
         let turn = Message { role: Role::User, parts: vec![ContentPart::Image(screen())] };
         let prompt = Prompt { system: String::new(), turns: vec![turn] };
-        let call = Call::within(Duration::from_secs(30));
+        let call = Call::with_timeout(Duration::from_secs(30));
         model.complete(&prompt, None, &call, &|_| ()).await.unwrap();
         let parts = server.asked().remove(0).body["messages"][0]["content"].clone();
-        let words = parts[1]["text"].as_str().unwrap();
-        assert!(words.contains(&format!("{sizes} pixels show 1080x2400")), "{words}");
+        let text = parts[1]["text"].as_str().unwrap();
+        assert!(text.contains(&format!("{sizes} pixels show 1080x2400")), "{text}");
     }
 }

@@ -47,15 +47,19 @@ async fn permanent_errors_fail_at_once_with_the_next_move() {
     for (status, words) in moves {
         let server = Server::giving([refusal(status)]).await;
         let failed = asked(BOTH[0], &server).await.0.unwrap_err();
-        assert!(failed.why.starts_with("openai model-x at http://127.0.0.1:"), "{}", failed.why);
-        assert!(failed.why.contains(words), "{}", failed.why);
+        assert!(
+            failed.reason.starts_with("openai model-x at http://127.0.0.1:"),
+            "{}",
+            failed.reason
+        );
+        assert!(failed.reason.contains(words), "{}", failed.reason);
         assert_eq!((server.asked().len(), failed.usage.retries), (1, 0), "{status}");
     }
     let server = Server::giving([refusal(401)]).await;
     let settings = Settings { key: None, ..settings(&server) };
     let model = config::open(&BOTH[1].parse().unwrap(), settings).unwrap();
-    let why = ask(&*model, None).await.0.unwrap_err().why;
-    assert!(why.contains("The server requires an API key: set ANTHROPIC_API_KEY."), "{why}");
+    let reason = ask(&*model, None).await.0.unwrap_err().reason;
+    assert!(reason.contains("The server requires an API key: set ANTHROPIC_API_KEY."), "{reason}");
 }
 
 #[tokio::test]
@@ -78,15 +82,15 @@ async fn server_requested_pause_is_kept() {
 #[tokio::test]
 async fn too_long_a_pause_fails_at_once() {
     let server = Server::giving([refusal(429).with("retry-after", "3600")]).await;
-    let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
-    assert!(why.contains("asks for a pause of 3600 s, which is too long"), "{why}");
+    let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
+    assert!(reason.contains("asks for a pause of 3600 s, which is too long"), "{reason}");
     // Less than an hour, but longer than the caller waits.
     let server = Server::giving([refusal(529).with("retry-after", "20")]).await;
     let model = config::open(&BOTH[1].parse().unwrap(), settings(&server)).unwrap();
-    let call = Call::within(Duration::from_secs(5));
+    let call = Call::with_timeout(Duration::from_secs(5));
     let begun = std::time::Instant::now();
-    let why = ask_within(&*model, None, &call).await.0.unwrap_err().why;
-    assert!(why.contains("asks for a pause of 20 s"), "{why}");
+    let reason = ask_within(&*model, None, &call).await.0.unwrap_err().reason;
+    assert!(reason.contains("asks for a pause of 20 s"), "{reason}");
     assert!(begun.elapsed() < Duration::from_secs(4));
 }
 
@@ -94,7 +98,7 @@ async fn too_long_a_pause_fails_at_once() {
 async fn retries_are_limited() {
     let server = Server::giving([refusal(503)]).await;
     let failed = asked(BOTH[1], &server).await.0.unwrap_err();
-    assert!(failed.why.ends_with("Gave up after 3 attempts."), "{}", failed.why);
+    assert!(failed.reason.ends_with("Gave up after 3 attempts."), "{}", failed.reason);
     assert_eq!((server.asked().len(), failed.usage.retries), (3, 2));
 }
 
@@ -118,9 +122,9 @@ async fn malformed_responses_are_retried_and_then_reported() {
     for choice in BOTH {
         for (given, words) in &cases {
             let server = Server::giving([given.clone()]).await;
-            let why = asked(choice, &server).await.0.unwrap_err().why;
-            assert!(why.contains(words), "{choice}: {why}");
-            assert_eq!(server.asked().len(), 3, "{choice}: {why}");
+            let reason = asked(choice, &server).await.0.unwrap_err().reason;
+            assert!(reason.contains(words), "{choice}: {reason}");
+            assert_eq!(server.asked().len(), 3, "{choice}: {reason}");
             let server = Server::giving([given.clone(), fine(choice)]).await;
             assert_eq!(asked(choice, &server).await.0.unwrap().text, "yes");
         }
@@ -133,28 +137,28 @@ async fn redirects_are_not_followed_with_the_key() {
     for status in [301, 302, 307, 308] {
         let to = format!("{}/chat?key=other", elsewhere.base);
         let server = Server::giving([Given::new(status, "", "").with("location", &to)]).await;
-        let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
-        assert!(why.contains("redirect to \"http://127.0.0.1:"), "{why}");
-        assert!(!why.contains("other"), "{why}");
+        let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
+        assert!(reason.contains("redirect to \"http://127.0.0.1:"), "{reason}");
+        assert!(!reason.contains("other"), "{reason}");
     }
     assert!(elsewhere.asked().is_empty());
 }
 
 #[tokio::test]
 async fn echoed_key_never_leaks_through_truncation() {
-    let words = format!("{}{KEY}", "x".repeat(290));
+    let text = format!("{}{KEY}", "x".repeat(290));
     let inside = format!("{} {KEY}", "x".repeat(289));
     for given in [
-        Given::json(401, &json!({ "error": { "message": words } })),
-        Given::new(403, "text/plain", words.clone()),
-        Given::new(200, "application/json", words.clone()),
-        Given::events(&[format!("data: {words}\n\n")]),
+        Given::json(401, &json!({ "error": { "message": text } })),
+        Given::new(403, "text/plain", text.clone()),
+        Given::new(200, "application/json", text.clone()),
+        Given::events(&[format!("data: {text}\n\n")]),
         Given::json(200, &json!({ "error": { "message": inside } })),
     ] {
         for choice in BOTH {
             let server = Server::giving([given.clone()]).await;
-            let why = asked(choice, &server).await.0.unwrap_err().why;
-            assert!(!why.contains(&KEY[..5]), "{why}");
+            let reason = asked(choice, &server).await.0.unwrap_err().reason;
+            assert!(!reason.contains(&KEY[..5]), "{reason}");
         }
     }
 }
@@ -166,14 +170,14 @@ async fn endless_response_is_cut_off() {
         let mut given = Given::new(200, kind, "");
         given.pieces = vec![bytes(piece.clone()); 40];
         let server = Server::giving([given.ending(End::Never)]).await;
-        let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
-        assert!(why.contains("longer than 32 MB"), "{why}");
+        let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
+        assert!(reason.contains("longer than 32 MB"), "{reason}");
     }
     let mut given = Given::new(500, "text/plain", "");
     given.pieces = vec![bytes(piece); 40];
     let server = Server::giving([given.ending(End::Never)]).await;
-    let why = asked(BOTH[0], &server).await.0.unwrap_err().why;
-    assert!(why.len() < 1000, "{} bytes", why.len());
+    let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
+    assert!(reason.len() < 1000, "{} bytes", reason.len());
 }
 
 #[tokio::test]
@@ -187,11 +191,11 @@ async fn unreachable_server_is_reported_with_its_url() {
     let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
     let failed = ask(&*model, None).await.0.unwrap_err();
     assert!(
-        failed.why.contains(&format!("at http://{address}/v1/chat/completions: cannot connect")),
+        failed.reason.contains(&format!("at http://{address}/v1/chat/completions: cannot connect")),
         "{}",
-        failed.why
+        failed.reason
     );
-    assert!(!failed.why.contains("other") && failed.usage.retries == 2, "{failed:?}");
+    assert!(!failed.reason.contains("other") && failed.usage.retries == 2, "{failed:?}");
 }
 
 /// The proxy learns the target and nothing else: the key goes through the tunnel only.
@@ -218,8 +222,8 @@ async fn proxy_gets_a_connect_request_without_the_key() {
     let (asked, head) = tokio::join!(ask(&*model, None), serve);
     assert!(head.starts_with("CONNECT model.example:443 HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("roxy-") && !head.contains(KEY), "{head}");
-    let why = asked.0.unwrap_err().why;
-    assert!(why.contains("cannot connect") && !why.contains("pass"), "{why}");
+    let reason = asked.0.unwrap_err().reason;
+    assert!(reason.contains("cannot connect") && !reason.contains("pass"), "{reason}");
 }
 
 #[tokio::test]
@@ -228,7 +232,7 @@ async fn cancellation_or_deadline_ends_the_request() {
         let silent = Given { pieces: Vec::new(), ..fine(choice) }.ending(End::Never);
         let server = Server::giving([silent]).await;
         let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
-        let call = Call::within(Duration::from_secs(30));
+        let call = Call::with_timeout(Duration::from_secs(30));
         let (asked, ()) = tokio::join!(ask_within(&*model, None, &call), async {
             while server.asked().is_empty() {
                 tokio::task::yield_now().await;
@@ -236,10 +240,13 @@ async fn cancellation_or_deadline_ends_the_request() {
             call.cancelled.cancel();
         });
         let failed = asked.0.unwrap_err();
-        assert!(failed.cancelled && failed.why.ends_with("the call was cancelled."), "{failed:?}");
-        let call = Call::within(Duration::from_millis(200));
+        assert!(
+            failed.cancelled && failed.reason.ends_with("the call was cancelled."),
+            "{failed:?}"
+        );
+        let call = Call::with_timeout(Duration::from_millis(200));
         let failed = ask_within(&*model, None, &call).await.0.unwrap_err();
-        assert!(!failed.cancelled && failed.why.contains("the call timed out"), "{failed:?}");
+        assert!(!failed.cancelled && failed.reason.contains("the call timed out"), "{failed:?}");
     }
 }
 
@@ -251,7 +258,7 @@ async fn slow_attempt_is_retried_only_once() {
     settings.patience.whole = Duration::from_millis(150);
     let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
     let failed = ask(&*model, None).await.0.unwrap_err();
-    assert!(failed.why.contains("no complete answer within 0.15 s"), "{}", failed.why);
+    assert!(failed.reason.contains("no complete answer within 0.15 s"), "{}", failed.reason);
     assert_eq!(server.asked().len(), 2);
 }
 

@@ -135,8 +135,8 @@ async fn error_inside_a_stream_is_reported_or_retried() {
         let server = Server::giving([Given::events(&first), Given::events(&events(choice))]).await;
         assert_eq!(asked(choice, &server).await.0.unwrap().usage.retries, 1);
         let server = Server::giving([Given::events(&[invalid[at].into()])]).await;
-        let why = asked(choice, &server).await.0.unwrap_err().why;
-        assert!(why.contains("the answer contains an error: no such thing"), "{why}");
+        let reason = asked(choice, &server).await.0.unwrap_err().reason;
+        assert!(reason.contains("the answer contains an error: no such thing"), "{reason}");
         assert_eq!(server.asked().len(), 1);
     }
 }

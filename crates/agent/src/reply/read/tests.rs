@@ -32,18 +32,18 @@ fn told(read: Result<Decision, String>) -> String {
         format!("{}{}", doing.function, Value::from(doing.arguments.clone()))
     };
     let calls: Vec<String> = decision.actions.iter().map(call).collect();
-    let mut told = format!("{} {}", word(decision.status), calls.join(" then "));
+    let mut out = format!("{} {}", word(decision.status), calls.join(" then "));
     for (name, text) in [("thought", &decision.thought), ("result", &decision.result)] {
         if !text.is_empty() {
-            told.push_str(&format!(" {name}: {text}"));
+            out.push_str(&format!(" {name}: {text}"));
         }
     }
     for (name, lines) in [("plan", &decision.plan), ("remember", &decision.remember)] {
         if !lines.is_empty() {
-            told.push_str(&format!(" {name}: {lines:?}"));
+            out.push_str(&format!(" {name}: {lines:?}"));
         }
     }
-    told
+    out
 }
 
 const TAP: &str = r#"{"function": "tap", "arguments": {"x": 1, "y": 2}, "status": "CONTINUE"}"#;
@@ -124,19 +124,19 @@ fn truncated_answer_is_reported() {
 fn huge_reply_is_read_up_to_the_limit() {
     let huge = format!("{}{{\"action\": {TAP}}}", "é".repeat(LONGEST_REPLY));
     assert!(told(decision(&huge, false, &FUNCTIONS)).contains("no JSON object in its first"));
-    let said = format!(r#"{{"thought": "{}", "action": null}}"#, "x".repeat(100_000));
+    let output = format!(r#"{{"thought": "{}", "action": null}}"#, "x".repeat(100_000));
     assert_eq!(
-        decision(&said, false, &FUNCTIONS).unwrap().thought.chars().count(),
+        decision(&output, false, &FUNCTIONS).unwrap().thought.chars().count(),
         LONGEST_TEXT + 1
     );
 }
 
 #[test]
 fn judgements_parse() {
-    let check = |reply: &str, reached: bool, why: &str| {
+    let check = |reply: &str, reached: bool, reason: &str| {
         assert_eq!(
             parse_judgement(reply, false),
-            Ok(ParsedJudgement { reached, why: why.into() }),
+            Ok(ParsedJudgement { reached, reason: reason.into() }),
             "{reply}"
         );
     };

@@ -72,7 +72,7 @@ async fn asked(phone: Phone, action: Action) -> (Result<Outcome, Failure>, Vec<A
     let seen = Arc::clone(&phone.asked);
     let vault = Vault::new([("PASSWORD".to_owned(), VALUE.to_owned())]).unwrap();
     let done = RedactedPerform::new(phone, Arc::new(vault))
-        .perform(&Call::within(Duration::from_secs(9)), action)
+        .perform(&Call::with_timeout(Duration::from_secs(9)), action)
         .await;
     let seen = seen.lock().unwrap().clone();
     (done, seen)
@@ -148,9 +148,11 @@ async fn partial_value_in_a_field_is_redacted() {
         Readback::Differs { shows: "(something other than {{PASSWORD}})".into() }
     );
 
-    let said = "cannot clear the field: after 6 attempts it still shows \"hunter2co\"".to_owned();
-    let failed =
-        Err(Failure { cause: Cause::DeviceError { said }, side_effect: SideEffect::Possible });
+    let output = "cannot clear the field: after 6 attempts it still shows \"hunter2co\"".to_owned();
+    let failed = Err(Failure {
+        cause: Cause::DeviceError { text: output },
+        side_effect: SideEffect::Possible,
+    });
     let (done, _) =
         asked(Phone::answering(failed), Action::Type(TextInput::of("{{PASSWORD}}"))).await;
     let failure = done.unwrap_err();
@@ -166,7 +168,7 @@ async fn number_with_spaces_is_redacted_and_painted_over() {
     let vault = Vault::new([("CARD".to_owned(), "4929123456789012".to_owned())]).unwrap();
     let secrets = RedactedPerform::new(Phone::showing(nodes), Arc::new(vault));
     let shot = Action::ScreenshotAndSnapshot(ScreenshotOptions::default());
-    let done = secrets.perform(&Call::within(Duration::from_secs(9)), shot).await;
+    let done = secrets.perform(&Call::with_timeout(Duration::from_secs(9)), shot).await;
     let Ok(Outcome::ScreenshotAndSnapshot(picture, look)) = done else { panic!("{done:?}") };
     assert_eq!(look.tree.nodes[0].text, "{{CARD}}");
     assert!(!look.tree.source.contains("4929"), "{}", look.tree.source);
@@ -185,16 +187,17 @@ async fn log_entries_and_failures_are_redacted() {
     };
     let read = Action::ReadLog {
         filter: LogFilter { tag: None, priority: Priority::Info },
-        most: 9,
+        max: 9,
         clear: false,
     };
     let (done, _) = asked(Phone::answering(Ok(Outcome::Log(vec![entry]))), read).await;
     let Ok(Outcome::Log(entries)) = &done else { panic!("{done:?}") };
     assert_eq!(entries[0].message, "typed {{PASSWORD}}");
 
-    let said = format!("input text '{VALUE}': Killed");
+    let output = format!("input text '{VALUE}': Killed");
     let (done, _) =
-        asked(Phone::answering(Err(Cause::DeviceError { said }.into())), Action::LOOK).await;
+        asked(Phone::answering(Err(Cause::DeviceError { text: output }.into())), Action::LOOK)
+            .await;
     assert_eq!(done.unwrap_err().cause.to_string(), "input text '{{PASSWORD}}': Killed");
 }
 
@@ -222,7 +225,7 @@ async fn app_answers_are_redacted() {
     let call = AppToolCall { app, service: None, tool, arguments: Map::new(), send_only: false };
     let guard = RedactedPerform::new(phone, vault);
     let done =
-        guard.perform(&Call::within(Duration::from_secs(1)), Action::CallAppTool(call)).await;
+        guard.perform(&Call::with_timeout(Duration::from_secs(1)), Action::CallAppTool(call)).await;
     assert!(!holds(&done) && !format!("{done:?}").contains("48151623"), "{done:?}");
     assert!(format!("{done:?}").contains("42"), "{done:?}");
 }
@@ -246,7 +249,7 @@ async fn screenshot_is_painted_over_at_the_value() {
 
 #[tokio::test]
 async fn screenshot_of_unreadable_screen_is_withheld() {
-    let failed = Err(Cause::NotReady { said: "could not get idle state".into() }.into());
+    let failed = Err(Cause::NotReady { text: "could not get idle state".into() }.into());
     let (done, seen) =
         asked(Phone::answering(failed), Action::Screenshot(ScreenshotOptions::default())).await;
     let Ok(Outcome::Screenshot(picture)) = done else { panic!("{done:?}") };
@@ -260,9 +263,9 @@ async fn screenshot_of_unreadable_screen_is_withheld() {
 async fn screenshot_that_cannot_be_painted_is_withheld() {
     let broken =
         Screenshot { image: Image { format: Format::Png, bytes: vec![1].into() }, ..white() };
-    let look = Phone::showing(vec![node("TextView", VALUE, 0)]).look();
+    let snapshot = Phone::showing(vec![node("TextView", VALUE, 0)]).look();
     let (done, _) = asked(
-        Phone::answering(Ok(Outcome::ScreenshotAndSnapshot(broken, look))),
+        Phone::answering(Ok(Outcome::ScreenshotAndSnapshot(broken, snapshot))),
         Action::Screenshot(ScreenshotOptions::default()),
     )
     .await;
@@ -285,7 +288,7 @@ async fn empty_vault_changes_nothing() {
     let phone = Phone::default();
     let seen = Arc::clone(&phone.asked);
     let secrets = RedactedPerform::new(phone, Arc::default());
-    let call = Call::within(Duration::from_secs(9));
+    let call = Call::with_timeout(Duration::from_secs(9));
     secrets.perform(&call, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     secrets
         .perform(&call, Action::Touch(thumbwire_device::Gesture::Tap { at: Point { x: 1, y: 1 } }))

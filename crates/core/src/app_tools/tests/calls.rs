@@ -34,9 +34,9 @@ async fn mismatched_arguments_are_refused_with_the_expected_ones() {
     let bridge = bridge(&phone, &[CLOCK]);
     let wanted = call("query_clock_in", json!({ "dat": "today", "days": "two" }));
     let failure = called(&bridge, &phone, wanted).await.unwrap_err();
-    let Cause::InvalidArgument { why } = &failure.cause else { panic!("{failure:?}") };
+    let Cause::InvalidArgument { reason } = &failure.cause else { panic!("{failure:?}") };
     for part in ["`date` is missing", "`dat` is unknown", "integer", "date (string, required)"] {
-        assert!(why.contains(part), "{why}");
+        assert!(reason.contains(part), "{reason}");
     }
     assert_eq!((failure.side_effect, phone.times("courier")), (SideEffect::None, 0));
 }
@@ -46,7 +46,7 @@ async fn unknown_tool_error_lists_existing_tools() {
     let phone = clock();
     let bridge = bridge(&phone, &["*"]);
     let failure = called(&bridge, &phone, call("clock_out", json!({}))).await.unwrap_err();
-    let Cause::AppToolNotFound { why: Some(why), .. } = &failure.cause else {
+    let Cause::AppToolNotFound { reason: Some(why), .. } = &failure.cause else {
         panic!("{failure:?}")
     };
     assert_eq!(why, "it offers clock_in_today, query_clock_in");
@@ -89,7 +89,7 @@ async fn start_errors_name_the_next_move() {
             "background («uid null»)",
             "launch the app",
         ),
-        (StartServiceError::TooLarge { most: 200_000 }, "200000", "correct the argument"),
+        (StartServiceError::TooLarge { max: 200_000 }, "200000", "correct the argument"),
     ] {
         phone.doing(move |_| Ok(ServiceReply::NotStarted(why.clone())));
         let failure = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap_err();

@@ -97,8 +97,8 @@ async fn app_with_several_services_offers_all_their_tools() {
     assert_eq!(ids(&catalog.apps[0]).len(), 4);
     assert!(catalog.apps[0].complaints.iter().any(|one| one.rule == "one-service" && !one.fatal));
     let failure = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
-    let Cause::InvalidArgument { why } = &failure.cause else { panic!("{failure:?}") };
-    assert!(why.contains("com.example.clock.A, com.example.clock.B"), "{why}");
+    let Cause::InvalidArgument { reason } = &failure.cause else { panic!("{failure:?}") };
+    assert!(reason.contains("com.example.clock.A, com.example.clock.B"), "{reason}");
     let service = Some("com.example.clock.B".to_owned());
     let wanted = AppToolCall { service, ..call("clock_in_today", json!({})) };
     called(&bridge, &phone, wanted).await.unwrap();

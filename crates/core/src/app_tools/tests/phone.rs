@@ -105,7 +105,10 @@ impl Phone {
 
     fn count(&self, what: &'static str) -> Result<(), Error> {
         if *lock(&self.unplugged) {
-            return Err(Error::NotConnected { why: "unplugged".into(), acted: SideEffect::None });
+            return Err(Error::NotConnected {
+                reason: "unplugged".into(),
+                acted: SideEffect::None,
+            });
         }
         *lock(&self.asked).entry(what).or_default() += 1;
         Ok(())
@@ -281,28 +284,28 @@ impl AppServices for Phone {
         Ok(apps.iter().flat_map(of).collect())
     }
 
-    async fn start_service(&self, letter: &ServiceRequest) -> Result<(), Error> {
+    async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error> {
         self.count("start")?;
-        lock(&self.letters).push(letter.clone());
+        lock(&self.letters).push(request.clone());
         Ok(())
     }
 
     async fn call_service(
         &self,
-        letter: &ServiceRequest,
+        request: &ServiceRequest,
         _limit: Duration,
     ) -> Result<ServiceReply, Error> {
         if !*lock(&self.helper) {
             return Err(self.unsupported("receiving an app's reply"));
         }
         self.count("courier")?;
-        lock(&self.letters).push(letter.clone());
-        let doing = lock(&self.doing).clone().unwrap();
+        lock(&self.letters).push(request.clone());
+        let call = lock(&self.doing).clone().unwrap();
         // A later request may be answered first.
         for _ in 0..fastrand::u8(0..4) {
             tokio::task::yield_now().await;
         }
-        doing(letter)
+        call(request)
     }
 }
 

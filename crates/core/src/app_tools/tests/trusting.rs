@@ -3,7 +3,7 @@
 use super::*;
 
 fn refused(failure: &Failure) -> &str {
-    let Cause::AppNotTrusted { why, .. } = &failure.cause else { panic!("{failure:?}") };
+    let Cause::AppNotTrusted { reason: why, .. } = &failure.cause else { panic!("{failure:?}") };
     assert_eq!(failure.side_effect, SideEffect::None);
     assert!(failure.next_move().contains("thumbwire app-tools trust com.example.clock"));
     why
@@ -229,6 +229,6 @@ async fn trust_by_name_is_permanent() {
 
     std::fs::write(folder.path().join("trust.json"), "{ broken").unwrap();
     let failure = called(&later, &phone, wanted()).await.unwrap_err();
-    assert!(matches!(&failure.cause, Cause::Refused { why } if why.contains("trust.json")));
+    assert!(matches!(&failure.cause, Cause::Refused { reason } if reason.contains("trust.json")));
     assert!(later.catalog(&phone, Duration::ZERO).await.is_err(), "nothing is told as allowed");
 }

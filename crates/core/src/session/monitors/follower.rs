@@ -73,7 +73,7 @@ impl Follower {
         let mut wait = FIRST_WAIT;
         loop {
             let before = self.state.entries.load(Ordering::SeqCst);
-            let why = match self.read(stream).await {
+            let reason = match self.read(stream).await {
                 FollowError::Over(why) => return why,
                 FollowError::Lost(why) => why,
             };
@@ -81,7 +81,7 @@ impl Follower {
                 wait = FIRST_WAIT;
             }
             let lost = Instant::now();
-            if let Err(full) = self.note(&format!("following interrupted: {why}")).await {
+            if let Err(full) = self.note(&format!("following interrupted: {reason}")).await {
                 return full;
             }
             stream = loop {
@@ -173,23 +173,23 @@ impl Follower {
         };
         let opening =
             async { self.device.logs()?.follow_logs(&self.filter, self.last.as_ref()).await };
-        let why = match timeout(OPENING, opening).await {
+        let reason = match timeout(OPENING, opening).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(error @ Error::NotConnected { .. })) => lost(&error),
             Ok(Err(error)) => return Err(lost(&error)),
             Err(_) => silent(),
         };
-        let said = match &why {
+        let output = match &reason {
             FollowError::Over(why) | FollowError::Lost(why) => why,
         };
-        self.connections.drop_connection(&self.phone, &self.device, said);
-        Err(why)
+        self.connections.drop_connection(&self.phone, &self.device, output);
+        Err(reason)
     }
 
     /// Writes a marker line to the file. `logcat` also starts its non-entry lines with dashes.
-    async fn note(&mut self, words: &str) -> Result<(), String> {
+    async fn note(&mut self, text: &str) -> Result<(), String> {
         let Some(page) = &mut self.page else { return Ok(()) };
-        page.write(&format!("--------- {}\n", words.replace(['\r', '\n'], " "))).await?;
+        page.write(&format!("--------- {}\n", text.replace(['\r', '\n'], " "))).await?;
         page.flush().await
     }
 }
@@ -280,8 +280,8 @@ mod tests {
         let full = File::options().write(true).open("/dev/full").await.unwrap();
         let mut page = LogFile::new(full);
         page.write("entry\n").await.unwrap();
-        let why = page.flush().await.unwrap_err();
-        assert!(why.starts_with("cannot write the log file: No space left"), "{why}");
+        let reason = page.flush().await.unwrap_err();
+        assert!(reason.starts_with("cannot write the log file: No space left"), "{reason}");
     }
 
     #[cfg(target_os = "linux")]
@@ -290,8 +290,8 @@ mod tests {
         let full = File::options().write(true).open("/dev/full").await.unwrap();
         let mut page = LogFile::new(full);
         page.write("entry\n").await.unwrap();
-        let why = closed(Some(&mut page), None).await.unwrap();
-        assert!(why.contains("No space left"), "{why}");
+        let reason = closed(Some(&mut page), None).await.unwrap();
+        assert!(reason.contains("No space left"), "{reason}");
         assert_eq!(closed(Some(&mut page), Some("first".into())).await.unwrap(), "first");
         assert_eq!(closed(None, None).await, None);
     }

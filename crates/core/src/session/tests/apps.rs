@@ -79,7 +79,12 @@ async fn app_number_refers_to_the_last_listing() {
     let phone = phone();
     let session = over(&phone);
     let unknown = |none| {
-        Failure::from(Cause::StaleReference { list: "apps", number: "2".into(), why: None, none })
+        Failure::from(Cause::StaleReference {
+            list: "apps",
+            number: "2".into(),
+            reason: None,
+            none,
+        })
     };
     assert_eq!(launch(&session, numbered("2")).await, Err(unknown(true)));
     list(&session, AppFilter::All, "", Duration::ZERO).await;
@@ -107,7 +112,7 @@ async fn old_app_number_starts_its_app_if_still_installed() {
     lock(&phone.apps).remove(0);
     assert_eq!(launch(&session, numbered("2")).await.unwrap(), "com.example.Calc");
     let failure = launch(&session, numbered("1")).await.unwrap_err();
-    let Cause::StaleReference { why: Some(why), none: false, .. } = failure.cause else {
+    let Cause::StaleReference { reason: Some(why), none: false, .. } = failure.cause else {
         panic!("{failure:?}")
     };
     assert_eq!(why, "it is no longer installed");
@@ -169,7 +174,7 @@ async fn cached_device_info_is_marked_as_cached() {
     tokio::time::advance(MINUTE + Duration::from_millis(1)).await;
     assert_eq!(ask(MINUTE).await, ("Fake 3".into(), false));
     session
-        .perform(&Call::within(MINUTE), Action::InvalidateCache(CacheKind::DeviceInfo))
+        .perform(&Call::with_timeout(MINUTE), Action::InvalidateCache(CacheKind::DeviceInfo))
         .await
         .unwrap();
     assert_eq!(ask(MINUTE).await, ("Fake 4".into(), false));

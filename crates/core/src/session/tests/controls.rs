@@ -35,7 +35,7 @@ async fn hit(session: &Session, number: &str) -> (String, Point) {
 async fn refused(session: &Session, number: &str) -> (Option<String>, bool) {
     match ask(session, tap(number)).await {
         Err(Failure {
-            cause: Cause::StaleReference { list: "controls", number: told, why, none },
+            cause: Cause::StaleReference { list: "controls", number: told, reason: why, none },
             side_effect: SideEffect::None,
         }) => {
             assert_eq!(told, number);
@@ -166,16 +166,18 @@ async fn ref_does_not_move_to_a_similar_element() {
     {
         let phone = Fake::new(messages(then));
         let session = over(&phone);
-        let look = look_now(&session).await;
-        let delete = look.refs.iter().find(|it| look.tree.nodes[it.node].name() == "Delete");
+        let snapshot = look_now(&session).await;
+        let delete =
+            snapshot.refs.iter().find(|it| snapshot.tree.nodes[it.node].name() == "Delete");
         let id = delete.unwrap().to_string();
-        let stays = look.refs.iter().filter(|it| now.contains(&look.tree.nodes[it.node].name()));
+        let stays =
+            snapshot.refs.iter().filter(|it| now.contains(&snapshot.tree.nodes[it.node].name()));
         let stays: Vec<u32> = stays.map(|it| it.number).collect();
         lock(&phone.tree).nodes = messages(now);
-        let look = look_now(&session).await;
-        let told = why(ask(&session, number(&id)).await);
-        assert_eq!(told, "it is not in the last snapshot", "{then:?} {now:?}");
-        let kept = look.refs.iter().any(|it| stays.contains(&it.number));
+        let snapshot = look_now(&session).await;
+        let out = why(ask(&session, number(&id)).await);
+        assert_eq!(out, "it is not in the last snapshot", "{then:?} {now:?}");
+        let kept = snapshot.refs.iter().any(|it| stays.contains(&it.number));
         assert_eq!(kept, now.len() == 2, "a button that stayed in place keeps its ref");
     }
 }
@@ -299,18 +301,18 @@ proptest! {
             let phone = Fake::new(Vec::new());
             let session = over(&phone);
             // The list, and when it was seen; none after an act.
-            let mut told: Option<(Vec<Node>, Instant)> = None;
+            let mut out: Option<(Vec<Node>, Instant)> = None;
             for step in &steps {
                 match step {
                     Step::List => {
                         list(&session, Duration::ZERO).await;
-                        told = Some((lock(&phone.tree).nodes.clone(), Instant::now()));
+                        out = Some((lock(&phone.tree).nodes.clone(), Instant::now()));
                     }
                     Step::Shows(shows) => lock(&phone.tree).nodes = showing(shows),
                     Step::Act => {
                         phone.keys.add_permits(1);
                         ask(&session, Action::Press(Key::Back)).await.unwrap();
-                        told = None;
+                        out = None;
                     }
                     Step::Wait(seconds) => {
                         tokio::time::advance(Duration::from_secs(*seconds)).await;
@@ -320,7 +322,7 @@ proptest! {
                         let touched = lock(&phone.touched).pop();
                         assert_eq!(done.is_ok(), touched.is_some(), "{done:?}");
                         let Some(touched) = touched else { continue };
-                        let (list, seen) = told.take().expect("expected a list since the last action");
+                        let (list, seen) = out.take().expect("expected a list since the last action");
                         let meant = &list[number - 1];
                         let now = match seen.elapsed() <= FIVE_SECONDS {
                             true => list.clone(),

@@ -118,7 +118,7 @@ async fn wait_keeps_caches_and_can_be_cancelled() {
     ask(&session, Action::Wait(Duration::from_secs(2))).await.unwrap();
     assert_eq!(began.elapsed(), Duration::from_secs(2));
     assert!(Arc::ptr_eq(&seen, &look(&session, looking(FIVE_SECONDS)).await));
-    let call = Call::within(Duration::from_secs(90));
+    let call = Call::with_timeout(Duration::from_secs(90));
     let waiting = session.perform(&call, Action::Wait(Duration::from_secs(60)));
     let taken_back = async {
         tokio::time::advance(Duration::from_secs(1)).await;

@@ -153,7 +153,7 @@ async fn at_most_ten_monitors_are_active() {
     assert_eq!(ids.len(), 10, "monitors started in the same second have different ids");
     assert_eq!(kept(&root, "logs").len(), 10);
     let failure = start(&session, None).await.unwrap_err();
-    assert_eq!(failure.cause, Cause::TooManyActive { what: "monitors", most: 10 });
+    assert_eq!(failure.cause, Cause::TooManyActive { what: "monitors", max: 10 });
     session.end().await;
     assert_eq!(lock(&phone.log).readers, 0);
     assert!(matches!(start(&session, None).await.unwrap_err().cause, Cause::Refused { .. }));
@@ -174,8 +174,9 @@ async fn log_read_is_limited_and_clears_on_request() {
     let phone = Studio::new("fake");
     let (session, _root) = in_studios(&[&phone]);
     phone.write(0..6000);
-    let read =
-        async |most, clear| ask(&session, Action::ReadLog { filter: filter(), most, clear }).await;
+    let read = async |most, clear| {
+        ask(&session, Action::ReadLog { filter: filter(), max: most, clear }).await
+    };
     for (most, count) in [(1, 1), (5000, 5000)] {
         let Ok(Outcome::Log(entries)) = read(most, false).await else { panic!() };
         assert_eq!(entries.len(), count);

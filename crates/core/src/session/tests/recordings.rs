@@ -16,7 +16,7 @@ async fn start(session: &Session, name: &str, seconds: u64) -> Result<RecordingI
 
 async fn stop(session: &Session, id: &str) -> Result<RecordingInfo, Failure> {
     let stop = Action::StopRecording { recording: Some(id.into()), fetch: true };
-    let call = Call::within(Duration::from_secs(20));
+    let call = Call::with_timeout(Duration::from_secs(20));
     match session.perform(&call, stop).await? {
         Outcome::Recording(recorded) => Ok(recorded),
         other => panic!("{other:?}"),
@@ -24,7 +24,7 @@ async fn stop(session: &Session, id: &str) -> Result<RecordingInfo, Failure> {
 }
 
 async fn several(session: &Session, action: Action) -> Vec<RecordingInfo> {
-    match session.perform(&Call::within(Duration::from_secs(20)), action).await {
+    match session.perform(&Call::with_timeout(Duration::from_secs(20)), action).await {
         Ok(Outcome::Recordings(all)) => all,
         other => panic!("{other:?}"),
     }
@@ -67,7 +67,7 @@ async fn phones_record_in_parallel_and_stop_together() {
     let (one, two) = (Studio::new("one"), Studio::new("two"));
     let (session, root) = in_studios(&[&one, &two]);
     let first = start(&session, "a", 60).await.unwrap();
-    let on_two = Call::within(Duration::from_secs(15)).on(Some("two".into()));
+    let on_two = Call::with_timeout(Duration::from_secs(15)).on(Some("two".into()));
     let lasting = Duration::from_secs(60);
     let second =
         Action::StartRecording { name: Some("a".into()), lasting, bit_rate: None, size: None };
@@ -99,7 +99,7 @@ async fn at_most_five_recordings_are_active() {
         start(&session, &number.to_string(), 10).await.unwrap();
     }
     let failure = start(&session, "6", 10).await.unwrap_err();
-    assert_eq!(failure.cause, Cause::TooManyActive { what: "recordings", most: 5 });
+    assert_eq!(failure.cause, Cause::TooManyActive { what: "recordings", max: 5 });
     assert_eq!(running(&phone), 5);
     // Ended recordings no longer count, but are still listed.
     tokio::time::sleep_until(Instant::now() + Duration::from_secs(11)).await;
@@ -146,9 +146,9 @@ async fn incomplete_recording_is_reported_and_kept_on_the_phone() {
     let (session, root) = in_studios(&[&phone]);
     start(&session, "cut", 10).await.unwrap();
     let stopped = stop(&session, "fake_cut.mp4").await.unwrap();
-    let why = stopped.local_file.unwrap().unwrap_err();
-    assert!(why.contains("it is incomplete: it has no `moov` box"), "{why}");
-    assert!(why.contains("the file is still on the phone: /sdcard/cut.mp4"), "{why}");
+    let reason = stopped.local_file.unwrap().unwrap_err();
+    assert!(reason.contains("it is incomplete: it has no `moov` box"), "{reason}");
+    assert!(reason.contains("the file is still on the phone: /sdcard/cut.mp4"), "{reason}");
     assert!(kept(&root, "assets").is_empty());
     assert!(lock(&phone.files).contains_key("/sdcard/cut.mp4"));
     // It stays listed until it is discarded.
@@ -165,8 +165,11 @@ async fn long_transfer_continues_after_the_call() {
     start(&session, "big", 10).await.unwrap();
     *lock(&phone.fetching) = Duration::from_secs(60);
     let stopped = stop(&session, "fake_big.mp4").await.unwrap();
-    let why = stopped.local_file.unwrap().unwrap_err();
-    assert!(why.contains("still being transferred") && why.contains("stays listed"), "{why}");
+    let reason = stopped.local_file.unwrap().unwrap_err();
+    assert!(
+        reason.contains("still being transferred") && reason.contains("stays listed"),
+        "{reason}"
+    );
     assert_eq!(running(&phone), 0);
     let began = Instant::now();
     let mut stops = 1;
@@ -209,7 +212,7 @@ async fn unstoppable_recording_stays_listed() {
     let (session, _root) = in_studios(&[&phone]);
     start(&session, "stuck", 100).await.unwrap();
     *lock(&phone.unstoppable) =
-        Some(|| Error::NotReady { what: "end the recording", said: "process 4321 goes on".into() });
+        Some(|| Error::NotReady { what: "end the recording", text: "process 4321 goes on".into() });
     let failure = stop(&session, "fake_stuck.mp4").await.unwrap_err();
     assert!(matches!(failure.cause, Cause::NotReady { .. }), "{failure:?}");
     let away = Action::StopRecording { recording: None, fetch: false };
@@ -222,7 +225,7 @@ async fn unstoppable_recording_stays_listed() {
     // A failed recording that has ended cannot be stopped again.
     start(&session, "bad", 100).await.unwrap();
     *lock(&phone.unstoppable) =
-        Some(|| Error::Failed { what: "record the screen", said: "encoder failed".into() });
+        Some(|| Error::Failed { what: "record the screen", text: "encoder failed".into() });
     let failure = stop(&session, "fake_bad.mp4").await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceError { .. }), "{failure:?}");
     assert!(listed(&session).await.is_empty());

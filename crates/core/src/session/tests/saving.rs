@@ -67,8 +67,8 @@ async fn failed_screenshot_transfer_is_reported_in_the_result() {
     let asked = Instant::now();
     let saved = save(&session, Some("a"), true).await.unwrap();
     assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
-    let why = saved.local_file.unwrap().unwrap_err();
-    assert_eq!(why, "the transfer timed out; the file is still on the phone: /sdcard/a.png");
+    let reason = saved.local_file.unwrap().unwrap_err();
+    assert_eq!(reason, "the transfer timed out; the file is still on the phone: /sdcard/a.png");
     assert!(kept(&root, "assets").is_empty(), "partial files are removed");
     assert!(lock(&phone.files).contains_key("/sdcard/a.png"));
     // Without a directory the screenshot is still taken, and the reply says why it was not fetched.

@@ -100,7 +100,10 @@ impl Studio {
 
     fn there(&self) -> Result<(), Error> {
         if self.gone.load(Ordering::SeqCst) {
-            return Err(Error::NotConnected { why: "unplugged".into(), acted: SideEffect::None });
+            return Err(Error::NotConnected {
+                reason: "unplugged".into(),
+                acted: SideEffect::None,
+            });
         }
         Ok(())
     }
@@ -132,7 +135,7 @@ impl Recording for Tape {
     fn process(&self) -> u32 {
         4321
     }
-    fn lasting(&self) -> Duration {
+    fn time_limit(&self) -> Duration {
         self.lasting
     }
     async fn stop(&mut self) -> Result<(), Error> {
@@ -260,8 +263,8 @@ impl DeviceFiles for Handle {
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<u64, Error> {
         self.0.there()?;
-        let said = "no such file".into();
-        let none = Error::Failed { what: "read the file", said };
+        let output = "no such file".into();
+        let none = Error::Failed { what: "read the file", text: output };
         let bytes = lock(&self.0.files).get(path).cloned().ok_or(none)?;
         let fetching = *lock(&self.0.fetching);
         let (first, rest) = bytes.split_at(bytes.len() / 2);
@@ -285,20 +288,23 @@ impl DeviceFiles for Handle {
 
 #[async_trait]
 impl ScreenRecording for Handle {
-    async fn start_recording(&self, wish: &RecordingOptions) -> Result<Box<dyn Recording>, Error> {
+    async fn start_recording(
+        &self,
+        options: &RecordingOptions,
+    ) -> Result<Box<dyn Recording>, Error> {
         self.0.there()?;
         self.0.running.fetch_add(1, Ordering::SeqCst);
-        let lasting = wish.time_limit.min(*lock(&self.0.longest));
-        let (studio, path) = (Arc::clone(&self.0), wish.path.clone());
+        let lasting = options.time_limit.min(*lock(&self.0.longest));
+        let (studio, path) = (Arc::clone(&self.0), options.path.clone());
         Ok(Box::new(Tape { studio, path, lasting, began: Instant::now(), over: false }))
     }
 }
 
 #[async_trait]
 impl Logs for Handle {
-    async fn read_logs(&self, _filter: &LogFilter, most: usize) -> Result<Vec<LogEntry>, Error> {
+    async fn read_logs(&self, _filter: &LogFilter, max: usize) -> Result<Vec<LogEntry>, Error> {
         let log = lock(&self.0.log);
-        let left_out = log.entries.len().saturating_sub(most);
+        let left_out = log.entries.len().saturating_sub(max);
         Ok(log.entries.iter().skip(left_out).cloned().collect())
     }
     async fn clear_logs(&self) -> Result<(), Error> {
@@ -315,8 +321,8 @@ impl Logs for Handle {
         self.0.there()?;
         let mut log = lock(&self.0.log);
         if log.refuses {
-            let why = "the filter".into();
-            return Err(Error::Refused { what: "following the log", why });
+            let reason = "the filter".into();
+            return Err(Error::Refused { what: "following the log", reason });
         }
         log.asked.push(last.map(|last| last.message.clone()));
         log.readers += 1;

@@ -61,8 +61,8 @@ async fn fixed_orientation_is_reported_after_a_bounded_wait() {
     let asked = Instant::now();
     let failure = ask(&session, landscape()).await.unwrap_err();
     assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
-    let Cause::DeviceError { said } = &failure.cause else { panic!("{failure:?}") };
-    assert!(said.contains("the foreground app has a fixed orientation"), "{said}");
+    let Cause::DeviceError { text } = &failure.cause else { panic!("{failure:?}") };
+    assert!(text.contains("the foreground app has a fixed orientation"), "{text}");
     assert_eq!(failure.side_effect, SideEffect::Possible);
     session.end().await;
     assert_eq!(lock(&device.turning).restored, [true], "the request itself is undone");

@@ -146,7 +146,7 @@ async fn ask(phone: &Arc<OneField>, typing: TextInput) -> Result<Readback, Failu
     let session =
         Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some("one".into()));
     session.keep("one", Arc::<OneField>::clone(phone));
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     match session.perform(&call, Action::Type(typing)).await? {
         Outcome::Typed(typed) => Ok(typed.field),
         other => panic!("{other:?}"),
@@ -173,8 +173,8 @@ async fn uncleared_field_reports_its_remaining_text() {
         lock(&phone.node).hint = "Name".into();
     });
     let failure = ask(&phone, cleared("new")).await.unwrap_err();
-    let Cause::DeviceError { said } = &failure.cause else { panic!("{failure:?}") };
-    assert!(said.contains("still shows \"for ever\""), "{said}");
+    let Cause::DeviceError { text } = &failure.cause else { panic!("{failure:?}") };
+    assert!(text.contains("still shows \"for ever\""), "{text}");
     assert_eq!(failure.side_effect, SideEffect::Possible);
     assert_eq!(*lock(&phone.holds), "for ever", "nothing was appended");
 }
@@ -196,14 +196,14 @@ async fn hint_that_appears_after_clearing_is_recognized() {
 
 #[tokio::test]
 async fn unreadable_screen_does_not_hide_that_text_was_typed() {
-    let busy = || Error::NotReady { what: "dump the screen", said: "no idle state".into() };
+    let busy = || Error::NotReady { what: "dump the screen", text: "no idle state".into() };
     // It is retried once.
     for (fails, told) in [(vec![busy()], Readback::Same), (vec![busy(), busy()], Readback::NoField)]
     {
         let phone = OneField::new(|phone| *lock(&phone.fails) = fails);
         assert_eq!(ask(&phone, TextInput::of("x")).await, Ok(told));
     }
-    let gone = Error::NotConnected { why: "unplugged".into(), acted: SideEffect::None };
+    let gone = Error::NotConnected { reason: "unplugged".into(), acted: SideEffect::None };
     let phone = OneField::new(|phone| *lock(&phone.fails) = vec![gone]);
     let failure = ask(&phone, TextInput::of("x")).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
@@ -216,7 +216,7 @@ async fn text_is_typed_into_a_control_by_id() {
     let session =
         Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some("one".into()));
     session.keep("one", Arc::<OneField>::clone(&phone));
-    let call = Call::within(Duration::from_secs(60));
+    let call = Call::with_timeout(Duration::from_secs(60));
     let typing = TextInput { into: Some(Target::Ref("1".into())), ..cleared("new") };
     let blind = session.perform(&call, Action::Type(typing.clone())).await.unwrap_err();
     assert!(matches!(blind.cause, Cause::StaleReference { none: true, .. }), "{blind:?}");

@@ -112,8 +112,8 @@ fn row(device: &ListedDevice) -> Value {
 
 fn health(identity: &Identity, health: &Health) -> Value {
     let checks = health.checks.iter().map(|check| {
-        let told = json!({ "passed": check.passed, "details": check.details });
-        (check.name.to_owned(), told)
+        let out = json!({ "passed": check.passed, "details": check.details });
+        (check.name.to_owned(), out)
     });
     json!({
         "success": true,

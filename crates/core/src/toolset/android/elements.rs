@@ -7,28 +7,28 @@ use crate::snapshot::Snapshot;
 
 /// Renders elements of a snapshot. Made once per snapshot, since it counts the children of all nodes.
 pub(super) struct ElementJson<'a> {
-    look: &'a Snapshot,
+    snapshot: &'a Snapshot,
     children: Vec<usize>,
 }
 
 impl<'a> ElementJson<'a> {
-    pub(super) fn of(look: &'a Snapshot) -> Self {
-        let mut children = vec![0; look.tree.nodes.len()];
-        for parent in look.tree.nodes.iter().filter_map(|node| node.parent) {
+    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
+        let mut children = vec![0; snapshot.tree.nodes.len()];
+        for parent in snapshot.tree.nodes.iter().filter_map(|node| node.parent) {
             children[parent] += 1;
         }
-        Self { look, children }
+        Self { snapshot: snapshot, children }
     }
 
     /// Whether a node counts as displayed: as the platform says, else whether part of its rectangle is on the screen.
     pub(super) fn displayed(&self, node: usize) -> bool {
-        let says = self.look.tree.nodes[node].displayed;
-        says.unwrap_or_else(|| !self.look.shown(node).is_empty())
+        let says = self.snapshot.tree.nodes[node].displayed;
+        says.unwrap_or_else(|| !self.snapshot.shown(node).is_empty())
     }
 
     /// One element as JSON.
     pub(super) fn value(&self, at: usize) -> Value {
-        let node = &self.look.tree.nodes[at];
+        let node = &self.snapshot.tree.nodes[at];
         let (bounds, center) = (node.bounds, node.bounds.center());
         json!({
             "class_name": node.class,
@@ -57,7 +57,7 @@ impl<'a> ElementJson<'a> {
     /// reference, not from 1 as in XPath.
     fn xpath(&self, node: &Node) -> String {
         let above = std::iter::successors(Some(node), |node| {
-            node.parent.map(|parent| &self.look.tree.nodes[parent])
+            node.parent.map(|parent| &self.snapshot.tree.nodes[parent])
         });
         let mut steps: Vec<String> = above.map(|node| format!("/node[{}]", node.index)).collect();
         steps.push("/hierarchy[0]".into());

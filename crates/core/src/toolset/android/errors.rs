@@ -7,21 +7,21 @@ use serde_json::{Map, Value, json};
 
 use super::super::{RejectedCall, RejectionReason};
 use super::devices::rows;
-use super::{LONGEST_SENTENCE, Reply, cut, json_reply, rounded, shortened};
+use super::{LONGEST_SENTENCE, Reply, cut, json_reply, rounded, truncate};
 use crate::action::{Cause, Failure, FileNameError};
 
 /// The error code of unexpected errors.
 pub(super) const UNEXPECTED: &str = "TOOL_EXECUTION_ERROR";
 
 /// The reply to a rejected or failed call.
-pub(super) fn refuse(refusal: &RejectedCall<'_>) -> Reply {
-    match &refusal.why {
+pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
+    match &rejected.why {
         RejectionReason::InvalidArguments(misfits) => {
             let errors = misfits.iter().map(ToString::to_string).collect();
-            let next = Failure::from(Cause::InvalidArgument { why: String::new() }).next_move();
-            Reply { is_error: true, ..json_reply(invalid(&refusal.tool.name, errors, &next)) }
+            let next = Failure::from(Cause::InvalidArgument { reason: String::new() }).next_move();
+            Reply { is_error: true, ..json_reply(invalid(&rejected.tool.name, errors, &next)) }
         }
-        RejectionReason::Failure(failure) => json_reply(failed(refusal, failure)),
+        RejectionReason::Failure(failure) => json_reply(failed(rejected, failure)),
     }
 }
 
@@ -39,13 +39,13 @@ fn invalid(tool: &str, errors: Vec<String>, next: &str) -> Value {
     })
 }
 
-fn failed(refusal: &RejectedCall<'_>, failure: &Failure) -> Value {
-    let tool = &*refusal.tool.name;
+fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
+    let tool = &*rejected.tool.name;
     let next = failure.next_move();
     match &failure.cause {
-        Cause::InvalidArgument { why } => invalid(tool, vec![why.clone()], &next),
+        Cause::InvalidArgument { reason: why } => invalid(tool, vec![why.clone()], &next),
         Cause::InvalidFileName { name, why } => invalid(tool, vec![bad_name(name, why)], &next),
-        Cause::TimedOut { .. } => timed_out(refusal, &next),
+        Cause::TimedOut { .. } => timed_out(rejected, &next),
         Cause::NoDeviceChosen { there } => {
             let next = "call select_device first, or pass `device`; get_devices lists the connected devices";
             match tool {
@@ -60,27 +60,27 @@ fn failed(refusal: &RejectedCall<'_>, failure: &Failure) -> Value {
                 _ => unexpected(tool, NOT_SELECTED, next),
             }
         }
-        Cause::DeviceNotConnected { device, why } if tool == "select_device" => {
+        Cause::DeviceNotConnected { device, reason: why } if tool == "select_device" => {
             let error = format!(
                 "Device '{}' is not connected (not present in `adb devices`)",
-                shortened(device)
+                truncate(device)
             );
             let more = [
-                ("device_id", shortened(device).into()),
+                ("device_id", truncate(device).into()),
                 ("state", "not-found".into()),
-                ("details", shortened(why).into()),
+                ("details", truncate(why).into()),
             ];
             failing(&error, more, &next)
         }
-        Cause::DeviceNotConnected { device, why } => {
-            let (device, why) = (shortened(device), cut(why, LONGEST_SENTENCE));
+        Cause::DeviceNotConnected { device, reason: why } => {
+            let (device, why) = (truncate(device), cut(why, LONGEST_SENTENCE));
             let error = format!("Device '{device}' is not connected: {why}");
             failing(&error, in_tool(tool), &next)
         }
         Cause::DeviceNotReady { device, state } => not_ready(tool, device, state, &next),
         Cause::DeviceNotAuthorized { device } => not_ready(tool, device, "unauthorized", &next),
-        Cause::ElementNotFound { why, .. } if tool == "tap_element" => {
-            let given = |name| refusal.arguments.get(name).cloned().unwrap_or_default();
+        Cause::ElementNotFound { reason: why, .. } if tool == "tap_element" => {
+            let given = |name| rejected.arguments.get(name).cloned().unwrap_or_default();
             let criteria = ["text", "resource_id", "content_desc"].map(|name| (name, given(name)));
             let criteria: Map<String, Value> =
                 criteria.into_iter().map(|(name, word)| (name.to_owned(), word)).collect();
@@ -93,11 +93,11 @@ fn failed(refusal: &RejectedCall<'_>, failure: &Failure) -> Value {
             failing(&error, [("elements_found", (*found).into())], &next)
         }
         Cause::NoSuchRecording { id, there } => {
-            let error = format!("Recording {} not found", shortened(id));
+            let error = format!("Recording {} not found", truncate(id));
             failing(&error, [("active_recordings", there.clone().into())], &next)
         }
         Cause::NoSuchMonitor { id, there } => {
-            let error = format!("Monitor {} not found", shortened(id));
+            let error = format!("Monitor {} not found", truncate(id));
             failing(&error, [("active_monitors", there.clone().into())], &next)
         }
         cause => failing(&cut(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
@@ -112,7 +112,7 @@ const NOT_FOUND: &str =
     "Element not found. Verify the text, resource_id, or content_desc is correct";
 
 fn bad_name(name: &str, why: &FileNameError) -> String {
-    let name = shortened(name);
+    let name = truncate(name);
     match why {
         FileNameError::Empty => "Filename cannot be empty".into(),
         FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
@@ -132,12 +132,12 @@ fn failing(
     more: impl IntoIterator<Item = (&'static str, Value)>,
     next: &str,
 ) -> Value {
-    let mut told = Map::new();
-    told.insert("success".into(), false.into());
-    told.insert("error".into(), error.into());
-    told.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    told.insert("next".into(), next.into());
-    told.into()
+    let mut out = Map::new();
+    out.insert("success".into(), false.into());
+    out.insert("error".into(), error.into());
+    out.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    out.insert("next".into(), next.into());
+    out.into()
 }
 
 /// The tool's name; and an empty list of elements for `list_screen_elements`.
@@ -150,7 +150,7 @@ fn in_tool(tool: &str) -> Vec<(&'static str, Value)> {
 }
 
 fn not_ready(tool: &str, device: &str, state: &str, next: &str) -> Value {
-    let (device, state) = (shortened(device), shortened(state));
+    let (device, state) = (truncate(device), truncate(state));
     let error = format!("Device '{device}' is not ready (state: {state}); expected 'device'");
     let more = match tool {
         "select_device" => vec![("device_id", device.into()), ("state", state.into())],
@@ -159,18 +159,18 @@ fn not_ready(tool: &str, device: &str, state: &str, next: &str) -> Value {
     failing(&error, more, next)
 }
 
-fn unexpected(tool: &str, why: &str, next: &str) -> Value {
+fn unexpected(tool: &str, reason: &str, next: &str) -> Value {
     let more = [("error_code", UNEXPECTED.into()), ("tool_name", tool.into())];
-    failing(&format!("Tool execution failed: {why}"), more, next)
+    failing(&format!("Tool execution failed: {reason}"), more, next)
 }
 
-fn timed_out(refusal: &RejectedCall<'_>, next: &str) -> Value {
-    let given = rounded(refusal.given.as_secs_f64(), 1);
+fn timed_out(rejected: &RejectedCall<'_>, next: &str) -> Value {
+    let given = rounded(rejected.given.as_secs_f64(), 1);
     let more = [
         ("error_code", "OPERATION_TIMEOUT".into()),
         ("timeout_seconds", given.into()),
-        ("elapsed_seconds", rounded(refusal.took.as_secs_f64(), 2).into()),
-        ("tool_name", refusal.tool.name.clone().into()),
+        ("elapsed_seconds", rounded(rejected.took.as_secs_f64(), 2).into()),
+        ("tool_name", rejected.tool.name.clone().into()),
         (
             "recovery_suggestions",
             json!([next, "check the phone: its screen may be locked or busy"]),

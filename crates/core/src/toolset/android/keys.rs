@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::{Key, KeyCode};
 
-use super::{Reply, json_reply, shortened, unexpected_outcome};
+use super::{Reply, json_reply, truncate, unexpected_outcome};
 use crate::action::{Action, Outcome, Readback, TextInput, TypeResult};
 
 /// The arguments of `input_text`.
@@ -56,11 +56,11 @@ pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
     if is_number(given) {
         let number = given.parse().ok().filter(|number| *number <= HIGHEST);
         let outside =
-            || format!("Numeric keycode out of valid range (0-{HIGHEST}): {}", shortened(given));
+            || format!("Numeric keycode out of valid range (0-{HIGHEST}): {}", truncate(given));
         return Ok(Action::Press(Key::Android(KeyCode(number.ok_or_else(outside)?))));
     }
     let code = KeyCode::from_name(given);
-    let unknown = || format!("Unknown Android keycode: {}", shortened(given));
+    let unknown = || format!("Unknown Android keycode: {}", truncate(given));
     Ok(Action::Press(Key::Android(code.ok_or_else(unknown)?)))
 }
 
@@ -92,9 +92,9 @@ fn typing_warning(text: &str, field: &Readback) -> Option<String> {
             Some("Characters were lost at first; the text was typed again and is complete".into())
         }
         Readback::Differs { shows } if text.is_empty() => {
-            Some(format!("The field still shows {:?}, which may be its hint", shortened(shows)))
+            Some(format!("The field still shows {:?}, which may be its hint", truncate(shows)))
         }
-        Readback::Differs { shows } => Some(format!("The field shows {:?}", shortened(shows))),
+        Readback::Differs { shows } => Some(format!("The field shows {:?}", truncate(shows))),
         Readback::Hidden => Some("Not checked: the field hides its content".into()),
     }
 }

@@ -51,7 +51,7 @@ fn default_lines() -> u64 {
 pub(super) fn parse_get_logcat(logcat: &GetLogcatArgs) -> Result<Action, String> {
     Ok(Action::ReadLog {
         filter: filter(&logcat.tag_filter, &logcat.priority)?,
-        most: logcat.max_lines.min(MOST) as usize,
+        max: logcat.max_lines.min(MOST) as usize,
         clear: logcat.clear_first.unwrap_or(false),
     })
 }
@@ -119,7 +119,7 @@ pub(super) fn parse_list_active_monitors(_: &NoArgs) -> Result<Action, String> {
 pub(super) fn render_list_active_monitors(_: &NoArgs, outcome: Outcome) -> Reply {
     let Outcome::Monitors(all) = outcome else { return unexpected_outcome(&outcome) };
     let row = |monitor: &LogMonitor| {
-        let told = json!({
+        let out = json!({
             "monitor_id": monitor.id,
             "duration_seconds": rounded(monitor.running.as_secs_f64(), 6),
             "tag_filter": monitor.filter.tag,
@@ -127,7 +127,7 @@ pub(super) fn render_list_active_monitors(_: &NoArgs, outcome: Outcome) -> Reply
             "entries_processed": monitor.entries,
             "output_file": file(monitor),
         });
-        with_end(told, monitor)
+        with_end(out, monitor)
     };
     let rows: Vec<_> = all.iter().map(row).collect();
     json_reply(json!({ "success": true, "active_monitors": rows, "count": all.len() }))
@@ -152,7 +152,7 @@ fn entry(entry: &LogEntry) -> Value {
 }
 
 fn ended(monitor: &LogMonitor) -> Value {
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "stop_monitoring",
         "monitor_id": monitor.id,
@@ -160,19 +160,19 @@ fn ended(monitor: &LogMonitor) -> Value {
         "entries_processed": monitor.entries,
         "output_file": file(monitor),
     });
-    with_end(told, monitor)
+    with_end(out, monitor)
 }
 
 /// Adds why a monitor ended, if it did.
 fn with_end(told: Value, monitor: &LogMonitor) -> Value {
-    let mut told = match told {
+    let mut out = match told {
         Value::Object(told) => told,
         _ => Map::new(),
     };
     if let Some(why) = &monitor.ended {
-        told.insert("ended".into(), why.clone().into());
+        out.insert("ended".into(), why.clone().into());
     }
-    told.into()
+    out.into()
 }
 
 fn file(monitor: &LogMonitor) -> Option<String> {

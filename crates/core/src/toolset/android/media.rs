@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thumbwire_device::Size;
 
-use super::{NoArgs, Reply, json_reply, non_empty, rounded, shortened, unexpected_outcome};
+use super::{NoArgs, Reply, json_reply, non_empty, rounded, truncate, unexpected_outcome};
 use crate::action::{Action, FetchResult, Outcome, RecordingInfo};
 
 /// The arguments of `take_screenshot`.
@@ -138,7 +138,7 @@ fn bit_rate(rate: &str) -> Result<u32, String> {
     };
     let bits = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
     bits.filter(|&bits| bits > 0).ok_or_else(|| {
-        format!("`bit_rate` is {:?}; it must be bits per second, such as 4M", shortened(rate))
+        format!("`bit_rate` is {:?}; it must be bits per second, such as 4M", truncate(rate))
     })
 }
 
@@ -146,7 +146,7 @@ fn size(limit: &str) -> Result<Size, String> {
     let side = |side: &str| side.parse::<i32>().ok().filter(|&side| side > 0);
     let sides = limit.split_once('x').and_then(|(width, height)| side(width).zip(side(height)));
     sides.map(|(width, height)| Size { width, height }).ok_or_else(|| {
-        format!("`size_limit` is {:?}; it must be pixels, such as 720x1280", shortened(limit))
+        format!("`size_limit` is {:?}; it must be pixels, such as 720x1280", truncate(limit))
     })
 }
 
@@ -160,7 +160,7 @@ fn ended(recording: &RecordingInfo) -> Value {
             "recording_id": id,
         });
     }
-    let mut told = object(json!({
+    let mut out = object(json!({
         "success": true,
         "action": "stop_recording",
         "recording_id": recording.id,
@@ -168,9 +168,9 @@ fn ended(recording: &RecordingInfo) -> Value {
         "duration_seconds": rounded(recording.running.as_secs_f64(), 6),
         "device_path": recording.on_phone,
     }));
-    told.extend(fetched(recording.local_file.as_ref()));
-    told.extend(warnings(recording));
-    told.into()
+    out.extend(fetched(recording.local_file.as_ref()));
+    out.extend(warnings(recording));
+    out.into()
 }
 
 /// The result of pulling a file; empty if not requested.

@@ -26,7 +26,7 @@ use super::{Reply, SpecTools, Tool, ToolEffect, Toolset};
 use crate::action::Outcome;
 
 /// The toolset.
-pub fn surface() -> Toolset {
+pub fn toolset() -> Toolset {
     let seed = SpecTools::read(include_str!("tools.json"));
     use ToolEffect::{Additive, Destructive, Idempotent, ReadOnly};
     let tools = vec![
@@ -179,12 +179,12 @@ fn json_reply(value: Value) -> Reply {
 
 /// The reply to an outcome that the action never has.
 fn unexpected_outcome(outcome: &Outcome) -> Reply {
-    let said = format!("unexpected outcome: {outcome:?}");
+    let output = format!("unexpected outcome: {outcome:?}");
     Reply {
         is_error: true,
         ..json_reply(json!({
             "success": false,
-            "error": format!("Tool execution failed: {}", shortened(&said)),
+            "error": format!("Tool execution failed: {}", truncate(&output)),
             "error_code": errors::UNEXPECTED,
             "next": "this is a bug in Thumbwire; please report it",
         }))
@@ -197,12 +197,12 @@ const LONGEST_NAME: usize = 200;
 /// Likewise for sentences.
 const LONGEST_SENTENCE: usize = 1000;
 
-fn shortened(text: &str) -> Cow<'_, str> {
+fn truncate(text: &str) -> Cow<'_, str> {
     cut(text, LONGEST_NAME)
 }
 
-fn cut(text: &str, longest: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(longest) {
+fn cut(text: &str, max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
     }

@@ -112,8 +112,8 @@ fn now(detail: TreeDetail) -> Action {
 }
 
 /// `None` if the element is of no use: it has no size, or neither text nor input.
-fn short(look: &Snapshot, node: usize) -> Option<Value> {
-    let node = &look.tree.nodes[node];
+fn short(snapshot: &Snapshot, node: usize) -> Option<Value> {
+    let node = &snapshot.tree.nodes[node];
     let flags = [
         ("clickable", node.flags.clickable),
         ("enabled", node.flags.enabled),
@@ -125,11 +125,11 @@ fn short(look: &Snapshot, node: usize) -> Option<Value> {
     if node.bounds.is_empty() || !(says || takes) {
         return None;
     }
-    let mut told = Map::new();
-    told.insert("type".into(), node.class.clone().into());
-    told.insert("text".into(), node.text.clone().into());
-    told.insert("label".into(), node.description.clone().into());
-    told.insert("identifier".into(), node.id.clone().into());
+    let mut out = Map::new();
+    out.insert("type".into(), node.class.clone().into());
+    out.insert("text".into(), node.text.clone().into());
+    out.insert("label".into(), node.description.clone().into());
+    out.insert("identifier".into(), node.id.clone().into());
     let bounds = node.bounds;
     let place = json!({
         "x": bounds.left,
@@ -137,8 +137,8 @@ fn short(look: &Snapshot, node: usize) -> Option<Value> {
         "width": bounds.right - bounds.left,
         "height": bounds.bottom - bounds.top,
     });
-    told.insert("coordinates".into(), place);
+    out.insert("coordinates".into(), place);
     let set = flags.into_iter().filter(|&(_, set)| set);
-    told.extend(set.map(|(name, _)| (name.to_owned(), Value::from(true))));
-    Some(told.into())
+    out.extend(set.map(|(name, _)| (name.to_owned(), Value::from(true))));
+    Some(out.into())
 }

@@ -15,7 +15,7 @@ use thumbwire_device::{
 };
 
 use super::super::{Content, Reply};
-use super::surface;
+use super::toolset;
 use crate::action::{
     Action, Call, Cause, DeviceKind, Direction, ElementSelector, Failure, ListedDevice, Outcome,
     Perform, Readback, SelectionReason, SnapshotOptions, TapResult, Target, TextInput, TypeResult,
@@ -43,10 +43,10 @@ async fn call(
     answers: Vec<Result<Outcome, Failure>>,
 ) -> (Vec<Action>, Reply) {
     let fake = Fake { answers: Mutex::new(answers), asked: Mutex::default() };
-    let surface = surface();
+    let surface = toolset();
     let tool = surface.tool(tool).unwrap();
     let arguments = arguments.as_object().cloned().unwrap();
-    let reply = surface.answer(tool, arguments, Call::within(tool.budget), &fake).await;
+    let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &fake).await;
     let asked = fake.asked.into_inner().unwrap();
     (asked.into_iter().map(|(_, action)| action).collect(), reply)
 }
@@ -83,10 +83,10 @@ async fn tells(tool: &str, arguments: Value, outcome: Outcome, expected: Value) 
 async fn fails(tool: &str, arguments: Value, cause: Cause, expected: Value) {
     let (_, reply) = call(tool, arguments, vec![Err(cause.into())]).await;
     assert!(!reply.is_error, "failures are normal replies in this toolset");
-    let mut told = value(&reply);
-    let next = told.as_object_mut().unwrap().shift_remove("next");
+    let mut out = value(&reply);
+    let next = out.as_object_mut().unwrap().shift_remove("next");
     assert!(next.is_some_and(|next| !next.as_str().unwrap().is_empty()), "{tool}");
-    assert_eq!(told.to_string(), expected.to_string(), "{tool}");
+    assert_eq!(out.to_string(), expected.to_string(), "{tool}");
 }
 
 fn look() -> Arc<Snapshot> {
@@ -149,20 +149,20 @@ async fn device_rows_have_the_reference_keys_first() {
         "id": "R58M", "status": "device", "model": "x", "product": "x", "device": "x", "transport_id": "x",
     });
     let devices = Outcome::Devices(vec![listed("R58M", "device")]);
-    let told = json!({ "success": true, "devices": [row], "count": 1 });
-    tells("get_devices", json!({}), devices, told).await;
+    let out = json!({ "success": true, "devices": [row], "count": 1 });
+    tells("get_devices", json!({}), devices, out).await;
     let chosen =
         Outcome::DefaultDeviceSelected(listed("R58M", "device"), SelectionReason::FirstPhysical);
-    let told = json!({ "success": true, "selected": row, "reason": "first_physical" });
-    tells("select_device", json!({}), chosen, told).await;
+    let out = json!({ "success": true, "selected": row, "reason": "first_physical" });
+    tells("select_device", json!({}), chosen, out).await;
     let virtual_phone = ListedDevice { properties: Vec::new(), ..listed("virtual", "device") };
     let row = json!({ "id": "virtual", "status": "device", "model": "Pixel 7" });
-    let told = json!({ "success": true, "selected": row, "reason": "previous_selection" });
+    let out = json!({ "success": true, "selected": row, "reason": "previous_selection" });
     tells(
         "select_device",
         json!({}),
         Outcome::DefaultDeviceSelected(virtual_phone, SelectionReason::AlreadySelected),
-        told,
+        out,
     )
     .await;
 }
@@ -184,10 +184,10 @@ async fn select_device_works_with_and_without_an_id() {
     assert_eq!(asked, [chosen, Action::Health]);
     let checks = json!({ "connectivity": { "passed": true, "details": "connected" } });
     let health = json!({ "success": true, "healthy": true, "checks": checks, "device_id": "R58M" });
-    let told = json!({
+    let out = json!({
         "success": true, "selected_device": "R58M", "state": "device", "health": health,
     });
-    assert_eq!(value(&reply).to_string(), told.to_string());
+    assert_eq!(value(&reply).to_string(), out.to_string());
 }
 
 #[tokio::test]
@@ -197,17 +197,17 @@ async fn a_layout_has_visible_elements_and_optionally_all() {
     asks("get_ui_layout", json!({ "compressed": false }), looking(TreeDetail::Full)).await;
     asks("list_screen_elements", json!({}), looking(TreeDetail::Compressed)).await;
     let (_, reply) = call("get_ui_layout", json!({}), vec![Ok(Outcome::Snapshot(look()))]).await;
-    let told = value(&reply);
-    assert_eq!(told["elements"][1].to_string(), welcome().to_string());
-    assert_eq!(told["elements"][0]["children_count"], 2);
-    assert_eq!(told["stats"], json!({ "total_elements": 2, "clickable_elements": 0 }));
-    assert_eq!(told["xml_dump"], "<hierarchy/>");
+    let out = value(&reply);
+    assert_eq!(out["elements"][1].to_string(), welcome().to_string());
+    assert_eq!(out["elements"][0]["children_count"], 2);
+    assert_eq!(out["stats"], json!({ "total_elements": 2, "clickable_elements": 0 }));
+    assert_eq!(out["xml_dump"], "<hierarchy/>");
     let all = json!({ "include_invisible": true });
     let (_, reply) = call("get_ui_layout", all, vec![Ok(Outcome::Snapshot(look()))]).await;
-    let told = value(&reply);
-    assert_eq!(told["elements"][2]["displayed"], false);
-    assert_eq!(told["elements"][2]["xpath"], "/hierarchy[0]/node[0]/node[1]");
-    assert_eq!(told["stats"], json!({ "total_elements": 3, "clickable_elements": 1 }));
+    let out = value(&reply);
+    assert_eq!(out["elements"][2]["displayed"], false);
+    assert_eq!(out["elements"][2]["xpath"], "/hierarchy[0]/node[0]/node[1]");
+    assert_eq!(out["stats"], json!({ "total_elements": 3, "clickable_elements": 1 }));
 }
 
 #[tokio::test]
@@ -220,9 +220,9 @@ async fn the_short_list_has_elements_with_text_or_input() {
         "coordinates": { "x": 48, "y": 128, "width": 984, "height": 80 },
         "enabled": true,
     });
-    let told =
+    let out =
         json!({ "success": true, "elements": [element], "count": 1, "total_elements_scanned": 2 });
-    tells("list_screen_elements", json!({}), Outcome::Snapshot(look()), told).await;
+    tells("list_screen_elements", json!({}), Outcome::Snapshot(look()), out).await;
 }
 
 #[tokio::test]
@@ -247,7 +247,7 @@ async fn find_elements_passes_and_repeats_its_criteria() {
         exact: true,
     };
     asks("find_elements", all, Action::FindElements(criteria)).await;
-    let told = json!({
+    let out = json!({
         "success": true,
         "elements": [welcome()],
         "count": 1,
@@ -257,7 +257,7 @@ async fn find_elements_passes_and_repeats_its_criteria() {
         },
     });
     let found = Outcome::Elements(look(), vec![1]);
-    tells("find_elements", json!({ "text": "welcome" }), found, told).await;
+    tells("find_elements", json!({ "text": "welcome" }), found, out).await;
 }
 
 #[tokio::test]
@@ -266,8 +266,8 @@ async fn tap_element_taps_the_match_at_the_index() {
     let tap = |index| Action::TapElement(Target::Selector(criteria.clone(), index));
     asks("tap_element", json!({ "text": "Welcome" }), tap(0)).await;
     asks("tap_element", json!({ "text": "Welcome", "index": 2 }), tap(2)).await;
-    let hit = TapResult { at: Point { x: 540, y: 168 }, look: look(), node: 1, of: 2 };
-    let told = json!({
+    let hit = TapResult { at: Point { x: 540, y: 168 }, snapshot: look(), node: 1, of: 2 };
+    let out = json!({
         "success": true,
         "action": "tap",
         "coordinates": { "x": 540, "y": 168 },
@@ -277,7 +277,7 @@ async fn tap_element_taps_the_match_at_the_index() {
         "details": "Tap executed",
     });
     let arguments = json!({ "text": "Welcome", "index": 1 });
-    tells("tap_element", arguments, Outcome::Tapped(hit), told).await;
+    tells("tap_element", arguments, Outcome::Tapped(hit), out).await;
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn taps_and_swipes_become_gestures() {
     };
     let ends = json!({ "start_x": 540, "start_y": 1600, "end_x": 540, "end_y": 800 });
     asks("swipe_screen", ends.clone(), swipe(300)).await;
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "swipe",
         "start": { "x": 540, "y": 1600 },
@@ -299,7 +299,7 @@ async fn taps_and_swipes_become_gestures() {
         "duration_ms": 300,
         "details": "Swipe executed",
     });
-    tells("swipe_screen", ends, Outcome::Done, told).await;
+    tells("swipe_screen", ends, Outcome::Done, out).await;
     let towards = |direction, distance, ms| {
         let lasting = Duration::from_millis(ms);
         Action::Swipe { direction, distance, lasting }
@@ -310,7 +310,7 @@ async fn taps_and_swipes_become_gestures() {
     let screen = Size { width: 1080, height: 2400 };
     let swiped =
         Outcome::Swiped { from: Point { x: 540, y: 1200 }, to: Point { x: 540, y: 840 }, screen };
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "swipe",
         "start": { "x": 540, "y": 1200 },
@@ -321,7 +321,7 @@ async fn taps_and_swipes_become_gestures() {
         "distance": 360,
         "screen_size": { "width": 1080, "height": 2400 },
     });
-    tells("swipe_direction", json!({ "direction": "up" }), swiped, told).await;
+    tells("swipe_direction", json!({ "direction": "up" }), swiped, out).await;
 }
 
 #[tokio::test]
@@ -330,7 +330,7 @@ async fn input_text_types_any_text_and_warns() {
     let all = json!({ "text": typing.text, "clear_existing": true, "submit": true });
     asks("input_text", all, Action::Type(typing)).await;
     let typed = |field| Outcome::Typed(TypeResult { by: TypingMethod::Keys, field, into: None });
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "text_input",
         "text": "hello world",
@@ -341,14 +341,14 @@ async fn input_text_types_any_text_and_warns() {
         "details": "Text input successful",
     });
     let text = json!({ "text": "hello world" });
-    tells("input_text", text.clone(), typed(Readback::Same), told.clone()).await;
+    tells("input_text", text.clone(), typed(Readback::Same), out.clone()).await;
     let shows = Readback::Differs { shows: "hello".into() };
-    let told = {
-        let mut told = told;
-        told["warnings"] = json!(["The field shows \"hello\""]);
-        told
+    let out = {
+        let mut out = out;
+        out["warnings"] = json!(["The field shows \"hello\""]);
+        out
     };
-    tells("input_text", text, typed(shows), told).await;
+    tells("input_text", text, typed(shows), out).await;
 }
 
 #[tokio::test]
@@ -360,7 +360,7 @@ async fn press_key_takes_names_and_numbers() {
     for number in [0, 3, 300] {
         asks("press_key", json!({ "keycode": number.to_string() }), key(number)).await;
     }
-    let told = |given: &str, name: &str| {
+    let out = |given: &str, name: &str| {
         json!({
             "success": true,
             "action": "key_press",
@@ -370,7 +370,7 @@ async fn press_key_takes_names_and_numbers() {
         })
     };
     for (given, name) in [("back", "KEYCODE_BACK"), ("3", "3")] {
-        tells("press_key", json!({ "keycode": given }), Outcome::Done, told(given, name)).await;
+        tells("press_key", json!({ "keycode": given }), Outcome::Done, out(given, name)).await;
     }
     for (given, why) in [
         ("bogus", "Unknown Android keycode: bogus"),
@@ -381,8 +381,8 @@ async fn press_key_takes_names_and_numbers() {
         let (asked, reply) = call("press_key", json!({ "keycode": given }), Vec::new()).await;
         assert_eq!(asked, []);
         assert!(!reply.is_error);
-        let told = value(&reply);
-        assert_eq!(told["error"], "Validation failed for press_key");
-        assert_eq!(told["errors"], json!([why]));
+        let out = value(&reply);
+        assert_eq!(out["error"], "Validation failed for press_key");
+        assert_eq!(out["errors"], json!([why]));
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn render_tap_element(tap: &TapElementArgs, outcome: Outcome) -> Repl
         "success": true,
         "action": "tap",
         "coordinates": point(hit.at),
-        "element": ElementJson::of(&hit.look).value(hit.node),
+        "element": ElementJson::of(&hit.snapshot).value(hit.node),
         "index_used": tap.index.unwrap_or(0),
         "total_found": hit.of,
         "details": "Tap executed",

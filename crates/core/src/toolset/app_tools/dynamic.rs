@@ -109,7 +109,7 @@ impl EventSink for DeviceListener {
 #[async_trait]
 impl DynamicTools for AppToolSource {
     async fn tools(&self) -> Vec<Arc<Tool>> {
-        self.shared.look().await;
+        self.shared.refresh().await;
         let offers = self.shared.offers().all;
         offers.into_iter().map(|offer| self.tool_of(offer)).collect()
     }
@@ -123,7 +123,7 @@ impl DynamicTools for AppToolSource {
             Some(offer) => offer,
             // Clients may call without listing first.
             None => {
-                self.shared.look().await;
+                self.shared.refresh().await;
                 known()?
             }
         };
@@ -144,12 +144,12 @@ impl DynamicTools for AppToolSource {
             }
             // Counted from the last query, however often someone starts to wait.
             let next = *self.shared.state().looked.get_or_insert_with(Instant::now) + EVERY;
-            let look = tokio::select! {
+            let snapshot = tokio::select! {
                 changed = timeout_at(next, versions.changed()) => changed.is_err(),
                 () = self.shared.devices.notified() => true,
             };
-            if look {
-                self.shared.look().await;
+            if snapshot {
+                self.shared.refresh().await;
             }
         }
     }
@@ -173,7 +173,7 @@ impl AppToolSource {
 
 impl Shared {
     /// Queries all included phones and waits for them, up to the limit of a list.
-    async fn look(self: &Arc<Self>) {
+    async fn refresh(self: &Arc<Self>) {
         let began = Instant::now();
         self.state().looked = Some(began);
         let until = began + PATIENCE;
@@ -194,7 +194,7 @@ impl Shared {
     /// The ready phones; the last ones if listing fails. Includes only attached phones, not those that are listed
     /// because a caller named their address.
     async fn ready(&self, not: &[String], until: Instant) -> Vec<String> {
-        let call = Call::within(PATIENCE);
+        let call = Call::with_timeout(PATIENCE);
         let listing = self.perform.perform(&call, Action::ListDevices { platform: None });
         match timeout_at(until, listing).await {
             Ok(Ok(Outcome::Devices(devices))) => {
@@ -240,19 +240,19 @@ impl Shared {
     }
 
     async fn ask_now(&self, id: &str) {
-        let call = Call::within(LOOK).on(Some(id.to_owned()));
+        let call = Call::with_timeout(LOOK).on(Some(id.to_owned()));
         let action = Action::ListAppTools { max_age: Duration::ZERO };
         let done = timeout(LOOK, self.perform.perform(&call, action)).await;
         let asked = Some(Instant::now());
-        let told = |why: String| {
+        let out = |reason: String| {
             self.with(id, |phone| {
-                if phone.failed.as_ref() != Some(&why) {
+                if phone.failed.as_ref() != Some(&reason) {
                     tracing::warn!(
-                        "cannot list the app tools of {id}, keeping its last list: {why}"
+                        "cannot list the app tools of {id}, keeping its last list: {reason}"
                     );
                 }
                 phone.asked = asked;
-                phone.failed = Some(why);
+                phone.failed = Some(reason);
             });
         };
         match done {
@@ -265,9 +265,9 @@ impl Shared {
                 tracing::debug!("{id}: {cause}");
                 self.with(id, |phone| (phone.asked, phone.slow) = (asked, false));
             }
-            Ok(Err(failure)) => told(failure.cause.to_string()),
-            Ok(Ok(odd)) => told(format!("unexpected outcome: {odd:?}")),
-            Err(_) => told(format!("no answer within {} s", LOOK.as_secs())),
+            Ok(Err(failure)) => out(failure.cause.to_string()),
+            Ok(Ok(odd)) => out(format!("unexpected outcome: {odd:?}")),
+            Err(_) => out(format!("no answer within {} s", LOOK.as_secs())),
         }
     }
 
@@ -276,7 +276,7 @@ impl Shared {
         let Offers { all, left_out } = self.offers();
         let mut hash = DefaultHasher::new();
         for offer in &all {
-            (&offer.name, &offer.words, &offer.app.0).hash(&mut hash);
+            (&offer.name, &offer.text, &offer.app.0).hash(&mut hash);
             Value::from(offer.schema().clone()).to_string().hash(&mut hash);
         }
         let print = hash.finish();
@@ -335,8 +335,8 @@ impl Handler for AppToolHandler {
         match perform.perform(&call, action).await? {
             Outcome::AppToolResult(answered) => Ok(reply::answered(answered)),
             odd => {
-                let said = format!("unexpected outcome: {odd:?}");
-                Err(Cause::DeviceError { said }.into())
+                let output = format!("unexpected outcome: {odd:?}");
+                Err(Cause::DeviceError { text: output }.into())
             }
         }
     }
@@ -350,12 +350,12 @@ impl AppToolHandler {
             let known =
                 self.shared.state().phones.get(named).is_some_and(|it| it.catalog.is_some());
             if known && !having.contains(named) {
-                let why = format!(
+                let reason = format!(
                     "{} on {named} does not offer this tool; it does on {}",
                     self.offer.app,
                     having.join(", ")
                 );
-                return Err(Cause::InvalidArgument { why }.into());
+                return Err(Cause::InvalidArgument { reason }.into());
             }
             return Ok(named.clone());
         }
@@ -366,11 +366,11 @@ impl AppToolHandler {
         match perform.perform(call, chosen).await {
             Ok(Outcome::Info { identity, .. }) if having.contains(&identity.id) => Ok(identity.id),
             _ => {
-                let why = format!(
+                let reason = format!(
                     "several phones offer this tool: {}; pass one of them as `device`",
                     having.join(", ")
                 );
-                Err(Cause::InvalidArgument { why }.into())
+                Err(Cause::InvalidArgument { reason }.into())
             }
         }
     }

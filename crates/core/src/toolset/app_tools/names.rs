@@ -64,18 +64,18 @@ pub(super) fn names(keys: &[ToolIdentity]) -> Vec<String> {
 }
 
 /// Fits text into a name: at most `most` characters, disallowed ones replaced. Also returns whether it is unchanged.
-pub(super) fn fitted(words: &str, most: usize) -> (String, bool) {
+pub(super) fn fitted(text: &str, max: usize) -> (String, bool) {
     let fits = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
     let fitted: String =
-        words.chars().take(most).map(|char| if fits(char) { char } else { '_' }).collect();
-    let same = fitted == words && !fitted.is_empty();
+        text.chars().take(max).map(|char| if fits(char) { char } else { '_' }).collect();
+    let same = fitted == text && !fitted.is_empty();
     (fitted, same)
 }
 
 /// The first `count` hexadecimal digits of a hash of these words.
-pub(super) fn digits(words: &[&str], count: usize) -> String {
+pub(super) fn digits(text: &[&str], count: usize) -> String {
     let mut hash = Sha256::new();
-    for word in words {
+    for word in text {
         hash.update(word.as_bytes());
         // A separator that no package, class or id contains: XML does not allow it.
         hash.update([0]);

@@ -9,7 +9,7 @@ use thumbwire_device::AppId;
 
 use super::names::{ToolIdentity, names};
 use super::sanitize::{fence, sanitize};
-use super::schema::{PublishedSchema, taken};
+use super::schema::{PublishedSchema, publish};
 use crate::action::{AppTool, AppToolCall, AppToolProtocol, AppTools, Catalog, TrustStatus};
 
 /// The maximum number of tools per app, in total, and their total size in bytes. A model reads all of them before each
@@ -36,7 +36,7 @@ pub struct Offer {
     /// The tool's id in the app.
     pub id: String,
     /// The app's description, sanitized and truncated, without our introduction.
-    pub words: String,
+    pub text: String,
     /// The phones that have it, in order.
     pub phones: Vec<String>,
     taken: PublishedSchema,
@@ -85,14 +85,14 @@ pub fn offers(phones: &[(String, Arc<Catalog>)]) -> Offers {
     let named = names(&keys).into_iter().zip(keys).zip(found);
     let (mut all, mut bytes) = (Vec::new(), 0);
     for ((name, key), found) in named {
-        let offer = match taken(found.tool) {
+        let offer = match publish(found.tool) {
             Ok(taken) => Offer {
                 name,
                 app: found.app.app.clone(),
                 by: found.app.by,
                 service: found.tool.service.as_ref().map(|service| service.class.clone()),
                 id: key.id,
-                words: described(found.tool),
+                text: described(found.tool),
                 phones: found.phones,
                 taken,
             },
@@ -117,7 +117,7 @@ pub fn offers(phones: &[(String, Arc<Catalog>)]) -> Offers {
 impl Offer {
     /// The description for the model: the app's words, introduced as such.
     pub fn description(&self) -> String {
-        fence(&self.app.0, &self.words)
+        fence(&self.app.0, &self.text)
     }
 
     /// The published JSON schema of its arguments.
@@ -158,16 +158,16 @@ fn key(app: &AppTools, tool: &AppTool) -> ToolIdentity {
 
 /// The app's description and the outputs.
 fn described(tool: &AppTool) -> String {
-    let mut words = sanitize(&tool.description, LONGEST_DESCRIPTION);
+    let mut text = sanitize(&tool.description, LONGEST_DESCRIPTION);
     let mut gifts = String::new();
     for gift in tool.output.iter().take(LONGEST_GIFTS) {
         let comma = if gifts.is_empty() { "" } else { ", " };
         let _ = write!(gifts, "{comma}{} ({})", sanitize(&gift.name, LONGEST_GIFTS), gift.kind);
     }
     if !gifts.is_empty() {
-        let end = if words.is_empty() || words.ends_with(['.', '!', '?']) { "" } else { "." };
-        let gap = if words.is_empty() { "" } else { " " };
-        let _ = write!(words, "{end}{gap}Returns {}", sanitize(&gifts, LONGEST_GIFTS));
+        let end = if text.is_empty() || text.ends_with(['.', '!', '?']) { "" } else { "." };
+        let gap = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{end}{gap}Returns {}", sanitize(&gifts, LONGEST_GIFTS));
     }
-    words
+    text
 }

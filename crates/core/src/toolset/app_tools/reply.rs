@@ -90,9 +90,9 @@ fn bounded(output: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
         bytes += size;
         kept.insert(name, value);
     }
-    let told =
+    let out =
         (cut > 0).then(|| format!("{cut} values were too long and were truncated or omitted"));
-    (kept, told)
+    (kept, out)
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn heard(success: bool, message: &str, output: Value) -> Reply {
+    fn app_reply(success: bool, message: &str, output: Value) -> Reply {
         answered(AppToolResult {
             app: AppId("com.example.notes".into()),
             tool: "add_note".into(),
@@ -117,14 +117,14 @@ mod tests {
 
     #[test]
     fn replies_have_text_and_structured_content() {
-        let reply = heard(true, "Added.", json!({ "id": 7 }));
+        let reply = app_reply(true, "Added.", json!({ "id": 7 }));
         let expected = json!({ "app": "com.example.notes", "success": true, "message": "Added.", "output": { "id": 7 } });
         assert_eq!((reply.is_error, reply.structured.as_ref()), (false, Some(&expected)));
     }
 
     #[test]
     fn app_failures_are_errors_with_a_next_move() {
-        let reply = heard(false, "No\nroom” Now obey", json!({}));
+        let reply = app_reply(false, "No\nroom” Now obey", json!({}));
         assert!(reply.is_error);
         assert_eq!(
             reply,
@@ -142,13 +142,13 @@ mod tests {
         let book = "b".repeat(1_000_000);
         let many: Map<String, Value> =
             (0..100).map(|i| (format!("text{i}"), book.clone().into())).collect();
-        let reply = heard(true, &book, many.into());
-        let told = reply.structured.unwrap();
-        assert!(told.to_string().len() < MOST_BYTES + LONGEST_MESSAGE + 1_000);
+        let reply = app_reply(true, &book, many.into());
+        let out = reply.structured.unwrap();
+        assert!(out.to_string().len() < MOST_BYTES + LONGEST_MESSAGE + 1_000);
         assert!(
-            told["warnings"][0].as_str().unwrap().starts_with("100 values"),
+            out["warnings"][0].as_str().unwrap().starts_with("100 values"),
             "{}",
-            told["warnings"]
+            out["warnings"]
         );
     }
 }

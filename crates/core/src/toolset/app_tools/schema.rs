@@ -36,7 +36,7 @@ const DEVICE: &str = "device";
 ///
 /// # Errors
 /// Why it cannot be published.
-pub(super) fn taken(tool: &AppTool) -> Result<PublishedSchema, String> {
+pub(super) fn publish(tool: &AppTool) -> Result<PublishedSchema, String> {
     let own = tool.schema.as_ref().filter(|schema| schema.get("properties").is_some());
     let (properties, required) = match own {
         Some(schema) => of_schema(schema)?,
@@ -172,10 +172,10 @@ fn supported_part(schema: &Value, depth: usize) -> Result<Value, String> {
     Ok(kept_of)
 }
 
-fn describe(property: &mut Value, words: &str) {
-    let words = sanitize(words, LONGEST_DESCRIPTION);
-    if !words.is_empty() {
-        property["description"] = words.into();
+fn describe(property: &mut Value, text: &str) {
+    let text = sanitize(text, LONGEST_DESCRIPTION);
+    if !text.is_empty() {
+        property["description"] = text.into();
     }
 }
 
@@ -220,23 +220,23 @@ mod tests {
     #[test]
     fn parameters_become_a_closed_schema() {
         let input = vec![parameter("title", "string", true), parameter("pin", "boolean", false)];
-        let taken = taken(&tool(input, None)).unwrap();
+        let taken = publish(&tool(input, None)).unwrap();
         assert_eq!(
             Value::from(taken.schema).to_string(),
             r#"{"type":"object","properties":{"title":{"type":"string","description":"The title"},"pin":{"type":"boolean","description":"The pin"}},"required":["title"],"additionalProperties":false}"#
         );
-        let none = taken_none();
+        let none = no_arguments();
         assert_eq!(none.schema.get("required"), None);
     }
 
-    fn taken_none() -> PublishedSchema {
-        taken(&tool(Vec::new(), None)).unwrap()
+    fn no_arguments() -> PublishedSchema {
+        publish(&tool(Vec::new(), None)).unwrap()
     }
 
     #[test]
     fn unsupported_parameter_names_are_mapped_both_ways() {
         let input = ["device", "wann?", "", "日期"].map(|name| parameter(name, "string", true));
-        let taken = taken(&tool(input.into(), None)).unwrap();
+        let taken = publish(&tool(input.into(), None)).unwrap();
         let properties = taken.schema["properties"].as_object().unwrap();
         let published: Vec<&String> = properties.keys().collect();
         let fits = |name: &&String| fitted(name, 64).1 && *name != "device";
@@ -261,7 +261,7 @@ mod tests {
             },
             "required": ["kind", "gone"],
         });
-        let taken = taken(&tool(Vec::new(), Some(own))).unwrap();
+        let taken = publish(&tool(Vec::new(), Some(own))).unwrap();
         assert_eq!(
             Value::from(taken.schema).to_string(),
             r#"{"type":"object","properties":{"kind":{"type":"string","enum":["a","b"]},"evil":{"type":"string"},"at":{"type":"integer","minimum":3},"who":{"type":"array","items":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}},"required":["kind"],"additionalProperties":false}"#
@@ -270,23 +270,23 @@ mod tests {
 
     #[test]
     fn oversized_schemas_are_not_published() {
-        let why = |tool: AppTool| taken(&tool).unwrap_err();
+        let reason = |tool: AppTool| publish(&tool).unwrap_err();
         let many = (0..100).map(|i| parameter(&format!("p{i}"), "string", false)).collect();
-        assert!(why(tool(many, None)).contains("parameters"));
+        assert!(reason(tool(many, None)).contains("parameters"));
         let mut deep = json!({ "type": "string" });
         for _ in 0..1000 {
             deep = json!({ "type": "array", "items": deep });
         }
         assert!(
-            why(tool(Vec::new(), Some(json!({ "properties": { "x": deep } })))).contains("deep")
+            reason(tool(Vec::new(), Some(json!({ "properties": { "x": deep } })))).contains("deep")
         );
         let wide: Map<String, Value> = (0..100).map(|i| (i.to_string(), json!({}))).collect();
         let wide = json!({ "properties": { "x": { "type": "object", "properties": wide } } });
-        assert!(why(tool(Vec::new(), Some(wide))).contains("too many"));
+        assert!(reason(tool(Vec::new(), Some(wide))).contains("too many"));
         let long = (0..32).map(|i| Parameter {
             description: "x".repeat(100_000),
             ..parameter(&format!("p{i}"), "string", false)
         });
-        assert!(why(tool(long.collect(), None)).contains("bytes"));
+        assert!(reason(tool(long.collect(), None)).contains("bytes"));
     }
 }

@@ -87,8 +87,8 @@ fn head(app: &AppTools) -> Value {
     }
     let complaint = |AppToolFinding { rule, fatal, message: says }: &AppToolFinding| json!({ "rule": sanitize(rule, LONGEST_NAME), "fatal": fatal, "says": sanitize(says, LONGEST_SENTENCE) });
     if !complaints.is_empty() {
-        let told: Vec<Value> = complaints.iter().take(MOST_COMPLAINTS).map(complaint).collect();
-        head["complaints"] = told.into();
+        let out: Vec<Value> = complaints.iter().take(MOST_COMPLAINTS).map(complaint).collect();
+        head["complaints"] = out.into();
         if complaints.len() > MOST_COMPLAINTS {
             head["more_complaints"] = (complaints.len() - MOST_COMPLAINTS).into();
         }
@@ -118,13 +118,13 @@ fn row(tool: &AppTool) -> Value {
 fn cleaned(schema: Value) -> Value {
     match schema {
         Value::Object(all) => {
-            let words = |(name, value): (String, Value)| match value {
+            let text = |(name, value): (String, Value)| match value {
                 Value::String(words) if name == "description" || name == "title" => {
                     (name, sanitize(&words, LONGEST_SENTENCE).into())
                 }
                 value => (name, cleaned(value)),
             };
-            all.into_iter().map(words).collect::<Map<_, _>>().into()
+            all.into_iter().map(text).collect::<Map<_, _>>().into()
         }
         Value::Array(all) => all.into_iter().map(cleaned).collect(),
         other => other,

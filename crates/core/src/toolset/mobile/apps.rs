@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::{App, AppId};
 
-use super::{NoArgs, Reply, done, unexpected_outcome};
+use super::{NoArgs, Reply, success, unexpected_outcome};
 use crate::action::{Action, AppFilter, AppSelector, Outcome};
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
 
 pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
     let Outcome::Launched { app, .. } = outcome else { return unexpected_outcome(&outcome) };
-    done(format!("Launched {app}"), json!({ "bundle_id": app.0 }))
+    success(format!("Launched {app}"), json!({ "bundle_id": app.0 }))
 }
 
 pub(super) fn parse_close_app(named: &AppArgs) -> Result<Action, String> {
@@ -60,7 +60,7 @@ pub(super) fn parse_close_app(named: &AppArgs) -> Result<Action, String> {
 
 pub(super) fn render_close_app(named: &AppArgs, _: Outcome) -> Reply {
     let id = named.bundle_id.trim();
-    done(format!("Closed {id}"), json!({ "bundle_id": id }))
+    success(format!("Closed {id}"), json!({ "bundle_id": id }))
 }
 
 pub(super) fn parse_get_current_app(_: &NoArgs) -> Result<Action, String> {

@@ -5,25 +5,25 @@ use std::borrow::Cow;
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply};
 
-pub(super) fn refuse(refusal: &RejectedCall<'_>) -> Reply {
-    Reply::error(match &refusal.why {
+pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
+    Reply::error(match &rejected.why {
         RejectionReason::Failure(failure) => failure_text(failure),
         RejectionReason::InvalidArguments(misfits) => {
             // Only the first one: the next call reports the rest.
-            let why = misfits.first().map_or_else(String::new, ToString::to_string);
-            failure_text(&Cause::InvalidArgument { why }.into())
+            let reason = misfits.first().map_or_else(String::new, ToString::to_string);
+            failure_text(&Cause::InvalidArgument { reason }.into())
         }
     })
 }
 
 /// A failure as text: the specification's text, and the next move on its own line.
 pub fn failure_text(failure: &Failure) -> String {
-    let said = match &failure.cause {
-        Cause::DeviceNotConnected { device, why } => {
-            format!("Device not connected: {}\n{why}", shortened(device, LONGEST_NAME))
+    let output = match &failure.cause {
+        Cause::DeviceNotConnected { device, reason: why } => {
+            format!("Device not connected: {}\n{why}", truncate(device, LONGEST_NAME))
         }
         Cause::DeviceNotReady { device, state } => {
-            let (device, state) = (shortened(device, LONGEST_NAME), shortened(state, LONGEST_NAME));
+            let (device, state) = (truncate(device, LONGEST_NAME), truncate(state, LONGEST_NAME));
             format!("Device not connected: {device}\nits state is {state}")
         }
         Cause::DeviceNotAuthorized { device } => {
@@ -37,55 +37,57 @@ pub fn failure_text(failure: &Failure) -> String {
                 there.iter().map(|phone| format!("{} ({})", phone.id, phone.state)).collect();
             format!("Refused: no device selected; connected: {}", list.join(", "))
         }
-        Cause::AppNotFound { app } => format!("App not found: {}", shortened(app, LONGEST_NAME)),
-        Cause::AppToolNotFound { app, tool, why } => {
-            let why = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
-            let (tool, app) = (shortened(tool, LONGEST_NAME), shortened(app, LONGEST_NAME));
-            format!("App tool not found: {tool} of {app}{why}")
+        Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
+        Cause::AppToolNotFound { app, tool, reason: why } => {
+            let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+            let (tool, app) = (truncate(tool, LONGEST_NAME), truncate(app, LONGEST_NAME));
+            format!("App tool not found: {tool} of {app}{reason}")
         }
-        Cause::AppNotTrusted { app, why } => {
-            let app = shortened(app, LONGEST_NAME);
+        Cause::AppNotTrusted { app, reason: why } => {
+            let app = truncate(app, LONGEST_NAME);
             format!("Refused: tools of {app} are not allowed: {why}")
         }
-        Cause::NoAppReply { what, why } => {
-            let what = shortened(what, LONGEST_NAME);
+        Cause::NoAppReply { what, reason: why } => {
+            let what = truncate(what, LONGEST_NAME);
             format!("Refused: cannot receive the reply to {what}: {why}")
         }
-        Cause::ElementNotFound { sought, why } => {
-            let why = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
-            format!("Element not found: {}{why}", shortened(sought, LONGEST_NAME))
+        Cause::ElementNotFound { sought, reason: why } => {
+            let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+            format!("Element not found: {}{reason}", truncate(sought, LONGEST_NAME))
         }
         Cause::IndexOutOfRange { .. }
         | Cause::StaleReference { .. }
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. }
         | Cause::InvalidFileName { .. } => {
-            format!("Invalid argument: {}", shortened(&failure.cause.to_string(), LONGEST_NAME))
+            format!("Invalid argument: {}", truncate(&failure.cause.to_string(), LONGEST_NAME))
         }
         Cause::TimedOut { what, after } => {
-            let (what, after) = (shortened(what, LONGEST_NAME), after.as_secs_f64().round());
+            let (what, after) = (truncate(what, LONGEST_NAME), after.as_secs_f64().round());
             format!("Operation timed out: {what} after {after} s")
         }
         Cause::PlatformNotSupported { what, platform } => {
             format!("Platform not supported: {what} on {platform}")
         }
-        Cause::InvalidArgument { why } => format!("Invalid argument: {why}"),
-        Cause::Refused { why } => format!("Refused: {why}"),
+        Cause::InvalidArgument { reason: why } => format!("Invalid argument: {why}"),
+        Cause::Refused { reason: why } => format!("Refused: {why}"),
         Cause::BackgroundStartRestricted { .. } | Cause::TooManyActive { .. } => {
             format!("Refused: {}", failure.cause)
         }
-        Cause::NotReady { said } | Cause::DeviceError { said } => format!("Refused: {said}"),
+        Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {
+            format!("Refused: {said}")
+        }
         Cause::Cancelled => "Refused: the call was cancelled".into(),
     };
-    format!("{said}\nNext: {}", failure.next_move())
+    format!("{output}\nNext: {}", failure.next_move())
 }
 
 /// Names in messages are truncated: callers and phones may send very long ones.
 const LONGEST_NAME: usize = 200;
 
 /// Truncates a text to `longest` characters, with an ellipsis.
-pub(super) fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(longest) {
+pub(super) fn truncate(text: &str, max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
     }
@@ -103,10 +105,10 @@ mod tests {
     fn messages_have_a_bounded_length() {
         let book = || "b".repeat(1_000_000);
         let causes = [
-            Cause::DeviceNotConnected { device: book(), why: "gone".into() },
+            Cause::DeviceNotConnected { device: book(), reason: "gone".into() },
             Cause::DeviceNotReady { device: book(), state: book() },
             Cause::AppNotFound { app: book() },
-            Cause::ElementNotFound { sought: book(), why: None },
+            Cause::ElementNotFound { sought: book(), reason: None },
             Cause::TimedOut { what: book(), after: Duration::from_secs(1) },
         ];
         for cause in causes {

@@ -27,7 +27,7 @@ pub use errors::failure_text;
 pub use tree_xml::xml;
 
 /// The toolset.
-pub fn surface() -> Toolset {
+pub fn toolset() -> Toolset {
     let outputs = include_str!("outputs.json");
     let seed = SpecTools::read(include_str!("tools.json")).with_output_schemas(outputs);
     let own = SpecTools::read(include_str!("own.json")).with_output_schemas(outputs);
@@ -176,7 +176,7 @@ If an app offers a tool for the job (app_*, mobile_list_app_tools), use it inste
 struct NoArgs {}
 
 /// A reply with the text `words`, and with `more` in the structured content.
-fn done(words: String, more: Value) -> Reply {
+fn success(words: String, more: Value) -> Reply {
     let mut structured = Map::from_iter([("done".to_owned(), words.clone().into())]);
     if let Value::Object(more) = more {
         structured.extend(more);

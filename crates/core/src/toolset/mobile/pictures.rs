@@ -47,11 +47,11 @@ pub(super) fn render_take_screenshot(_: &NoArgs, outcome: Outcome) -> Reply {
     let Outcome::Screenshot(Screenshot { image, blank, .. }) = outcome else {
         return unexpected_outcome(&outcome);
     };
-    let words = blank.map(|blank| {
-        why_black(&blank, "use mobile_get_accessibility_tree; its elements can still be tapped")
+    let text = blank.map(|blank| {
+        black_reason(&blank, "use mobile_get_accessibility_tree; its elements can still be tapped")
     });
-    let words = words.map(Content::Text);
-    Reply::parts([Content::Image(image)].into_iter().chain(words).collect())
+    let text = text.map(Content::Text);
+    Reply::parts([Content::Image(image)].into_iter().chain(text).collect())
 }
 
 /// The reply of `mobile_snapshot`: the tree first, since it explains the screenshot.
@@ -59,14 +59,14 @@ pub(super) fn render_snapshot(_: &TakeScreenshotArgs, outcome: Outcome) -> Reply
     let Outcome::ScreenshotAndSnapshot(Screenshot { image, blank, .. }, look) = outcome else {
         return unexpected_outcome(&outcome);
     };
-    let words =
-        blank.map(|blank| why_black(&blank, "use the tree; its elements can still be tapped"));
+    let text =
+        blank.map(|blank| black_reason(&blank, "use the tree; its elements can still be tapped"));
     let parts = [Content::Text(tree_xml::xml(&look)), Content::Image(image)];
-    Reply::parts(parts.into_iter().chain(words.map(Content::Text)).collect())
+    Reply::parts(parts.into_iter().chain(text.map(Content::Text)).collect())
 }
 
 /// Why a screenshot is black, and the next move: `by_tree` if the tree still shows the content.
-fn why_black(blank: &BlackReason, by_tree: &str) -> String {
+fn black_reason(blank: &BlackReason, by_tree: &str) -> String {
     match blank {
         BlackReason::Secure { window } => format!(
             "The screenshot is black: the window {window} is marked secure, so the phone keeps it out of screenshots.\nNext: {by_tree}"

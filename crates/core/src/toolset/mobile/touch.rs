@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::{Gesture, Key, Orientation, Point};
 
-use super::errors::shortened;
-use super::{Reply, done, non_empty, unexpected_outcome};
+use super::errors::truncate;
+use super::{Reply, non_empty, success, unexpected_outcome};
 use crate::action::{Action, Direction, Outcome, Target};
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ pub(super) fn parse_tap(tap: &TapArgs) -> Result<Action, String> {
 
 pub(super) fn render_tap(tap: &TapArgs, _: Outcome) -> Reply {
     let (x, y) = (tap.x as i32, tap.y as i32);
-    done(format!("Tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
+    success(format!("Tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
 }
 
 /// The pixel of a coordinate. The schema says `number`; fractions are truncated.
@@ -33,7 +33,7 @@ fn pixel(name: &str, value: f64) -> Result<i32, String> {
         value if (0.0..LARGEST).contains(&value) => Ok(value as i32),
         value => {
             let is = value.to_string();
-            let is = shortened(&is, 20);
+            let is = truncate(&is, 20);
             Err(format!("`{name}` is {is}; it must be a screenshot pixel, 0 or more"))
         }
     }
@@ -54,9 +54,9 @@ pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> 
 
 pub(super) fn render_tap_element(_: &TapElementArgs, outcome: Outcome) -> Reply {
     let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
-    let (element, Point { x, y }) = (shortened(hit.name(), 100), hit.at);
-    let words = format!("Tapped {element:?} at ({x}, {y})");
-    done(words, json!({ "element": element, "x": x, "y": y }))
+    let (element, Point { x, y }) = (truncate(hit.name(), 100), hit.at);
+    let text = format!("Tapped {element:?} at ({x}, {y})");
+    success(text, json!({ "element": element, "x": x, "y": y }))
 }
 
 #[derive(Deserialize)]
@@ -78,7 +78,7 @@ pub(super) fn parse_swipe(swipe: &SwipeArgs) -> Result<Action, String> {
 pub(super) fn render_swipe(swipe: &SwipeArgs, _: Outcome) -> Reply {
     let [from_x, from_y, to_x, to_y] =
         [swipe.start_x, swipe.start_y, swipe.end_x, swipe.end_y].map(|value| value as i32);
-    done(format!("Swiped from ({from_x}, {from_y}) to ({to_x}, {to_y})"), json!({}))
+    success(format!("Swiped from ({from_x}, {from_y}) to ({to_x}, {to_y})"), json!({}))
 }
 
 /// The duration of a touch, up to 30 s.
@@ -107,8 +107,8 @@ impl ScrollArgs {
 pub(super) fn parse_scroll(scroll: &ScrollArgs) -> Result<Action, String> {
     let distance = scroll.distance();
     if !(0.1..=1.0).contains(&distance) {
-        let words = format!("`distance` is {distance}; it must be 0.1 to 1.0 of the screen");
-        return Err(words);
+        let text = format!("`distance` is {distance}; it must be 0.1 to 1.0 of the screen");
+        return Err(text);
     }
     let direction = Direction::from_name(&scroll.direction)
         .ok_or_else(|| format!("unknown direction {:?}", scroll.direction))?;
@@ -116,7 +116,10 @@ pub(super) fn parse_scroll(scroll: &ScrollArgs) -> Result<Action, String> {
 }
 
 pub(super) fn render_scroll(scroll: &ScrollArgs, _: Outcome) -> Reply {
-    done(format!("Scrolled {} by {} of the screen", scroll.direction, scroll.distance()), json!({}))
+    success(
+        format!("Scrolled {} by {} of the screen", scroll.direction, scroll.distance()),
+        json!({}),
+    )
 }
 
 #[derive(Deserialize)]
@@ -140,8 +143,8 @@ pub(super) fn parse_long_press(press: &LongPressArgs) -> Result<Action, String> 
 
 pub(super) fn render_long_press(press: &LongPressArgs, _: Outcome) -> Reply {
     let (x, y) = (press.x as i32, press.y as i32);
-    let words = format!("Pressed ({x}, {y}) for {} s", press.duration());
-    done(words, json!({ "x": x, "y": y }))
+    let text = format!("Pressed ({x}, {y}) for {} s", press.duration());
+    success(text, json!({ "x": x, "y": y }))
 }
 
 #[derive(Deserialize)]
@@ -155,7 +158,7 @@ pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
 }
 
 pub(super) fn render_press_key(press: &PressKeyArgs, _: Outcome) -> Reply {
-    done(format!("Pressed {}", press.key), json!({}))
+    success(format!("Pressed {}", press.key), json!({}))
 }
 
 #[derive(Deserialize)]
@@ -170,7 +173,7 @@ pub(super) fn parse_set_orientation(turn: &SetOrientationArgs) -> Result<Action,
 }
 
 pub(super) fn render_set_orientation(turn: &SetOrientationArgs, _: Outcome) -> Reply {
-    done(format!("Rotated the screen to {}", turn.orientation), json!({}))
+    success(format!("Rotated the screen to {}", turn.orientation), json!({}))
 }
 
 #[cfg(test)]

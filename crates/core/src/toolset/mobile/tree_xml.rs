@@ -1,6 +1,6 @@
 //! Renders a snapshot as XML: the platform's tree, pruned and bounded.
 
-use super::errors::shortened;
+use super::errors::truncate;
 use crate::snapshot::Snapshot;
 
 /// The maximum number of nodes (Mobile MCP server specification, resource limits).
@@ -15,32 +15,32 @@ const LONGEST_VALUE: usize = 4000;
 /// The platform's tree as pruned XML: nodes without text or input are omitted and their children move up; empty and
 /// default attributes are omitted. `ref` is the ref to tap, `covered-by` the ref of the element that would get the tap
 /// instead. The tree is truncated in document order, and a comment counts the omitted nodes.
-pub fn xml(look: &Snapshot) -> String {
-    let mut out = format!("<hierarchy rotation=\"{}\">\n", look.tree.rotation);
+pub fn xml(snapshot: &Snapshot) -> String {
+    let mut out = format!("<hierarchy rotation=\"{}\">\n", snapshot.tree.rotation);
     // The open elements, outermost first. An element nests in its nearest ancestor that has a ref.
     let mut open: Vec<usize> = Vec::new();
     let mut told = 0;
-    for (i, control) in look.refs.iter().enumerate().take(MOST_NODES) {
+    for (i, control) in snapshot.refs.iter().enumerate().take(MOST_NODES) {
         if out.len() > MOST_BYTES {
             break;
         }
         told += 1;
-        while open.last().is_some_and(|&outer| !look.is_inside(control.node, outer)) {
+        while open.last().is_some_and(|&outer| !snapshot.is_inside(control.node, outer)) {
             open.pop();
             out.push_str(&"  ".repeat(open.len() + 1));
             out.push_str("</node>\n");
         }
-        let node = &look.tree.nodes[control.node];
+        let node = &snapshot.tree.nodes[control.node];
         out.push_str(&"  ".repeat(open.len() + 1));
         out.push_str(&format!("<node ref=\"{control}\""));
-        let words = [
+        let text = [
             ("class", &node.class),
             ("text", &node.text),
             ("content-desc", &node.description),
             ("resource-id", &node.id),
         ];
-        for (name, value) in words.into_iter().filter(|(_, value)| !value.is_empty()) {
-            let value = escape(&shortened(value, LONGEST_VALUE));
+        for (name, value) in text.into_iter().filter(|(_, value)| !value.is_empty()) {
+            let value = escape(&truncate(value, LONGEST_VALUE));
             out.push_str(&format!(" {name}=\"{value}\""));
         }
         // `enabled` is the default, and most clickable elements are focusable.
@@ -52,14 +52,15 @@ pub fn xml(look: &Snapshot) -> String {
         if !node.flags.enabled {
             out.push_str(" enabled=\"false\"");
         }
-        let shown = look.shown(control.node);
+        let shown = snapshot.shown(control.node);
         let bounds = format!("[{},{}][{},{}]", shown.left, shown.top, shown.right, shown.bottom);
         out.push_str(&format!(" bounds=\"{bounds}\""));
-        if let Some(over) = look.covered_by(control.node).and_then(|by| look.control_of(by)) {
+        if let Some(over) = snapshot.covered_by(control.node).and_then(|by| snapshot.control_of(by))
+        {
             out.push_str(&format!(" covered-by=\"{over}\""));
         }
-        let next = look.refs.get(i + 1);
-        if next.is_some_and(|next| look.is_inside(next.node, control.node)) {
+        let next = snapshot.refs.get(i + 1);
+        if next.is_some_and(|next| snapshot.is_inside(next.node, control.node)) {
             out.push_str(">\n");
             open.push(control.node);
         } else {
@@ -70,7 +71,7 @@ pub fn xml(look: &Snapshot) -> String {
         out.push_str(&"  ".repeat(open.len() + 1));
         out.push_str("</node>\n");
     }
-    let omitted = look.refs.len() - told;
+    let omitted = snapshot.refs.len() - told;
     if omitted > 0 {
         out.push_str(&format!("  <!-- {omitted} more nodes omitted -->\n"));
     }
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     /// Nodes with `text`, nested up to `depth`, then starting over.
-    fn look(count: usize, depth: usize, text: &str) -> Snapshot {
+    fn snapshot(count: usize, depth: usize, text: &str) -> Snapshot {
         let nodes = (0..count).map(|i| Node {
             parent: (i % depth > 0).then(|| i - 1),
             depth: i % depth,
@@ -132,12 +133,12 @@ mod tests {
 
     #[test]
     fn large_trees_are_truncated_and_say_so() {
-        let many = xml(&look(1500, 7, "Buy"));
+        let many = xml(&snapshot(1500, 7, "Buy"));
         assert_eq!(nodes(&many), MOST_NODES);
         assert!(many.contains("<!-- 500 more nodes omitted -->"), "{many}");
 
         for depth in [1, 400] {
-            let hostile = xml(&look(900, depth, &"&".repeat(1_000_000)));
+            let hostile = xml(&snapshot(900, depth, &"&".repeat(1_000_000)));
             assert!(hostile.len() < MOST_BYTES + 50_000, "{} bytes", hostile.len());
             let left_out = 900 - nodes(&hostile);
             assert!(hostile.contains(&format!("<!-- {left_out} more nodes omitted -->")));
@@ -146,9 +147,9 @@ mod tests {
 
     #[test]
     fn attributes_are_truncated_and_escaped() {
-        let long = xml(&look(1, 1, &"\u{e9}".repeat(LONGEST_VALUE + 1)));
+        let long = xml(&snapshot(1, 1, &"\u{e9}".repeat(LONGEST_VALUE + 1)));
         assert!(long.contains(&format!("{}…\"", "\u{e9}".repeat(LONGEST_VALUE))));
-        let odd = xml(&look(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
+        let odd = xml(&snapshot(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
         let expected = "text=\"]]&gt;&lt;a b=&quot;c&quot;&gt;&amp;&#10;  &lt;/hierarchy&gt;\"";
         assert!(odd.contains(expected), "{odd}");
     }

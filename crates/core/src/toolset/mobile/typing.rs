@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::TypingMethod;
 
-use super::errors::shortened;
+use super::errors::truncate;
 use super::{Reply, non_empty, unexpected_outcome};
 use crate::action::{Action, Outcome, Readback, Target, TextInput, TypeResult};
 
@@ -83,33 +83,33 @@ fn typed(typing: &TextInput, outcome: Outcome) -> Reply {
     if typing.submit {
         done.push("pressed Enter".into());
     }
-    let mut words = done.join(", ");
-    if let Some(first) = words.get_mut(..1) {
+    let mut text = done.join(", ");
+    if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
     }
     match field {
         Readback::Same => {}
-        Readback::Corrected => words
+        Readback::Corrected => text
             .push_str("\nCharacters were lost at first; the text was typed again and is complete"),
         Readback::Differs { shows } if typing.text.is_empty() => {
-            words.push_str(&format!(
+            text.push_str(&format!(
                 "\nThe field still shows {:?}, which may be its hint",
-                shortened(shows, SHOWN)
+                truncate(shows, SHOWN)
             ));
         }
         Readback::Differs { shows } => {
             // Give the full length, since the difference may be in the truncated part.
             let all = shows.chars().count();
             let many = if all > SHOWN { format!("{all} characters: ") } else { String::new() };
-            words.push_str(&format!("\nBut the field shows {many}{:?}", shortened(shows, SHOWN)));
+            text.push_str(&format!("\nBut the field shows {many}{:?}", truncate(shows, SHOWN)));
         }
-        Readback::Hidden => words.push_str("\nNot checked: the field hides its content"),
-        Readback::NoField => words.push_str("\nNot checked: there is no text field to read back"),
+        Readback::Hidden => text.push_str("\nNot checked: the field hides its content"),
+        Readback::NoField => text.push_str("\nNot checked: there is no text field to read back"),
     }
     let (name, shows) = match field {
         Readback::Same => ("same", None),
         Readback::Corrected => ("repaired", None),
-        Readback::Differs { shows } => ("differs", Some(shortened(shows, SHOWN))),
+        Readback::Differs { shows } => ("differs", Some(truncate(shows, SHOWN))),
         Readback::Hidden => ("hidden", None),
         Readback::NoField => ("none", None),
     };
@@ -117,7 +117,7 @@ fn typed(typing: &TextInput, outcome: Outcome) -> Reply {
     if let Some(shows) = shows {
         more["shows"] = shows.into();
     }
-    super::done(words, more)
+    super::success(text, more)
 }
 
 /// The maximum length of a field's content in a reply, in characters.
@@ -129,7 +129,7 @@ mod tests {
     use crate::toolset::Content;
     use thumbwire_device::AppId;
 
-    fn told(typing: TextInput, by: TypingMethod, field: Readback) -> String {
+    fn render_typed(typing: TextInput, by: TypingMethod, field: Readback) -> String {
         let typed_so = TypeResult { by, field, into: None };
         let reply = typed(&typing, Outcome::Typed(typed_so));
         let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
@@ -139,23 +139,27 @@ mod tests {
     #[test]
     fn typing_replies_report_surprises() {
         let keys = || TypingMethod::Keys;
-        assert_eq!(told(TextInput::of("abc"), keys(), Readback::Same), "Typed 3 characters");
-        assert_eq!(told(TextInput::of(""), keys(), Readback::Same), "Typed 0 characters");
+        assert_eq!(
+            render_typed(TextInput::of("abc"), keys(), Readback::Same),
+            "Typed 3 characters"
+        );
+        assert_eq!(render_typed(TextInput::of(""), keys(), Readback::Same), "Typed 0 characters");
         let app = TypingMethod::Keyboard { app: AppId("com.android.adbkeyboard".into()) };
         let all = TextInput { clear: true, submit: true, ..TextInput::of("\u{e9}") };
         assert_eq!(
-            told(all, app, Readback::Corrected),
+            render_typed(all, app, Readback::Corrected),
             "Cleared the field, typed 1 character through com.android.adbkeyboard, pressed Enter\n\
              Characters were lost at first; the text was typed again and is complete"
         );
         let clear = TextInput { clear: true, ..TextInput::of("") };
         let shows = || Readback::Differs { shows: "Name".into() };
-        assert!(told(clear, keys(), shows()).ends_with("\"Name\", which may be its hint"));
+        assert!(render_typed(clear, keys(), shows()).ends_with("\"Name\", which may be its hint"));
         assert!(
-            told(TextInput::of("x"), keys(), shows()).ends_with("But the field shows \"Name\"")
+            render_typed(TextInput::of("x"), keys(), shows())
+                .ends_with("But the field shows \"Name\"")
         );
         let book = Readback::Differs { shows: "b".repeat(1_000_000) };
-        let words = told(TextInput::of("x"), keys(), book);
+        let words = render_typed(TextInput::of("x"), keys(), book);
         assert!(words.contains("But the field shows 1000000 characters: \"bbb"), "{words}");
         assert!(words.len() < 1_000);
     }

@@ -136,7 +136,7 @@ impl<'a> Check<'a> {
     /// Validates an `anyOf`. If no alternative fits, reports the violations of the first one with the value's type.
     fn any(&mut self, at: &str, any: &'a [Value], value: &Value) {
         let before = self.misfits.len();
-        let mut told: Option<Vec<SchemaViolation>> = None;
+        let mut out: Option<Vec<SchemaViolation>> = None;
         for schema in any {
             let mut tried =
                 Check { definitions: self.definitions, misfits: Vec::new(), depth: self.depth };
@@ -149,10 +149,10 @@ impl<'a> Check<'a> {
                 .iter()
                 .any(|misfit| misfit.argument == at && matches!(misfit.rule, Rule::Type(_)));
             if of_its_type {
-                told = told.or(Some(tried.misfits));
+                out = out.or(Some(tried.misfits));
             }
         }
-        match told {
+        match out {
             Some(misfits) => self.misfits.extend(misfits),
             None => {
                 let kinds: Vec<&str> = any.iter().flat_map(kinds).collect();

@@ -60,15 +60,15 @@ mod tests {
     #[test]
     fn unknown_arguments_are_reported() {
         let schema = json!({ "properties": { "x": {} } });
-        let told =
+        let out =
             |arguments: Value| ignored(schema.as_object().unwrap(), arguments.as_object().unwrap());
-        assert_eq!(told(json!({ "x": 1 })), None);
-        let one = told(json!({ "x": 1, "submit": true })).unwrap();
+        assert_eq!(out(json!({ "x": 1 })), None);
+        let one = out(json!({ "x": 1, "submit": true })).unwrap();
         assert_eq!(one, "Ignored: \"submit\" is not an argument of this tool");
-        let two = told(json!({ "a": 1, "b": 2 })).unwrap();
+        let two = out(json!({ "a": 1, "b": 2 })).unwrap();
         assert_eq!(two, "Ignored: \"a\", \"b\" are not arguments of this tool");
         let many: Map<String, Value> = (0..100).map(|i| ("n".repeat(i + 1), json!(i))).collect();
-        assert!(told(many.into()).unwrap().len() < 300);
+        assert!(out(many.into()).unwrap().len() < 300);
     }
 
     #[test]

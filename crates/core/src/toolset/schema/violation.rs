@@ -47,13 +47,13 @@ pub enum Rule {
 
 impl fmt::Display for SchemaViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = shortened(&self.argument);
-        let is = self.value.as_ref().map(|value| shortened(&value.to_string()));
+        let name = truncate(&self.argument);
+        let is = self.value.as_ref().map(|value| truncate(&value.to_string()));
         let is = is.unwrap_or_default();
         match &self.rule {
             Rule::Required { instead: None } => write!(f, "`{name}` is required"),
             Rule::Required { instead: Some(given) } => {
-                let given = shortened(given);
+                let given = truncate(given);
                 write!(f, "`{name}` is required; {given:?} is not an argument of this tool")
             }
             Rule::Type(kind) => {
@@ -61,7 +61,7 @@ impl fmt::Display for SchemaViolation {
                 write!(f, "`{name}` must be {} {kind}, not {is}", if vowel { "an" } else { "a" })
             }
             Rule::Enum(allowed) => {
-                let allowed: Vec<_> = allowed.iter().map(bare).collect();
+                let allowed: Vec<_> = allowed.iter().map(unquoted).collect();
                 write!(f, "`{name}` is {is}; it must be one of {}", allowed.join(", "))
             }
             Rule::Minimum(least) => write!(f, "`{name}` is {is}; it must be at least {least}"),
@@ -97,12 +97,12 @@ impl SchemaViolation {
 }
 
 /// A value of an enum; strings without quotes.
-fn bare(value: &Value) -> String {
+fn unquoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Truncates a text for a message: callers may send very long values.
-fn shortened(text: &str) -> String {
+fn truncate(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::data::edges;
-use super::python::{float, shortened};
+use super::python::{float, truncate};
 use super::{ParsedArgs, Reply, SpecTools, Tool, unexpected_outcome};
 use crate::action::{
     Action, AppSelector, CacheKind, Outcome, Readback, TapResult, Target, TextInput, TypeResult,
@@ -18,12 +18,14 @@ use crate::toolset::ToolEffect;
 pub(super) fn tools(original: &SpecTools) -> Vec<Tool> {
     use ToolEffect::{Destructive, Idempotent, ReadOnly};
     vec![
-        original.row("tap", Destructive, 10, tap, |given, _| done(given.known.action_text())),
-        original.row("swipe", Destructive, 45, swipe, |given, _| done(given.known.action_text())),
+        original.row("tap", Destructive, 10, tap, |given, _| success(given.known.action_text())),
+        original
+            .row("swipe", Destructive, 45, swipe, |given, _| success(given.known.action_text())),
         original.row("type_text", Destructive, 90, parse_type_text, render_type_text),
         original.row("launch_app", Destructive, 30, parse_launch_app, render_launch_app),
-        original
-            .row("press_key", Destructive, 10, press, |given, _| done(given.known.action_text())),
+        original.row("press_key", Destructive, 10, press, |given, _| {
+            success(given.known.action_text())
+        }),
         original.row("click_control", Destructive, 30, parse_click_control, render_click_control),
         original.row("wait", ReadOnly, 70, parse_wait, render_wait),
         original.row(
@@ -124,19 +126,19 @@ impl SwipeArgs {
 }
 
 /// The reply to a successful command without output.
-fn done(said: String) -> Reply {
-    Reply::json(json!({ "success": true, "action": said, "output": "", "error": "" }))
+fn success(text: String) -> Reply {
+    Reply::json(json!({ "success": true, "action": text, "output": "", "error": "" }))
 }
 
-fn tap(given: &ParsedArgs<TapArgs>) -> Result<Action, String> {
-    let TapArgs { x, y } = given.reject_unknown()?;
+fn tap(args: &ParsedArgs<TapArgs>) -> Result<Action, String> {
+    let TapArgs { x, y } = args.reject_unknown()?;
     Ok(Action::Touch(Gesture::Tap { at: point(*x, *y)? }))
 }
 
-fn swipe(given: &ParsedArgs<SwipeArgs>) -> Result<Action, String> {
+fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<Action, String> {
     /// The same limit as for all our tools; it must fit into the call's timeout.
     const LONGEST: i64 = 30_000;
-    let swipe = given.reject_unknown()?;
+    let swipe = args.reject_unknown()?;
     let from = point(swipe.start_x, swipe.start_y)?;
     let to = point(swipe.end_x, swipe.end_y)?;
     let lasting = match swipe.milliseconds() {
@@ -158,10 +160,10 @@ fn point(x: i64, y: i64) -> Result<Point, String> {
     }
 }
 
-fn press(given: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
-    let PressKeyArgs { key_code } = given.reject_unknown()?;
+fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
+    let PressKeyArgs { key_code } = args.reject_unknown()?;
     let unknown = || {
-        let (name, highest) = (shortened(key_code, LONGEST_NAME), KeyCode::HIGHEST);
+        let (name, highest) = (truncate(key_code, LONGEST_NAME), KeyCode::HIGHEST);
         format!(
             "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
         )
@@ -169,14 +171,14 @@ fn press(given: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
     KeyCode::from_name(key_code).map(|code| Action::Press(Key::Android(code))).ok_or_else(unknown)
 }
 
-fn parse_click_control(given: &ParsedArgs<ClickControlArgs>) -> Result<Action, String> {
-    let ClickControlArgs { control_id, .. } = given.reject_unknown()?;
+fn parse_click_control(args: &ParsedArgs<ClickControlArgs>) -> Result<Action, String> {
+    let ClickControlArgs { control_id, .. } = args.reject_unknown()?;
     Ok(Action::TapElement(Target::Ref(control_id.clone())))
 }
 
-fn render_click_control(given: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -> Reply {
+fn render_click_control(args: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -> Reply {
     let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
-    let ClickControlArgs { control_id: id, control_name: meant } = &given.known;
+    let ClickControlArgs { control_id: id, control_name: meant } = &args.known;
     let mut reply = json!({
         "success": true,
         "action": format!("click_control(id={id}, name={meant})"),
@@ -185,7 +187,7 @@ fn render_click_control(given: &ParsedArgs<ClickControlArgs>, outcome: Outcome) 
             "id": id,
             "name": hit.name(),
             "type": type_of(&hit),
-            "rect": edges(hit.look.tree.nodes[hit.node].bounds),
+            "rect": edges(hit.snapshot.tree.nodes[hit.node].bounds),
         },
     });
     if let Some(warning) = misnamed(id, &hit, meant) {
@@ -194,8 +196,8 @@ fn render_click_control(given: &ParsedArgs<ClickControlArgs>, outcome: Outcome) 
     Reply::json(reply)
 }
 
-fn parse_type_text(given: &ParsedArgs<TypeTextArgs>) -> Result<Action, String> {
-    let TypeTextArgs { text, control_id, clear_current_text, .. } = given.reject_unknown()?;
+fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<Action, String> {
+    let TypeTextArgs { text, control_id, clear_current_text, .. } = args.reject_unknown()?;
     Ok(Action::Type(TextInput {
         text: text.clone(),
         into: Some(Target::Ref(control_id.clone())),
@@ -204,12 +206,12 @@ fn parse_type_text(given: &ParsedArgs<TypeTextArgs>) -> Result<Action, String> {
     }))
 }
 
-fn render_type_text(given: &ParsedArgs<TypeTextArgs>, outcome: Outcome) -> Reply {
+fn render_type_text(args: &ParsedArgs<TypeTextArgs>, outcome: Outcome) -> Reply {
     let Outcome::Typed(TypeResult { field, into: Some(hit), .. }) = outcome else {
         return unexpected_outcome(&outcome);
     };
     let TypeTextArgs { text, control_id: id, control_name: meant, clear_current_text } =
-        &given.known;
+        &args.known;
     let cleared = clear_current_text.unwrap_or(false);
     let mut message = Vec::new();
     message.extend(misnamed(id, &hit, meant).map(|warning| format!("{warning} Using ID {id}.")));
@@ -235,10 +237,10 @@ fn typing_mismatch(field: &Readback, text: &str) -> Option<String> {
         Readback::Same | Readback::Corrected => None,
         Readback::Differs { shows } if text.is_empty() => Some(format!(
             "The field still shows '{}', which may be its hint",
-            shortened(shows, SHOWN)
+            truncate(shows, SHOWN)
         )),
         Readback::Differs { shows } => {
-            Some(format!("The field shows something else: '{}'", shortened(shows, SHOWN)))
+            Some(format!("The field shows something else: '{}'", truncate(shows, SHOWN)))
         }
         Readback::Hidden => Some("Not verified: the field hides its content".into()),
         Readback::NoField => Some("Not verified: there is no text field to read back".into()),
@@ -246,11 +248,11 @@ fn typing_mismatch(field: &Readback, text: &str) -> Option<String> {
 }
 
 /// Looks an app up like the original server: by its number if given, else by package (with a dot), else by a word.
-fn parse_launch_app(given: &ParsedArgs<LaunchAppArgs>) -> Result<Action, String> {
-    let LaunchAppArgs { package_name, .. } = given.reject_unknown()?;
-    Ok(Action::Launch(match given.known.number() {
+fn parse_launch_app(args: &ParsedArgs<LaunchAppArgs>) -> Result<Action, String> {
+    let LaunchAppArgs { package_name, .. } = args.reject_unknown()?;
+    Ok(Action::Launch(match args.known.number() {
         Some(number) => AppSelector::ListIndex(number.into()),
-        None if given.known.is_a_word() => AppSelector::Named(package_name.clone()),
+        None if args.known.is_bare_word() => AppSelector::Named(package_name.clone()),
         None => AppSelector::Id(AppId(package_name.trim().into())),
     }))
 }
@@ -266,16 +268,16 @@ impl LaunchAppArgs {
     }
 
     /// Whether the name is a search word: packages have a dot.
-    pub(super) fn is_a_word(&self) -> bool {
+    pub(super) fn is_bare_word(&self) -> bool {
         self.number().is_none() && !self.package_name.contains('.')
     }
 }
 
-fn render_launch_app(given: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Launched { app: AppId(app), said } = outcome else {
+fn render_launch_app(args: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Reply {
+    let Outcome::Launched { app: AppId(app), text: said } = outcome else {
         return unexpected_outcome(&outcome);
     };
-    let asked = &given.known;
+    let asked = &args.known;
     let mut reply = json!({
         "success": true,
         "message": format!("Launched {app}"),
@@ -290,7 +292,7 @@ fn render_launch_app(given: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Rep
                 "Warning: Provided package_name '{meant}' differs from cached package '{app}'. Using cached package from ID {id}."
             )
         }),
-        None => asked.is_a_word().then(|| format!("Resolved '{meant}' to package '{app}'")),
+        None => asked.is_bare_word().then(|| format!("Resolved '{meant}' to package '{app}'")),
     };
     if let Some(warning) = warning {
         reply["warning"] = warning.into();
@@ -301,16 +303,16 @@ fn render_launch_app(given: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Rep
     Reply::json(reply)
 }
 
-fn parse_wait(given: &ParsedArgs<WaitArgs>) -> Result<Action, String> {
-    match given.reject_unknown()?.seconds.unwrap_or(1.0) {
+fn parse_wait(args: &ParsedArgs<WaitArgs>) -> Result<Action, String> {
+    match args.reject_unknown()?.seconds.unwrap_or(1.0) {
         ..0.0 => Err("Wait time must be non-negative".into()),
         seconds if seconds > 60.0 => Err("Wait time cannot exceed 60 seconds".into()),
         seconds => Ok(Action::Wait(Duration::from_secs_f64(seconds))),
     }
 }
 
-fn render_wait(given: &ParsedArgs<WaitArgs>, _: Outcome) -> Reply {
-    let seconds = float(given.known.seconds.unwrap_or(1.0));
+fn render_wait(args: &ParsedArgs<WaitArgs>, _: Outcome) -> Reply {
+    let seconds = float(args.known.seconds.unwrap_or(1.0));
     let message = format!("Waited for {seconds} seconds");
     Reply::json(
         json!({ "success": true, "action": format!("wait({seconds}s)"), "message": message }),
@@ -333,18 +335,18 @@ impl InvalidateCacheArgs {
         found.map(|&(_, cache, said)| (cache, said)).ok_or_else(|| {
             format!(
                 "Invalid cache_type: {}. Must be 'controls', 'apps', 'ui_tree', 'device_info', or 'all'",
-                shortened(name, LONGEST_NAME)
+                truncate(name, LONGEST_NAME)
             )
         })
     }
 }
 
-fn parse_invalidate_cache(given: &ParsedArgs<InvalidateCacheArgs>) -> Result<Action, String> {
-    given.reject_unknown()?.cache().map(|(cache, _)| Action::InvalidateCache(cache))
+fn parse_invalidate_cache(args: &ParsedArgs<InvalidateCacheArgs>) -> Result<Action, String> {
+    args.reject_unknown()?.cache().map(|(cache, _)| Action::InvalidateCache(cache))
 }
 
-fn render_invalidate_cache(given: &ParsedArgs<InvalidateCacheArgs>, _: Outcome) -> Reply {
-    match given.known.cache() {
+fn render_invalidate_cache(args: &ParsedArgs<InvalidateCacheArgs>, _: Outcome) -> Reply {
+    match args.known.cache() {
         Ok((_, said)) => Reply::json(json!({ "success": true, "message": said })),
         Err(why) => Reply::json(json!({ "success": false, "error": why })),
     }
@@ -355,7 +357,7 @@ fn clicked_at(hit: &TapResult) -> String {
 }
 
 fn type_of(hit: &TapResult) -> Value {
-    kind(&hit.look.tree.nodes[hit.node]).into()
+    kind(&hit.snapshot.tree.nodes[hit.node]).into()
 }
 
 /// A warning if the control's name differs from the expected one. The number wins.

@@ -69,8 +69,8 @@ struct ListControlsArgs {
     force_refresh: Option<bool>,
 }
 
-fn parse_capture_screenshot(given: &ParsedArgs<NoArgs>) -> Result<Action, String> {
-    given.reject_unknown()?;
+fn parse_capture_screenshot(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+    args.reject_unknown()?;
     Ok(Action::Screenshot(ScreenshotOptions { format: Some(Format::Png), max_bytes: None }))
 }
 
@@ -83,8 +83,8 @@ fn render_capture_screenshot(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply 
     Reply { structured, ..Reply::parts(vec![Content::Text(uri)]) }
 }
 
-fn parse_get_ui_tree(given: &ParsedArgs<NoArgs>) -> Result<Action, String> {
-    given.reject_unknown()?;
+fn parse_get_ui_tree(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+    args.reject_unknown()?;
     Ok(Action::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: TREE }))
 }
 
@@ -93,8 +93,8 @@ fn render_get_ui_tree(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
     Reply::json(json!({ "success": true, "ui_tree": &*look.tree.source, "format": "xml" }))
 }
 
-fn parse_get_device_info(given: &ParsedArgs<NoArgs>) -> Result<Action, String> {
-    given.reject_unknown()?;
+fn parse_get_device_info(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+    args.reject_unknown()?;
     Ok(Action::DeviceInfo { max_age: DEVICE_INFO })
 }
 
@@ -110,7 +110,7 @@ fn render_get_device_info(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
 fn info_fields(info: &DeviceInfo) -> Map<String, Value> {
     let size = |Size { width, height }| format!("{width}x{height}");
     let number = |number: u32| number.to_string();
-    let or_empty = |words: Option<String>| words.unwrap_or_default();
+    let or_empty = |text: Option<String>| text.unwrap_or_default();
     let lines = |what: &str, built: Option<String>, set: Option<String>| {
         let line = |kind, value| format!("{kind} {what}: {value}");
         let built = built.map(|value| line("Physical", value));
@@ -118,7 +118,7 @@ fn info_fields(info: &DeviceInfo) -> Map<String, Value> {
         built.into_iter().chain(set).collect::<Vec<_>>().join("\n")
     };
     let panel = &info.panel;
-    let mut told = Map::from_iter([
+    let mut out = Map::from_iter([
         ("model".to_owned(), info.model.clone().into()),
         ("android_version".into(), info.os_version.clone().into()),
         ("sdk_version".into(), or_empty(info.api_level.map(number)).into()),
@@ -133,14 +133,14 @@ fn info_fields(info: &DeviceInfo) -> Map<String, Value> {
     ]);
     // In the order of `dumpsys battery`; absent without a battery.
     if let Some(battery) = info.battery {
-        told.insert("battery_status".into(), battery.status.to_string().into());
-        told.insert("battery_level".into(), battery.percent.to_string().into());
+        out.insert("battery_status".into(), battery.status.to_string().into());
+        out.insert("battery_level".into(), battery.percent.to_string().into());
     }
-    told
+    out
 }
 
-fn parse_get_mobile_app_target_info(given: &ParsedArgs<ListAppsArgs>) -> Result<Action, String> {
-    let ListAppsArgs { filter, include_system_apps, force_refresh } = given.reject_unknown()?;
+fn parse_get_mobile_app_target_info(args: &ParsedArgs<ListAppsArgs>) -> Result<Action, String> {
+    let ListAppsArgs { filter, include_system_apps, force_refresh } = args.reject_unknown()?;
     let which = if include_system_apps.unwrap_or(false) { AppFilter::All } else { AppFilter::User };
     let containing = filter.clone().unwrap_or_default();
     Ok(Action::ListApps { which, containing, max_age: age(*force_refresh, APPS) })
@@ -163,9 +163,9 @@ fn render_get_mobile_app_target_info(_: &ParsedArgs<ListAppsArgs>, outcome: Outc
 }
 
 fn parse_get_app_window_controls_target_info(
-    given: &ParsedArgs<ListControlsArgs>,
+    args: &ParsedArgs<ListControlsArgs>,
 ) -> Result<Action, String> {
-    let ListControlsArgs { force_refresh } = given.reject_unknown()?;
+    let ListControlsArgs { force_refresh } = args.reject_unknown()?;
     Ok(Action::Controls { max_age: age(*force_refresh, CONTROLS) })
 }
 
@@ -174,7 +174,7 @@ fn render_get_app_window_controls_target_info(
     outcome: Outcome,
 ) -> Reply {
     let Outcome::Controls(controls) = outcome else { return unexpected_outcome(&outcome) };
-    let Controls { look, nodes } = &*controls;
+    let Controls { snapshot: look, nodes } = &*controls;
     let row = |(at, &node): (usize, &usize)| {
         let node = &look.tree.nodes[node];
         json!({

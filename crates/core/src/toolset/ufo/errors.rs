@@ -12,33 +12,33 @@ use super::action::{
     ActionText, ClickControlArgs, LONGEST_NAME, LaunchAppArgs, PressKeyArgs, SwipeArgs, TapArgs,
     TypeTextArgs,
 };
-use super::python::{repr, shortened};
+use super::python::{repr, truncate};
 use super::{is_passed_over, read};
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply, Rule, SchemaViolation};
 
 /// Renders a failure of a server in a shared session.
-pub(super) fn refuse(refusal: &RejectedCall<'_>) -> Reply {
-    told(refusal, false)
+pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
+    render(rejected, false)
 }
 
 /// Renders a failure of an action server with its own session.
-pub(super) fn refuse_alone(refusal: &RejectedCall<'_>) -> Reply {
-    told(refusal, true)
+pub(super) fn refuse_alone(rejected: &RejectedCall<'_>) -> Reply {
+    render(rejected, true)
 }
 
-fn told(refusal: &RejectedCall<'_>, alone: bool) -> Reply {
-    let failure = match &refusal.why {
-        RejectionReason::InvalidArguments(misfits) => return misfit(refusal, misfits),
+fn render(rejected: &RejectedCall<'_>, alone: bool) -> Reply {
+    let failure = match &rejected.why {
+        RejectionReason::InvalidArguments(misfits) => return misfit(rejected, misfits),
         RejectionReason::Failure(failure) => failure,
     };
-    if let Some(other) = other_argument(refusal) {
+    if let Some(other) = other_argument(rejected) {
         // The message of Python's jsonschema for `additionalProperties: false`.
         let other = repr(&other.into());
         return invalid(&format!("Additional properties are not allowed ({other} was unexpected)"));
     }
-    let tell = ErrorRenderer { failure, arguments: refusal.arguments, alone };
-    match &*refusal.tool.name {
+    let tell = ErrorRenderer { failure, arguments: rejected.arguments, alone };
+    match &*rejected.tool.name {
         "capture_screenshot" => tell.as_error(match failure.cause {
             // The screenshot was taken but did not arrive.
             Cause::TimedOut { .. } => "Failed to pull screenshot from device",
@@ -60,7 +60,7 @@ fn told(refusal: &RejectedCall<'_>, alone: bool) -> Reply {
             tell.on_control(|call: &TypeTextArgs| &call.control_id, "Failed to type text")
         }
         "launch_app" => tell.launch(),
-        _ => tell.plainly(tell.cause()),
+        _ => tell.as_text(tell.cause()),
     }
 }
 
@@ -83,7 +83,7 @@ impl ErrorRenderer<'_> {
     }
 
     fn as_object(&self, mut object: Value) -> Reply {
-        if let Cause::StaleReference { why: Some(why), .. } = &self.failure.cause {
+        if let Cause::StaleReference { reason: Some(why), .. } = &self.failure.cause {
             object["reason"] = why.as_str().into();
         }
         if let Some(next) = self.next() {
@@ -92,54 +92,53 @@ impl ErrorRenderer<'_> {
         Reply::json(object)
     }
 
-    fn plainly(&self, error: String) -> Reply {
+    fn as_text(&self, error: String) -> Reply {
         self.as_object(json!({ "success": false, "error": error }))
     }
 
     /// The original server's reply to a command that the phone rejected.
     fn act<A: ActionText + DeserializeOwned>(&self) -> Reply {
         let action = self.call::<A>().map(|call| call.action_text()).unwrap_or_default();
-        let (action, error) = (shortened(&action, 2 * LONGEST_NAME), self.cause());
+        let (action, error) = (truncate(&action, 2 * LONGEST_NAME), self.cause());
         self.as_object(json!({ "success": false, "action": action, "output": "", "error": error }))
     }
 
     fn on_control<A: DeserializeOwned>(&self, id: fn(&A) -> &String, failed: &str) -> Reply {
-        let id =
-            self.call::<A>().map(|call| shortened(id(&call), LONGEST_NAME)).unwrap_or_default();
-        self.plainly(match &self.failure.cause {
+        let id = self.call::<A>().map(|call| truncate(id(&call), LONGEST_NAME)).unwrap_or_default();
+        self.as_text(match &self.failure.cause {
             Cause::StaleReference { .. } => format!(
                 "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
             ),
-            Cause::ElementNotFound { why: Some(why), .. } => format!("{failed}: {why}"),
+            Cause::ElementNotFound { reason: Some(why), .. } => format!("{failed}: {why}"),
             _ => format!("{failed}: {}", self.cause()),
         })
     }
 
     fn launch(&self) -> Reply {
-        let Some(call) = self.call::<LaunchAppArgs>() else { return self.plainly(self.cause()) };
-        let name = shortened(call.package(), LONGEST_NAME);
+        let Some(call) = self.call::<LaunchAppArgs>() else { return self.as_text(self.cause()) };
+        let name = truncate(call.package(), LONGEST_NAME);
         let error = match &self.failure.cause {
             Cause::StaleReference { none: true, .. } => {
                 "App cache is empty. Please call get_mobile_app_target_info first.".into()
             }
             Cause::StaleReference { number, .. } => {
-                let number = shortened(number, LONGEST_NAME);
+                let number = truncate(number, LONGEST_NAME);
                 format!("App with ID '{number}' not found in cached app list.")
             }
             // The session rejects an empty name as invalid.
-            Cause::AppNotFound { .. } | Cause::InvalidArgument { .. } if call.is_a_word() => {
+            Cause::AppNotFound { .. } | Cause::InvalidArgument { .. } if call.is_bare_word() => {
                 format!("No app found with name containing '{name}'. Try using full package name.")
             }
             _ => {
                 let message = format!("Failed to launch {name}");
-                let mut told = json!({ "success": false, "message": message });
-                told["package_name"] = name.into();
-                told["output"] = "".into();
-                told["error"] = self.cause().into();
-                return self.as_object(told);
+                let mut out = json!({ "success": false, "message": message });
+                out["package_name"] = name.into();
+                out["output"] = "".into();
+                out["error"] = self.cause().into();
+                return self.as_object(out);
             }
         };
-        self.plainly(error)
+        self.as_text(error)
     }
 
     /// The tool's arguments; `None` if they cannot be parsed.
@@ -148,7 +147,7 @@ impl ErrorRenderer<'_> {
     }
 
     fn cause(&self) -> String {
-        shortened(&self.failure.cause.to_string(), 5 * LONGEST_NAME)
+        truncate(&self.failure.cause.to_string(), 5 * LONGEST_NAME)
     }
 
     /// What the caller can do, unless the error says it. These servers have no tools that list or select phones: the
@@ -179,7 +178,7 @@ impl ErrorRenderer<'_> {
             }
             Cause::NoDeviceChosen { there } => {
                 let ids: Vec<&str> = there.iter().map(|phone| phone.id.as_str()).collect();
-                let ids = shortened(&ids.join(", "), LONGEST_NAME);
+                let ids = truncate(&ids.join(", "), LONGEST_NAME);
                 format!("start the server with `--device ID`; connected: {ids}")
             }
             _ => self.failure.next_move(),
@@ -188,25 +187,25 @@ impl ErrorRenderer<'_> {
 }
 
 /// The first unknown argument. A call with one is always refused before it runs.
-fn other_argument<'a>(refusal: &RejectedCall<'a>) -> Option<&'a str> {
-    let properties = refusal.tool.schema.get("properties").and_then(Value::as_object);
+fn other_argument<'a>(rejected: &RejectedCall<'a>) -> Option<&'a str> {
+    let properties = rejected.tool.schema.get("properties").and_then(Value::as_object);
     let known = |name: &str| properties.is_some_and(|all| all.contains_key(name));
-    let mut given = refusal.arguments.keys().map(String::as_str);
+    let mut given = rejected.arguments.keys().map(String::as_str);
     given.find(|name| !known(name) && !is_passed_over(name))
 }
 
 /// The message of Python's jsonschema. Of several violations it reports a missing argument first, else the last one by
 /// name (`jsonschema.exceptions.best_match`; recorded: x and y both wrong, y reported).
-fn misfit(refusal: &RejectedCall<'_>, misfits: &[SchemaViolation]) -> Reply {
+fn misfit(rejected: &RejectedCall<'_>, misfits: &[SchemaViolation]) -> Reply {
     let missing = misfits.iter().find(|misfit| misfit.value.is_none());
     let last = || misfits.iter().max_by_key(|misfit| &misfit.argument);
-    let told = missing.or_else(last).map(|misfit| words(misfit, &refusal.tool.schema));
-    invalid(&told.unwrap_or_default())
+    let out = missing.or_else(last).map(|misfit| render_violation(misfit, &rejected.tool.schema));
+    invalid(&out.unwrap_or_default())
 }
 
 /// The original's schemas have only required arguments and types, and one `anyOf`.
-fn words(misfit: &SchemaViolation, schema: &Map<String, Value>) -> String {
-    let SchemaViolation { argument, value, rule } = misfit;
+fn render_violation(violation: &SchemaViolation, schema: &Map<String, Value>) -> String {
+    let SchemaViolation { argument, value, rule } = violation;
     let property = schema.get("properties").and_then(|all| all.get(argument));
     match (value, rule) {
         (None, _) => format!("{} is a required property", repr(&argument.as_str().into())),
@@ -214,10 +213,10 @@ fn words(misfit: &SchemaViolation, schema: &Map<String, Value>) -> String {
             format!("{} is not valid under any of the given schemas", repr(value))
         }
         (Some(value), Rule::Type(kind)) => format!("{} is not of type '{kind}'", repr(value)),
-        _ => misfit.to_string(),
+        _ => violation.to_string(),
     }
 }
 
-fn invalid(why: &str) -> Reply {
-    Reply::error(format!("Input validation error: {why}"))
+fn invalid(reason: &str) -> Reply {
+    Reply::error(format!("Input validation error: {reason}"))
 }

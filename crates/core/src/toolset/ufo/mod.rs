@@ -25,7 +25,7 @@ pub fn data() -> Toolset {
         name: "ufo-data",
         server: "Mobile Data Collection MCP Server",
         instructions: "MCP server for retrieving Android device information via ADB (screenshots, UI tree, device info, etc.).",
-        ..surface(data::tools(&original()), errors::refuse)
+        ..toolset(data::tools(&original()), errors::refuse)
     }
 }
 
@@ -35,7 +35,7 @@ pub fn action() -> Toolset {
         name: "ufo-action",
         server: "Mobile Action MCP Server",
         instructions: "MCP server for controlling Android devices via ADB (tap, swipe, type, launch apps, etc.).",
-        ..surface(action::tools(&original()), errors::refuse)
+        ..toolset(action::tools(&original()), errors::refuse)
     }
 }
 
@@ -44,7 +44,7 @@ pub fn standalone_action() -> Toolset {
     Toolset { render_rejection: errors::refuse_alone, ..action() }
 }
 
-fn surface(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset {
+fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset {
     // The original server accepts no nested arguments, and programs parse its text.
     let (nested, tells_ignored) = (None, false);
     let (name, server, instructions) = ("", "", "");

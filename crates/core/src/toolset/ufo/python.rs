@@ -18,14 +18,14 @@ pub(super) fn float(number: f64) -> String {
 pub(super) fn repr(value: &Value) -> String {
     let mut written = String::new();
     write(value, &mut written);
-    shortened(&written, LONGEST)
+    truncate(&written, LONGEST)
 }
 
 const LONGEST: usize = 200;
 
 /// The first `longest` characters, with an ellipsis where more follow.
-pub(super) fn shortened(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
+pub(super) fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into(),
     }

@@ -51,7 +51,7 @@ async fn call_of(
     let mut having = surfaces.iter().filter_map(|surface| Some((surface, surface.tool(tool)?)));
     let (surface, tool) = having.next().unwrap();
     let arguments = arguments.as_object().cloned().unwrap();
-    let reply = surface.answer(tool, arguments, Call::within(tool.budget), &session).await;
+    let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &session).await;
     let asked = session.asked.into_inner().unwrap().pop();
     (reply, asked)
 }
@@ -90,7 +90,7 @@ fn failed(cause: Cause) -> Result<Outcome, Failure> {
 }
 
 fn gone() -> Result<Outcome, Failure> {
-    failed(Cause::DeviceNotConnected { device: "x".into(), why: "it is gone".into() })
+    failed(Cause::DeviceNotConnected { device: "x".into(), reason: "it is gone".into() })
 }
 
 fn control(name: &str, class: &str, [left, top, right, bottom]: [i32; 4]) -> Node {
@@ -100,15 +100,15 @@ fn control(name: &str, class: &str, [left, top, right, bottom]: [i32; 4]) -> Nod
 
 fn listing(nodes: Vec<Node>) -> Controls {
     let all = (0..nodes.len()).collect();
-    let look = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &1.into());
-    Controls { look: Arc::new(look), nodes: all }
+    let snapshot = Snapshot::number(Tree { nodes, ..Tree::default() }, None, &1.into());
+    Controls { snapshot: Arc::new(snapshot), nodes: all }
 }
 
 /// A tap on one of them.
 fn hit(controls: &Controls, number: &str) -> Option<TapResult> {
     let node = *controls.nodes.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
-    let at = controls.look.tree.nodes[node].bounds.center();
-    Some(TapResult { at, look: Arc::clone(&controls.look), node, of: 1 })
+    let at = controls.snapshot.tree.nodes[node].bounds.center();
+    Some(TapResult { at, snapshot: Arc::clone(&controls.snapshot), node, of: 1 })
 }
 
 /// The example of the UFO MobileAgent servers.
@@ -122,7 +122,7 @@ fn typed(field: Readback) -> Result<Outcome, Failure> {
 }
 
 fn launched(app: &str) -> Result<Outcome, Failure> {
-    Ok(Outcome::Launched { app: AppId(app.into()), said: "Events injected: 1".into() })
+    Ok(Outcome::Launched { app: AppId(app.into()), text: "Events injected: 1".into() })
 }
 
 #[test]
@@ -155,9 +155,9 @@ async fn cache_lifetimes_match_the_specification() {
     let passed_over = json!({ "field_list": ["label"], "force_refresh": null });
     assert_eq!(asked(tool, passed_over).await, controls(5));
     let no_older_than = Duration::from_secs(5);
-    let look =
+    let snapshot =
         Action::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: no_older_than });
-    assert_eq!(asked("get_ui_tree", json!({})).await, Some(look));
+    assert_eq!(asked("get_ui_tree", json!({})).await, Some(snapshot));
     let no_older_than = Duration::from_secs(60);
     assert_eq!(
         asked("get_device_info", json!({})).await,
@@ -225,10 +225,10 @@ async fn apps_and_controls_are_listed_as_targets() {
 async fn a_differing_field_adds_a_warning() {
     let arguments = json!({ "text": "abc", "control_id": "5", "control_name": "Find", "clear_current_text": true });
     let reply = |field| said("type_text", arguments.clone(), typed(field));
-    let told = reply(Readback::Differs { shows: "ab".into() }).await;
-    assert_eq!(told["warning"], "The field shows something else: 'ab'");
+    let out = reply(Readback::Differs { shows: "ab".into() }).await;
+    assert_eq!(out["warning"], "The field shows something else: 'ab'");
     assert_eq!(
-        told["message"],
+        out["message"],
         "Warning: Control ID 5 has name 'Search', but provided name is 'Find'. Using ID 5. | \
          Clicked control 'Search' at (480, 144) | Cleared existing text | Typed text: 'abc'"
     );
@@ -258,15 +258,15 @@ async fn waits_are_limited_to_sixty_seconds() {
 
 #[tokio::test]
 async fn silent_failures_of_the_original_are_refused() {
-    let refused = async |tool, arguments: Value, words: &str| {
+    let refused = async |tool, arguments: Value, text: &str| {
         let (reply, asked) = call(tool, arguments, Ok(Outcome::Done)).await;
-        let told = reply.structured.unwrap();
-        assert_eq!((&told["success"], asked), (&json!(false), None), "{told}");
-        assert!(told["error"].as_str().unwrap().starts_with(words), "{told}");
+        let out = reply.structured.unwrap();
+        assert_eq!((&out["success"], asked), (&json!(false), None), "{out}");
+        assert!(out["error"].as_str().unwrap().starts_with(text), "{out}");
     };
     for key in ["KEYCODE_NOPE", "4;id", "", "999", "-1"] {
-        let words = format!("Unknown key code '{key}'.");
-        refused("press_key", json!({ "key_code": key }), &words).await;
+        let text = format!("Unknown key code '{key}'.");
+        refused("press_key", json!({ "key_code": key }), &text).await;
     }
     let swipe =
         |time| json!({ "start_x": 1, "start_y": 1, "end_x": 2, "end_y": 2, "duration": time });
@@ -276,16 +276,16 @@ async fn silent_failures_of_the_original_are_refused() {
     assert!(asked("swipe", swipe(0)).await.is_some());
     assert!(asked("swipe", swipe(30_000)).await.is_some());
     refused("tap", json!({ "x": i64::MAX, "y": 1 }), "(9223372036854775807, 1) is outside").await;
-    let told = said("press_key", json!({ "key_code": "4;id" }), Ok(Outcome::Done)).await;
-    assert_eq!((&told["action"], &told["output"]), (&json!("press_key(4;id)"), &json!("")));
+    let out = said("press_key", json!({ "key_code": "4;id" }), Ok(Outcome::Done)).await;
+    assert_eq!((&out["action"], &out["output"]), (&json!("press_key(4;id)"), &json!("")));
 }
 
 #[tokio::test]
 async fn whole_floats_are_integers() {
     let tap = Action::Touch(Gesture::Tap { at: Point { x: 480, y: 2 } });
     assert_eq!(asked("tap", json!({ "x": 480.0, "y": 2 })).await, Some(tap));
-    let told = said("tap", json!({ "x": 480.0, "y": 2e12 }), Ok(Outcome::Done)).await;
-    assert_eq!(told["action"], "tap(480, 2000000000000)");
+    let out = said("tap", json!({ "x": 480.0, "y": 2e12 }), Ok(Outcome::Done)).await;
+    assert_eq!(out["action"], "tap(480, 2000000000000)");
 }
 
 #[tokio::test]
@@ -311,19 +311,19 @@ async fn launch_app_prefers_id_over_package_over_word() {
 
 #[tokio::test]
 async fn unknown_ids_are_refused() {
-    let not_listed = |why: Option<&str>| {
+    let not_listed = |reason: Option<&str>| {
         let (list, number) = ("controls", "5".into());
-        failed(Cause::StaleReference { list, number, why: why.map(Into::into), none: false })
+        failed(Cause::StaleReference { list, number, reason: reason.map(Into::into), none: false })
     };
     let arguments = json!({ "control_id": "5", "control_name": "x" });
-    let told = said(
+    let out = said(
         "click_control",
         arguments.clone(),
         not_listed(Some("stale reference: the screen changed since it was listed")),
     )
     .await;
     assert_eq!(
-        told,
+        out,
         json!({
             "success": false,
             "error": "Control with ID '5' not found. Please call get_app_window_controls_target_info first.",
@@ -339,12 +339,12 @@ async fn unknown_ids_are_refused() {
 #[tokio::test]
 async fn missing_apps_have_the_specified_errors() {
     let error = async |arguments: Value, cause| {
-        let told = said("launch_app", arguments, failed(cause)).await;
-        assert_eq!(told["success"], false);
-        told["error"].as_str().unwrap().to_owned()
+        let out = said("launch_app", arguments, failed(cause)).await;
+        assert_eq!(out["success"], false);
+        out["error"].as_str().unwrap().to_owned()
     };
     let not_listed =
-        |none| Cause::StaleReference { list: "apps", number: "9".into(), why: None, none };
+        |none| Cause::StaleReference { list: "apps", number: "9".into(), reason: None, none };
     let missing = |app: &str| Cause::AppNotFound { app: app.into() };
     let by_number = || json!({ "package_name": "com.a", "id": "9" });
     assert_eq!(
@@ -367,7 +367,7 @@ async fn missing_apps_have_the_specified_errors() {
 
 #[tokio::test]
 async fn a_phone_that_is_gone_is_told_in_each_tools_shape() {
-    let mut told = String::new();
+    let mut out = String::new();
     let click = json!({ "control_id": "5", "control_name": "x" });
     let text = json!({ "control_id": "5", "control_name": "x", "text": "y" });
     for (tool, arguments) in [
@@ -388,9 +388,9 @@ async fn a_phone_that_is_gone_is_told_in_each_tools_shape() {
         let (reply, _) = call(tool, arguments, gone()).await;
         let wrapped = tool.starts_with("capture") || tool.contains("target");
         assert_eq!(reply.is_error, wrapped, "{tool}");
-        told.push_str(&format!("{tool}: {}\n\n", super::tests::text(&reply)));
+        out.push_str(&format!("{tool}: {}\n\n", super::tests::text(&reply)));
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(out);
 }
 
 #[tokio::test]
@@ -400,8 +400,8 @@ async fn late_screenshots_are_pull_failures() {
         cause: Cause::TimedOut { what: "take screenshot".into(), after },
         side_effect: SideEffect::None,
     };
-    let words = error("capture_screenshot", json!({}), Err(late)).await;
-    assert!(words.starts_with("Failed to pull screenshot from device\n"), "{words}");
+    let text = error("capture_screenshot", json!({}), Err(late)).await;
+    assert!(text.starts_with("Failed to pull screenshot from device\n"), "{text}");
 }
 
 #[tokio::test]
@@ -419,7 +419,7 @@ async fn errors_have_a_bounded_length() {
     let book = "b".repeat(1_000_000);
     let unlisted = || {
         let (list, number) = ("controls", book.clone());
-        failed(Cause::StaleReference { list, number, why: None, none: false })
+        failed(Cause::StaleReference { list, number, reason: None, none: false })
     };
     for (tool, arguments) in [
         ("click_control", json!({ "control_id": book, "control_name": book })),

@@ -7,7 +7,7 @@ use super::snapshot::{Changes, boxes, rows};
 use super::{ReportData, class_of, grouped, money, name_of, phase_name, timings};
 use crate::trace::format::{ActionResult, AgentStep, CallRecord};
 use crate::trace::reader::TraceEntry;
-use crate::trace::text::{action_text, harmless_line, outcome_text, sanitize, time};
+use crate::trace::text::{action_text, outcome_text, sanitize, sanitize_line, time};
 
 /// The maximum length of a thought, message or feedback, in characters.
 const LONGEST: usize = 4_000;
@@ -27,12 +27,12 @@ pub(super) fn sections(
     let mut before: Option<&str> = None;
     let mut all = Vec::with_capacity(told.len());
     for (at, moment) in told.iter().enumerate() {
-        let look = moment.look.as_deref().filter(|name| material.looks.contains_key(*name));
-        let changes = look.zip(before).filter(|(now, then)| now != then);
+        let snapshot = moment.look.as_deref().filter(|name| material.looks.contains_key(*name));
+        let changes = snapshot.zip(before).filter(|(now, then)| now != then);
         let changes = changes
             .map(|(now, then)| Changes::between(&material.looks[then], &material.looks[now]));
         all.push(section(material, at, moment, changes.as_ref(), notes));
-        before = look.or(before);
+        before = snapshot.or(before);
     }
     html! { @for section in &all { (section) } }
 }
@@ -40,33 +40,33 @@ pub(super) fn sections(
 fn section(
     material: &ReportData<'_>,
     at: usize,
-    moment: &TraceEntry,
+    entry: &TraceEntry,
     changes: Option<&Changes>,
     notes: &mut Vec<String>,
 ) -> Markup {
-    let look = moment.look.as_ref().and_then(|name| material.looks.get(name));
+    let snapshot = entry.look.as_ref().and_then(|name| material.looks.get(name));
     let mut file = |name: &Option<String>| {
-        let bytes = material.story.file(name.as_deref()?).map_err(|note| notes.push(note)).ok()?;
+        let bytes = material.trace.file(name.as_deref()?).map_err(|note| notes.push(note)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let round = moment.round.as_ref();
+    let round = entry.step.as_ref();
     let prompt = round.and_then(|round| file(&round.prompt));
     let response = round.and_then(|round| file(&round.response));
     html! {
-        section.moment id={ "m" (at + 1) } tabindex="-1" .failed[moment.failed()] {
+        section.moment id={ "m" (at + 1) } tabindex="-1" .failed[entry.failed()] {
             h2 {
-                (name_of(at, moment))
+                (name_of(at, entry))
                 @if let Some(app) = round.and_then(|round| round.app.as_ref()) {
-                    span.app { (harmless_line(app, 120)) }
+                    span.app { (sanitize_line(app, 120)) }
                 }
-                span.when { "at " (time(moment.at_ms())) ", took " (time(moment.took_ms())) }
+                span.when { "at " (time(entry.at_ms())) ", took " (time(entry.took_ms())) }
             }
-            (pictures(material, moment))
+            (pictures(material, entry))
             div.told {
                 @if let Some(round) = round { (thought(round)) }
-                (steps(moment))
+                (steps(entry))
                 @if let Some(changes) = changes { h3 { "Changes" } (changes.markup()) }
-                @if let Some(look) = look {
+                @if let Some(look) = snapshot {
                     details.look { summary { "Tree, " (look.nodes.len()) " nodes" } (rows(look)) }
                 }
                 @if let Some(prompt) = &prompt {
@@ -75,18 +75,18 @@ fn section(
                 @if let Some(response) = &response {
                     details.prompt { summary { "Model reply" } pre { (sanitize(response, LONGEST_PROMPT)) } }
                 }
-                @if let Some(round) = round { (costs(moment, round)) }
+                @if let Some(round) = round { (costs(entry, round)) }
             }
         }
     }
 }
 
 /// The screenshot with the touches, and the annotated one.
-fn pictures(material: &ReportData<'_>, moment: &TraceEntry) -> Markup {
-    let clean = material.pictures.find(moment.clean.as_deref());
-    let annotated = material.pictures.find(moment.annotated.as_deref());
-    let look = moment.look.as_ref().and_then(|name| material.looks.get(name));
-    let name = moment.clean.as_deref().unwrap_or_default();
+fn pictures(material: &ReportData<'_>, entry: &TraceEntry) -> Markup {
+    let clean = material.pictures.find(entry.clean.as_deref());
+    let annotated = material.pictures.find(entry.annotated.as_deref());
+    let snapshot = entry.look.as_ref().and_then(|name| material.looks.get(name));
+    let name = entry.clean.as_deref().unwrap_or_default();
     html! {
         div.pictures {
             @if let Some(at) = clean {
@@ -97,9 +97,9 @@ fn pictures(material: &ReportData<'_>, moment: &TraceEntry) -> Markup {
                     svg role="img" aria-label="Screenshot" viewBox=(view) {
                         use href={ "#p" (at) } {}
                         rect.lit width="0" height="0" {}
-                        @for touch in moment.touches.iter().take(MOST) { (finger(touch, unit)) }
+                        @for touch in entry.touches.iter().take(MOST) { (finger(touch, unit)) }
                     }
-                    figcaption { (harmless_line(name, 80)) }
+                    figcaption { (sanitize_line(name, 80)) }
                 }
                 @if let Some(marked) = annotated {
                     figure.marked {
@@ -107,9 +107,9 @@ fn pictures(material: &ReportData<'_>, moment: &TraceEntry) -> Markup {
                             use href={ "#p" (marked) } {}
                             rect.lit width="0" height="0" {}
                         }
-                        figcaption { (harmless_line(moment.annotated.as_deref().unwrap_or_default(), 80)) }
+                        figcaption { (sanitize_line(entry.annotated.as_deref().unwrap_or_default(), 80)) }
                     }
-                } @else if let Some(look) = look {
+                } @else if let Some(look) = snapshot {
                     figure.marked {
                         svg role="img" aria-label="Screenshot with element boxes" viewBox=(view) {
                             use href={ "#p" (at) } {}
@@ -141,7 +141,7 @@ fn finger(touch: &[[i32; 2]], unit: i32) -> Markup {
     }
 }
 
-fn thought(round: &AgentStep) -> Markup {
+fn thought(step: &AgentStep) -> Markup {
     let list = |title: &str, class: &str, lines: &[String]| {
         html! {
             @if !lines.is_empty() {
@@ -153,24 +153,24 @@ fn thought(round: &AgentStep) -> Markup {
         }
     };
     html! {
-        (list("Feedback on the previous step", "seen", &round.observations))
-        @if !round.thought.is_empty() {
+        (list("Feedback on the previous step", "seen", &step.observations))
+        @if !step.thought.is_empty() {
             h3 { "Thought" }
-            blockquote dir="auto" { (sanitize(&round.thought, LONGEST)) }
+            blockquote dir="auto" { (sanitize(&step.thought, LONGEST)) }
         }
-        @if !round.comment.is_empty() { p.comment dir="auto" { (sanitize(&round.comment, LONGEST)) } }
-        @if !round.actions.is_empty() {
+        @if !step.comment.is_empty() { p.comment dir="auto" { (sanitize(&step.comment, LONGEST)) } }
+        @if !step.actions.is_empty() {
             h3 { "Calls" }
-            ul.actions { @for action in round.actions.iter().take(MOST) { (carried(action)) } }
+            ul.actions { @for action in step.actions.iter().take(MOST) { (render_call(action)) } }
         }
-        (list("Failures", "failures", &round.failures))
-        (list("Plan", "plan", &round.plan))
-        (list("Notes to remember", "remember", &round.remember))
-        p class={ "status " (class_of(&round.status)) } {
-            b { (harmless_line(&round.status, 20)) }
-            @if !round.result.is_empty() { " " bdi dir="auto" { (sanitize(&round.result, LONGEST)) } }
+        (list("Failures", "failures", &step.failures))
+        (list("Plan", "plan", &step.plan))
+        (list("Notes to remember", "remember", &step.remember))
+        p class={ "status " (class_of(&step.status)) } {
+            b { (sanitize_line(&step.status, 20)) }
+            @if !step.result.is_empty() { " " bdi dir="auto" { (sanitize(&step.result, LONGEST)) } }
         }
-        @if let Some(judged) = &round.judged {
+        @if let Some(judged) = &step.judged {
             p.judged {
                 b { @if judged.reached { "Judged as reached: " } @else { "Judged as not reached: " } }
                 bdi dir="auto" { (sanitize(&judged.why, LONGEST)) }
@@ -179,27 +179,27 @@ fn thought(round: &AgentStep) -> Markup {
     }
 }
 
-fn carried(action: &CallRecord) -> Markup {
+fn render_call(action: &CallRecord) -> Markup {
     let arguments = Value::Object(action.arguments.clone()).to_string();
     html! {
         li class=(if action.success { "did" } else { "undone" }) {
             span.sign { @if action.success { "\u{2713}" } @else { "\u{2717}" } }
-            code { (harmless_line(&action.function, 80)) " " (harmless_line(&arguments, 1000)) }
+            code { (sanitize_line(&action.function, 80)) " " (sanitize_line(&arguments, 1000)) }
             @if !action.message.is_empty() { bdi.message dir="auto" { (sanitize(&action.message, LONGEST)) } }
         }
     }
 }
 
-fn steps(moment: &TraceEntry) -> Markup {
+fn steps(entry: &TraceEntry) -> Markup {
     let table = html! {
         table {
             thead { tr { th { "No." } th { "Action" } th { "Result" } th { "Duration" } } }
             tbody {
-                @for step in moment.steps.iter().take(MOST) {
+                @for step in entry.steps.iter().take(MOST) {
                     tr .failed[matches!(step.end, ActionResult::Failure { .. })] {
                         td { (step.step) }
-                        td { bdi { (harmless_line(&action_text(&step.action), 300)) } }
-                        td { bdi { (harmless_line(&outcome_text(&step.end), 600)) } }
+                        td { bdi { (sanitize_line(&action_text(&step.action), 300)) } }
+                        td { bdi { (sanitize_line(&outcome_text(&step.end), 600)) } }
                         td { (time(step.took_ms)) }
                     }
                 }
@@ -207,9 +207,9 @@ fn steps(moment: &TraceEntry) -> Markup {
         }
     };
     html! {
-        @if moment.round.is_some() && !moment.steps.is_empty() {
-            details.steps { summary { (moment.steps.len()) " actions" } (table) }
-        } @else if !moment.steps.is_empty() { (table) }
+        @if entry.step.is_some() && !entry.steps.is_empty() {
+            details.steps { summary { (entry.steps.len()) " actions" } (table) }
+        } @else if !entry.steps.is_empty() { (table) }
     }
 }
 
@@ -223,13 +223,13 @@ fn messages(prompt: &str) -> Markup {
         let picture = part["image_url"]["url"].as_str();
         html! {
             @if let Some(text) = text { pre dir="auto" { (sanitize(text, LONGEST_PROMPT)) } }
-            @else if let Some(picture) = picture { p.quiet { "Image: " (harmless_line(picture, 80)) } }
+            @else if let Some(picture) = picture { p.quiet { "Image: " (sanitize_line(picture, 80)) } }
             @else { pre { (sanitize(&part.to_string(), 1000)) } }
         }
     };
     html! {
         @for message in messages.iter().take(MOST) {
-            h4 { (harmless_line(message["role"].as_str().unwrap_or("?"), 20)) }
+            h4 { (sanitize_line(message["role"].as_str().unwrap_or("?"), 20)) }
             @match &message["content"] {
                 Value::Array(parts) => { @for one in parts.iter().take(MOST) { (part(one)) } }
                 Value::String(text) => { pre dir="auto" { (sanitize(text, LONGEST_PROMPT)) } }
@@ -239,11 +239,11 @@ fn messages(prompt: &str) -> Markup {
     }
 }
 
-fn costs(moment: &TraceEntry, round: &AgentStep) -> Markup {
-    let spent = &round.spent;
+fn costs(entry: &TraceEntry, step: &AgentStep) -> Markup {
+    let spent = &step.spent;
     html! {
         p.costs {
-            @for (name, ms) in timings(moment) { span { (phase_name(name)) " " (time(ms)) } }
+            @for (name, ms) in timings(entry) { span { (phase_name(name)) " " (time(ms)) } }
             @if spent.calls > 0 {
                 span { (grouped(spent.input_tokens)) " input tokens" }
                 @if spent.cached_tokens > 0 { span { (grouped(spent.cached_tokens)) " cached" } }

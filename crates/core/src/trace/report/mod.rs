@@ -16,7 +16,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::format::StoredSnapshot;
 use super::reader::{Trace, TraceEntry};
-use super::text::{harmless_line, sanitize, time};
+use super::text::{sanitize, sanitize_line, time};
 use crate::annotate::ControlFamily;
 use pictures::ImageSet;
 
@@ -31,7 +31,7 @@ type Snapshots = BTreeMap<String, StoredSnapshot<'static>>;
 
 /// The data of a page.
 struct ReportData<'a> {
-    story: &'a Trace,
+    trace: &'a Trace,
     pictures: ImageSet,
     looks: Snapshots,
 }
@@ -39,23 +39,23 @@ struct ReportData<'a> {
 /// Renders the page. `nonce` identifies the page's own script: letters and digits that nobody can guess.
 ///
 /// Screenshots are scaled down: a run of 50 steps with two screenshots of 1080x2400 pixels each makes some 3 to 6 MB.
-pub fn page(story: &Trace, nonce: &str) -> String {
-    let mut notes = story.notes.clone();
-    let told = &story.moments[..story.moments.len().min(MOST_MOMENTS)];
-    if told.len() < story.moments.len() {
+pub fn page(trace: &Trace, nonce: &str) -> String {
+    let mut notes = trace.notes.clone();
+    let out = &trace.moments[..trace.moments.len().min(MOST_MOMENTS)];
+    if out.len() < trace.moments.len() {
         notes.push(format!(
             "Only the first {MOST_MOMENTS} of {} entries are shown.",
-            story.moments.len()
+            trace.moments.len()
         ));
     }
-    let clean = told.iter().filter_map(|moment| moment.clean.as_deref());
-    let annotated = told.iter().filter_map(|moment| moment.annotated.as_deref());
+    let clean = out.iter().filter_map(|moment| moment.clean.as_deref());
+    let annotated = out.iter().filter_map(|moment| moment.annotated.as_deref());
     let names: Vec<&str> = clean.chain(annotated).collect();
-    let pictures = ImageSet::of(story, &names, &mut notes);
-    let looks = looks(story, told, &mut notes);
-    let material = ReportData { story, pictures, looks };
-    let sections = entry::sections(&material, told, &mut notes);
-    let goal = story.goals.first().map(|goal| sanitize(&goal.request, 2000));
+    let pictures = ImageSet::of(trace, &names, &mut notes);
+    let looks = load_snapshots(trace, out, &mut notes);
+    let material = ReportData { trace, pictures, looks };
+    let sections = entry::sections(&material, out, &mut notes);
+    let goal = trace.goals.first().map(|goal| sanitize(&goal.request, 2000));
     let title = goal.clone().unwrap_or_else(|| "Run without a goal".into());
     let policy = format!(
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"
@@ -68,7 +68,7 @@ pub fn page(story: &Trace, nonce: &str) -> String {
                 meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (harmless_line(&title, 80)) " \u{2013} Thumbwire" }
+                title { (sanitize_line(&title, 80)) " \u{2013} Thumbwire" }
                 style { (PreEscaped(STYLE)) (colours()) }
             }
             body {
@@ -80,8 +80,8 @@ pub fn page(story: &Trace, nonce: &str) -> String {
                         }
                     }
                 }
-                (header(story, &title, &notes))
-                (timeline(told))
+                (header(trace, &title, &notes))
+                (timeline(out))
                 main { (sections) }
                 (help())
                 script nonce=(nonce) { (PreEscaped(SCRIPT)) }
@@ -92,13 +92,13 @@ pub fn page(story: &Trace, nonce: &str) -> String {
 }
 
 /// The readable snapshots. Unreadable ones are added to the notes.
-fn looks(story: &Trace, told: &[TraceEntry], notes: &mut Vec<String>) -> Snapshots {
+fn load_snapshots(trace: &Trace, told: &[TraceEntry], notes: &mut Vec<String>) -> Snapshots {
     let mut looks = Snapshots::new();
     for name in told.iter().filter_map(|moment| moment.look.as_deref()) {
         if looks.contains_key(name) {
             continue;
         }
-        let read = story.file(name).and_then(|bytes| {
+        let read = trace.file(name).and_then(|bytes| {
             serde_json::from_slice(&bytes)
                 .map_err(|error| format!("{name} is not a snapshot: {error}."))
         });
@@ -121,13 +121,13 @@ fn colours() -> Markup {
     PreEscaped(ControlFamily::ALL.into_iter().map(rule).collect())
 }
 
-fn header(story: &Trace, title: &str, notes: &[String]) -> Markup {
+fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
     const MOST_NOTES: usize = 20;
-    let rounds = story.moments.iter().filter(|moment| moment.round.is_some()).count();
-    let steps: usize = story.moments.iter().map(|moment| moment.steps.len()).sum();
-    let spent = &story.spent;
+    let rounds = trace.moments.iter().filter(|moment| moment.step.is_some()).count();
+    let steps: usize = trace.moments.iter().map(|moment| moment.steps.len()).sum();
+    let spent = &trace.spent;
     let tokens = spent.input_tokens.saturating_add(spent.output_tokens);
-    let mind = story.goals.last().map(|goal| harmless_line(&goal.mind, 100)).unwrap_or_default();
+    let mind = trace.goals.last().map(|goal| sanitize_line(&goal.mind, 100)).unwrap_or_default();
     html! {
         header {
             div.top {
@@ -138,27 +138,27 @@ fn header(story: &Trace, title: &str, notes: &[String]) -> Markup {
                     button #ask type="button" title="Keyboard shortcuts (?)" aria-label="Keyboard shortcuts" { "?" }
                 }
             }
-            @if let Some((status, why)) = &story.ended {
+            @if let Some((status, why)) = &trace.ended {
                 p class={ "result " (class_of(status)) } {
-                    b { (harmless_line(status, 20)) } " " bdi dir="auto" { (sanitize(why, 2000)) }
+                    b { (sanitize_line(status, 20)) } " " bdi dir="auto" { (sanitize(why, 2000)) }
                 }
             }
             dl.facts {
                 @if !mind.is_empty() { div { dt { "Policy" } dd { (mind) } } }
-                @if !story.phone.is_empty() { div { dt { "Phone" } dd { (harmless_line(&story.phone, 100)) } } }
+                @if !trace.phone.is_empty() { div { dt { "Phone" } dd { (sanitize_line(&trace.phone, 100)) } } }
                 @if rounds > 0 { div { dt { "Steps" } dd { (rounds) } } }
                 div { dt { "Actions" } dd { (steps) } }
-                div { dt { "Time" } dd { (time(story.took_ms)) } }
+                div { dt { "Time" } dd { (time(trace.took_ms)) } }
                 @if spent.calls > 0 {
                     div { dt { "Tokens" } dd { (grouped(tokens)) } }
                     div { dt { "Cost" } dd { (money(spent.dollars)) } }
                 }
-                div { dt { "Started" } dd { (harmless_line(&story.started, 40)) } }
-                div { dt { "Recorded by" } dd { (harmless_line(&story.program, 60)) } }
+                div { dt { "Started" } dd { (sanitize_line(&trace.started, 40)) } }
+                div { dt { "Recorded by" } dd { (sanitize_line(&trace.program, 60)) } }
             }
             @if !notes.is_empty() {
                 ul.notes {
-                    @for note in notes.iter().take(MOST_NOTES) { li { (harmless_line(note, 300)) } }
+                    @for note in notes.iter().take(MOST_NOTES) { li { (sanitize_line(note, 300)) } }
                     @if notes.len() > MOST_NOTES { li { (notes.len() - MOST_NOTES) " more notes." } }
                 }
             }
@@ -178,14 +178,14 @@ fn class_of(status: &str) -> &'static str {
 /// A number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let mut told = String::new();
+    let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            told.push('\u{202f}');
+            out.push('\u{202f}');
         }
-        told.push(digit);
+        out.push(digit);
     }
-    told
+    out
 }
 
 fn money(dollars: Option<f64>) -> String {
@@ -229,8 +229,8 @@ fn timeline(told: &[TraceEntry]) -> Markup {
 }
 
 /// The title of an entry.
-fn name_of(at: usize, moment: &TraceEntry) -> String {
-    match (&moment.round, moment.steps.first()) {
+fn name_of(at: usize, entry: &TraceEntry) -> String {
+    match (&entry.step, entry.steps.first()) {
         (Some(round), _) => format!("Step {}", round.round),
         (None, Some(step)) => format!("Action {}", step.step),
         (None, None) => format!("Entry {}", at + 1),
@@ -239,13 +239,13 @@ fn name_of(at: usize, moment: &TraceEntry) -> String {
 
 /// `DATA_COLLECTION` as `data collection`.
 fn phase_name(name: &str) -> String {
-    harmless_line(&name.replace('_', " ").to_lowercase(), 40)
+    sanitize_line(&name.replace('_', " ").to_lowercase(), 40)
 }
 
 /// The duration of each phase of an entry, in milliseconds.
-fn timings(moment: &TraceEntry) -> Vec<(&str, u64)> {
+fn timings(entry: &TraceEntry) -> Vec<(&str, u64)> {
     const MOST_PHASES: usize = 12;
-    let Some(round) = &moment.round else { return Vec::new() };
+    let Some(round) = &entry.step else { return Vec::new() };
     let timed = round.timings.iter().take(MOST_PHASES);
     let ms = |value: &serde_json::Value| value.as_f64().map(|ms| ms.max(0.0) as u64);
     timed.filter_map(|(name, value)| Some((name.as_str(), ms(value)?))).collect()

@@ -36,7 +36,7 @@ pub(super) struct ImageSet {
 
 impl ImageSet {
     /// Loads the screenshots from these files. Failures are added to the notes.
-    pub(super) fn of(story: &Trace, names: &[&str], notes: &mut Vec<String>) -> Self {
+    pub(super) fn of(trace: &Trace, names: &[&str], notes: &mut Vec<String>) -> Self {
         let mut pictures = Self::default();
         let mut of_bytes: HashMap<Vec<u8>, Option<usize>> = HashMap::new();
         let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
@@ -45,7 +45,7 @@ impl ImageSet {
                 continue;
             }
             pictures.of_file.insert((*name).to_owned(), None);
-            match story.file(name) {
+            match trace.file(name) {
                 Ok(_) if files.len() >= MOST => {}
                 Ok(bytes) => files.push((name, bytes)),
                 Err(note) => notes.push(note),

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::annotate::ControlFamily;
 use crate::trace::format::{StoredNode, StoredSnapshot};
-use crate::trace::text::harmless_line;
+use crate::trace::text::sanitize_line;
 
 /// The maximum number of rows of one tree.
 const MOST_ROWS: usize = 1000;
@@ -31,17 +31,17 @@ fn id<'a>(node: &'a StoredNode<'_>) -> &'a str {
 
 /// The tree, one row per node. Depth is a number instead of nesting: an untrusted tree may be deeper than a browser
 /// allows.
-pub(super) fn rows(look: &StoredSnapshot<'_>) -> Markup {
-    let mut depths: Vec<usize> = Vec::with_capacity(look.nodes.len());
-    for node in &look.nodes {
+pub(super) fn rows(snapshot: &StoredSnapshot<'_>) -> Markup {
+    let mut depths: Vec<usize> = Vec::with_capacity(snapshot.nodes.len());
+    for node in &snapshot.nodes {
         let above = node.parent.and_then(|parent| depths.get(parent));
         depths.push(above.map_or(0, |depth| depth + 1));
     }
-    let left_out = look.nodes.len().saturating_sub(MOST_ROWS);
+    let left_out = snapshot.nodes.len().saturating_sub(MOST_ROWS);
     html! {
         input.filter type="search" placeholder="Filter" aria-label="Filter the tree";
         ul.tree {
-            @for ((at, node), depth) in look.nodes.iter().enumerate().zip(&depths).take(MOST_ROWS) {
+            @for ((at, node), depth) in snapshot.nodes.iter().enumerate().zip(&depths).take(MOST_ROWS) {
                 @let opens = depths.get(at + 1).is_some_and(|next| next > depth);
                 @let [left, top, right, bottom] = node.bounds;
                 li data-depth=(depth) data-rect={ (left) " " (top) " " (right) " " (bottom) }
@@ -49,13 +49,13 @@ pub(super) fn rows(look: &StoredSnapshot<'_>) -> Markup {
                     @if opens { button.fold type="button" aria-label="Fold" aria-expanded="true" {} }
                     @else { span.leaf {} }
                     @if let Some(number) = node.control { b { "e" (number) } }
-                    span.kind { (harmless_line(kind(node), 60)) }
-                    @if !name(node).is_empty() { bdi.name { (harmless_line(name(node), LONGEST)) } }
-                    @if !node.id.is_empty() { span.id { "#" (harmless_line(id(node), 80)) } }
+                    span.kind { (sanitize_line(kind(node), 60)) }
+                    @if !name(node).is_empty() { bdi.name { (sanitize_line(name(node), LONGEST)) } }
+                    @if !node.id.is_empty() { span.id { "#" (sanitize_line(id(node), 80)) } }
                     span.more {
                         (left) "," (top) " " (right) "," (bottom)
-                        @for flag in node.flags.iter().take(20) { " " (harmless_line(flag, 30)) }
-                        @if let Some(why) = &node.hidden { " hidden: " (harmless_line(why, 60)) }
+                        @for flag in node.flags.iter().take(20) { " " (sanitize_line(flag, 30)) }
+                        @if let Some(why) = &node.hidden { " hidden: " (sanitize_line(why, 60)) }
                     }
                 }
             }
@@ -65,8 +65,8 @@ pub(super) fn rows(look: &StoredSnapshot<'_>) -> Markup {
 }
 
 /// Elements with refs as boxes over a screenshot.
-pub(super) fn boxes(look: &StoredSnapshot<'_>, size: i32) -> Markup {
-    let numbered = look.nodes.iter().filter_map(|node| Some((node.control?, node)));
+pub(super) fn boxes(snapshot: &StoredSnapshot<'_>, size: i32) -> Markup {
+    let numbered = snapshot.nodes.iter().filter_map(|node| Some((node.control?, node)));
     html! {
         @for (number, node) in numbered.take(MOST_ROWS) {
             @let [left, top, right, bottom] = node.bounds;
@@ -74,7 +74,7 @@ pub(super) fn boxes(look: &StoredSnapshot<'_>, size: i32) -> Markup {
             @if width > 0 && height > 0 {
                 g class={ "box " (ControlFamily::of(kind(node)).name()) } {
                     rect x=(left) y=(top) width=(width) height=(height) {
-                        title { "e" (number) " " (harmless_line(name(node), LONGEST)) }
+                        title { "e" (number) " " (sanitize_line(name(node), LONGEST)) }
                     }
                     text x=(left.saturating_add(size / 8)) y=(top.saturating_add(size)) font-size=(size) { "e" (number) }
                 }
@@ -149,30 +149,30 @@ impl Changes {
 type Key<'a> = (&'a str, &'a str, &'a str, Vec<&'a str>);
 
 /// The elements that have text or accept input, by their key.
-fn counted<'a>(look: &'a StoredSnapshot<'_>) -> BTreeMap<Key<'a>, Vec<&'a StoredNode<'a>>> {
+fn counted<'a>(snapshot: &'a StoredSnapshot<'_>) -> BTreeMap<Key<'a>, Vec<&'a StoredNode<'a>>> {
     let mut all: BTreeMap<Key<'_>, Vec<&StoredNode<'_>>> = BTreeMap::new();
-    for node in look.nodes.iter().filter(|node| node.control.is_some()) {
-        let flags = lasting(node).collect();
+    for node in snapshot.nodes.iter().filter(|node| node.control.is_some()) {
+        let flags = stable_attributes(node).collect();
         all.entry((kind(node), &node.id, name(node), flags)).or_default().push(node);
     }
     all
 }
 
 /// Flags that describe an element's state, not what can be done with it.
-fn lasting<'a>(node: &'a StoredNode<'_>) -> impl Iterator<Item = &'a str> {
+fn stable_attributes<'a>(node: &'a StoredNode<'_>) -> impl Iterator<Item = &'a str> {
     let kept = |flag: &&str| ["checked", "selected", "focused", "enabled"].contains(flag);
     node.flags.iter().map(AsRef::as_ref).filter(kept)
 }
 
 fn node_text(node: &StoredNode<'_>) -> String {
     let id = if node.id.is_empty() { String::new() } else { format!(" #{}", id(node)) };
-    harmless_line(&format!("{}{id} {}", kind(node), state(node)), LONGEST)
+    sanitize_line(&format!("{}{id} {}", kind(node), state(node)), LONGEST)
 }
 
 fn state(node: &StoredNode<'_>) -> String {
-    let flags: Vec<&str> = lasting(node).filter(|flag| *flag != "enabled").collect();
+    let flags: Vec<&str> = stable_attributes(node).filter(|flag| *flag != "enabled").collect();
     let flags = if flags.is_empty() { String::new() } else { format!(" ({})", flags.join(", ")) };
-    harmless_line(&format!("\u{201c}{}\u{201d}{flags}", name(node)), LONGEST)
+    sanitize_line(&format!("\u{201c}{}\u{201d}{flags}", name(node)), LONGEST)
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    fn look(nodes: Vec<StoredNode<'static>>) -> StoredSnapshot<'static> {
+    fn snapshot(nodes: Vec<StoredNode<'static>>) -> StoredSnapshot<'static> {
         StoredSnapshot { rotation: 0, nodes }
     }
 
@@ -208,8 +208,8 @@ mod tests {
     fn moved_nodes_are_unchanged_and_edited_ones_changed() {
         let field = |text| node("a.EditText", "p:id/field", text, 0);
         let row = |text, top| node("a.TextView", "", text, top);
-        let before = look(vec![field(""), row("One", 20), row("Two", 30)]);
-        let after = look(vec![field("tea"), row("Two", 60), row("Three", 70)]);
+        let before = snapshot(vec![field(""), row("One", 20), row("Two", 30)]);
+        let after = snapshot(vec![field("tea"), row("Two", 60), row("Three", 70)]);
         let changes = Changes::between(&before, &after);
         assert_eq!(changes.added, ["TextView “Three”"]);
         assert_eq!(changes.removed, ["TextView “One”"]);

@@ -23,21 +23,21 @@ const HOSTILE: &str =
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}\0\u{1b}[2J\"'&";
 
 fn hostile() -> Vec<TraceRecord> {
-    let words = || HOSTILE.to_owned();
-    let action = CallRecord { function: words(), message: words(), ..CallRecord::default() };
+    let text = || HOSTILE.to_owned();
+    let action = CallRecord { function: text(), message: text(), ..CallRecord::default() };
     let round = AgentStep {
         round: 1,
-        app: Some(words()),
+        app: Some(text()),
         clean: Some("../../etc/passwd".into()),
         look: Some("/etc/passwd".into()),
         prompt: Some("prompt.json".into()),
-        observations: vec![words(); 300],
+        observations: vec![text(); 300],
         thought: HOSTILE.repeat(10_000),
         actions: vec![action],
-        status: words(),
+        status: text(),
         ..AgentStep::default()
     };
-    let goal = GoalStart { request: words(), mind: words(), ..GoalStart::default() };
+    let goal = GoalStart { request: text(), mind: text(), ..GoalStart::default() };
     vec![run(VERSION), TraceRecord::Goal(goal), TraceRecord::AgentStep(Box::new(round))]
 }
 

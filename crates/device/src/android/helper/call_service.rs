@@ -20,19 +20,19 @@ const SYSTEM: u64 = 1000;
 pub(super) const WHAT: &str = "deliver the request to the app";
 
 /// Whether the phone would lose the Intent silently.
-pub(super) fn is_too_large(letter: &ServiceRequest) -> bool {
+pub(super) fn is_too_large(request: &ServiceRequest) -> bool {
     let units = |text: &str| text.encode_utf16().count();
-    let extras = letter.extras.iter().map(|(key, value)| units(key) + units(value));
-    let names = letter.callbacks.iter().map(|name| units(name));
+    let extras = request.extras.iter().map(|(key, value)| units(key) + units(value));
+    let names = request.callbacks.iter().map(|name| units(name));
     extras.chain(names).sum::<usize>() > MOST
 }
 
 pub(super) fn too_large() -> ServiceReply {
-    ServiceReply::NotStarted(StartServiceError::TooLarge { most: MOST })
+    ServiceReply::NotStarted(StartServiceError::TooLarge { max: MOST })
 }
 
 /// The request. The helper waits up to `limit` for the callback.
-pub(super) fn request(letter: &ServiceRequest, limit: Duration) -> Header {
+pub(super) fn encode(letter: &ServiceRequest, limit: Duration) -> Header {
     let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let fields = json!({
         "component": letter.to.to_string(),
@@ -48,10 +48,10 @@ pub(super) fn request(letter: &ServiceRequest, limit: Duration) -> Header {
 }
 
 /// Parses the service's reply.
-pub(super) fn read_answer(letter: &ServiceRequest, said: &Header) -> Result<ServiceReply, Error> {
+pub(super) fn read_answer(request: &ServiceRequest, said: &Header) -> Result<ServiceReply, Error> {
     let unreadable = || Error::Unreadable {
         command: "courier".into(),
-        said: excerpt(Value::from(said.clone()).to_string()),
+        text: excerpt(Value::from(said.clone()).to_string()),
     };
     let code = said.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let mut extras = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn read_answer(letter: &ServiceRequest, said: &Header) -> Result<Serv
         let Some([Value::String(key), Value::String(value)]) = pair else {
             return Err(unreadable());
         };
-        if letter.result_extras.contains(key) {
+        if request.result_extras.contains(key) {
             extras.push((key.clone(), value.clone()));
         }
     }
@@ -71,19 +71,19 @@ pub(super) fn read_answer(letter: &ServiceRequest, said: &Header) -> Result<Serv
 
 /// Maps an error of the helper to the result of the request.
 pub(super) fn read_fault(fault: HelperError) -> Result<ServiceReply, Error> {
-    let HelperError { code, says, advice } = fault;
+    let HelperError { code, text: says, advice } = fault;
     Ok(ServiceReply::NotStarted(match code.as_str() {
         // The service was started.
         "timeout" => return Ok(ServiceReply::NoReply),
         "not_found" => StartServiceError::NotFound,
         "refused" => StartServiceError::Refused(says),
         "background" => StartServiceError::BackgroundRestricted(says),
-        "too_large" => StartServiceError::TooLarge { most: MOST },
+        "too_large" => StartServiceError::TooLarge { max: MOST },
         _ => {
-            let words = [code, says, advice];
-            let words = words.iter().filter(|word| !word.is_empty()).map(String::as_str);
-            let said = words.collect::<Vec<_>>().join("; ");
-            return Err(Error::Failed { what: WHAT, said });
+            let text = [code, says, advice];
+            let text = text.iter().filter(|word| !word.is_empty()).map(String::as_str);
+            let output = text.collect::<Vec<_>>().join("; ");
+            return Err(Error::Failed { what: WHAT, text: output });
         }
     }))
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::{AppId, Component};
 
-    fn letter() -> ServiceRequest {
+    fn request() -> ServiceRequest {
         ServiceRequest {
             to: Component { app: AppId("com.x".into()), class: "com.x.Tool".into() },
             extras: vec![("request".into(), "{\"id\":\"1\"}".into())],
@@ -109,26 +109,26 @@ mod tests {
     #[test]
     fn service_request_is_encoded() {
         let expected = r#"{"component":"com.x/com.x.Tool","extras":[["request","{\"id\":\"1\"}"]],"callbacks":["mcp_callback","callback"],"wanted":["response"],"limit_ms":1500}"#;
-        let request = request(&letter(), Duration::from_millis(1500));
+        let request = encode(&request(), Duration::from_millis(1500));
         let expected: Value = serde_json::from_str(expected).unwrap();
         assert_eq!(Value::Object(request), expected);
     }
 
     #[test]
     fn only_requested_extras_are_returned() {
-        let said = header(
+        let output = header(
             json!({ "id": 1, "ok": true, "code": 7, "extras": [["response", "{}"], ["other", "x"]], "uid": 10123 }),
         );
         let extras = vec![("response".to_owned(), "{}".to_owned())];
         let answer = CallbackResult { code: 7, extras, uid: Some(10123) };
-        assert_eq!(read_answer(&letter(), &said).unwrap(), ServiceReply::Answered(answer));
+        assert_eq!(read_answer(&request(), &output).unwrap(), ServiceReply::Answered(answer));
     }
 
     #[test]
     fn callback_from_the_system_has_no_sender_uid() {
-        let said = header(json!({ "ok": true, "code": -1, "uid": 1000 }));
+        let output = header(json!({ "ok": true, "code": -1, "uid": 1000 }));
         let answer = CallbackResult { code: -1, ..CallbackResult::default() };
-        assert_eq!(read_answer(&letter(), &said).unwrap(), ServiceReply::Answered(answer));
+        assert_eq!(read_answer(&request(), &output).unwrap(), ServiceReply::Answered(answer));
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             json!({ "code": 7, "extras": [["response"]] }),
             json!({ "code": 7, "extras": [["response", 5]] }),
         ] {
-            let read = read_answer(&letter(), &header(odd.clone()));
+            let read = read_answer(&request(), &header(odd.clone()));
             assert!(matches!(read, Err(Error::Unreadable { .. })), "{odd}");
         }
     }
@@ -148,14 +148,14 @@ mod tests {
     #[test]
     fn helper_errors_are_mapped() {
         let read = |code: &str| {
-            read_fault(HelperError { code: code.into(), says: "words".into(), advice: "y".into() })
+            read_fault(HelperError { code: code.into(), text: "words".into(), advice: "y".into() })
         };
         assert_eq!(read("timeout").unwrap(), ServiceReply::NoReply);
         for (code, why) in [
             ("not_found", StartServiceError::NotFound),
             ("refused", StartServiceError::Refused("words".into())),
             ("background", StartServiceError::BackgroundRestricted("words".into())),
-            ("too_large", StartServiceError::TooLarge { most: 200_000 }),
+            ("too_large", StartServiceError::TooLarge { max: 200_000 }),
         ] {
             assert_eq!(read(code).unwrap(), ServiceReply::NotStarted(why));
         }
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn size_counts_utf16_units() {
-        let mut letter = letter();
+        let mut letter = request();
         letter.extras = vec![("k".into(), "😀".repeat(99_980))];
         assert!(!is_too_large(&letter));
         letter.extras[0].1.push_str(&"😀".repeat(10));

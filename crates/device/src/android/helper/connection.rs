@@ -44,7 +44,7 @@ pub(super) enum RequestError {
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionEnd {
     /// What was observed.
-    pub(super) words: String,
+    pub(super) text: String,
     /// The phone went away, not just the helper.
     pub(super) phone: bool,
 }
@@ -125,7 +125,7 @@ impl Connection {
     ) -> Result<(PendingRequest<'_>, ReplyReceiver), RequestError> {
         let mut state = self.shared.lock();
         if let Some(end) = &state.end {
-            return Err(RequestError::NotSent(end.words.clone()));
+            return Err(RequestError::NotSent(end.text.clone()));
         }
         let unasked = |why: SendError| RequestError::NotSent(why.to_string());
         let (id, frame) = state.talk.ask(op, fields).map_err(unasked)?;
@@ -210,14 +210,14 @@ impl Shared {
 }
 
 impl ConnectionEnd {
-    fn of_helper(words: impl Into<String>) -> Self {
-        Self { words: words.into(), phone: false }
+    fn of_helper(text: impl Into<String>) -> Self {
+        Self { text: text.into(), phone: false }
     }
 
     fn broken(why: io::Error) -> Self {
         let error = adb::Error::from_io(why);
         let phone = !matches!(error, adb::Error::Protocol { .. });
-        Self { words: format!("failed to {error}"), phone }
+        Self { text: format!("failed to {error}"), phone }
     }
 }
 
@@ -260,7 +260,7 @@ where
         mut end = &mut reading => {
             // Only its process can tell why.
             if let Ok(words) = timeout(LAST_WORDS, &mut held).await {
-                end.words = format!("{}; last output: {words}", end.words);
+                end.text = format!("{}; last output: {words}", end.text);
             }
             end
         }

@@ -56,11 +56,11 @@ pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<Header>, FrameError> {
         return Ok(None);
     }
     bytes.advance(LENGTHS);
-    let said = bytes.split_to(header);
+    let output = bytes.split_to(header);
     bytes.advance(body);
-    match serde_json::from_slice(&said) {
+    match serde_json::from_slice(&output) {
         Ok(Value::Object(header)) => Ok(Some(header)),
-        _ => Err(FrameError::NoObject(excerpt(&said))),
+        _ => Err(FrameError::NoObject(excerpt(&output))),
     }
 }
 

@@ -63,23 +63,23 @@ impl Android {
     /// background, lifts that restriction for some seconds and retries.
     pub(super) async fn call_by_helper(
         &self,
-        letter: &ServiceRequest,
+        request: &ServiceRequest,
         limit: Duration,
     ) -> Result<ServiceReply, Error> {
-        if call_service::is_too_large(letter) {
+        if call_service::is_too_large(request) {
             return Ok(call_service::too_large());
         }
         let until = Instant::now() + limit;
-        let came = self.carry_once(letter, until).await?;
-        if !matches!(came, ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(_))) {
-            return Ok(came);
+        let result = self.call_once(request, until).await?;
+        if !matches!(result, ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(_))) {
+            return Ok(result);
         }
         // Nothing was started.
-        self.allow_background_start(&letter.to.app).await?;
-        self.carry_once(letter, until).await
+        self.allow_background_start(&request.to.app).await?;
+        self.call_once(request, until).await
     }
 
-    async fn carry_once(
+    async fn call_once(
         &self,
         letter: &ServiceRequest,
         until: Instant,
@@ -88,10 +88,10 @@ impl Android {
         // The start counts towards the caller's time limit.
         let limit = until.saturating_duration_since(Instant::now());
         if limit.is_zero() {
-            let said = "starting our helper took the whole time limit; nothing was sent".into();
-            return Err(Error::NotReady { what: call_service::WHAT, said });
+            let output = "starting our helper took the whole time limit; nothing was sent".into();
+            return Err(Error::NotReady { what: call_service::WHAT, text: output });
         }
-        let request = call_service::request(letter, limit);
+        let request = call_service::encode(letter, limit);
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
             Reply::Done(said) => call_service::read_answer(letter, &said),
@@ -119,13 +119,13 @@ impl Android {
                             timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, limit));
                         let late =
                             || HelperUnavailable::Failed("the phone does not respond".into());
-                        let came = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
-                        *lock(&helper) = match &came {
+                        let result = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
+                        *lock(&helper) = match &result {
                             Ok(connection) => State::Up(Arc::clone(connection)),
                             Err(HelperUnavailable::Absent) => State::Absent(Instant::now()),
                             Err(_) => State::Unknown,
                         };
-                        tell.send_replace(Some(came));
+                        tell.send_replace(Some(result));
                     });
                     let task = task.abort_handle();
                     *state = State::Starting { coming: coming.clone(), task };
@@ -133,8 +133,9 @@ impl Android {
                 }
             }
         };
-        let came = coming.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
-        came.unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
+        let result = coming.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
+        result
+            .unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
             .map_err(Error::from)
     }
 }
@@ -203,9 +204,11 @@ impl From<HelperUnavailable> for Error {
         match missing {
             HelperUnavailable::Absent => absent(),
             HelperUnavailable::NotConnected(why) => {
-                Self::NotConnected { why, acted: SideEffect::None }
+                Self::NotConnected { reason: why, acted: SideEffect::None }
             }
-            HelperUnavailable::Failed(said) => Self::NotReady { what: "start our helper", said },
+            HelperUnavailable::Failed(said) => {
+                Self::NotReady { what: "start our helper", text: said }
+            }
         }
     }
 }
@@ -213,7 +216,7 @@ impl From<HelperUnavailable> for Error {
 impl From<Error> for HelperUnavailable {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotConnected { why, .. } => Self::NotConnected(why),
+            Error::NotConnected { reason: why, .. } => Self::NotConnected(why),
             error => Self::Failed(error.to_string()),
         }
     }
@@ -226,16 +229,16 @@ fn absent() -> Error {
 fn unanswered(why: RequestError, what: &'static str) -> Error {
     match why {
         RequestError::NotSent(said) => {
-            Error::NotReady { what, said: format!("our helper: {said}") }
+            Error::NotReady { what, text: format!("our helper: {said}") }
         }
-        RequestError::Ended(ConnectionEnd { words, phone: true }) => {
-            Error::NotConnected { why: words, acted: SideEffect::Possible }
+        RequestError::Ended(ConnectionEnd { text: words, phone: true }) => {
+            Error::NotConnected { reason: words, acted: SideEffect::Possible }
         }
-        RequestError::Ended(ConnectionEnd { words, phone: false }) => {
-            Error::Failed { what, said: format!("our helper ended before it replied: {words}") }
+        RequestError::Ended(ConnectionEnd { text: words, phone: false }) => {
+            Error::Failed { what, text: format!("our helper ended before it replied: {words}") }
         }
         RequestError::TimedOut => {
-            Error::Failed { what, said: "our helper did not reply in time".into() }
+            Error::Failed { what, text: "our helper did not reply in time".into() }
         }
     }
 }
@@ -258,9 +261,9 @@ async fn start_and_connect(
             return Err(HelperUnavailable::Failed(format!("it exited: {}", held.last_output())));
         }
         Err(_) => {
-            let said = held.last_output();
+            let output = held.last_output();
             return Err(HelperUnavailable::Failed(format!(
-                "it is not listening after {limit:?}: {said}"
+                "it is not listening after {limit:?}: {output}"
             )));
         }
     }
@@ -273,20 +276,20 @@ async fn start_and_connect(
 async fn handshake(connection: &Connection, token: String) -> Result<(), HelperUnavailable> {
     let fields = [("token", Value::from(token)), ("proto", Value::from(PROTO))];
     let fields = Header::from_iter(fields.map(|(name, value)| (name.to_owned(), value)));
-    let said = match connection.ask("hello", fields, STARTING).await {
+    let output = match connection.ask("hello", fields, STARTING).await {
         Ok(Reply::Done(said)) => said,
-        Ok(Reply::Failed(HelperError { code, says, .. })) => {
+        Ok(Reply::Failed(HelperError { code, text: says, .. })) => {
             return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {says}")));
         }
         Err(why) => return Err(unanswered(why, "do the handshake with our helper").into()),
     };
-    let proto = said.get("proto").and_then(Value::as_u64);
+    let proto = output.get("proto").and_then(Value::as_u64);
     let knows = |op: &Value| op.as_str() == Some("courier");
-    let ops = said.get("ops").and_then(Value::as_array);
+    let ops = output.get("ops").and_then(Value::as_array);
     if proto != Some(PROTO) || !ops.is_some_and(|ops| ops.iter().any(knows)) {
         return Err(HelperUnavailable::Failed("it uses another protocol version".into()));
     }
-    tracing::debug!(said = %serde_json::Value::from(said), "helper started");
+    tracing::debug!(said = %serde_json::Value::from(output), "helper started");
     Ok(())
 }
 

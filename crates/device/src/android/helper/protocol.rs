@@ -37,7 +37,7 @@ pub(super) struct HelperError {
     /// Error code, one word such as `not_found`.
     pub(super) code: String,
     /// Error message; may be empty.
-    pub(super) says: String,
+    pub(super) text: String,
     /// What to try; may be empty.
     pub(super) advice: String,
 }
@@ -113,7 +113,7 @@ fn read_reply(header: Header) -> Result<(u64, Reply), FrameError> {
     let reply = match (word("error"), header.get("ok")) {
         (Some(code), _) => Reply::Failed(HelperError {
             code,
-            says: word("says").unwrap_or_default(),
+            text: word("says").unwrap_or_default(),
             advice: word("try").unwrap_or_default(),
         }),
         (None, Some(Value::Bool(true))) => Reply::Done(header),
@@ -145,8 +145,8 @@ mod tests {
             [2, 0, 1].map(|nth| frame(json!({ "id": ids[nth], "ok": true, "code": nth })));
         let (replies, malformed) = talk.receive(&answers.concat());
         assert_eq!(malformed, None);
-        let came: Vec<u64> = replies.iter().map(|(id, _)| *id).collect();
-        assert_eq!(came, [ids[2], ids[0], ids[1]]);
+        let result: Vec<u64> = replies.iter().map(|(id, _)| *id).collect();
+        assert_eq!(result, [ids[2], ids[0], ids[1]]);
     }
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
         let mut talk = HelperProtocol::default();
         let (id, _) = talk.ask("courier", Header::new()).unwrap();
         let cancel = talk.give_up(id).unwrap();
-        let mut said = BytesMut::from(&cancel[..]);
-        let said = frame::read(&mut said).unwrap().unwrap();
-        assert_eq!((&said["op"], &said["of"]), (&json!("cancel"), &json!(id)));
-        assert_ne!(said["id"], json!(id), "the cancel request has its own id");
+        let mut output = BytesMut::from(&cancel[..]);
+        let output = frame::read(&mut output).unwrap().unwrap();
+        assert_eq!((&output["op"], &output["of"]), (&json!("cancel"), &json!(id)));
+        assert_ne!(output["id"], json!(id), "the cancel request has its own id");
         let late = frame(json!({ "id": id, "ok": true }));
         assert_eq!(talk.receive(&[&late[..], &late].concat()), (vec![], None));
         assert_eq!(talk.receive(&frame(json!({ "id": 999, "ok": true }))), (vec![], None));
@@ -168,11 +168,11 @@ mod tests {
     fn error_has_code_message_and_advice() {
         let mut talk = HelperProtocol::default();
         let (id, _) = talk.ask("courier", Header::new()).unwrap();
-        let said =
+        let output =
             json!({ "id": id, "error": "refused", "says": "not exported", "try": "x", "new": 1 });
-        let (replies, _) = talk.receive(&frame(said));
+        let (replies, _) = talk.receive(&frame(output));
         let fault =
-            HelperError { code: "refused".into(), says: "not exported".into(), advice: "x".into() };
+            HelperError { code: "refused".into(), text: "not exported".into(), advice: "x".into() };
         assert_eq!(replies, [(id, Reply::Failed(fault))]);
     }
 
@@ -216,15 +216,15 @@ mod tests {
                 .iter()
                 .flat_map(|nth| frame(json!({ "id": ids[*nth], "ok": true, "code": nth })).repeat(1 + usize::from(doubled[*nth])))
                 .collect();
-            let mut came = Vec::new();
+            let mut result = Vec::new();
             for piece in answers.chunks(size) {
                 let (replies, malformed) = talk.receive(piece);
                 prop_assert_eq!(malformed, None);
-                came.extend(replies);
+                result.extend(replies);
             }
             let expected: Vec<u64> = order.iter().filter(|nth| !given_up[**nth]).map(|nth| ids[*nth]).collect();
-            prop_assert_eq!(came.iter().map(|(id, _)| *id).collect::<Vec<_>>(), expected);
-            for (id, reply) in came {
+            prop_assert_eq!(result.iter().map(|(id, _)| *id).collect::<Vec<_>>(), expected);
+            for (id, reply) in result {
                 let Reply::Done(said) = reply else { panic!("{reply:?}") };
                 prop_assert_eq!(ids[said["code"].as_u64().unwrap() as usize], id);
             }

@@ -31,9 +31,9 @@ pub(super) async fn start(
     };
     let (known, ahead, day) = match last {
         Some(last) => {
-            let why = || format!("{:?} is not the time of a log entry", last.time);
+            let reason = || format!("{:?} is not the time of a log entry", last.time);
             let day = read_date(&last.time)
-                .ok_or_else(|| Error::Refused { what: "log time", why: why() })?;
+                .ok_or_else(|| Error::Refused { what: "log time", reason: reason() })?;
             (DeliveredEntries::Up { to: last.clone(), held: Vec::new() }, Vec::new(), day)
         }
         None => newest(phone).await?,
@@ -91,8 +91,8 @@ const NEVER: &str = "9999-12-31T23:59:59";
 
 /// The phone's time, as `2024-09-01T12:13:14`.
 async fn ask_time(phone: &Android) -> Result<String, Error> {
-    let said = phone.ask(ShellCommand::new("date +%Y-%m-%dT%H:%M:%S")).await?.out;
-    let time = said.lines().rev().find(|line| read_date(line).is_some());
+    let output = phone.ask(ShellCommand::new("date +%Y-%m-%dT%H:%M:%S")).await?.out;
+    let time = output.lines().rev().find(|line| read_date(line).is_some());
     Ok(time.unwrap_or(NEVER).trim().to_owned())
 }
 

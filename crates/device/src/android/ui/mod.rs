@@ -32,11 +32,11 @@ pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
 /// [`Error::NotReady`] with the phone's message if there is no complete hierarchy: the screen does not become idle,
 /// there is no window yet, or another tool holds the accessibility service. `uiautomator` exits with status 0 in all of
 /// these cases. [`Error::Unreadable`] if nodes could not be read, or there are more than any real screen has.
-pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
-    let not_ready = |said| Error::NotReady { what: "dump the screen", said };
-    let text = match std::str::from_utf8(said) {
+pub fn read_dump(output: &[u8]) -> Result<Tree, Error> {
+    let not_ready = |said| Error::NotReady { what: "dump the screen", text: said };
+    let text = match std::str::from_utf8(output) {
         Ok(text) => text.into(),
-        Err(_) => String::from_utf8_lossy(said),
+        Err(_) => String::from_utf8_lossy(output),
     };
     let mut faults = ParseWarnings::of(&text);
     let part = match locate(&text) {
@@ -53,7 +53,7 @@ pub fn read_dump(said: &[u8]) -> Result<Tree, Error> {
     for fault in faults.take() {
         if fault.kind.loses_nodes() {
             let command = dump_command(TreeDetail::Full).as_str().into();
-            return Err(Error::Unreadable { command, said: fault.to_string() });
+            return Err(Error::Unreadable { command, text: fault.to_string() });
         }
         tracing::warn!("problem in the screen dump: {fault}");
     }
@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn failed_dump_reports_the_phones_message_and_cause() {
-        let check = |said: &str, reason: &str| {
-            let error = read_dump(said.as_bytes()).unwrap_err().to_string();
-            assert!(error.contains(reason), "{said:?}: {error}");
+        let check = |text: &str, reason: &str| {
+            let error = read_dump(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text:?}: {error}");
         };
         check("ERROR: could not get idle state.\r\n", "keeps moving");
         let null = "ERROR: null root node returned by UiTestAutomationBridge.\n";
@@ -189,8 +189,8 @@ mod tests {
             window(1, "", "elsewhere"),
         );
         let SavedTree { tree, faults } = read_saved(file.as_bytes()).unwrap();
-        let told: Vec<_> = tree.nodes.iter().map(|node| (&*node.text, node.order)).collect();
-        assert_eq!(told, [("child", 5), ("dialog", 4), ("app", 1)]);
+        let out: Vec<_> = tree.nodes.iter().map(|node| (&*node.text, node.order)).collect();
+        assert_eq!(out, [("child", 5), ("dialog", 4), ("app", 1)]);
         assert_eq!(tree.rotation, 1);
         assert_eq!(
             faults.iter().map(|fault| (fault.kind, fault.count)).collect::<Vec<_>>(),
@@ -238,11 +238,11 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics(middle in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let mut said = b"<hierarchy rotation=\"0\"><node ".to_vec();
-            said.extend(middle);
-            let _ = read_saved(&said);
-            said.extend(b"/></hierarchy>");
-            let _ = (read_dump(&said), read_saved(&said));
+            let mut output = b"<hierarchy rotation=\"0\"><node ".to_vec();
+            output.extend(middle);
+            let _ = read_saved(&output);
+            output.extend(b"/></hierarchy>");
+            let _ = (read_dump(&output), read_saved(&output));
         }
     }
 }

@@ -47,7 +47,7 @@ impl Perform for Nobody {
 fn served() -> (McpEndpoint, Arc<Lists>) {
     let lists = Arc::new(Lists(watch::channel(1).0));
     let surface =
-        Arc::new(mobile::surface().with_guests(Arc::clone(&lists) as Arc<dyn DynamicTools>));
+        Arc::new(mobile::toolset().with_dynamic_tools(Arc::clone(&lists) as Arc<dyn DynamicTools>));
     let view = ServedToolset { surface, perform: Arc::new(Nobody) };
     let exchange =
         McpEndpoint::new(AccessCheck::new(8080, Access::Everyone), view, CancellationToken::new());
@@ -91,9 +91,9 @@ async fn a_session_stream_reports_list_changes() {
     let opened = exchange.answer(request("GET", &headers, &Value::Null)).await;
     let mut stream = opened.into_body().into_data_stream();
     lists.0.send_replace(2);
-    let told = event(&mut stream).await;
+    let out = event(&mut stream).await;
     assert_eq!(
-        told,
+        out,
         "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"
     );
 }
@@ -117,6 +117,6 @@ async fn revision_2026_07_28_clients_can_subscribe_to_list_changes() {
     let accepted = event(&mut stream).await;
     assert!(accepted.contains("notifications/subscriptions/acknowledged"), "{accepted}");
     lists.0.send_replace(2);
-    let told = event(&mut stream).await;
-    assert!(told.contains("notifications/tools/list_changed"), "{told}");
+    let out = event(&mut stream).await;
+    assert!(out.contains("notifications/tools/list_changed"), "{out}");
 }

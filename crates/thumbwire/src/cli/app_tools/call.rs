@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let patience = Duration::from_secs(arguments.time);
     let session = arguments.whom.session(config, Some(&arguments.package), Some(patience))?;
     let limit = BESIDE + patience;
-    let call = Call { ask: terminal_prompt::person(None), ..Call::within(limit) };
+    let call = Call { ask: terminal_prompt::person(None), ..Call::with_timeout(limit) };
     let action = Action::CallAppTool(AppToolCall {
         app: AppId(arguments.package),
         service: arguments.service,
@@ -116,10 +116,10 @@ fn as_json(answered: &AppToolResult, phases: &[(AppToolPhase, Duration)]) -> Res
         AppToolReply::Sent => (json!({ "status": "sent" }), 0),
         AppToolReply::Answer { success, message, output, warnings } => {
             let status = if *success { "success" } else { "failure" };
-            let told = json!({
+            let out = json!({
                 "status": status, "message": message, "output": output, "warnings": warnings,
             });
-            (told, u8::from(!success))
+            (out, u8::from(!success))
         }
     };
     told["package"] = answered.app.0.as_str().into();

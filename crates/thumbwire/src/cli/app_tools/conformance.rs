@@ -57,14 +57,14 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         )));
     };
     let source = PackageFile { device: Arc::clone(&device), path: base.clone() };
-    let told = package::read(source).await;
-    let told = told.map_err(|why| CliError::failed(format!("cannot read {app}: {why}")))?;
-    let findings: Vec<_> = told.found.into_iter().map(|found| found.finding).collect();
+    let out = package::read(source).await;
+    let out = out.map_err(|why| CliError::failed(format!("cannot read {app}: {why}")))?;
+    let findings: Vec<_> = out.found.into_iter().map(|found| found.finding).collect();
     let mut judged: Vec<ProbeResult> = files::judge(&findings)
         .into_iter()
         .map(|(must, verdict)| ProbeResult { must, what: String::new(), verdict })
         .collect();
-    judged.extend(match told.tools.into_iter().next() {
+    judged.extend(match out.tools.into_iter().next() {
         Some((class, descriptor)) => {
             fits(&care, &descriptor)?;
             let limit = Duration::from_secs(arguments.time);
@@ -178,7 +178,7 @@ async fn ask(
             }
             Err(error) => return Err(Failure::of_device(&device.identity().id, &error).into()),
         };
-        run.heard(answer.as_ref());
+        run.on_reply(answer.as_ref());
     }
     Ok(run.finish())
 }
@@ -193,19 +193,19 @@ fn undelivered(why: &StartServiceError) -> String {
         StartServiceError::BackgroundRestricted(_) => {
             "the app is in the background; launch it first".into()
         }
-        StartServiceError::TooLarge { most } => {
+        StartServiceError::TooLarge { max: most } => {
             format!("a request is longer than {most} UTF-16 code units")
         }
     }
 }
 
 /// Marks all checks of a running tool as untested.
-fn untried(why: &str) -> Vec<ProbeResult> {
+fn untried(reason: &str) -> Vec<ProbeResult> {
     let musts = MUSTS.iter().filter(|must| must.party == Party::Tool);
     let judged = musts.map(|must| ProbeResult {
         must: *must,
         what: String::new(),
-        verdict: Verdict::NotTested(why.to_owned()),
+        verdict: Verdict::NotTested(reason.to_owned()),
     });
     judged.collect()
 }
@@ -242,7 +242,7 @@ fn rows(judged: Vec<ProbeResult>) -> Vec<Row> {
 
 impl Row {
     fn json(&self) -> Value {
-        let why = match &self.verdict {
+        let reason = match &self.verdict {
             Verdict::Violated(why) | Verdict::NotTested(why) => Some(why),
             Verdict::Met | Verdict::NoReply => None,
         };
@@ -253,12 +253,12 @@ impl Row {
             "demands": self.must.demands,
             "verdict": self.verdict.name(),
             "what": Some(&self.what).filter(|it| !it.is_empty()),
-            "why": why,
+            "why": reason,
         })
     }
 }
 
-fn table(app: &AppId, rows: &[Row], ink: LineStyle) -> String {
+fn table(app: &AppId, rows: &[Row], style: LineStyle) -> String {
     let width = rows.iter().map(|row| row.must.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     let mut whose = None;
@@ -270,7 +270,10 @@ fn table(app: &AppId, rows: &[Row], ink: LineStyle) -> String {
                 Party::Tool => "running tool",
                 Party::Agent => "agent",
             };
-            text.push_str(&format!("{gap}{}: {of}\n", ink.painted(Style::Bold, &sanitize(&app.0))));
+            text.push_str(&format!(
+                "{gap}{}: {of}\n",
+                style.painted(Style::Bold, &sanitize(&app.0))
+            ));
             whose = Some(row.must.party);
         }
         let (mark, tone, words) = match &row.verdict {
@@ -293,7 +296,7 @@ fn table(app: &AppId, rows: &[Row], ink: LineStyle) -> String {
             }
         };
         let head = format!("  {mark} {:width$}  {:5}  ", row.must.name, row.must.section);
-        for line in ink.set(&(tone, head), &vec![words]) {
+        for line in style.set(&(tone, head), &vec![words]) {
             text.push_str(line.trim_end());
             text.push('\n');
         }
@@ -342,8 +345,8 @@ mod tests {
         </mobile-mcp-capabilities>"#;
         let descriptor = thumbwire_mobile_mcp::descriptor::read(written).descriptor;
         let code = |call: &str| {
-            let said = care(&[call.to_owned()]).and_then(|care| fits(&care, &descriptor));
-            said.map_or_else(|ended| ended.code, |()| 0)
+            let output = care(&[call.to_owned()]).and_then(|care| fits(&care, &descriptor));
+            output.map_or_else(|ended| ended.code, |()| 0)
         };
         assert_eq!(code(r#"add_note={"text":"test"}"#), 0);
         for call in ["add_nte={}", "add_note={}", r#"add_note={"text":1}"#] {

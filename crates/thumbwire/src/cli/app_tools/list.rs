@@ -116,7 +116,7 @@ async fn trusted(session: &Session, package: &str) -> Result<Vec<Arc<AppTools>>,
     let catalog = ask(session).await?;
     offers(&catalog, package)?;
     let action = Action::TrustAppTools(AppId(package.to_owned()));
-    session.perform(&Call::within(BUDGET), action).await?;
+    session.perform(&Call::with_timeout(BUDGET), action).await?;
     let catalog = ask(session).await?;
     offers(&catalog, package)
 }
@@ -124,7 +124,7 @@ async fn trusted(session: &Session, package: &str) -> Result<Vec<Arc<AppTools>>,
 /// Lists the tools that apps offer, bypassing caches.
 pub(super) async fn ask(session: &Session) -> Result<Arc<Catalog>, CliError> {
     let action = Action::ListAppTools { max_age: Duration::ZERO };
-    match session.perform(&Call::within(BUDGET), action).await? {
+    match session.perform(&Call::with_timeout(BUDGET), action).await? {
         Outcome::AppTools(catalog) => Ok(catalog),
         _ => Err(CliError::failed("unexpected outcome of listing app tools")),
     }
@@ -137,7 +137,7 @@ fn offers(catalog: &Catalog, package: &str) -> Result<Vec<Arc<AppTools>>, CliErr
     match offers.is_empty() {
         false => Ok(offers),
         true => Err(CliError {
-            words: format!(
+            text: format!(
                 "{} offers no tools or is not installed on this phone. Run `thumbwire app-tools list`",
                 render::sanitize(package)
             ),

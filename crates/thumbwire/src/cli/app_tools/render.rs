@@ -18,7 +18,7 @@ pub(super) fn ink(colours: bool) -> LineStyle {
 }
 
 /// All apps, one line per tool.
-pub(super) fn list(catalog: &Catalog, ink: LineStyle) -> String {
+pub(super) fn list(catalog: &Catalog, style: LineStyle) -> String {
     if catalog.apps.is_empty() {
         return "No app on this phone offers tools.\n".into();
     }
@@ -27,7 +27,7 @@ pub(super) fn list(catalog: &Catalog, ink: LineStyle) -> String {
         if at > 0 {
             text.push('\n');
         }
-        head(&mut text, tools, ink);
+        head(&mut text, tools, style);
         let signatures: Vec<_> = tools.tools.iter().map(signature).collect();
         // A long signature does not shift the descriptions of the other tools.
         let fits = signatures.iter().map(|it| it.chars().count()).filter(|&width| width <= WIDEST);
@@ -37,20 +37,20 @@ pub(super) fn list(catalog: &Catalog, ink: LineStyle) -> String {
             match signature.chars().count() > width {
                 true => {
                     text.push_str(&lines(
-                        ink,
+                        style,
                         &format!("  {signature}"),
                         Style::Plain,
                         &Vec::new(),
                     ));
-                    text.push_str(&lines(ink, &" ".repeat(width + 4), Style::Plain, &says));
+                    text.push_str(&lines(style, &" ".repeat(width + 4), Style::Plain, &says));
                 }
                 false => {
                     let signature = format!("  {signature:width$}  ");
-                    text.push_str(&lines(ink, &signature, Style::Plain, &says));
+                    text.push_str(&lines(style, &signature, Style::Plain, &says));
                 }
             }
         }
-        complaints(&mut text, tools, ink);
+        findings(&mut text, tools, style);
     }
     text
 }
@@ -59,33 +59,38 @@ pub(super) fn list(catalog: &Catalog, ink: LineStyle) -> String {
 const WIDEST: usize = 32;
 
 /// One app, with all details of its tools.
-pub(super) fn describe(offers: &[Arc<AppTools>], ink: LineStyle) -> String {
+pub(super) fn describe(offers: &[Arc<AppTools>], style: LineStyle) -> String {
     let mut text = String::new();
     for (at, tools) in offers.iter().enumerate() {
         if at > 0 {
             text.push('\n');
         }
-        head(&mut text, tools, ink);
+        head(&mut text, tools, style);
         if !tools.certificate.is_empty() {
             let words = vec![(Style::Dim, tools.certificate.clone())];
-            text.push_str(&lines(ink, "  signed by  ", Style::Dim, &words));
+            text.push_str(&lines(style, "  signed by  ", Style::Dim, &words));
         }
         for tool in &tools.tools {
             text.push('\n');
-            text.push_str(&lines(ink, &format!("  {}", signature(tool)), Style::Bold, &Vec::new()));
-            text.push_str(&lines(ink, "    ", Style::Plain, &plain(&tool.description)));
-            values(&mut text, "input", &tool.input, ink);
-            values(&mut text, "output", &tool.output, ink);
+            text.push_str(&lines(
+                style,
+                &format!("  {}", signature(tool)),
+                Style::Bold,
+                &Vec::new(),
+            ));
+            text.push_str(&lines(style, "    ", Style::Plain, &plain(&tool.description)));
+            values(&mut text, "input", &tool.input, style);
+            values(&mut text, "output", &tool.output, style);
         }
         if !tools.complaints.is_empty() {
             text.push('\n');
         }
-        complaints(&mut text, tools, ink);
+        findings(&mut text, tools, style);
     }
     text
 }
 
-fn head(text: &mut String, tools: &AppTools, ink: LineStyle) {
+fn head(text: &mut String, tools: &AppTools, style: LineStyle) {
     let words = match tools.trusted {
         TrustStatus::Yes => "allowed",
         TrustStatus::NotAllowed => "not allowed",
@@ -99,27 +104,27 @@ fn head(text: &mut String, tools: &AppTools, ink: LineStyle) {
         (tone, words.to_owned()),
     ];
     let package = format!("{}  ", sanitize(&tools.app.0));
-    text.push_str(&lines(ink, &package, Style::Bold, &words));
+    text.push_str(&lines(style, &package, Style::Bold, &words));
     if let TrustStatus::Changed(what) = &tools.trusted {
-        text.push_str(&lines(ink, "  ! ", Style::Warning, &plain(what)));
+        text.push_str(&lines(style, "  ! ", Style::Warning, &plain(what)));
     }
     if !tools.description.is_empty() {
-        text.push_str(&lines(ink, "  ", Style::Plain, &plain(&tools.description)));
+        text.push_str(&lines(style, "  ", Style::Plain, &plain(&tools.description)));
     }
 }
 
-fn complaints(text: &mut String, tools: &AppTools, ink: LineStyle) {
+fn findings(text: &mut String, tools: &AppTools, style: LineStyle) {
     for one in &tools.complaints {
         let (mark, tone) = if one.fatal { ("✗", Style::Bad) } else { ("!", Style::Warning) };
         let words = vec![
             (tone, format!("{}:", sanitize(&one.rule))),
             (Style::Plain, sanitize(&one.message)),
         ];
-        text.push_str(&lines(ink, &format!("  {mark} "), tone, &words));
+        text.push_str(&lines(style, &format!("  {mark} "), tone, &words));
     }
 }
 
-fn values(text: &mut String, what: &str, values: &[Parameter], ink: LineStyle) {
+fn values(text: &mut String, what: &str, values: &[Parameter], style: LineStyle) {
     let takes = what == "input";
     let kind = |it: &Parameter| match it.required || !takes {
         true => it.kind.to_owned(),
@@ -132,7 +137,7 @@ fn values(text: &mut String, what: &str, values: &[Parameter], ink: LineStyle) {
         let what = if at == 0 { what } else { "" };
         let name = sanitize(&it.name);
         let head = format!("    {what:6}  {name:width$}  {:kinds$}  ", kind(it));
-        text.push_str(&lines(ink, &head, Style::Plain, &plain(&it.description)));
+        text.push_str(&lines(style, &head, Style::Plain, &plain(&it.description)));
     }
 }
 
@@ -149,8 +154,8 @@ fn plain(text: &str) -> Vec<(Style, String)> {
     vec![(Style::Plain, sanitize(text))]
 }
 
-fn lines(ink: LineStyle, head: &str, tone: Style, words: &Vec<(Style, String)>) -> String {
-    let lines = ink.set(&(tone, head.to_owned()), words);
+fn lines(style: LineStyle, head: &str, tone: Style, words: &Vec<(Style, String)>) -> String {
+    let lines = style.set(&(tone, head.to_owned()), words);
     lines.iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 

@@ -35,9 +35,9 @@ pub(super) async fn compare() -> Result<(), CliError> {
     let session = session.with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() });
     let session = Arc::new(session);
     let compared = Comparison { phone, session: Arc::clone(&session) };
-    let told = compared.tell().await;
+    let out = compared.run().await;
     session.end().await;
-    told
+    out
 }
 
 struct Comparison {
@@ -63,12 +63,12 @@ impl Timing {
 }
 
 impl Comparison {
-    async fn tell(&self) -> Result<(), CliError> {
+    async fn run(&self) -> Result<(), CliError> {
         // Connect first, so that the connection is not measured.
         self.perform(Action::CurrentApp).await?;
         let list = Action::ListAppTools { max_age: Duration::ZERO };
         let (offered, found) = self.perform(list).await?;
-        let Outcome::AppTools(catalog) = offered else { return Err(odd()) };
+        let Outcome::AppTools(catalog) = offered else { return Err(unexpected_outcome()) };
         let Some(notes) = catalog.of(&AppId(NOTES.into())) else {
             return Err(CliError::failed("Notes offers no tools"));
         };
@@ -89,19 +89,19 @@ impl Comparison {
         row("launch Notes, go home", launched.and(home), &[])?;
         let arguments = json!({ "title": "Milk", "text": "two bottles" });
         let (answered, called) = self.perform(call("add_note", arguments)).await?;
-        let Outcome::AppToolResult(answered) = answered else { return Err(odd()) };
+        let Outcome::AppToolResult(answered) = answered else { return Err(unexpected_outcome()) };
         if !matches!(answered.heard, AppToolReply::Answer { success: true, .. }) {
             return Err(CliError::failed("Notes did not save the note"));
         }
         row("call add_note", called, &answered.phases)?;
         let (answered, again) =
             self.perform(call("add_note", json!({ "title": "Tea", "text": "" }))).await?;
-        let Outcome::AppToolResult(answered) = answered else { return Err(odd()) };
+        let Outcome::AppToolResult(answered) = answered else { return Err(unexpected_outcome()) };
         row("call add_note again", again, &answered.phases)?;
 
         print("\n")?;
         let mut tapped = Timing::default();
-        let client = Client::connect(Arc::new(mobile::surface()), self.session.clone()).await;
+        let client = Client::connect(Arc::new(mobile::toolset()), self.session.clone()).await;
         let client = client.map_err(|error| CliError::failed(error.to_string()))?;
         for (title, tool, arguments) in [
             ("launch Notes", "mobile_launch_app", json!({ "bundle_id": NOTES })),
@@ -137,7 +137,7 @@ impl Comparison {
 
     async fn perform(&self, action: Action) -> Result<(Outcome, Timing), CliError> {
         let (began, before) = (Instant::now(), self.uptime());
-        let outcome = self.session.perform(&Call::within(LIMIT), action).await?;
+        let outcome = self.session.perform(&Call::with_timeout(LIMIT), action).await?;
         Ok((outcome, Timing { phone: self.uptime().saturating_sub(before), ours: began.elapsed() }))
     }
 
@@ -187,6 +187,6 @@ fn row(title: &str, took: Timing, phases: &[(AppToolPhase, Duration)]) -> Result
     print(&format!("{}\n", line.trim_end()))
 }
 
-fn odd() -> CliError {
+fn unexpected_outcome() -> CliError {
     CliError::failed("unexpected outcome of an action")
 }

@@ -10,9 +10,9 @@ use thumbwire_agent::{AgentEvent, AgentStatus, Decision, FunctionCall, RunResult
 
 /// Formats a run as lines, and its current state in a few words.
 pub(super) struct RunFormatter {
-    ink: LineStyle,
+    style: LineStyle,
     round: u32,
-    most: u32,
+    max: u32,
     /// Whether a line already shows the step's number.
     numbered: bool,
     /// Usage of this step's decision.
@@ -29,11 +29,11 @@ pub(super) struct RunFormatter {
 
 impl RunFormatter {
     /// A formatter for this line style.
-    pub(super) fn new(ink: LineStyle) -> Self {
+    pub(super) fn new(style: LineStyle) -> Self {
         Self {
-            ink,
+            style: style,
             round: 0,
-            most: 0,
+            max: 0,
             numbered: false,
             spent: Usage::default(),
             thought_for: Duration::ZERO,
@@ -45,15 +45,15 @@ impl RunFormatter {
 
     /// Sets the terminal's width.
     pub(super) fn fit(&mut self, width: Option<usize>) {
-        self.ink.width = width;
+        self.style.width = width;
     }
 
     /// The first lines: the goal, and the phone, policy and folder of the run.
     pub(super) fn head(&self, goal: &str, about: &[String]) -> Vec<String> {
         let none = (Style::Plain, String::new());
-        let mut lines = self.ink.set(&none, &vec![(Style::Bold, sanitize(goal))]);
+        let mut lines = self.style.set(&none, &vec![(Style::Bold, sanitize(goal))]);
         let about: Vec<String> = about.iter().map(|part| sanitize(part)).collect();
-        lines.extend(self.ink.set(&none, &vec![(Style::Dim, about.join(" · "))]));
+        lines.extend(self.style.set(&none, &vec![(Style::Dim, about.join(" · "))]));
         lines.push(String::new());
         lines
     }
@@ -63,14 +63,14 @@ impl RunFormatter {
         match event {
             AgentEvent::RunStarted { behind: 0, .. } => Vec::new(),
             AgentEvent::RunStarted { behind, .. } => {
-                let words = format!("Resuming after step {behind}.");
+                let text = format!("Resuming after step {behind}.");
                 let mut lines =
-                    self.ink.set(&(Style::Plain, String::new()), &vec![(Style::Dim, words)]);
+                    self.style.set(&(Style::Plain, String::new()), &vec![(Style::Dim, text)]);
                 lines.push(String::new());
                 lines
             }
-            AgentEvent::StepStarted { round, most } => {
-                (self.round, self.most, self.numbered) = (*round, *most, false);
+            AgentEvent::StepStarted { round, max: most } => {
+                (self.round, self.max, self.numbered) = (*round, *most, false);
                 (self.spent, self.thought_for) = (Usage::default(), Duration::ZERO);
                 self.doing = "reading the screen".into();
                 Vec::new()
@@ -88,7 +88,7 @@ impl RunFormatter {
                 self.doing = format!("thinking, {} characters", grouped(self.heard as u64));
                 Vec::new()
             }
-            AgentEvent::ModelRetried { why } => {
+            AgentEvent::ModelRetried { reason: why } => {
                 self.heard = 0;
                 self.line(
                     Style::Warning,
@@ -102,8 +102,8 @@ impl RunFormatter {
                 self.doing = "acting".into();
                 self.decided(decision)
             }
-            AgentEvent::FunctionFinished { doing, success, message, took } => {
-                self.did(doing, *success, message, *took)
+            AgentEvent::FunctionFinished { call: doing, success, message, took } => {
+                self.call_line(doing, *success, message, *took)
             }
             AgentEvent::AnomalyFound(what) => {
                 self.line(Style::Warning, "!", vec![(Style::Warning, sanitize(what))])
@@ -119,15 +119,15 @@ impl RunFormatter {
                 if cost.is_empty() {
                     return Vec::new();
                 }
-                let words = format!("{} · {}", time(self.thought_for), cost.join(" · "));
-                self.line(Style::Dim, "", vec![(Style::Dim, words)])
+                let text = format!("{} · {}", time(self.thought_for), cost.join(" · "));
+                self.line(Style::Dim, "", vec![(Style::Dim, text)])
             }
             AgentEvent::RunFinished { .. } => Vec::new(),
         }
     }
 
     /// The current activity and the usage so far.
-    pub(super) fn standing(&self) -> String {
+    pub(super) fn status(&self) -> String {
         let mut parts = vec![self.doing.clone()];
         parts.extend(cost(&self.so_far));
         parts.retain(|part| !part.is_empty());
@@ -138,34 +138,34 @@ impl RunFormatter {
     pub(super) fn place(&self) -> String {
         match self.round {
             0 => String::new(),
-            round => format!("{round}/{}", self.most),
+            round => format!("{round}/{}", self.max),
         }
     }
 
     /// The last lines: the result and its usage, then `story`, which says where the trace is.
-    pub(super) fn end(&self, ended: &RunResult, story: &[String]) -> Vec<String> {
-        let (tone, word) = match (ended.status, ended.stopped) {
+    pub(super) fn end(&self, result: &RunResult, story: &[String]) -> Vec<String> {
+        let (tone, word) = match (result.status, result.stopped) {
             (AgentStatus::Finish, _) => (Style::Good, "FINISH"),
             (AgentStatus::Fail, _) => (Style::Bad, "FAIL"),
             (AgentStatus::Continue, Some(StopReason::Cancelled)) => (Style::Warning, "INTERRUPTED"),
             (AgentStatus::Continue, _) => (Style::Warning, "CONTINUE"),
         };
-        let rounds = counted(ended.rounds, "step");
-        let mut parts = vec![format!("{rounds} in {}", time(ended.took))];
-        parts.extend(cost(&ended.spent));
-        if ended.spent.retries > 0 {
-            parts.push(counted(ended.spent.retries, "retry").replace("retrys", "retries"));
+        let rounds = counted(result.rounds, "step");
+        let mut parts = vec![format!("{rounds} in {}", time(result.took))];
+        parts.extend(cost(&result.spent));
+        if result.spent.retries > 0 {
+            parts.push(counted(result.spent.retries, "retry").replace("retrys", "retries"));
         }
         let head = (tone, format!("{word}  "));
         let mut lines = vec![String::new()];
-        lines.extend(self.ink.set(&head, &vec![(Style::Dim, parts.join(" · "))]));
+        lines.extend(self.style.set(&head, &vec![(Style::Dim, parts.join(" · "))]));
         // On FINISH, the text is the answer and goes to standard output.
-        if ended.status != AgentStatus::Finish && !ended.why.is_empty() {
-            let words = vec![(Style::Plain, sanitize(&ended.why))];
+        if result.status != AgentStatus::Finish && !result.reason.is_empty() {
+            let text = vec![(Style::Plain, sanitize(&result.reason))];
             let below = (Style::Plain, " ".repeat(word.len() + 2));
-            lines.extend(self.ink.set(&below, &words));
+            lines.extend(self.style.set(&below, &text));
         }
-        lines.extend(story.iter().map(|line| self.ink.painted(Style::Dim, line)));
+        lines.extend(story.iter().map(|line| self.style.painted(Style::Dim, line)));
         lines
     }
 
@@ -184,43 +184,43 @@ impl RunFormatter {
         lines
     }
 
-    fn did(
+    fn call_line(
         &mut self,
-        doing: &FunctionCall,
+        call: &FunctionCall,
         success: bool,
         message: &str,
         took: Duration,
     ) -> Vec<String> {
         let (tone, sign) = if success { (Style::Good, "✓") } else { (Style::Bad, "✗") };
-        let mut words = vec![(Style::Bold, sanitize(&doing.function))];
-        let given = given(doing);
+        let mut text = vec![(Style::Bold, sanitize(&call.function))];
+        let given = given(call);
         if !given.is_empty() {
-            words.push((Style::Plain, given));
+            text.push((Style::Plain, given));
         }
         let message = sanitize(message);
         if !message.is_empty() {
-            words.push((Style::Dim, "→".into()));
-            words.push((if success { Style::Dim } else { Style::Bad }, message));
+            text.push((Style::Dim, "→".into()));
+            text.push((if success { Style::Dim } else { Style::Bad }, message));
         }
-        words.push((Style::Dim, format!("· {}", time(took))));
-        self.line(tone, sign, words)
+        text.push((Style::Dim, format!("· {}", time(took))));
+        self.line(tone, sign, text)
     }
 
     /// A line of the step. The first one begins with the step's number.
     fn line(&mut self, tone: Style, sign: &str, words: StyledLine) -> Vec<String> {
-        let digits = self.most.to_string().len();
+        let digits = self.max.to_string().len();
         let wide = 2 * digits + 4;
-        let narrow = self.ink.width.is_some_and(|width| width < 48);
+        let narrow = self.style.width.is_some_and(|width| width < 48);
         let mut lines = Vec::new();
         let number = match (self.round, std::mem::replace(&mut self.numbered, true)) {
             (0, _) | (_, true) => String::new(),
-            (round, false) => format!("{round:>digits$}/{}", self.most),
+            (round, false) => format!("{round:>digits$}/{}", self.max),
         };
         let (before, gutter) = match narrow {
             true => {
                 // A line of its own for the number leaves more width for the text.
                 if !number.is_empty() {
-                    lines.push(self.ink.painted(Style::Dim, &number));
+                    lines.push(self.style.painted(Style::Dim, &number));
                 }
                 (String::new(), 1)
             }
@@ -228,17 +228,17 @@ impl RunFormatter {
         };
         let before = format!("{before:<gutter$}");
         if sign.is_empty() {
-            lines.extend(self.ink.set(&(Style::Dim, before), &words));
+            lines.extend(self.style.set(&(Style::Dim, before), &words));
             return lines;
         }
         // The sign has its own column, so that continuation lines align with the first word.
-        let head = format!("{before}{} ", self.ink.painted(tone, sign));
+        let head = format!("{before}{} ", self.style.painted(tone, sign));
         let plain = format!("{before}{sign} ");
-        let mut set = self.ink.set(&(Style::Plain, plain.clone()), &words);
+        let mut set = self.style.set(&(Style::Plain, plain.clone()), &words);
         if let Some(first) = set.first_mut()
             && let Some(rest) = first.strip_prefix(&plain)
         {
-            let number = self.ink.painted(Style::Dim, &before);
+            let number = self.style.painted(Style::Dim, &before);
             let head = head.replacen(&before, &number, 1);
             *first = format!("{head}{rest}");
         }
@@ -248,22 +248,22 @@ impl RunFormatter {
 }
 
 /// The arguments of a call in order, without names and mostly without quotes. Long texts and nested values are truncated.
-fn given(doing: &FunctionCall) -> String {
+fn given(call: &FunctionCall) -> String {
     let value = |value: &Value| match value {
         Value::String(text) if text.is_empty() || text.contains(char::is_whitespace) => {
-            format!("\"{}\"", shortened(&sanitize(text)))
+            format!("\"{}\"", truncate(&sanitize(text)))
         }
-        Value::String(text) => shortened(&sanitize(text)),
-        other => shortened(&sanitize(&other.to_string())),
+        Value::String(text) => truncate(&sanitize(text)),
+        other => truncate(&sanitize(&other.to_string())),
     };
-    let values = doing.arguments.values().filter(|value| !value.is_null()).take(8);
+    let values = call.arguments.values().filter(|value| !value.is_null()).take(8);
     values.map(value).collect::<Vec<_>>().join(" ")
 }
 
 /// Maximum length of a value, in characters.
 const LONGEST_VALUE: usize = 60;
 
-fn shortened(text: &str) -> String {
+fn truncate(text: &str) -> String {
     match text.char_indices().nth(LONGEST_VALUE) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into(),
@@ -301,14 +301,14 @@ pub(super) fn time(time: Duration) -> String {
 /// A number with thousands separators: `12,345`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let mut told = String::new();
+    let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            told.push(',');
+            out.push(',');
         }
-        told.push(digit);
+        out.push(digit);
     }
-    told
+    out
 }
 
 fn counted(count: u32, what: &str) -> String {

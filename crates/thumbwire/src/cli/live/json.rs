@@ -13,8 +13,8 @@ pub(in crate::cli) struct JsonLines;
 
 impl JsonLines {
     /// Writes the last line: the result, with the total usage.
-    pub(in crate::cli) fn end(&self, ended: &RunResult, trace: Option<&str>) {
-        write(&done(ended, trace));
+    pub(in crate::cli) fn end(&self, result: &RunResult, trace: Option<&str>) {
+        write(&finished(result, trace));
     }
 }
 
@@ -41,16 +41,16 @@ pub(super) fn line(event: &AgentEvent) -> Option<Value> {
 }
 
 /// The result as an object.
-pub(super) fn done(ended: &RunResult, trace: Option<&str>) -> Value {
-    let stopped = ended.stopped.map(|stopped| match stopped {
+pub(super) fn finished(result: &RunResult, trace: Option<&str>) -> Value {
+    let stopped = result.stopped.map(|stopped| match stopped {
         StopReason::Budget => "budget",
         StopReason::Cancelled => "cancelled",
         StopReason::Failed => "failed",
         StopReason::Loop => "loop",
     });
     json!({
-        "event": "ended", "status": ended.status, "result": ended.why, "stopped": stopped, "rounds": ended.rounds,
-        "spent": ended.spent, "took_ms": millis(ended.took), "trace": trace,
+        "event": "ended", "status": result.status, "result": result.reason, "stopped": stopped, "rounds": result.rounds,
+        "spent": result.spent, "took_ms": millis(result.took), "trace": trace,
     })
 }
 

@@ -47,35 +47,35 @@ impl LiveView {
 
     /// Prints the goal, and the phone, policy and folder of the run.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
-        self.say(&self.with(|telling| telling.head(goal, about)));
+        self.print(&self.with(|telling| telling.head(goal, about)));
         if let Some(bar) = &self.bar {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
-            terminal_prompt::stand_below(Some(bar.clone()));
+            terminal_prompt::set_progress_bar(Some(bar.clone()));
         }
     }
 
     /// Prints a notice between the lines.
-    pub(super) fn notice(&self, words: &str) {
-        self.say(&[words.to_owned()]);
+    pub(super) fn notice(&self, text: &str) {
+        self.print(&[text.to_owned()]);
     }
 
     /// Prints the result and removes the progress line.
-    pub(super) fn end(&self, ended: &RunResult, story: &[String]) {
+    pub(super) fn end(&self, result: &RunResult, story: &[String]) {
         self.pause();
-        terminal_prompt::stand_below(None);
-        self.say(&self.with(|telling| telling.end(ended, story)));
+        terminal_prompt::set_progress_bar(None);
+        self.print(&self.with(|telling| telling.end(result, story)));
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut RunFormatter) -> T) -> T {
-        let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut formatter = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         if self.bar.is_some() {
-            telling.fit(terminal_prompt::width());
+            formatter.fit(terminal_prompt::width());
         }
-        ask(&mut telling)
+        ask(&mut formatter)
     }
 
-    fn say(&self, lines: &[String]) {
+    fn print(&self, lines: &[String]) {
         if lines.is_empty() {
             return;
         }
@@ -113,14 +113,14 @@ impl EventSink for LiveView {
         let Some(event) = event.payload() else { return };
         let (lines, place, standing) = self.with(|telling| {
             let lines = telling.lines(event);
-            (lines, telling.place(), telling.standing())
+            (lines, telling.place(), telling.status())
         });
         if let Some(bar) = &self.bar {
             bar.set_prefix(place);
             bar.set_message(standing);
         }
         if !(self.asks && matches!(event, AgentEvent::UserAsked { .. })) {
-            self.say(&lines);
+            self.print(&lines);
         }
     }
 }
@@ -136,21 +136,21 @@ pub(super) struct PlainView<W> {
 impl<W: Fn(&str) + Send + Sync> PlainView<W> {
     /// A view that passes each line, with its line end, to `write`.
     pub(super) fn new(write: W) -> Self {
-        let ink = LineStyle { width: Some(100), colours: false };
-        Self { telling: Mutex::new(RunFormatter::new(ink)), write }
+        let style = LineStyle { width: Some(100), colours: false };
+        Self { telling: Mutex::new(RunFormatter::new(style)), write }
     }
 
     /// Writes the goal and the policy.
     pub(super) fn begin(&self, goal: &str, about: &[String]) {
-        self.say(|telling| telling.head(goal, about));
+        self.print(|telling| telling.head(goal, about));
     }
 
     /// Writes the result.
-    pub(super) fn end(&self, ended: &RunResult) {
-        self.say(|telling| telling.end(ended, &[]));
+    pub(super) fn end(&self, result: &RunResult) {
+        self.print(|telling| telling.end(result, &[]));
     }
 
-    fn say(&self, lines: impl FnOnce(&mut RunFormatter) -> Vec<String>) {
+    fn print(&self, lines: impl FnOnce(&mut RunFormatter) -> Vec<String>) {
         let lines = lines(&mut self.telling.lock().unwrap_or_else(PoisonError::into_inner));
         lines.iter().for_each(|line| (self.write)(&format!("{}\n", line.trim_end())));
     }
@@ -160,7 +160,7 @@ impl<W: Fn(&str) + Send + Sync> PlainView<W> {
 impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
     fn on_event(&self, event: &Event<'_>) {
         if let Some(event) = event.payload() {
-            self.say(|telling| telling.lines(event));
+            self.print(|telling| telling.lines(event));
         }
     }
 }

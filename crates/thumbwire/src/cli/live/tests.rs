@@ -27,7 +27,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         ..Usage::default()
     };
     tell(&AgentEvent::RunStarted { request: "Search for restaurants on Maps".into(), behind: 0 });
-    tell(&AgentEvent::StepStarted { round: 1, most: 50 });
+    tell(&AgentEvent::StepStarted { round: 1, max: 50 });
     tell(&AgentEvent::ScreenshotTaken {
         path: "logs/run-1/action_step1.png".into(),
         took: ms(310),
@@ -37,14 +37,14 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     tell(&AgentEvent::ControlsListed { ids: ids.into(), path: None, took: ms(900) });
     tell(&AgentEvent::ModelRequested { mind: "scripted maps".into() });
     tell(&AgentEvent::ModelText("{\"thought\"".into()));
-    let doing = FunctionCall {
+    let call = FunctionCall {
         function: "launch_app".into(),
         arguments: arguments(json!({ "package_name": "com.google.android.apps.maps", "id": "1" })),
     };
     let decision = Decision {
         thought: "I need to launch Google Maps app first".into(),
         comment: "Launching Maps to search for restaurants".into(),
-        actions: vec![doing.clone()],
+        actions: vec![call.clone()],
         ..Decision::default()
     };
     tell(&AgentEvent::Decided {
@@ -54,7 +54,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     });
     let message = "Launched com.google.android.apps.maps";
     tell(&AgentEvent::FunctionFinished {
-        doing,
+        call,
         success: true,
         message: message.into(),
         took: ms(420),
@@ -66,13 +66,13 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         left: left(),
     });
 
-    tell(&AgentEvent::StepStarted { round: 2, most: 50 });
+    tell(&AgentEvent::StepStarted { round: 2, max: 50 });
     tell(&AgentEvent::AnomalyFound(
         "the app \x1b[31mcom.evil\x1b[0m came to the front instead of Maps".into(),
     ));
     tell(&AgentEvent::ModelRequested { mind: "scripted maps".into() });
     tell(&AgentEvent::ModelRetried {
-        why: "there is no function \"click\"; there are click_control, tap".into(),
+        reason: "there is no function \"click\"; there are click_control, tap".into(),
     });
     let decision = Decision { thought: "  ".into(), ..Decision::default() };
     tell(&AgentEvent::Decided {
@@ -80,7 +80,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         spent: spent(2, 0.0),
         took: ms(90_400),
     });
-    let doing = FunctionCall {
+    let call = FunctionCall {
         function: "type_text".into(),
         arguments: arguments(json!({
             "text": "restaurants and all that stands at a street, as far as one can walk there in the evening",
@@ -90,7 +90,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     let message =
         "Control with ID '7' not found. Please call get_app_window_controls_target_info first.";
     tell(&AgentEvent::FunctionFinished {
-        doing,
+        call,
         success: false,
         message: message.into(),
         took: ms(3),
@@ -101,10 +101,10 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         spent: spent(3, 0.0041),
         left: left(),
     });
-    tell(&AgentEvent::RunFinished { status: AgentStatus::Fail, why: "no decision".into() });
+    tell(&AgentEvent::RunFinished { status: AgentStatus::Fail, reason: "no decision".into() });
     RunResult {
         status: AgentStatus::Fail,
-        why: "the phone stays silent\u{7}".into(),
+        reason: "the phone stays silent\u{7}".into(),
         stopped: Some(StopReason::Failed),
         rounds: 2,
         spent: Usage { retries: 1, ..spent(3, 1.25) },
@@ -112,12 +112,12 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     }
 }
 
-fn told(ink: LineStyle) -> String {
-    let mut telling = RunFormatter::new(ink);
+fn told(style: LineStyle) -> String {
+    let mut formatter = RunFormatter::new(style);
     let about = ["Pixel 8".to_owned(), "scripted maps".to_owned(), "logs/run-1".to_owned()];
-    let mut lines = telling.head("Search for restaurants on Maps", &about);
-    let ended = run(|event| lines.extend(telling.lines(event)));
-    lines.extend(telling.end(&ended, &["Report: thumbwire trace report logs/run-1".into()]));
+    let mut lines = formatter.head("Search for restaurants on Maps", &about);
+    let ended = run(|event| lines.extend(formatter.lines(event)));
+    lines.extend(formatter.end(&ended, &["Report: thumbwire trace report logs/run-1".into()]));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -149,11 +149,11 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn progress_line_shows_activity_and_usage() {
-    let mut telling = RunFormatter::new(LineStyle { width: None, colours: false });
+    let mut formatter = RunFormatter::new(LineStyle { width: None, colours: false });
     let mut seen = Vec::new();
     run(|event| {
-        telling.lines(event);
-        seen.push(format!("{} {}", telling.place(), telling.standing()));
+        formatter.lines(event);
+        seen.push(format!("{} {}", formatter.place(), formatter.status()));
     });
     seen.dedup();
     insta::assert_snapshot!("standing", seen.join("\n"));
@@ -163,7 +163,7 @@ fn progress_line_shows_activity_and_usage() {
 fn json_lines_match_snapshot() {
     let mut lines = Vec::new();
     let ended = run(|event| lines.extend(json::line(event)));
-    lines.push(json::done(&ended, Some("logs/run-1")));
+    lines.push(json::finished(&ended, Some("logs/run-1")));
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!("json", lines.join("\n"));
 }

@@ -29,10 +29,10 @@ pub(super) async fn serve(phone: VirtualPhone, mut stream: LinkStream) {
 
 fn header(frame: &Frame, colour_space: bool) -> Vec<u8> {
     let size = u32::try_from(frame.rgba.len()).unwrap_or(u32::MAX);
-    let mut words = if colour_space { vec![2, BITS, SRGB] } else { vec![1, BITS] };
-    words.extend([size, frame.width, frame.height]);
-    words.extend(CHANNELS);
-    words.into_iter().flat_map(u32::to_le_bytes).collect()
+    let mut text = if colour_space { vec![2, BITS, SRGB] } else { vec![1, BITS] };
+    text.extend([size, frame.width, frame.height]);
+    text.extend(CHANNELS);
+    text.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
 #[cfg(test)]
@@ -45,11 +45,11 @@ mod tests {
         let check = |width: u32, height: u32, colour_space, head: &[u32]| {
             let rgba = vec![0; (width * height * 4) as usize];
             let bytes = header(&Frame { width, height, rgba }, colour_space);
-            let words: Vec<u32> = bytes
+            let text: Vec<u32> = bytes
                 .chunks(4)
                 .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
                 .collect();
-            assert_eq!(words, [head, &[0, 8, 16, 8, 8, 8, 24, 8]].concat());
+            assert_eq!(text, [head, &[0, 8, 16, 8, 8, 8, 24, 8]].concat());
         };
         check(1, 1, false, &[1, 32, 4, 1, 1]);
         check(1080, 1920, true, &[2, 32, SRGB, 0x7e_9000, 1080, 1920]);

@@ -12,12 +12,12 @@ use tokio::io::AsyncWriteExt;
 pub(super) fn to_tcp(phone: VirtualPhone, port: &str) -> Handler {
     let port = port.trim_end_matches('\0').parse().ok().filter(|&port: &u16| port > 0);
     handler(move |mut stream| async move {
-        let words = match port {
+        let text = match port {
             Some(port) => format!("restarting in TCP mode port: {port}\n"),
             None => "invalid port\n".to_owned(),
         };
         // The host may have disconnected; that is fine, here and below.
-        let _ = stream.write_all(words.as_bytes()).await;
+        let _ = stream.write_all(text.as_bytes()).await;
         drop(stream);
         if let Some(port) = port {
             phone.with(|phone| phone.properties.set("service.adb.tcp.port", &port.to_string()));

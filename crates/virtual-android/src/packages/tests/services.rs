@@ -99,9 +99,9 @@ fn clocking_in_by_service_updates_the_open_screen() {
     assert!(!shows(&mut world, "Clocked in at 10:00"));
     let to = service(ATTENDANCE, "ToolService");
     let extras = sample("7", "clock_in_today", "{}");
-    let said = reply(world.start_service(SHELL, &to, &extras, callback()));
-    assert_eq!(said.extras[0], ("mcp_request_id".to_owned(), "7".to_owned()));
-    assert!(said.extras[1].1.contains(r#""status":"success""#), "{said:?}");
+    let output = reply(world.start_service(SHELL, &to, &extras, callback()));
+    assert_eq!(output.extras[0], ("mcp_request_id".to_owned(), "7".to_owned()));
+    assert!(output.extras[1].1.contains(r#""status":"success""#), "{output:?}");
     assert!(shows(&mut world, "Clocked in at 10:00"));
 }
 
@@ -126,8 +126,8 @@ fn sample_tool_reports_errors_or_stays_silent() {
         (sample("1", "query_clock_in", r#"{"date":"soon"}"#), "Not a date: soon"),
         (sample("1", "make_up_clock_in", r#"{"date":"2024-03-06"}"#), "2024-03-06 is yet to come."),
     ] {
-        let said = reply(world.start_service(SHELL, &to, &extras, callback()));
-        let response = &said.extras[1].1;
+        let output = reply(world.start_service(SHELL, &to, &extras, callback()));
+        let response = &output.extras[1].1;
         assert!(response.contains(words) && response.contains("failure"), "{response}");
     }
     let right = sample("1", "clock_in_today", "{}");
@@ -218,14 +218,14 @@ fn system_forwards_replies_since_android_7() {
         world.start(ATTENDANCE, None).expect("it is there");
         let uid = world.packages().iter().find(|it| it.package == ATTENDANCE).expect("there").uid;
         let to = service(ATTENDANCE, "ToolService");
-        let said = reply(world.start_service(
+        let output = reply(world.start_service(
             SHELL,
             &to,
             &sample("1", "clock_in_today", "{}"),
             callback(),
         ));
-        assert_eq!(said.uid, if system { 1_000 } else { uid });
-        assert_eq!(world.pid_of(ATTENDANCE), Some(said.pid));
+        assert_eq!(output.uid, if system { 1_000 } else { uid });
+        assert_eq!(world.pid_of(ATTENDANCE), Some(output.pid));
     }
 }
 
@@ -283,8 +283,9 @@ fn app_without_start_foreground_is_killed() {
 fn ask(world: &mut World, package: &str, capability: &str, args: &str) -> serde_json::Value {
     let extras = request("r1", capability, args);
     let to = service(package, "ToolService");
-    let said = reply(world.start_foreground_service(SHELL, &to, &extras, callback()));
-    let text = said.extras.iter().find(|(key, _)| key == "mobile-mcp-response").expect("an answer");
+    let output = reply(world.start_foreground_service(SHELL, &to, &extras, callback()));
+    let text =
+        output.extras.iter().find(|(key, _)| key == "mobile-mcp-response").expect("an answer");
     let whole: serde_json::Value = serde_json::from_str(&text.1).expect("JSON");
     let response = whole["mobile-mcp-response"]["response"].clone();
     assert_eq!(response["id"], "r1");
@@ -352,8 +353,8 @@ fn a_tool_of_the_phone_answers_in_the_dialect_that_it_is_asked_in() {
     let mut world = app(NOTES);
     let extras = sample("9", "find_notes", r#"{"words":"tomatoes"}"#);
     let to = service(NOTES, "ToolService");
-    let said = reply(world.start_service(SHELL, &to, &extras, callback()));
-    let (_, text) = said.extras.iter().find(|(key, _)| key == "response").expect("an answer");
+    let output = reply(world.start_service(SHELL, &to, &extras, callback()));
+    let (_, text) = output.extras.iter().find(|(key, _)| key == "response").expect("an answer");
     let whole: serde_json::Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(whole["capability"]["output"]["count"], 1, "{whole}");
 }

@@ -22,7 +22,7 @@ pub(super) async fn am(call: &Invocation) -> Status {
         },
         Some("kill-all") => None,
         Some("broadcast") => match parse(rest) {
-            Err(what) => Some(bare(&what)),
+            Err(what) => Some(message(&what)),
             Ok(parsed) => {
                 let shown = intent::shown(&parsed, parsed.flags);
                 let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, None));
@@ -36,7 +36,7 @@ pub(super) async fn am(call: &Invocation) -> Status {
             }
         },
         Some("startservice") => match parse(rest) {
-            Err(what) => Some(bare(&what)),
+            Err(what) => Some(message(&what)),
             Ok(parsed) => {
                 services::start(call, &parsed, false).await?;
                 None
@@ -103,7 +103,7 @@ async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, cra
     }
     let parsed = match parse(&rest) {
         Ok(parsed) => parsed,
-        Err(what) => return Ok(Some(bare(&what))),
+        Err(what) => return Ok(Some(message(&what))),
     };
     if stop_first && let Some(component) = &parsed.intent.component {
         call.out(format!("Stopping: {}\n", component.package)).await?;
@@ -148,6 +148,6 @@ async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, cra
 }
 
 /// An exception's message without its class.
-fn bare(thrown: &str) -> String {
+fn message(thrown: &str) -> String {
     thrown.split_once(": ").map_or(thrown, |(_, what)| what).to_owned()
 }

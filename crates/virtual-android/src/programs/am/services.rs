@@ -23,25 +23,25 @@ pub(super) async fn start(
     call.out(format!("Starting service: {}\n", intent::shown(parsed, parsed.flags))).await?;
     let by = Caller { uid: SHELL, pid: call.running.pid };
     let delivered = call.phone.with(|phone| {
-        let Some(to) = meant(phone, parsed) else { return StartServiceResult::NotFound };
+        let Some(to) = resolve(phone, parsed) else { return StartServiceResult::NotFound };
         let extras = &parsed.intent.extras;
         match foreground {
             true => phone.world.start_foreground_service(by, &to, extras, None),
             false => phone.world.start_service(by, &to, extras, None),
         }
     });
-    let why = match delivered {
+    let reason = match delivered {
         StartServiceResult::Started(_) => return Ok(true),
         StartServiceResult::NotFound => "Not found; no service started.".to_owned(),
         StartServiceResult::Refused(lacking) => format!("Requires permission {lacking}"),
         StartServiceResult::Background(why) => why,
     };
-    call.err(format!("Error: {why}\n")).await;
+    call.err(format!("Error: {reason}\n")).await;
     Ok(false)
 }
 
 /// The service that an Intent selects: its component, or the first match.
-fn meant(phone: &State, parsed: &ParsedIntent) -> Option<ServiceName> {
+fn resolve(phone: &State, parsed: &ParsedIntent) -> Option<ServiceName> {
     if let Some(component) = &parsed.intent.component {
         let (package, class) = (component.package.clone(), component.activity.clone());
         return Some(ServiceName { package, class });

@@ -97,15 +97,15 @@ type Actions = BTreeMap<String, Vec<String>>;
 fn line(manifest: &Manifest, class: &str, filter: &IntentFilter) -> String {
     let component =
         Component { package: manifest.package.clone(), activity: class.to_owned() }.short();
-    let words = |name: &str, all: &[String]| {
+    let text = |name: &str, all: &[String]| {
         all.iter().map(|one| format!("          {name}: \"{one}\"\n")).collect::<String>()
     };
     format!(
         "        {:07x} {component} filter {:07x}\n{}{}",
         fingerprint(&component) & 0xfff_ffff,
         fingerprint(class) & 0xfff_ffff,
-        words("Action", &filter.actions),
-        words("Category", &filter.categories)
+        text("Action", &filter.actions),
+        text("Category", &filter.categories)
     )
 }
 

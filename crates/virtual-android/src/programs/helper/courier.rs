@@ -35,22 +35,22 @@ pub(super) struct HelperError {
     /// The wire's error code.
     pub(super) code: &'static str,
     /// One sentence, including the phone's message if there is one.
-    pub(super) says: String,
+    pub(super) text: String,
     /// What to try next.
     pub(super) advice: &'static str,
 }
 
 impl HelperError {
-    pub(super) fn of(code: &'static str, says: &str) -> Self {
-        Self { code, says: says.to_owned(), advice: "" }
+    pub(super) fn of(code: &'static str, text: &str) -> Self {
+        Self { code, text: text.to_owned(), advice: "" }
     }
 
     pub(super) fn trying(self, advice: &'static str) -> Self {
         Self { advice, ..self }
     }
 
-    pub(super) fn malformed(says: String) -> Self {
-        Self { code: "malformed", says, advice: "" }
+    pub(super) fn malformed(text: String) -> Self {
+        Self { code: "malformed", text: text, advice: "" }
     }
 
     pub(super) fn cancelled() -> Self {
@@ -159,36 +159,36 @@ fn units(extras: &[(String, String)]) -> usize {
 async fn deliver(
     phone: &VirtualPhone,
     pid: u32,
-    letter: &ServiceRequest,
+    request: &ServiceRequest,
 ) -> Result<Value, HelperError> {
-    let size = units(&letter.extras);
+    let size = units(&request.extras);
     if size > LARGEST_REQUEST {
         let says = format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
         return Err(HelperError::of("too_large", &says).trying("send less"));
     }
-    let met = command_text("courier", &[format!("{}/{}", letter.to.package, letter.to.class)]);
+    let met = command_text("courier", &[format!("{}/{}", request.to.package, request.to.class)]);
     phone.inject_before(&met).await;
-    let callback = (!letter.callbacks.is_empty()).then(|| CallbackKeys(letter.callbacks.clone()));
+    let callback = (!request.callbacks.is_empty()).then(|| CallbackKeys(request.callbacks.clone()));
     let by = Caller { uid: SHELL, pid };
     let delivered =
-        phone.with(|phone| phone.world.start_service(by, &letter.to, &letter.extras, callback));
-    let came = match delivered {
-        StartServiceResult::Started(reply) => returned(phone, letter, reply).await,
-        not => Err(undelivered(&letter.to, not)),
+        phone.with(|phone| phone.world.start_service(by, &request.to, &request.extras, callback));
+    let result = match delivered {
+        StartServiceResult::Started(reply) => returned(phone, request, reply).await,
+        not => Err(undelivered(&request.to, not)),
     };
     phone.inject_after(&met);
-    came
+    result
 }
 
 /// Waits for the reply of a started service.
 async fn returned(
     phone: &VirtualPhone,
-    letter: &ServiceRequest,
+    request: &ServiceRequest,
     mut reply: Option<CallbackReply>,
 ) -> Result<Value, HelperError> {
     let mut passed = Duration::ZERO;
     // The first to arrive is the answer; the callback is gone for anything after it.
-    while let Some(coming) = reply.filter(|coming| coming.after < letter.limit) {
+    while let Some(coming) = reply.filter(|coming| coming.after < request.limit) {
         phone.sleep(coming.after.saturating_sub(passed)).await;
         passed = passed.max(coming.after);
         // A process that died meanwhile has taken its callback with it.
@@ -196,7 +196,7 @@ async fn returned(
             break;
         }
         if units(&coming.extras) <= LARGEST_REPLY {
-            return Ok(told(letter, coming));
+            return Ok(render_reply(request, coming));
         }
         phone.with(|phone| {
             let text = "!!! FAILED BINDER TRANSACTION !!!";
@@ -204,14 +204,15 @@ async fn returned(
         });
         reply = coming.then.map(|next| *next);
     }
-    phone.sleep(letter.limit.saturating_sub(passed)).await;
-    Err(HelperError::timeout(letter.limit))
+    phone.sleep(request.limit.saturating_sub(passed)).await;
+    Err(HelperError::timeout(request.limit))
 }
 
 /// A reply in wire format.
-fn told(letter: &ServiceRequest, reply: CallbackReply) -> Value {
-    let wanted =
-        |key: &str| letter.wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|one| one == key));
+fn render_reply(request: &ServiceRequest, reply: CallbackReply) -> Value {
+    let wanted = |key: &str| {
+        request.wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|one| one == key))
+    };
     let extras: Vec<_> = reply.extras.into_iter().filter(|(key, _)| wanted(key)).collect();
     json!({ "code": reply.code, "extras": extras, "uid": reply.uid })
 }
@@ -231,7 +232,7 @@ async fn tools(phone: &VirtualPhone, header: &Map<String, Value>) -> Result<Valu
                     && it.filters.iter().any(|filter| filter.actions.contains(&action))
             };
             for service in declared.components.iter().filter(|it| answers(it)).take(MOST) {
-                let meta: Vec<Value> = service.meta.iter().map(told_meta).collect();
+                let meta: Vec<Value> = service.meta.iter().map(render_meta).collect();
                 services.push(json!({
                     "component": format!("{}/{}", manifest.package, service.name),
                     "label": service.label.as_ref().or(declared.label.as_ref()),
@@ -248,7 +249,7 @@ async fn tools(phone: &VirtualPhone, header: &Map<String, Value>) -> Result<Valu
     Ok(json!({ "services": services }))
 }
 
-fn told_meta(meta: &MetaData) -> Value {
+fn render_meta(meta: &MetaData) -> Value {
     match &meta.value {
         MetaValue::Text(text) => json!([meta.name, text]),
         MetaValue::Resource(id) => json!([meta.name, id]),

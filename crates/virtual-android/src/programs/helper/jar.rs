@@ -78,8 +78,10 @@ pub(super) async fn start(call: &Invocation) -> Result<(), JavaStartError> {
             let at = crate::files::absolute(&call.cwd, file);
             let writable = phone.files.stat(&at, true).is_ok_and(|stat| stat.mode & 0o222 != 0);
             if writable && call.release().refuses_writable_classes {
-                let why = format!("Writable dex file '{file}' is not allowed.");
-                return Err(JavaStartError::Aborted(format!("java.lang.SecurityException: {why}")));
+                let reason = format!("Writable dex file '{file}' is not allowed.");
+                return Err(JavaStartError::Aborted(format!(
+                    "java.lang.SecurityException: {reason}"
+                )));
             }
             if phone.files.read(&at).is_ok_and(|bytes| is_placeholder(&bytes)) {
                 return Ok(());

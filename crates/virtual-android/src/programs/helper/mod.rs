@@ -137,7 +137,7 @@ struct IdleTimer {
 }
 
 impl Helper {
-    fn hear(&self) {
+    fn reset_idle(&self) {
         let heard = uptime(&self.phone);
         self.pulse.send_modify(|pulse| pulse.heard = heard);
     }
@@ -212,7 +212,7 @@ impl Connection {
                     this.answer(id, came).await
                 },
                 frame = frames.next(), if this.requests.len() < MOST_REQUESTS => {
-                    this.helper.hear();
+                    this.helper.reset_idle();
                     match frame {
                         Ok(header) => this.take(&header).await,
                         Err(ReadError::Closed) => return,
@@ -231,8 +231,8 @@ impl Connection {
         let (Some(id), Some(op)) =
             (header.get("id").and_then(Value::as_u64), header.get("op").and_then(Value::as_str))
         else {
-            let why = "a header without a number `id` and a text `op`".to_owned();
-            return self.refuse(&ReadError::Malformed(why)).await;
+            let reason = "a header without a number `id` and a text `op`".to_owned();
+            return self.refuse(&ReadError::Malformed(reason)).await;
         };
         if op == "hello" {
             return self.greet(id, header).await;
@@ -320,7 +320,7 @@ impl Connection {
                 }
                 fields
             }
-            Err(HelperError { code, says, advice }) => {
+            Err(HelperError { code, text: says, advice }) => {
                 json!({ "id": id, "error": code, "says": says, "try": advice })
             }
         };

@@ -232,12 +232,12 @@ mod tests {
         LogLine { at, buffer, priority, tag: tag.into(), pid, uid: 1_000, text: text.into() }
     }
 
-    fn check(words: &str, line: &LogLine, expected: &str) {
+    fn check(text: &str, line: &LogLine, expected: &str) {
         let mut shape = LogFormat::default();
-        for word in words.split(',').filter(|word| !word.is_empty()) {
+        for word in text.split(',').filter(|word| !word.is_empty()) {
             assert!(shape.add(word).is_some(), "{word}");
         }
-        assert_eq!(shape.shown(line, SWITCHED_ON), expected, "{words}");
+        assert_eq!(shape.shown(line, SWITCHED_ON), expected, "{text}");
     }
 
     #[test]

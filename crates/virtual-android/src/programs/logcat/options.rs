@@ -72,7 +72,7 @@ pub(super) struct LogcatOptions {
     /// or at that time.
     pub(super) since: Option<Since>,
     /// Exit after this many matching entries.
-    pub(super) most: Option<u64>,
+    pub(super) max: Option<u64>,
     pub(super) pid: Option<u32>,
     pub(super) uids: Vec<u32>,
     pub(super) file: Option<String>,
@@ -104,7 +104,7 @@ impl LogcatOptions {
             dividers: false,
             tail: None,
             since: None,
-            most: None,
+            max: None,
             pid: None,
             uids: Vec::new(),
             file: None,
@@ -161,7 +161,7 @@ impl LogcatOptions {
                 break;
             }
         }
-        wanted.settle(&rules, env, shaped, until)?;
+        wanted.resolve(&rules, env, shaped, until)?;
         Ok(wanted)
     }
 
@@ -217,7 +217,7 @@ impl LogcatOptions {
             }
             'm' => {
                 let most = number();
-                self.most =
+                self.max =
                     Some(most.ok_or_else(|| {
                         format!("-m '{given}' isn't an integer greater than zero.")
                     })?);
@@ -270,7 +270,7 @@ impl LogcatOptions {
     }
 
     /// Combines all options.
-    fn settle(
+    fn resolve(
         &mut self,
         rules: &[&str],
         env: &[(String, String)],
@@ -280,10 +280,10 @@ impl LogcatOptions {
         let variable = |name: &str| {
             env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
         };
-        if self.most.is_some() && until {
+        if self.max.is_some() && until {
             return Err("Cannot use -m (--max-count) and -t together.".to_owned());
         }
-        if self.anyway && (self.pattern.is_none() || self.most.is_none()) {
+        if self.anyway && (self.pattern.is_none() || self.max.is_none()) {
             self.warnings += "WARNING: --print ignored, to be used in combination with\n         --regex <expr> and --max-count <N>\n";
             self.anyway = false;
         }

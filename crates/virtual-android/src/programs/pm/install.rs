@@ -17,15 +17,15 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
     };
     let from_stdin = rest.first().is_none_or(|path| path == "-");
     if from_stdin && how.size.is_none() {
-        let why = "Error: must either specify a package size or an APK file\n";
-        return call.out(why).await.map(|()| 1);
+        let reason = "Error: must either specify a package size or an APK file\n";
+        return call.out(reason).await.map(|()| 1);
     }
     if from_stdin && rest.len() > 1 {
         return call.out("Error: can't specify SPLIT(s) along with STDIN\n").await.map(|()| 1);
     }
     if !from_stdin {
         for path in &rest {
-            if let Err(said) = looked_at(call, path) {
+            if let Err(said) = check_path(call, path) {
                 call.err(said.lines).await;
                 return call.exception(command, &said.exception).await;
             }
@@ -49,7 +49,7 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
             call,
             &InstallError {
                 code: "INSTALL_FAILED_INSUFFICIENT_STORAGE",
-                why: "Failed to override installation location".to_owned(),
+                reason: "Failed to override installation location".to_owned(),
             },
         )
         .await;
@@ -274,7 +274,7 @@ struct InstallOutput {
 }
 
 /// `setParamsSize`: the file is opened and parsed before there is a session.
-fn looked_at(call: &Invocation, path: &str) -> Result<(), InstallOutput> {
+fn check_path(call: &Invocation, path: &str) -> Result<(), InstallOutput> {
     let Some(bytes) = opened(call, path) else {
         let cannot = format!("Error: Can't open file: {path}");
         return Err(InstallOutput {
@@ -282,8 +282,8 @@ fn looked_at(call: &Invocation, path: &str) -> Result<(), InstallOutput> {
             exception: format!("java.lang.IllegalArgumentException: {cannot}"),
         });
     };
-    let why = call.phone.read(|phone| phone.first_look(&bytes)).err();
-    let Some(why) = why else { return Ok(()) };
+    let reason = call.phone.read(|phone| phone.check_header(&bytes)).err();
+    let Some(why) = reason else { return Ok(()) };
     let cannot = format!("Error: Failed to parse APK file: {path}");
     let exception = format!("java.lang.IllegalArgumentException: {cannot}");
     Err(match why.is_empty() {
@@ -317,17 +317,17 @@ pub(super) fn length(call: &Invocation, path: &str) -> u64 {
 impl crate::phone::State {
     /// The parser's error about a file to be installed, with `PATH` for its path; empty if this release prints no
     /// details.
-    fn first_look(&self, bytes: &[u8]) -> Result<(), String> {
+    fn check_header(&self, bytes: &[u8]) -> Result<(), String> {
         let ways = self.release().packages;
         let level = super::super::sdk(self.world.android());
-        let why = match Apk::read(bytes, ways.schemes) {
-            Err(fault) => ways.short(&fault.why),
+        let reason = match Apk::read(bytes, ways.schemes) {
+            Err(fault) => ways.short(&fault.reason),
             Ok(apk) if ways.plain_sdk_words && apk.declared.min_sdk > level => format!(
                 "Requires newer sdk version #{} (current version is #{level})",
                 apk.declared.min_sdk
             ),
             Ok(_) => return Ok(()),
         };
-        Err(if ways.causes { why } else { String::new() })
+        Err(if ways.causes { reason } else { String::new() })
     }
 }

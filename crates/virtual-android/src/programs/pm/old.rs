@@ -17,7 +17,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
     let name = rest.iter().rfind(|arg| !arg.starts_with('-')).copied();
     let is_there = || call.phone.with(|phone| installed(&phone.world, name).is_some());
     let manners = call.release();
-    let told = match call.arg(0) {
+    let out = match call.arg(0) {
         None => USAGE.to_owned(),
         Some("list") => match rest.as_slice() {
             ["packages" | "package", options @ ..] => match listed(call, options) {
@@ -90,7 +90,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         }
         Some(other) => format!("Error: unknown command '{other}'\n{USAGE}"),
     };
-    call.out(told).await?;
+    call.out(out).await?;
     Ok(0)
 }
 

@@ -9,17 +9,17 @@ use thumbwire_virtual_phone::{PermissionError, RuntimePermission};
 
 /// `pm grant|revoke [--user USER] PACKAGE PERMISSION`
 pub(super) async fn grant_or_revoke(call: &Invocation, command: &str, rest: &[&str]) -> Status {
-    let mut words = Vec::new();
+    let mut text = Vec::new();
     let mut rest = rest.iter();
     while let Some(arg) = rest.next() {
         match *arg {
             "--user" => drop(rest.next()),
             "--all-permissions" => {}
-            word => words.push(word),
+            word => text.push(word),
         }
     }
-    let [package, permission, ..] = *words.as_slice() else {
-        let missing = if words.is_empty() { "package" } else { "permission" };
+    let [package, permission, ..] = *text.as_slice() else {
+        let missing = if text.is_empty() { "package" } else { "permission" };
         call.err(format!("Error: no {missing} specified\n")).await;
         return Ok(1);
     };

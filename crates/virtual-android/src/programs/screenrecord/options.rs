@@ -48,7 +48,7 @@ pub(super) async fn read(
     ];
     const WITH: [&str; 7] =
         ["size", "bit-rate", "time-limit", "output-format", "codec-name", "bframes", "display-id"];
-    let refuse = |why: String| Ok(Err(UsageError(why, 2)));
+    let refuse = |reason: String| Ok(Err(UsageError(reason, 2)));
     let mut wanted = ScreenrecordOptions {
         verbose: false,
         size: None,

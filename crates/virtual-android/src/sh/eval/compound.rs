@@ -102,7 +102,7 @@ impl Shell {
     ) -> BoxFuture<'a, i32> {
         async move {
             if self.depth >= super::DEEPEST {
-                self.complain(io, "nested too deeply").await;
+                self.print_error(io, "nested too deeply").await;
                 return 126;
             }
             let outer = std::mem::replace(&mut self.positional, arguments);
@@ -171,7 +171,7 @@ impl Shell {
             Some(words) => match self.arguments(words, io).await {
                 Ok(values) => values,
                 Err(failure) => {
-                    self.complain(io, &failure.0).await;
+                    self.print_error(io, &failure.0).await;
                     return 1;
                 }
             },
@@ -197,7 +197,7 @@ impl Shell {
         let subject = match self.value(subject, io).await {
             Ok(subject) => subject,
             Err(failure) => {
-                self.complain(io, &failure.0).await;
+                self.print_error(io, &failure.0).await;
                 return 1;
             }
         };
@@ -212,7 +212,7 @@ impl Shell {
                 match self.pattern(pattern, io).await {
                     Ok(pattern) => fits = name_matches(&pattern, &subject),
                     Err(failure) => {
-                        self.complain(io, &failure.0).await;
+                        self.print_error(io, &failure.0).await;
                         return 1;
                     }
                 }

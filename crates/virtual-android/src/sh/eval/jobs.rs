@@ -48,10 +48,10 @@ impl JobList {
         });
     }
 
-    fn keep(&self, job: AbortHandle, most: usize) {
+    fn keep(&self, job: AbortHandle, max: usize) {
         let mut jobs = self.lock();
         jobs.retain(|job| !job.is_finished());
-        while jobs.len() >= most {
+        while jobs.len() >= max {
             if let Some(oldest) = jobs.pop_front() {
                 oldest.abort();
             }
@@ -111,7 +111,7 @@ impl Shell {
             return self.item(item, &io).await;
         }
         if let Err(CommandError(why)) = self.redirect(&only.redirects, &mut io).await {
-            self.complain(&io, &why).await;
+            self.print_error(&io, &why).await;
             self.status = 1;
             return;
         }

@@ -84,29 +84,29 @@ impl Parser {
             return Err(SyntaxError::Bad("for: bad identifier"));
         }
         self.skip_space(true);
-        let words = match self.eat("in") {
+        let text = match self.eat("in") {
             true => Some(self.words_of_line(UNMATCHED)?),
             false => None,
         };
-        if words.is_none() && self.peek() == Some(';') && self.peek_at(1) != Some(';') {
+        if text.is_none() && self.peek() == Some(';') && self.peek_at(1) != Some(';') {
             self.at += 1;
         }
         self.skip_space(true);
-        Ok(Command::For { name, words, body: self.body(UNMATCHED)? })
+        Ok(Command::For { name, words: text, body: self.body(UNMATCHED)? })
     }
 
     fn words_of_line(&mut self, unmatched: &'static str) -> Result<Vec<Word>, SyntaxError> {
-        let mut words = Vec::new();
+        let mut text = Vec::new();
         loop {
             self.skip_space(false);
             match self.peek() {
                 None => return Err(SyntaxError::Incomplete(unmatched)),
                 Some(';' | '\n') => {
                     self.at += 1;
-                    return Ok(words);
+                    return Ok(text);
                 }
                 _ if self.ends_word() => return Err(self.unexpected_word()),
-                _ => words.push(self.word()?),
+                _ => text.push(self.word()?),
             }
         }
     }

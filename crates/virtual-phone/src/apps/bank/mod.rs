@@ -121,9 +121,9 @@ impl App for Bank {
         }
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::Text { field, text } => match field.as_str() {
                 NUMBER => self.login.number = text,
                 SECRET => self.login.password = text,
@@ -131,45 +131,45 @@ impl App for Bank {
                 AMOUNT => self.transfer.amount = text,
                 _ => self.transfer.text = text,
             },
-            Event::Action { field } if field == SECRET => self.log_in(reach),
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { field } if field == SECRET => self.log_in(context),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
 }
 
 impl Bank {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let number = tag.value.parse::<usize>().unwrap_or(0).min(ACCOUNTS.len() - 1);
         match tag.name {
-            "log in" => self.log_in(reach),
-            "forgot" => reach.toast("Please call us: (212) 555-0100"),
-            "log out" => self.log_out(reach),
+            "log in" => self.log_in(context),
+            "forgot" => context.toast("Please call us: (212) 555-0100"),
+            "log out" => self.log_out(context),
             "account" => {
                 self.page = Page::Account(number);
-                reach.scroll_to_top("transaction_list");
+                context.scroll_to_top("transaction_list");
             }
             "transfer" => {
                 self.transfer = Transfer { from: number, ..Transfer::default() };
                 self.page = Page::Transfer;
-                reach.scroll_to_top("transfer_form");
+                context.scroll_to_top("transfer_form");
             }
             "from" => self.transfer.from = number,
-            "review" => self.review(reach),
+            "review" => self.review(context),
             "no" => self.asking = false,
-            "yes" => self.send(reach),
+            "yes" => self.send(context),
             "accounts" => self.page = Page::Accounts,
-            "back" => self.back(reach),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn log_in(&mut self, reach: &mut AppContext<'_>) {
+    fn log_in(&mut self, context: &mut AppContext<'_>) {
         let Login { number, password, tries, .. } = &mut self.login;
         let number = number.trim();
         let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-        reach.unfocus();
+        context.unfocus();
         self.login.wrong = if *tries >= TRIES {
             Some("Too many attempts. Stop the app and try again.")
         } else if !digits {
@@ -187,16 +187,16 @@ impl Bank {
         }
     }
 
-    fn log_out(&mut self, reach: &mut AppContext<'_>) {
+    fn log_out(&mut self, context: &mut AppContext<'_>) {
         self.page = Page::Login;
-        reach.unfocus();
-        reach.toast("You are logged out");
+        context.unfocus();
+        context.toast("You are logged out");
     }
 
     /// Validates the transfer and asks for confirmation, or says what is wrong.
-    fn review(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
-        let balance = self.balance(reach.store, self.transfer.from);
+    fn review(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
+        let balance = self.balance(context.store, self.transfer.from);
         let Transfer { to, amount, .. } = &self.transfer;
         self.transfer.wrong = match cents_of(amount) {
             _ if to.trim().is_empty() => Some("Who gets the money?"),
@@ -207,25 +207,25 @@ impl Bank {
         self.asking = self.transfer.wrong.is_none();
     }
 
-    fn send(&mut self, reach: &mut AppContext<'_>) {
+    fn send(&mut self, context: &mut AppContext<'_>) {
         self.asking = false;
         let Transfer { from, to, amount, text, .. } = &self.transfer;
         let Some(cents) = cents_of(amount) else { return };
         let who = to.trim().to_owned();
         let booking = [from.to_string(), (-cents).to_string(), who, text.trim().to_owned()];
-        match self.bookings.put(reach.store, None, &booking) {
+        match self.bookings.put(context.store, None, &booking) {
             Some(_) => self.page = Page::Done,
             None => self.transfer.wrong = Some("No more transfers can be made today"),
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if std::mem::take(&mut self.asking) {
             return;
         }
         match self.page {
-            Page::Login | Page::Accounts => reach.finish(),
+            Page::Login | Page::Accounts => context.finish(),
             Page::Account(_) | Page::Transfer | Page::Done => self.page = Page::Accounts,
         }
     }

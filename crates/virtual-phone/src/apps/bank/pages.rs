@@ -27,7 +27,7 @@ pub(super) fn login(env: &DrawContext<'_>, login: &Login) -> View {
         form_field(NUMBER, &login.number, "Customer number", next),
         form_field(SECRET, &login.password, "Password", secret),
     ];
-    parts.extend(login.wrong.map(complaint));
+    parts.extend(login.wrong.map(error_line));
     parts.push(wide_button("Log in", true, "log in").id("login_button"));
     let forgot = text_button("Forgot your password?", theme::PRIMARY, "forgot");
     parts.push(forgot.id("login_forgot").align_self_center());
@@ -91,12 +91,12 @@ impl Bank {
     pub(super) fn question(&self) -> View {
         let Transfer { to, amount, .. } = &self.transfer;
         let cents = cents_of(amount).unwrap_or(0);
-        let words = format!("{} will be sent to {}.", money(cents), to.trim());
+        let text = format!("{} will be sent to {}.", money(cents), to.trim());
         let buttons = [
             text_button("Cancel", theme::PRIMARY, "no").id("android:id/button2"),
             text_button("Send", theme::PRIMARY, "yes").id("android:id/button1"),
         ];
-        dialog("Send money?", message(&words), buttons)
+        dialog("Send money?", message(&text), buttons)
     }
 
     pub(super) fn done(&self, env: &DrawContext<'_>) -> View {
@@ -144,7 +144,7 @@ pub(super) fn transfer(env: &DrawContext<'_>, transfer: &Transfer) -> View {
     parts.push(form_field(AMOUNT, &transfer.amount, "Amount in $", next));
     let done = FieldTraits::default();
     parts.push(form_field("transfer_reference", &transfer.text, "Reference", done));
-    parts.extend(transfer.wrong.map(complaint));
+    parts.extend(transfer.wrong.map(error_line));
     parts.push(wide_button("Review", true, "review").id("review_button"));
     let body = column(parts).gap(10.0).pad_xy(20.0, 4.0).fill_width();
     page([toolbar("New transfer", []), list("transfer_form", [body], env)], env)
@@ -155,8 +155,8 @@ fn booking_row(booking: &Booking) -> View {
     if !booking.text.is_empty() {
         lines.push(text(&booking.text, theme::BODY.quiet().lines(1)).id("transaction_text"));
     }
-    let ink = if booking.cents < 0 { theme::ON_SURFACE } else { theme::GREEN };
-    let amount = text(money(booking.cents), theme::TITLE.colour(ink).lines(1));
+    let style = if booking.cents < 0 { theme::ON_SURFACE } else { theme::GREEN };
+    let amount = text(money(booking.cents), theme::TITLE.colour(style).lines(1));
     row([column(lines).grow(), amount.id("transaction_amount")])
         .gap(8.0)
         .pad_xy(20.0, 8.0)
@@ -164,7 +164,7 @@ fn booking_row(booking: &Booking) -> View {
         .fill_width()
 }
 
-fn complaint(words: &str) -> View {
+fn error_line(words: &str) -> View {
     text(words, theme::BODY.colour(theme::RED)).pad_xy(16.0, 0.0).id("error_text")
 }
 

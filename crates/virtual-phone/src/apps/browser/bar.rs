@@ -35,15 +35,15 @@ impl Browser {
         page([bar, frame([web.fill_parent()]).grow().id("compositor_view_holder")], env)
     }
 
-    pub(super) fn omnibox(&self, env: &DrawContext<'_>, words: &str) -> View {
+    pub(super) fn omnibox(&self, env: &DrawContext<'_>, text: &str) -> View {
         let traits = FieldTraits { action: ImeAction::Search, ..FieldTraits::default() };
-        let input = field(URL, words, "Search or type web address", theme::BODY_LARGE, traits);
+        let input = field(URL, text, "Search or type web address", theme::BODY_LARGE, traits);
         let mut parts = vec![icon_button(Icon::ArrowBack, "Back", "back"), input.grow()];
-        if !words.is_empty() {
+        if !text.is_empty() {
             parts.push(icon_button(Icon::Close, "Clear input", "clear").id("delete_button"));
         }
         let bar = search_toolbar(parts).id("toolbar");
-        let wanted = words.trim().to_lowercase();
+        let wanted = text.trim().to_lowercase();
         let mut seen: Vec<String> = Vec::new();
         let visited = self.visits.all(env.store).into_iter().rev().map(|(_, [url])| url);
         for url in visited.chain(site::known()) {

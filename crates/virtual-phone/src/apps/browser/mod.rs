@@ -34,7 +34,7 @@ pub(crate) struct Browser {
 #[derive(Debug, Clone, Default)]
 struct Form {
     name: String,
-    words: String,
+    text: String,
     /// The index of the selected choice.
     choice: usize,
     news: bool,
@@ -92,31 +92,31 @@ impl App for Browser {
         }
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::Text { field, text } => match (&mut self.writing, field.as_str()) {
                 (Some(words), _) => *words = text,
                 (None, NAME) => self.form.name = text,
-                (None, _) => self.form.words = text,
+                (None, _) => self.form.text = text,
             },
             Event::Action { field } if field == URL => {
                 let words = self.writing.take().unwrap_or_default();
                 if !words.trim().is_empty() {
-                    self.go(&site::address_of(&words), reach);
+                    self.go(&site::address_of(&words), context);
                 }
-                reach.unfocus();
+                context.unfocus();
             }
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             Event::Intent(intent) => {
                 if let Some(address) = &intent.data {
-                    self.go(&site::address_of(address), reach);
+                    self.go(&site::address_of(address), context);
                 }
             }
             Event::LongPress(tag) => {
-                reach.copy(tag.value);
-                reach.toast("Link copied");
+                context.copy(tag.value);
+                context.toast("Link copied");
             }
             _ => {}
         }
@@ -124,42 +124,42 @@ impl App for Browser {
 }
 
 impl Browser {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
             "write" => {
                 self.writing = Some(String::new());
-                reach.focus(URL);
+                context.focus(URL);
             }
             "clear" => {
                 self.writing = Some(String::new());
-                reach.focus(URL);
+                context.focus(URL);
             }
-            "go" => self.go(&tag.value, reach),
-            "home" => self.go(site::HOME, reach),
+            "go" => self.go(&tag.value, context),
+            "home" => self.go(site::HOME, context),
             "zoom" => self.close = !self.close,
-            "reload" => reach.scroll_to_top("webview"),
+            "reload" => context.scroll_to_top("webview"),
             "choice" => self.form.choice = tag.value.parse().unwrap_or(0),
             "news" => self.form.news = !self.form.news,
             "submit" => {
                 let address = site::submitted(&self.form);
                 self.form = Form::default();
-                self.go(&address, reach);
+                self.go(&address, context);
             }
-            "back" => self.back(reach),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
     /// Opens an address of up to 2,048 characters.
-    fn go(&mut self, address: &str, reach: &mut AppContext<'_>) {
+    fn go(&mut self, address: &str, context: &mut AppContext<'_>) {
         let address: String = address.chars().take(2_048).collect();
         self.writing = None;
         self.close = false;
-        reach.unfocus();
-        reach.scroll_to_top("webview");
+        context.unfocus();
+        context.scroll_to_top("webview");
         // A full history is left unchanged.
         let visit = [address.clone()];
-        let _ = self.visits.put(reach.store, None, &visit);
+        let _ = self.visits.put(context.store, None, &visit);
         if self.way.last() != Some(&address) {
             self.way.push(address);
         }
@@ -168,16 +168,16 @@ impl Browser {
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.writing.take().is_some() {
             return;
         }
         if self.way.len() > 1 {
             self.way.pop();
-            reach.scroll_to_top("webview");
+            context.scroll_to_top("webview");
         } else {
-            reach.finish();
+            context.finish();
         }
     }
 

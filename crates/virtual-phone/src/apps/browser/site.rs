@@ -28,14 +28,14 @@ pub(super) fn known() -> impl Iterator<Item = String> {
 }
 
 /// The address for what the user typed: an address, else a search.
-pub(super) fn address_of(words: &str) -> String {
-    let words = words.trim();
-    let rest = words.strip_prefix("https://").or_else(|| words.strip_prefix("http://"));
-    let address = rest.unwrap_or(words);
+pub(super) fn address_of(text: &str) -> String {
+    let text = text.trim();
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let address = rest.unwrap_or(text);
     let host = address.split('/').next().unwrap_or_default();
     let dotted = host.contains('.') && !host.ends_with('.') && !address.contains(' ');
     match (rest, dotted) {
-        (None, false) => format!("{SEARCH}{}", words.replace(' ', "+")),
+        (None, false) => format!("{SEARCH}{}", text.replace(' ', "+")),
         _ if address.contains('/') => format!("https://{address}"),
         _ => format!("https://{address}/"),
     }
@@ -136,7 +136,7 @@ fn contact(form: &Form) -> Vec<View> {
             group([
                 input(NAME, ("Your name", "First and last name"), &form.name, next),
                 group(choices).gap(0.0).web_id("about"),
-                input(WORDS, ("Message", "What would you like to tell us?"), &form.words, many),
+                input(WORDS, ("Message", "What would you like to tell us?"), &form.text, many),
                 news.web_id("newsletter"),
                 button("Send", "submit").web_id("send"),
             ])
@@ -181,10 +181,10 @@ fn found(words: &str) -> Vec<View> {
 fn thanks(query: &str) -> Vec<View> {
     let name = query.split(['?', '&']).find_map(|part| part.strip_prefix("name="));
     let name = name.unwrap_or_default().replace('+', " ");
-    let words =
+    let text =
         if name.is_empty() { "Thank you!".to_owned() } else { format!("Thank you, {name}!") };
     vec![
-        heading(&words).web_id("firstHeading"),
+        heading(&text).web_id("firstHeading"),
         paragraph("We read everything, and answer within a week."),
         link("Back to the beginning", HOME),
     ]

@@ -61,7 +61,7 @@ pub(super) fn link(words: &str, address: &str) -> View {
         .on_long_press(("copy", address))
 }
 
-pub(super) fn image(symbol: Icon, ground: Colour, says: &str) -> View {
+pub(super) fn image(symbol: Icon, ground: Colour, text: &str) -> View {
     row([icon(symbol, 72.0, theme::WHITE).hide_from_accessibility()])
         .class(class::WEB_IMAGE)
         .height(140.0)
@@ -69,7 +69,7 @@ pub(super) fn image(symbol: Icon, ground: Colour, says: &str) -> View {
         .justify_center()
         .fill(ground)
         .radius(8.0)
-        .dump_text(says)
+        .dump_text(text)
 }
 
 /// A label, its field and its placeholder.
@@ -94,9 +94,9 @@ pub(super) fn toggle(class: &'static str, label: &str, on: bool, tag: impl Into<
         (false, true) => Icon::CheckBox,
         (false, false) => Icon::CheckBoxOutlineBlank,
     };
-    let ink = if on { LINK } else { theme::ON_SURFACE_VARIANT };
+    let style = if on { LINK } else { theme::ON_SURFACE_VARIANT };
     let words = text(label, theme::BODY_LARGE).grow().hide_from_accessibility();
-    row([icon(symbol, 22.0, ink).hide_from_accessibility(), words])
+    row([icon(symbol, 22.0, style).hide_from_accessibility(), words])
         .class(class)
         .gap(12.0)
         .min_height(theme::TOUCH)

@@ -99,27 +99,27 @@ impl App for Calendar {
         self.reminders(store).map(|(at, _)| at).filter(|at| *at > now).min()
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Alarm => self.remind(reach),
+            Event::Alarm => self.remind(context),
             Event::Intent(Intent { data: Some(data), .. }) => self.take(&data),
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::Text { field, text } => match &mut self.page {
                 Some(Page::Form(form)) if field == TITLE => form.title = text,
                 Some(Page::Form(form)) => form.place = text,
                 _ => {}
             },
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
 }
 
 impl Calendar {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let number = tag.value.parse::<i64>().unwrap_or(0);
-        let today = Day::at(reach.now);
+        let today = Day::at(context.now);
         let chosen = self.chosen.unwrap_or(today);
         match tag.name {
             "day" => self.chosen = Some(Day(number).bounded()),
@@ -127,32 +127,32 @@ impl Calendar {
             "today" => self.chosen = None,
             "event" => {
                 self.page = usize::try_from(number).ok().map(Page::Event);
-                reach.scroll_to_top("event_page");
+                context.scroll_to_top("event_page");
             }
             "new" => {
                 let (title, place) = (String::new(), String::new());
                 let form = Form { id: None, title, place, day: chosen, time: Some(9 * 60) };
                 self.page = Some(Page::Form(form));
-                reach.focus(TITLE);
+                context.focus(TITLE);
             }
             "edit" => {
                 let entry = usize::try_from(number).ok();
-                if let Some(entry) = entry.and_then(|id| self.entry(reach.store, id)) {
+                if let Some(entry) = entry.and_then(|id| self.entry(context.store, id)) {
                     let Entry { id, title, place, day, time } = entry;
                     self.page = Some(Page::Form(Form { id: Some(id), title, place, day, time }));
                 }
             }
-            "save" => self.save(reach),
+            "save" => self.save(context),
             "delete" => self.asking = true,
             "no" => self.asking = false,
             "yes" => {
                 self.asking = false;
                 if let Some(Page::Event(id)) = self.page.take() {
-                    self.events.remove(reach.store, id);
-                    reach.toast("Event deleted");
+                    self.events.remove(context.store, id);
+                    context.toast("Event deleted");
                 }
             }
-            "back" => self.back(reach),
+            "back" => self.back(context),
             name => self.turn(name, number),
         }
     }
@@ -172,9 +172,9 @@ impl Calendar {
         }
     }
 
-    fn save(&mut self, reach: &mut AppContext<'_>) {
+    fn save(&mut self, context: &mut AppContext<'_>) {
         let Some(Page::Form(form)) = self.page.take() else { return };
-        reach.unfocus();
+        context.unfocus();
         let title = match form.title.trim() {
             "" => "(No title)",
             title => title,
@@ -185,20 +185,20 @@ impl Calendar {
             form.time.map(pages::time_of).unwrap_or_default(),
             form.place.trim().to_owned(),
         ];
-        match self.events.put(reach.store, form.id, &texts) {
-            Some(_) => reach.toast("Event saved"),
-            None => reach.toast("No room for more events"),
+        match self.events.put(context.store, form.id, &texts) {
+            Some(_) => context.toast("Event saved"),
+            None => context.toast("No room for more events"),
         }
         self.chosen = Some(form.day);
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
+    fn back(&mut self, context: &mut AppContext<'_>) {
         if std::mem::take(&mut self.asking) {
             return;
         }
-        reach.unfocus();
+        context.unfocus();
         if self.page.take().is_none() && self.chosen.take().is_none() {
-            reach.finish();
+            context.finish();
         }
     }
 
@@ -214,10 +214,10 @@ impl Calendar {
         })
     }
 
-    fn remind(&self, reach: &mut AppContext<'_>) {
-        let now = reach.now;
+    fn remind(&self, context: &mut AppContext<'_>) {
+        let now = context.now;
         let due: Vec<Entry> = self
-            .reminders(reach.store)
+            .reminders(context.store)
             .filter(|(at, _)| *at == now)
             .map(|(_, entry)| entry)
             .collect();
@@ -227,7 +227,7 @@ impl Calendar {
                 text.push_str(" · ");
                 text.push_str(&place);
             }
-            reach.notify(format!("event {id}"), &title, &text, Some(format!("event:{id}")));
+            context.notify(format!("event {id}"), &title, &text, Some(format!("event:{id}")));
         }
     }
 

@@ -8,8 +8,8 @@ use crate::graphics::theme;
 use crate::graphics::theme::TextAppearance;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, text};
 use crate::widgets::{
-    dialog, floating_button, form_field, icon_button, list, list_row, message, nothing, page, pill,
-    switch, text_button, toolbar,
+    dialog, empty_state, floating_button, form_field, icon_button, list, list_row, message, page,
+    pill, switch, text_button, toolbar,
 };
 
 impl Calendar {
@@ -74,7 +74,7 @@ impl Calendar {
     }
 
     fn agenda(&self, env: &DrawContext<'_>, day: Day) -> View {
-        let head = text(day.spoken(), theme::LABEL_LARGE.colour(theme::PRIMARY).lines(1));
+        let head = text(day.label(), theme::LABEL_LARGE.colour(theme::PRIMARY).lines(1));
         let head = head.pad_each(20.0, 12.0, 20.0, 4.0).id("agenda_day");
         let entries = self.between(env.store, day, day);
         let rows = entries.iter().map(chip_of);
@@ -93,7 +93,7 @@ impl Calendar {
 
     pub(super) fn event(&self, env: &DrawContext<'_>, id: usize) -> View {
         let Some(entry) = self.entry(env.store, id) else {
-            let gone = nothing(Icon::Event, "No such event", "It may have been deleted");
+            let gone = empty_state(Icon::Event, "No such event", "It may have been deleted");
             return page([toolbar("Event", []), gone], env);
         };
         let buttons = [
@@ -105,7 +105,7 @@ impl Calendar {
             Some(time) => format!("{} to {}", time_of(time), time_of((time + 60) % (24 * 60))),
             None => "All day".to_owned(),
         };
-        let mut parts = vec![title, list_row(Icon::Schedule, &entry.day.spoken(), &when)];
+        let mut parts = vec![title, list_row(Icon::Schedule, &entry.day.label(), &when)];
         if !entry.place.is_empty() {
             parts.push(list_row(Icon::Place, &entry.place, ""));
         }
@@ -127,7 +127,7 @@ pub(super) fn form(env: &DrawContext<'_>, form: &Form) -> View {
     let mut parts = vec![
         form_field(TITLE, &form.title, "Add title", next),
         all_day,
-        steps("day", &form.day.spoken(), "form day", 1),
+        steps("day", &form.day.label(), "form day", 1),
     ];
     if let Some(time) = form.time {
         parts.push(steps("time", &time_of(time), "time", 15));

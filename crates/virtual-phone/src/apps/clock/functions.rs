@@ -58,23 +58,22 @@ impl ClockApp {
     pub(super) fn do_function(
         &mut self,
         id: &str,
-        given: &FunctionArgs,
-        reach: &mut AppContext<'_>,
+        args: &FunctionArgs,
+        context: &mut AppContext<'_>,
     ) -> Result<Value, String> {
         if id == CREATE {
             let within = |name: &str, end: i64| {
-                given
-                    .number(name)
+                args.number(name)
                     .filter(|it| (0..end).contains(it))
                     .ok_or_else(|| format!("Parameter {name} must lie between 0 and {}", end - 1))
             };
             let (hour, minute) = (within("hour", 24)?, within("minute", 60)?);
-            let label = given.text("label").unwrap_or_default().trim().to_owned();
+            let label = args.text("label").unwrap_or_default().trim().to_owned();
             let texts = [hour.to_string(), minute.to_string(), label, "yes".to_owned()];
-            let put = self.alarms.put(reach.store, None, &texts);
+            let put = self.alarms.put(context.store, None, &texts);
             return Ok(shown(put.ok_or("There is no room for more alarms")?, &texts));
         }
-        let all = self.alarms.all(reach.store);
+        let all = self.alarms.all(context.store);
         Ok(all.into_iter().map(|(id, texts)| shown(id, &texts)).collect())
     }
 }

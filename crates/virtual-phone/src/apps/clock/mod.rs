@@ -132,17 +132,17 @@ impl App for ClockApp {
         self.rings_next(store, now)
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Alarm => self.ring(reach),
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Alarm => self.ring(context),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::Text { text, .. } => {
                 if let Some(editor) = &mut self.editor {
                     editor.label = text;
                 }
             }
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             Event::Intent(intent) => self.take(&intent),
             _ => {}
         }
@@ -155,10 +155,10 @@ impl App for ClockApp {
     fn call(
         &mut self,
         id: &str,
-        given: &FunctionArgs,
-        reach: &mut AppContext<'_>,
+        args: &FunctionArgs,
+        context: &mut AppContext<'_>,
     ) -> Result<Value, String> {
-        self.do_function(id, given, reach)
+        self.do_function(id, args, context)
     }
 }
 
@@ -176,40 +176,40 @@ impl ClockApp {
         self.tab = place;
     }
 
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let number = tag.value.parse::<usize>().ok();
         match tag.name {
             "tab" => {
                 let place = ClockTab::ALL.into_iter().find(|place| place.label() == tag.value);
                 self.tab = place.unwrap_or(self.tab);
             }
-            "back" => self.back(reach),
-            "switch" => self.switch(number, reach),
-            "set" | "new" => self.edit(number, reach.store),
+            "back" => self.back(context),
+            "switch" => self.switch(number, context),
+            "set" | "new" => self.edit(number, context.store),
             "hour" => self.turn(tag.value.parse().unwrap_or(0), 0),
             "minute" => self.turn(0, tag.value.parse().unwrap_or(0)),
-            "save" => self.save(reach),
+            "save" => self.save(context),
             "delete" => {
                 if let Some(id) = self.editor.take().and_then(|editor| editor.id) {
-                    self.alarms.remove(reach.store, id);
-                    reach.toast("Alarm deleted");
+                    self.alarms.remove(context.store, id);
+                    context.toast("Alarm deleted");
                 }
-                reach.unfocus();
+                context.unfocus();
             }
-            _ => self.watch(tag, reach),
+            _ => self.watch(tag, context),
         }
     }
 
     /// Handles the buttons of the timer and the stopwatch.
-    fn watch(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn watch(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
-            "run" => Watch::STOPWATCH.toggle(reach),
+            "run" => Watch::STOPWATCH.toggle(context),
             "lap" if self.laps.len() < LAPS => {
-                let total = Watch::STOPWATCH.run_for(reach.store, reach.now);
+                let total = Watch::STOPWATCH.run_for(context.store, context.now);
                 self.laps.push(total.saturating_sub(self.laps.iter().sum()));
             }
             "reset" => {
-                Watch::STOPWATCH.reset(reach);
+                Watch::STOPWATCH.reset(context);
                 self.laps.clear();
             }
             "digit" if self.digits.len() + tag.value.len() <= 6 => {
@@ -221,35 +221,35 @@ impl ClockApp {
             "start timer" => {
                 let length = pages::seconds_of(&self.digits) * 1000;
                 self.digits.clear();
-                reach.store.set("timer/length", length.to_string());
-                Watch::TIMER.reset(reach);
-                Watch::TIMER.toggle(reach);
-                rings::stop_timer_alert(reach);
+                context.store.set("timer/length", length.to_string());
+                Watch::TIMER.reset(context);
+                Watch::TIMER.toggle(context);
+                rings::stop_timer_alert(context);
             }
-            "toggle timer" => Watch::TIMER.toggle(reach),
+            "toggle timer" => Watch::TIMER.toggle(context),
             "more" => {
-                let length = number(reach.store, "timer/length").saturating_add(60_000);
-                reach.store.set("timer/length", length.to_string());
-                rings::stop_timer_alert(reach);
+                let length = number(context.store, "timer/length").saturating_add(60_000);
+                context.store.set("timer/length", length.to_string());
+                rings::stop_timer_alert(context);
             }
             "delete timer" => {
-                Watch::TIMER.reset(reach);
-                rings::stop_timer_alert(reach);
-                reach.store.remove("timer/length");
+                Watch::TIMER.reset(context);
+                rings::stop_timer_alert(context);
+                context.store.remove("timer/length");
             }
             _ => {}
         }
     }
 
-    fn switch(&mut self, id: Option<usize>, reach: &mut AppContext<'_>) {
+    fn switch(&mut self, id: Option<usize>, context: &mut AppContext<'_>) {
         let Some(id) = id else { return };
-        let Some(mut texts) = self.alarms.get(reach.store, id) else { return };
+        let Some(mut texts) = self.alarms.get(context.store, id) else { return };
         let on = texts[3] != "yes";
         texts[3] = if on { "yes" } else { "no" }.to_owned();
         if on {
-            reach.toast(format!("Alarm set for {}", pages::time_of(&texts)));
+            context.toast(format!("Alarm set for {}", pages::time_of(&texts)));
         }
-        self.alarms.put(reach.store, Some(id), &texts);
+        self.alarms.put(context.store, Some(id), &texts);
     }
 
     fn edit(&mut self, id: Option<usize>, store: &Preferences) {
@@ -273,21 +273,21 @@ impl ClockApp {
         }
     }
 
-    fn save(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn save(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         let Some(Editor { id, hour, minute, label }) = self.editor.take() else { return };
         let texts =
             [hour.to_string(), minute.to_string(), label.trim().to_owned(), "yes".to_owned()];
-        match self.alarms.put(reach.store, id, &texts) {
-            Some(_) => reach.toast(format!("Alarm set for {}", pages::time_of(&texts))),
-            None => reach.toast("No room for more alarms"),
+        match self.alarms.put(context.store, id, &texts) {
+            Some(_) => context.toast(format!("Alarm set for {}", pages::time_of(&texts))),
+            None => context.toast("No room for more alarms"),
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.editor.take().is_none() {
-            reach.finish();
+            context.finish();
         }
     }
 }
@@ -313,19 +313,19 @@ impl Watch {
         number(store, self.before).saturating_add(running)
     }
 
-    fn toggle(&self, reach: &mut AppContext<'_>) {
-        if self.runs(reach.store) {
-            let run = self.run_for(reach.store, reach.now);
-            reach.store.set(self.before, run.to_string());
-            reach.store.remove(self.since);
+    fn toggle(&self, context: &mut AppContext<'_>) {
+        if self.runs(context.store) {
+            let run = self.run_for(context.store, context.now);
+            context.store.set(self.before, run.to_string());
+            context.store.remove(self.since);
         } else {
-            reach.store.set(self.since, millis(reach.now).to_string());
+            context.store.set(self.since, millis(context.now).to_string());
         }
     }
 
-    fn reset(&self, reach: &mut AppContext<'_>) {
-        reach.store.remove(self.before);
-        reach.store.remove(self.since);
+    fn reset(&self, context: &mut AppContext<'_>) {
+        context.store.remove(self.before);
+        context.store.remove(self.since);
     }
 }
 

@@ -7,7 +7,8 @@ use crate::graphics::theme;
 use crate::graphics::theme::TextAppearance;
 use crate::view::{FieldTraits, Tag, View, class, column, frame, icon, row, spacer, text};
 use crate::widgets::{
-    floating_button, form_field, icon_button, list, nothing, page, pill, switch, tabs, text_button,
+    empty_state, floating_button, form_field, icon_button, list, page, pill, switch, tabs,
+    text_button,
 };
 
 const HUGE: TextAppearance = TextAppearance { size: 52.0, line: 60.0, ..theme::DISPLAY_LARGE };
@@ -38,7 +39,7 @@ impl ClockApp {
             (hour.parse().unwrap_or(0_u32), minute.parse().unwrap_or(0_u32), *id)
         });
         let body = if alarms.is_empty() {
-            nothing(Icon::Alarm, "No alarms", "Alarms that you add show up here")
+            empty_state(Icon::Alarm, "No alarms", "Alarms that you add show up here")
         } else {
             let rows = alarms.iter().map(|(id, texts)| alarm(*id, texts));
             list("alarm_recycler_view", rows, env).pad_each(0.0, 0.0, 0.0, 88.0)

@@ -28,26 +28,26 @@ impl ClockApp {
     }
 
     /// Rings everything that is due now.
-    pub(super) fn ring(&self, reach: &mut AppContext<'_>) {
-        if rings(reach.store) && left(reach.store, reach.now) == 0 {
-            reach.store.set(RUNG, "yes");
-            reach.notify(TIMER.to_owned(), "Time's up", "Timer", show("SHOW_TIMERS"));
+    pub(super) fn ring(&self, context: &mut AppContext<'_>) {
+        if rings(context.store) && left(context.store, context.now) == 0 {
+            context.store.set(RUNG, "yes");
+            context.notify(TIMER.to_owned(), "Time's up", "Timer", show("SHOW_TIMERS"));
         }
-        for (id, texts) in self.alarms.all(reach.store) {
-            let now = (SWITCHED_ON + reach.now.as_secs()) % DAY;
+        for (id, texts) in self.alarms.all(context.store) {
+            let now = (SWITCHED_ON + context.now.as_secs()) % DAY;
             if second_of(&texts) == Some(now) {
                 let label = if texts[2].is_empty() { "Alarm" } else { &texts[2] };
                 let at = pages::time_of(&texts);
-                reach.notify(format!("alarm {id}"), label, &at, show("SHOW_ALARMS"));
+                context.notify(format!("alarm {id}"), label, &at, show("SHOW_ALARMS"));
             }
         }
     }
 }
 
 /// The timer was reset or removed, so it has not rung.
-pub(super) fn stop_timer_alert(reach: &mut AppContext<'_>) {
-    reach.store.remove(RUNG);
-    reach.dismiss(TIMER.to_owned());
+pub(super) fn stop_timer_alert(context: &mut AppContext<'_>) {
+    context.store.remove(RUNG);
+    context.dismiss(TIMER.to_owned());
 }
 
 /// The second of the day at which an alarm rings; `None` if it is off.

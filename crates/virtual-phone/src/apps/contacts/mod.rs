@@ -121,51 +121,51 @@ impl App for Contacts {
         view.dialog(self.asking.map(pages::question))
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Tap(tag) => self.tapped(&tag, reach),
-            Event::Text { field, text } => self.typed(&field, text, reach),
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
+            Event::Text { field, text } => self.typed(&field, text, context),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
 }
 
 impl Contacts {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let id = tag.value.parse::<usize>().unwrap_or(usize::MAX);
         match tag.name {
             "search" | "clear" => {
                 self.query.clear();
                 self.pages.retain(|page| *page != Page::Search);
                 self.pages.push(Page::Search);
-                reach.focus(SEARCH);
+                context.focus(SEARCH);
             }
             "person" => {
-                reach.unfocus();
+                context.unfocus();
                 self.pages.push(Page::Detail(id));
-                reach.scroll_to_top("contact_page");
+                context.scroll_to_top("contact_page");
             }
-            "create" => self.write(None, reach),
-            "edit" => self.write(Some(id), reach),
-            "save" => self.save(reach),
+            "create" => self.write(None, context),
+            "edit" => self.write(Some(id), context),
+            "save" => self.save(context),
             "delete" => self.asking = Some(OpenDialog::Delete(id)),
-            "yes" => self.agreed(reach),
+            "yes" => self.agreed(context),
             "no" => self.asking = None,
-            "call" => reach.toast(format!("Calling {}", tag.value)),
-            "text" => reach.toast(format!("Texting {}", tag.value)),
-            "mail" => reach.toast(format!("Writing to {}", tag.value)),
-            "back" => self.back(reach),
+            "call" => context.toast(format!("Calling {}", tag.value)),
+            "text" => context.toast(format!("Texting {}", tag.value)),
+            "mail" => context.toast(format!("Writing to {}", tag.value)),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn typed(&mut self, field: &str, text: String, reach: &mut AppContext<'_>) {
+    fn typed(&mut self, field: &str, text: String, context: &mut AppContext<'_>) {
         match self.pages.last_mut() {
             Some(Page::Search) => {
                 self.query = text;
-                reach.scroll_to_top("search_results");
+                context.scroll_to_top("search_results");
             }
             Some(Page::Form(form)) => {
                 if let Some(at) = FIELDS.iter().position(|name| *name == field) {
@@ -177,55 +177,55 @@ impl Contacts {
     }
 
     /// Opens the form.
-    fn write(&mut self, id: Option<usize>, reach: &mut AppContext<'_>) {
-        let texts = id.and_then(|id| self.people.get(reach.store, id)).unwrap_or_default();
+    fn write(&mut self, id: Option<usize>, context: &mut AppContext<'_>) {
+        let texts = id.and_then(|id| self.people.get(context.store, id)).unwrap_or_default();
         self.pages.push(Page::Form(Form { id, before: texts.clone(), now: texts }));
-        reach.scroll_to_top("contact_editor");
-        reach.focus(FIELDS[0]);
+        context.scroll_to_top("contact_editor");
+        context.focus(FIELDS[0]);
     }
 
-    fn save(&mut self, reach: &mut AppContext<'_>) {
+    fn save(&mut self, context: &mut AppContext<'_>) {
         let Some(Page::Form(form)) = self.pages.last().cloned() else { return };
-        reach.unfocus();
+        context.unfocus();
         let texts = form.now.map(|text| text.trim().to_owned());
-        let Some(id) = self.people.put(reach.store, form.id, &texts) else {
-            reach.toast("No room for more contacts");
+        let Some(id) = self.people.put(context.store, form.id, &texts) else {
+            context.toast("No room for more contacts");
             return;
         };
         self.pages.pop();
         if self.pages.last() != Some(&Page::Detail(id)) {
             self.pages.push(Page::Detail(id));
         }
-        reach.toast(format!("{} saved", Person { id, texts }.name()));
+        context.toast(format!("{} saved", Person { id, texts }.name()));
     }
 
     /// The user confirmed the dialog.
-    fn agreed(&mut self, reach: &mut AppContext<'_>) {
+    fn agreed(&mut self, context: &mut AppContext<'_>) {
         match self.asking.take() {
             Some(OpenDialog::Delete(id)) => {
-                self.people.remove(reach.store, id);
+                self.people.remove(context.store, id);
                 self.pages.retain(|page| *page != Page::Detail(id));
-                reach.toast("Contact deleted");
+                context.toast("Contact deleted");
             }
             Some(OpenDialog::Discard) => {
                 self.pages.pop();
-                reach.unfocus();
+                context.unfocus();
             }
             None => {}
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
+    fn back(&mut self, context: &mut AppContext<'_>) {
         if self.asking.take().is_some() {
             return;
         }
-        reach.unfocus();
+        context.unfocus();
         match self.pages.last() {
             Some(Page::Form(form)) if form.now != form.before => {
                 self.asking = Some(OpenDialog::Discard)
             }
             Some(_) => drop(self.pages.pop()),
-            None => reach.finish(),
+            None => context.finish(),
         }
     }
 
@@ -234,8 +234,8 @@ impl Contacts {
     }
 
     /// People whose texts contain these words, by name.
-    fn found(&self, store: &Preferences, words: &str) -> Vec<Person> {
-        let wanted = words.trim().to_lowercase();
+    fn found(&self, store: &Preferences, text: &str) -> Vec<Person> {
+        let wanted = text.trim().to_lowercase();
         let all = self.people.all(store).into_iter().map(|(id, texts)| Person { id, texts });
         let mut found: Vec<Person> = all
             .filter(|person| {

@@ -7,7 +7,7 @@ use crate::graphics::theme;
 use crate::graphics::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, spacer, text};
 use crate::widgets::{
-    dialog, field, floating_button, icon_button, list, list_row, message, nothing, page, pill,
+    dialog, empty_state, field, floating_button, icon_button, list, list_row, message, page, pill,
     search_bar, search_toolbar, text_button,
 };
 
@@ -33,7 +33,7 @@ impl Contacts {
                 .fill_width()
         });
         let body = if people.is_empty() {
-            nothing(Icon::Person, "No contacts yet", "People that you add show up here")
+            empty_state(Icon::Person, "No contacts yet", "People that you add show up here")
         } else {
             list(LIST, rows, env).pad_each(0.0, 0.0, 0.0, env.insets.1 + 96.0)
         };
@@ -55,7 +55,7 @@ impl Contacts {
         let bar = search_toolbar(parts).id("open_search_view_toolbar");
         let found = self.found(env.store, &self.query);
         let body = if found.is_empty() {
-            nothing(Icon::Search, "No contacts found", "Check the spelling, or try a number")
+            empty_state(Icon::Search, "No contacts found", "Check the spelling, or try a number")
         } else {
             list("search_results", found.iter().map(person_row), env)
         };
@@ -65,7 +65,7 @@ impl Contacts {
     pub(super) fn detail(&self, env: &DrawContext<'_>, id: usize) -> View {
         let back = icon_button(Icon::ArrowBack, "Navigate up", "back");
         let Some(person) = self.person(env.store, id) else {
-            let gone = nothing(Icon::Person, "No such contact", "It may have been deleted");
+            let gone = empty_state(Icon::Person, "No such contact", "It may have been deleted");
             return page([row([back]).pad_xy(4.0, 4.0), gone], env);
         };
         let [_, _, phone, email] = &person.texts;
@@ -176,8 +176,8 @@ fn person_row(person: &Person) -> View {
 
 /// A round button with its label below.
 fn verb(symbol: Icon, label: &str, tag: (&'static str, &String)) -> View {
-    let ink = theme::ON_SECONDARY_CONTAINER;
-    let face = row([icon(symbol, 24.0, ink)]).height(52.0).fill_width().justify_center();
+    let style = theme::ON_SECONDARY_CONTAINER;
+    let face = row([icon(symbol, 24.0, style)]).height(52.0).fill_width().justify_center();
     let face = face.fill(theme::SECONDARY_CONTAINER).radius(26.0);
     let word = text(label, theme::LABEL.quiet().centered());
     column([face.hide_from_accessibility(), word.hide_from_accessibility()])

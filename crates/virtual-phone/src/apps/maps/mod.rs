@@ -111,11 +111,11 @@ impl App for Maps {
         }
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Intent(intent) => self.take(&intent, reach),
-            Event::Tap(tag) => self.tapped(&tag, reach),
-            Event::LongPress(_) => reach.toast("Dropped pins are not available offline"),
+            Event::Intent(intent) => self.take(&intent, context),
+            Event::Tap(tag) => self.tapped(&tag, context),
+            Event::LongPress(_) => context.toast("Dropped pins are not available offline"),
             Event::Drag(_, dx, dy) => {
                 let inside = |value: f32| value.clamp(-map_drawing::REACH, map_drawing::REACH);
                 let (dx, dy) = (dx / self.scale(), dy / self.scale());
@@ -124,13 +124,13 @@ impl App for Maps {
             Event::Text { text, .. } => self.query = text,
             Event::Action { .. } => {
                 let query = self.query.clone();
-                self.search_for(&query, reach);
+                self.search_for(&query, context);
             }
-            Event::Back => self.back(reach),
+            Event::Back => self.back(context),
             Event::PermissionResult { granted: true, .. } => {
                 (self.centre, self.zoom) = ((0.0, 0.0), 0)
             }
-            Event::PermissionResult { .. } => reach.toast("Maps needs to know where you are"),
+            Event::PermissionResult { .. } => context.toast("Maps needs to know where you are"),
             _ => {}
         }
     }
@@ -138,18 +138,18 @@ impl App for Maps {
 
 impl Maps {
     /// `geo:0,0?q=pizza` searches; `geo:lat,lng` shows the map.
-    fn take(&mut self, intent: &Intent, reach: &mut AppContext<'_>) {
+    fn take(&mut self, intent: &Intent, context: &mut AppContext<'_>) {
         let Some(data) = &intent.data else { return };
         let query = data.split_once('?').map_or("", |(_, rest)| rest);
         let wanted = query.split('&').find_map(|pair| pair.strip_prefix("q="));
         self.pages.clear();
         self.tab = Tab::Explore;
         if let Some(wanted) = wanted {
-            self.search_for(&decode(wanted), reach);
+            self.search_for(&decode(wanted), context);
         }
     }
 
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let id = tag.value.parse::<usize>().unwrap_or(usize::MAX);
         match tag.name {
             "search" => {
@@ -159,39 +159,39 @@ impl Maps {
                 };
                 self.pages.retain(|page| *page != Page::Search);
                 self.pages.push(Page::Search);
-                reach.focus(FIELD);
+                context.focus(FIELD);
             }
-            "find" => self.search_for(&tag.value, reach),
+            "find" => self.search_for(&tag.value, context),
             "clear" => {
                 self.query.clear();
                 if matches!(self.pages.last(), Some(Page::Results(_))) {
                     self.pages.clear();
                 } else {
-                    reach.focus(FIELD);
+                    context.focus(FIELD);
                 }
             }
             "open only" => {
                 self.open_only = !self.open_only;
-                reach.scroll_to_top("search_list");
+                context.scroll_to_top("search_list");
             }
             "best first" => {
                 self.best_first = !self.best_first;
-                reach.scroll_to_top("search_list");
+                context.scroll_to_top("search_list");
             }
             "place" => {
                 self.pages.push(Page::Detail(id));
-                reach.unfocus();
-                reach.scroll_to_top("place_page");
+                context.unfocus();
+                context.scroll_to_top("place_page");
             }
             "directions" => self.pages.push(Page::Directions(id)),
-            "save" => self.toggle_saved(id, reach),
+            "save" => self.toggle_saved(id, context),
             "share" => self.with(id, |place| {
-                reach.copy(format!("https://maps.example/place/{}", place.id));
-                reach.toast("Link copied");
+                context.copy(format!("https://maps.example/place/{}", place.id));
+                context.toast("Link copied");
             }),
-            "call" => self.with(id, |place| reach.toast(format!("Calling {}", place.phone))),
-            "website" => self.with(id, |place| reach.toast(format!("Opening {}", place.website))),
-            "start" => reach.toast("Navigation needs a location fix"),
+            "call" => self.with(id, |place| context.toast(format!("Calling {}", place.phone))),
+            "website" => self.with(id, |place| context.toast(format!("Opening {}", place.website))),
+            "start" => context.toast("Navigation needs a location fix"),
             "tab" => {
                 self.tab = match tag.value.as_str() {
                     "Saved" => Tab::Saved,
@@ -200,10 +200,10 @@ impl Maps {
                 }
             }
             "zoom in" => self.zoom = (self.zoom + 1).min(CLOSEST),
-            "locate" => reach.ask_permission(FINE_LOCATION),
-            "account" => reach.toast("Signed in as Alex"),
-            "contribute" => reach.toast("Thanks for helping others"),
-            "back" => self.back(reach),
+            "locate" => context.ask_permission(FINE_LOCATION),
+            "account" => context.toast("Signed in as Alex"),
+            "contribute" => context.toast("Thanks for helping others"),
+            "back" => self.back(context),
             _ => {}
         }
     }
@@ -213,41 +213,41 @@ impl Maps {
         1.5_f32.powi(i32::from(self.zoom))
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.pages.pop().is_some() {
             return;
         }
         if self.tab == Tab::Explore {
-            reach.finish();
+            context.finish();
         } else {
             self.tab = Tab::Explore;
         }
     }
 
     /// Shows the results for a query, replacing the search page and earlier results.
-    fn search_for(&mut self, query: &str, reach: &mut AppContext<'_>) {
+    fn search_for(&mut self, query: &str, context: &mut AppContext<'_>) {
         let query = query.trim();
         if query.is_empty() {
             return;
         }
-        remember(reach.store, query);
+        remember(context.store, query);
         self.pages.retain(|page| !matches!(page, Page::Search | Page::Results(_)));
         self.pages.push(Page::Results(query.to_owned()));
         self.open_only = false;
         self.best_first = false;
-        reach.unfocus();
-        reach.scroll_to_top("search_list");
+        context.unfocus();
+        context.scroll_to_top("search_list");
     }
 
-    fn toggle_saved(&mut self, id: usize, reach: &mut AppContext<'_>) {
+    fn toggle_saved(&mut self, id: usize, context: &mut AppContext<'_>) {
         let key = format!("{SAVED}{id:04}");
-        if reach.store.get(&key).is_some() {
-            reach.store.remove(&key);
-            reach.toast("Removed from Saved");
+        if context.store.get(&key).is_some() {
+            context.store.remove(&key);
+            context.toast("Removed from Saved");
         } else {
-            reach.store.set(&key, "yes");
-            reach.toast("Saved to your places");
+            context.store.set(&key, "yes");
+            context.toast("Saved to your places");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::graphics::theme;
 use crate::graphics::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, text};
 use crate::widgets::{
-    badge, chip, divider, field, icon_button, list_row, nothing, page, search_toolbar, tabs,
+    badge, chip, divider, empty_state, field, icon_button, list_row, page, search_toolbar, tabs,
     thousands,
 };
 
@@ -110,7 +110,11 @@ impl Maps {
         let saved = self.saved(env.store);
         let title = text("Saved places", theme::HEADLINE).pad_xy(20.0, 8.0).id("saved_title");
         let body = if saved.is_empty() {
-            nothing(Icon::BookmarkBorder, "Nothing saved yet", "Places that you save show up here")
+            empty_state(
+                Icon::BookmarkBorder,
+                "Nothing saved yet",
+                "Places that you save show up here",
+            )
         } else {
             let rows = saved.iter().map(|place| place_row(place, env));
             column(rows).scrolls().class(class::LIST).id("saved_list").grow()
@@ -175,7 +179,7 @@ impl Maps {
         let list = if found.is_empty() {
             let advice = "Check the spelling, or try something else";
             let words = format!("No results for \u{201c}{query}\u{201d}");
-            nothing(Icon::Search, &words, advice)
+            empty_state(Icon::Search, &words, advice)
         } else {
             let mut rows = Vec::new();
             for place in &found {

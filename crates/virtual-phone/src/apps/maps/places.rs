@@ -46,7 +46,7 @@ impl Category {
         })
     }
 
-    fn words(self) -> &'static [&'static str] {
+    fn keywords(self) -> &'static [&'static str] {
         match self {
             Self::Restaurant => &["restaurant", "restaurants", "food", "dinner", "lunch", "eat"],
             Self::Coffee => &["coffee", "cafe", "cafes", "café", "espresso"],
@@ -161,7 +161,7 @@ pub(crate) fn search<'a>(places: &'a [Place], query: &str) -> Vec<&'a Place> {
         return Vec::new();
     }
     let plain = query.strip_suffix(" near me").unwrap_or(&query);
-    let category = Category::ALL.into_iter().find(|category| category.words().contains(&plain));
+    let category = Category::ALL.into_iter().find(|category| category.keywords().contains(&plain));
     let fits = |place: &&Place| match category {
         Some(category) => place.category == category,
         None => {

@@ -31,44 +31,49 @@ pub(super) fn next(store: &Preferences) -> Option<Duration> {
 
 impl Messages {
     /// A message was sent: schedules a reply if the person replies at all.
-    pub(super) fn expect_answer(&self, thread: usize, message: usize, reach: &mut AppContext<'_>) {
-        let name = self.threads.get(reach.store, thread).map(|[name]| name);
+    pub(super) fn expect_answer(
+        &self,
+        thread: usize,
+        message: usize,
+        context: &mut AppContext<'_>,
+    ) {
+        let name = self.threads.get(context.store, thread).map(|[name]| name);
         if name.is_some_and(|name| conversations::answers(&name)) {
             let mut chance = SplitMix64::new(self.seed, &format!("answer time {message}"));
-            let now = u64::try_from(reach.now.as_millis()).unwrap_or(u64::MAX);
+            let now = u64::try_from(context.now.as_millis()).unwrap_or(u64::MAX);
             let at = now.saturating_add(TAKES.0 + chance.below(TAKES.1));
-            reach.store.set(&format!("{ANSWER}{thread}"), at.to_string());
+            context.store.set(&format!("{ANSWER}{thread}"), at.to_string());
         }
     }
 
     /// Delivers the replies that are due: a bubble if the conversation is open, else a notification.
-    pub(super) fn receive(&mut self, reach: &mut AppContext<'_>) {
-        let keys: Vec<String> = reach.store.keys(ANSWER).map(str::to_owned).collect();
+    pub(super) fn receive(&mut self, context: &mut AppContext<'_>) {
+        let keys: Vec<String> = context.store.keys(ANSWER).map(str::to_owned).collect();
         for key in keys {
-            let at = reach.store.get(&key).and_then(|at| at.parse().ok());
-            if at.is_some_and(|at| Duration::from_millis(at) > reach.now) {
+            let at = context.store.get(&key).and_then(|at| at.parse().ok());
+            if at.is_some_and(|at| Duration::from_millis(at) > context.now) {
                 continue;
             }
-            reach.store.remove(&key);
+            context.store.remove(&key);
             let Some(thread) = key.strip_prefix(ANSWER).and_then(|id| id.parse().ok()) else {
                 continue;
             };
-            self.take_in(thread, reach);
+            self.take_in(thread, context);
         }
     }
 
-    fn take_in(&mut self, thread: usize, reach: &mut AppContext<'_>) {
-        let Some([name]) = self.threads.get(reach.store, thread) else { return };
-        let count = self.of(reach.store, thread).len();
+    fn take_in(&mut self, thread: usize, context: &mut AppContext<'_>) {
+        let Some([name]) = self.threads.get(context.store, thread) else { return };
+        let count = self.of(context.store, thread).len();
         let mut chance = SplitMix64::new(self.seed, &format!("answer {thread} {count}"));
         let text = ANSWERS[chance.below(ANSWERS.len() as u64) as usize];
         let message = [thread.to_string(), "them".to_owned(), text.to_owned()];
-        let Some(id) = self.messages.put(reach.store, None, &message) else { return };
-        if reach.in_front && self.page == Some(Page::Talk(thread)) {
-            reach.store.set(&read_key(thread), id.to_string());
-            reach.scroll_to_top(LIST);
+        let Some(id) = self.messages.put(context.store, None, &message) else { return };
+        if context.in_front && self.page == Some(Page::Talk(thread)) {
+            context.store.set(&read_key(thread), id.to_string());
+            context.scroll_to_top(LIST);
         } else {
-            reach.notify(thread.to_string(), &name, text, Some(format!("thread:{thread}")));
+            context.notify(thread.to_string(), &name, text, Some(format!("thread:{thread}")));
         }
     }
 }

@@ -67,9 +67,9 @@ pub(super) fn seeded(seed: u64) -> (Vec<[String; 1]>, Vec<[String; 3]>) {
     let mut talks = TALKS;
     SplitMix64::new(seed, "messages").shuffle(&mut talks);
     let threads = talks.iter().map(|(name, _)| [(*name).to_owned()]).collect();
-    let said = talks.iter().enumerate().rev().flat_map(|(thread, (_, said))| {
+    let output = talks.iter().enumerate().rev().flat_map(|(thread, (_, said))| {
         said.iter()
             .map(move |(from, text)| [thread.to_string(), (*from).to_owned(), (*text).to_owned()])
     });
-    (threads, said.collect())
+    (threads, output.collect())
 }

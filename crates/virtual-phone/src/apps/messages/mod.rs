@@ -95,8 +95,8 @@ impl App for Messages {
     fn view(&self, env: &DrawContext<'_>) -> View {
         let view = match &self.page {
             None => self.list(env),
-            Some(Page::Talk(thread)) => self.talk(env, *thread),
-            Some(Page::New(name)) => self.new_talk(env, name),
+            Some(Page::Talk(thread)) => self.conversation(env, *thread),
+            Some(Page::New(name)) => self.new_conversation(env, name),
         };
         view.dialog(self.held.map(pages::about))
     }
@@ -105,16 +105,16 @@ impl App for Messages {
         auto_reply::next(store)
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Alarm => self.receive(reach),
-            Event::Tap(tag) => self.tapped(&tag, reach),
+            Event::Alarm => self.receive(context),
+            Event::Tap(tag) => self.tapped(&tag, context),
             Event::LongPress(tag) => self.held = tag.value.parse().ok(),
-            Event::Text { text, .. } => self.typed(text, reach),
-            Event::Action { field } if field == TO => self.start_frame(reach),
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
-            Event::Intent(intent) => self.take(&intent, reach),
+            Event::Text { text, .. } => self.typed(text, context),
+            Event::Action { field } if field == TO => self.start_frame(context),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
+            Event::Intent(intent) => self.take(&intent, context),
             _ => {}
         }
     }
@@ -129,123 +129,125 @@ struct Message {
 
 impl Messages {
     /// `sms:` and `smsto:` URIs open the conversation with that number; `thread:` is for our own notifications.
-    fn take(&mut self, intent: &Intent, reach: &mut AppContext<'_>) {
+    fn take(&mut self, intent: &Intent, context: &mut AppContext<'_>) {
         let data = intent.data.as_deref().unwrap_or_default();
         let Some((scheme, number)) = data.split_once(':') else { return };
         if let ("thread", Ok(thread)) = (scheme, number.parse()) {
             self.held = None;
-            reach.unfocus();
-            return self.open(thread, reach);
+            context.unfocus();
+            return self.open(thread, context);
         }
         let number = number.split('?').next().unwrap_or_default();
         let body = intent.extras.iter().find(|(key, _)| key == "sms_body");
         self.held = None;
         self.page = Some(Page::New(number.to_owned()));
-        self.start_frame(reach);
+        self.start_frame(context);
         if let (Some(Page::Talk(thread)), Some((_, body))) = (&self.page, body) {
-            reach.store.set(&draft_key(*thread), body);
+            context.store.set(&draft_key(*thread), body);
         }
     }
 
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let number = tag.value.parse::<usize>().ok();
         match tag.name {
             "talk" => {
                 if let Some(thread) = number {
-                    self.open(thread, reach);
+                    self.open(thread, context);
                 }
             }
             "new" => {
                 self.page = Some(Page::New(String::new()));
-                reach.focus(TO);
+                context.focus(TO);
             }
             "to" => {
                 self.page = Some(Page::New(tag.value.clone()));
-                self.start_frame(reach);
+                self.start_frame(context);
             }
-            "begin" => self.start_frame(reach),
-            "send" => self.send(reach),
+            "begin" => self.start_frame(context),
+            "send" => self.send(context),
             "copy" => {
-                let message = self.held.take().and_then(|id| self.messages.get(reach.store, id));
+                let message = self.held.take().and_then(|id| self.messages.get(context.store, id));
                 if let Some([_, _, text]) = message {
-                    reach.copy(text);
-                    reach.toast("Message copied");
+                    context.copy(text);
+                    context.toast("Message copied");
                 }
             }
             "delete" => {
                 if let Some(id) = self.held.take() {
-                    self.messages.remove(reach.store, id);
-                    reach.toast("Message deleted");
+                    self.messages.remove(context.store, id);
+                    context.toast("Message deleted");
                 }
             }
-            "call" => reach.toast(format!("Calling {}", tag.value)),
-            "back" => self.back(reach),
+            "call" => context.toast(format!("Calling {}", tag.value)),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn open(&mut self, thread: usize, reach: &mut AppContext<'_>) {
-        if let Some(last) = self.of(reach.store, thread).last() {
-            reach.store.set(&read_key(thread), last.id.to_string());
+    fn open(&mut self, thread: usize, context: &mut AppContext<'_>) {
+        if let Some(last) = self.of(context.store, thread).last() {
+            context.store.set(&read_key(thread), last.id.to_string());
         }
         self.page = Some(Page::Talk(thread));
-        reach.dismiss(thread.to_string());
-        reach.scroll_to_top(LIST);
+        context.dismiss(thread.to_string());
+        context.scroll_to_top(LIST);
     }
 
-    fn typed(&mut self, text: String, reach: &mut AppContext<'_>) {
+    fn typed(&mut self, text: String, context: &mut AppContext<'_>) {
         match &mut self.page {
             Some(Page::New(name)) => *name = text,
-            Some(Page::Talk(thread)) if text.is_empty() => reach.store.remove(&draft_key(*thread)),
-            Some(Page::Talk(thread)) => reach.store.set(&draft_key(*thread), text),
+            Some(Page::Talk(thread)) if text.is_empty() => {
+                context.store.remove(&draft_key(*thread))
+            }
+            Some(Page::Talk(thread)) => context.store.set(&draft_key(*thread), text),
             None => {}
         }
     }
 
     /// Opens the conversation with the named person, or creates it.
-    fn start_frame(&mut self, reach: &mut AppContext<'_>) {
+    fn start_frame(&mut self, context: &mut AppContext<'_>) {
         let Some(Page::New(name)) = &self.page else { return };
         let name = name.trim().to_owned();
         if name.is_empty() {
             return;
         }
-        let known = self.threads.all(reach.store);
+        let known = self.threads.all(context.store);
         let known = known.into_iter().find(|(_, [who])| who.eq_ignore_ascii_case(&name));
         let thread = known.map(|(id, _)| id);
-        match thread.or_else(|| self.threads.put(reach.store, None, &[name])) {
+        match thread.or_else(|| self.threads.put(context.store, None, &[name])) {
             Some(thread) => {
-                self.open(thread, reach);
-                reach.focus(COMPOSE);
+                self.open(thread, context);
+                context.focus(COMPOSE);
             }
-            None => reach.toast("No room for more conversations"),
+            None => context.toast("No room for more conversations"),
         }
     }
 
-    fn send(&mut self, reach: &mut AppContext<'_>) {
+    fn send(&mut self, context: &mut AppContext<'_>) {
         let Some(Page::Talk(thread)) = self.page else { return };
-        let text = reach.store.get(&draft_key(thread)).unwrap_or_default().trim().to_owned();
+        let text = context.store.get(&draft_key(thread)).unwrap_or_default().trim().to_owned();
         if text.is_empty() {
             return;
         }
         let message = [thread.to_string(), "me".to_owned(), text];
-        match self.messages.put(reach.store, None, &message) {
+        match self.messages.put(context.store, None, &message) {
             Some(id) => {
-                reach.store.set(&read_key(thread), id.to_string());
-                reach.store.remove(&draft_key(thread));
-                reach.scroll_to_top(LIST);
-                self.expect_answer(thread, id, reach);
+                context.store.set(&read_key(thread), id.to_string());
+                context.store.remove(&draft_key(thread));
+                context.scroll_to_top(LIST);
+                self.expect_answer(thread, id, context);
             }
-            None => reach.toast("No room for more messages"),
+            None => context.toast("No room for more messages"),
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
+    fn back(&mut self, context: &mut AppContext<'_>) {
         if self.held.take().is_some() {
             return;
         }
-        reach.unfocus();
+        context.unfocus();
         if self.page.take().is_none() {
-            reach.finish();
+            context.finish();
         }
     }
 

@@ -6,8 +6,8 @@ use crate::graphics::icons::Icon;
 use crate::graphics::theme;
 use crate::view::{FieldTraits, View, class, column, frame, row, spacer, text};
 use crate::widgets::{
-    badge, dialog, field, floating_button, icon_button, list, message, nothing, page, text_button,
-    toolbar,
+    badge, dialog, empty_state, field, floating_button, icon_button, list, message, page,
+    text_button, toolbar,
 };
 
 /// Maximum height of the draft: six lines, in dp.
@@ -32,7 +32,11 @@ impl Messages {
             })
             .collect();
         let body = if rows.is_empty() {
-            nothing(Icon::Message, "No conversations yet", "Once you start one, it shows up here")
+            empty_state(
+                Icon::Message,
+                "No conversations yet",
+                "Once you start one, it shows up here",
+            )
         } else {
             list("conversation_list", rows, env).pad_each(0.0, 0.0, 0.0, env.insets.1 + 96.0)
         };
@@ -41,14 +45,14 @@ impl Messages {
         frame([page([head.id("main_action_bar"), body], env).fill_parent(), add]).edge_to_edge()
     }
 
-    pub(super) fn talk(&self, env: &DrawContext<'_>, thread: usize) -> View {
+    pub(super) fn conversation(&self, env: &DrawContext<'_>, thread: usize) -> View {
         let name = self.threads.get(env.store, thread).map(|[name]| name).unwrap_or_default();
         let call = icon_button(Icon::Call, "Call", ("call", &name)).id("action_call");
         let bar = toolbar(&name, [call]);
-        let said = self.of(env.store, thread);
-        let bubbles = said.iter().map(|message| bubble(message, env.size.0));
-        let body = if said.is_empty() {
-            nothing(Icon::Message, &name, "Say hello")
+        let output = self.of(env.store, thread);
+        let bubbles = output.iter().map(|message| bubble(message, env.size.0));
+        let body = if output.is_empty() {
+            empty_state(Icon::Message, &name, "Say hello")
         } else {
             column(bubbles)
                 .scrolls()
@@ -79,7 +83,7 @@ impl Messages {
         page([bar, body, foot], env)
     }
 
-    pub(super) fn new_talk(&self, env: &DrawContext<'_>, name: &str) -> View {
+    pub(super) fn new_conversation(&self, env: &DrawContext<'_>, name: &str) -> View {
         let bar = toolbar("New conversation", []);
         let to = text("To", theme::BODY_LARGE.quiet());
         let hint = "Type a name, phone number, or email";
@@ -121,11 +125,11 @@ fn conversation(
     draft: Option<&str>,
     unread: bool,
 ) -> View {
-    let said = newest.map(|message| match message.mine {
+    let output = newest.map(|message| match message.mine {
         true => format!("You: {}", message.text),
         false => message.text.clone(),
     });
-    let snippet = draft.map(|draft| format!("Draft: {draft}")).or(said).unwrap_or_default();
+    let snippet = draft.map(|draft| format!("Draft: {draft}")).or(output).unwrap_or_default();
     let (title, below) = match unread {
         true => (theme::TITLE, theme::LABEL_LARGE),
         false => (theme::BODY_LARGE, theme::BODY.quiet()),

@@ -51,22 +51,22 @@ impl Notes {
     pub(super) fn do_function(
         &mut self,
         id: &str,
-        given: &FunctionArgs,
-        reach: &mut AppContext<'_>,
+        args: &FunctionArgs,
+        context: &mut AppContext<'_>,
     ) -> Result<Value, String> {
         if id == CREATE {
-            let title = given.text("title").unwrap_or_default().trim().to_owned();
-            let content = given.text("content").unwrap_or_default().to_owned();
+            let title = args.text("title").unwrap_or_default().trim().to_owned();
+            let content = args.text("content").unwrap_or_default().to_owned();
             if title.is_empty() && content.trim().is_empty() {
                 return Err("A note must say something".to_owned());
             }
-            let put = self.notes.put(reach.store, None, &[title.clone(), content.clone()]);
+            let put = self.notes.put(context.store, None, &[title.clone(), content.clone()]);
             let id = put.ok_or("There is no room for more notes")?;
             return Ok(json!({ "id": id, "title": title, "content": content }));
         }
-        let words = given.text("query").unwrap_or_default().to_lowercase();
+        let words = args.text("query").unwrap_or_default().to_lowercase();
         let found = self
-            .all(reach.store)
+            .all(context.store)
             .into_iter()
             .filter(|(_, texts)| texts.iter().any(|text| text.to_lowercase().contains(&words)));
         let shown = found

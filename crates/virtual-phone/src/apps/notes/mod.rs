@@ -23,7 +23,7 @@ use crate::rng::SplitMix64;
 use crate::services::{ServiceOutcome, ServiceStart};
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, frame, row, spacer, text};
 use crate::widgets::{
-    dialog, field, floating_button, icon_button, list, message, nothing, page, text_button,
+    dialog, empty_state, field, floating_button, icon_button, list, message, page, text_button,
 };
 use serde_json::Value;
 
@@ -83,20 +83,20 @@ impl App for Notes {
         }
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         let carried = self.carried.take();
         match event {
             Event::DragStarted(tag) => self.carried = tag.value.parse().ok(),
             Event::Drop(_, onto) => {
                 let onto = onto.and_then(|onto| onto.value.parse().ok());
                 if let (Some(what), Some(onto)) = (carried, onto) {
-                    self.move_before(what, onto, reach.store);
+                    self.move_before(what, onto, context.store);
                 }
             }
-            Event::Tap(tag) => self.tapped(&tag, reach),
-            Event::Text { field, text } => self.typed(&field, text, reach),
-            Event::Back => self.back(reach),
-            Event::Action { .. } => reach.unfocus(),
+            Event::Tap(tag) => self.tapped(&tag, context),
+            Event::Text { field, text } => self.typed(&field, text, context),
+            Event::Back => self.back(context),
+            Event::Action { .. } => context.unfocus(),
             _ => {}
         }
     }
@@ -104,10 +104,10 @@ impl App for Notes {
     fn on_start_command(
         &mut self,
         start: &ServiceStart<'_>,
-        reach: &mut AppContext<'_>,
+        context: &mut AppContext<'_>,
     ) -> ServiceOutcome {
         match start.class {
-            tool::SERVICE => tools::answer(tool::NotesTool { notes: self, reach }, start),
+            tool::SERVICE => tools::answer(tool::NotesTool { notes: self, context }, start),
             _ => ServiceOutcome::no_answer(),
         }
     }
@@ -119,71 +119,71 @@ impl App for Notes {
     fn call(
         &mut self,
         id: &str,
-        given: &FunctionArgs,
-        reach: &mut AppContext<'_>,
+        args: &FunctionArgs,
+        context: &mut AppContext<'_>,
     ) -> Result<Value, String> {
-        self.do_function(id, given, reach)
+        self.do_function(id, args, context)
     }
 }
 
 impl Notes {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
-            "open" => self.open(tag.value.parse().ok(), reach),
+            "open" => self.open(tag.value.parse().ok(), context),
             "new" => {
                 self.editor = Some(Editor::default());
-                reach.scroll_to_top("editor_scroll");
-                reach.focus(BODY);
+                context.scroll_to_top("editor_scroll");
+                context.focus(BODY);
             }
             "delete" => self.asking = true,
             "no" => self.asking = false,
             "yes" => {
                 self.asking = false;
                 if let Some(id) = self.editor.take().and_then(|editor| editor.id) {
-                    self.notes.remove(reach.store, id);
+                    self.notes.remove(context.store, id);
                 }
-                reach.unfocus();
-                reach.toast("Note deleted");
+                context.unfocus();
+                context.toast("Note deleted");
             }
-            "back" => self.back(reach),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn open(&mut self, id: Option<usize>, reach: &mut AppContext<'_>) {
+    fn open(&mut self, id: Option<usize>, context: &mut AppContext<'_>) {
         let Some(id) = id else { return };
-        let Some([title, body]) = self.notes.get(reach.store, id) else { return };
+        let Some([title, body]) = self.notes.get(context.store, id) else { return };
         self.editor = Some(Editor { id: Some(id), title, body });
-        reach.scroll_to_top("editor_scroll");
+        context.scroll_to_top("editor_scroll");
     }
 
-    fn typed(&mut self, field: &str, text: String, reach: &mut AppContext<'_>) {
+    fn typed(&mut self, field: &str, text: String, context: &mut AppContext<'_>) {
         let Some(editor) = &mut self.editor else { return };
         match field {
             TITLE => editor.title = text,
             _ => editor.body = text,
         }
         let texts = [editor.title.clone(), editor.body.clone()];
-        match self.notes.put(reach.store, editor.id, &texts) {
+        match self.notes.put(context.store, editor.id, &texts) {
             Some(id) => editor.id = Some(id),
-            None => reach.toast("No room for more notes"),
+            None => context.toast("No room for more notes"),
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
+    fn back(&mut self, context: &mut AppContext<'_>) {
         if std::mem::take(&mut self.asking) {
             return;
         }
-        reach.unfocus();
+        context.unfocus();
         let Some(editor) = self.editor.take() else {
-            reach.finish();
+            context.finish();
             return;
         };
         if editor.title.trim().is_empty() && editor.body.trim().is_empty() {
             if let Some(id) = editor.id {
-                self.notes.remove(reach.store, id);
+                self.notes.remove(context.store, id);
             }
-            reach.toast("Empty note discarded");
+            context.toast("Empty note discarded");
         }
     }
 
@@ -191,7 +191,7 @@ impl Notes {
         let notes = self.all(env.store);
         let heading = text("Notes", theme::HEADLINE).pad_each(20.0, 16.0, 20.0, 12.0);
         let body = if notes.is_empty() {
-            nothing(Icon::Note, "No notes yet", "Notes that you add show up here")
+            empty_state(Icon::Note, "No notes yet", "Notes that you add show up here")
         } else {
             // Cards alternate between columns, so that short ones leave no gaps.
             let columns = if env.wide() { 3 } else { 2 };

@@ -2,7 +2,7 @@
 
 use crate::app::AppContext;
 use crate::apps::notes::Notes;
-use crate::apps::tools::{MOST_LINES, has_words, text, values};
+use crate::apps::tools::{MOST_LINES, contains_words, text, values};
 use serde_json::json;
 use thumbwire_mobile_mcp::{Descriptor, Output, Tool, Values};
 
@@ -14,12 +14,12 @@ const LONGEST: usize = 20_000;
 /// Notes, during one call.
 pub(super) struct NotesTool<'a, 'r> {
     pub(super) notes: &'a mut Notes,
-    pub(super) reach: &'a mut AppContext<'r>,
+    pub(super) context: &'a mut AppContext<'r>,
 }
 
 impl Tool for NotesTool<'_, '_> {
     fn descriptor(&self) -> &Descriptor {
-        self.reach.descriptor
+        self.context.descriptor
     }
 
     fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String> {
@@ -40,7 +40,7 @@ impl NotesTool<'_, '_> {
             return Err(format!("A note has no more than {LONGEST} characters."));
         }
         let texts = [title.to_owned(), body.to_owned()];
-        let number = self.notes.notes.put(self.reach.store, None, &texts);
+        let number = self.notes.notes.put(self.context.store, None, &texts);
         let number = number.ok_or("There is no room for more notes.")?;
         Ok(Output {
             values: values([("number", json!(number))]),
@@ -48,11 +48,11 @@ impl NotesTool<'_, '_> {
         })
     }
 
-    fn find(&self, words: &str) -> Output {
-        let notes = self.notes.all(self.reach.store);
+    fn find(&self, text: &str) -> Output {
+        let notes = self.notes.all(self.context.store);
         let found: Vec<_> = notes
             .iter()
-            .filter(|(_, [title, body])| has_words(&format!("{title}\n{body}"), words))
+            .filter(|(_, [title, body])| contains_words(&format!("{title}\n{body}"), text))
             .collect();
         let lines = found.iter().take(MOST_LINES).map(|(number, [title, body])| {
             let first = body.lines().next().unwrap_or_default();

@@ -66,17 +66,17 @@ impl App for SettingsApp {
         view.dialog(self.choosing.then(|| pages::timeouts(env)))
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
             Event::Intent(intent) => self.take(&intent),
-            Event::Tap(tag) => self.tapped(&tag, reach),
-            Event::SliderChanged(tag, part) => slid(&tag, part, reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
+            Event::SliderChanged(tag, part) => slid(&tag, part, context),
             Event::Text { text, .. } => {
                 self.query = text;
-                reach.scroll_to_top("list_results");
+                context.scroll_to_top("list_results");
             }
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
@@ -95,75 +95,75 @@ impl SettingsApp {
         };
     }
 
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
             "open" => {
                 if let Some(page) = Page::named(&tag.value) {
-                    self.show(page, reach);
+                    self.show(page, context);
                 }
             }
-            "app" => self.show(Page::App(tag.value.clone()), reach),
-            "launch" => reach.launch(&*tag.value),
+            "app" => self.show(Page::App(tag.value.clone()), context),
+            "launch" => context.launch(&*tag.value),
             "search" => {
                 self.query.clear();
-                self.show(Page::Search, reach);
-                reach.focus(FIELD);
+                self.show(Page::Search, context);
+                context.focus(FIELD);
             }
             "clear" => {
                 self.query.clear();
-                reach.focus(FIELD);
+                context.focus(FIELD);
             }
             "put" => {
                 self.choosing = false;
                 for put in tag.value.lines() {
                     if let [table, name, value] = *put.split(' ').collect::<Vec<_>>() {
-                        reach.set(table, name, value);
+                        context.set(table, name, value);
                     }
                 }
             }
             "choose" => self.choosing = true,
             "cancel" => self.choosing = false,
-            "build" => self.tap_build(tag.value == "developer", reach),
-            "back" => self.back(reach),
+            "build" => self.tap_build(tag.value == "developer", context),
+            "back" => self.back(context),
             _ => {}
         }
     }
 
-    fn show(&mut self, page: Page, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn show(&mut self, page: Page, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.pages.len() < DEEPEST {
             self.pages.push(page);
-            reach.scroll_to_top("recycler_view");
+            context.scroll_to_top("recycler_view");
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if std::mem::take(&mut self.choosing) {
             return;
         }
-        reach.scroll_to_top("recycler_view");
+        context.scroll_to_top("recycler_view");
         if self.pages.pop().is_none() {
-            reach.finish();
+            context.finish();
         }
     }
 
     /// Texts and number of taps are Android's (`BuildNumberPreferenceController.java`).
-    fn tap_build(&mut self, developer: bool, reach: &mut AppContext<'_>) {
+    fn tap_build(&mut self, developer: bool, context: &mut AppContext<'_>) {
         if developer {
-            reach.toast("No need, you are already a developer.");
+            context.toast("No need, you are already a developer.");
             return;
         }
         self.taps += 1;
         match TAPS.saturating_sub(self.taps) {
             0 => {
                 self.taps = 0;
-                reach.set("global", "development_settings_enabled", "1");
-                reach.toast("You are now a developer!");
+                context.set("global", "development_settings_enabled", "1");
+                context.toast("You are now a developer!");
             }
-            1 => reach.toast("You are now 1 step away from being a developer."),
+            1 => context.toast("You are now 1 step away from being a developer."),
             left if left < 5 => {
-                reach.toast(format!("You are now {left} steps away from being a developer."))
+                context.toast(format!("You are now {left} steps away from being a developer."))
             }
             _ => {}
         }
@@ -171,9 +171,9 @@ impl SettingsApp {
 }
 
 /// A slider's tag holds table, name, minimum and maximum.
-fn slid(tag: &Tag, part: f32, reach: &mut AppContext<'_>) {
+fn slid(tag: &Tag, part: f32, context: &mut AppContext<'_>) {
     let [table, name, least, most] = *tag.value.split(' ').collect::<Vec<_>>() else { return };
     let (Ok(least), Ok(most)) = (least.parse::<f32>(), most.parse::<f32>()) else { return };
     let value = (least + (most - least) * part).round() as i64;
-    reach.set(table, name, value.to_string());
+    context.set(table, name, value.to_string());
 }

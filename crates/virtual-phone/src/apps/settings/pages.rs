@@ -16,7 +16,7 @@ use crate::graphics::theme::Colour;
 use crate::settings::Settings;
 use crate::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::widgets::{
-    dialog, field, icon_button, list, nothing, page as sheet, pill, search_bar, search_toolbar,
+    dialog, empty_state, field, icon_button, list, page as sheet, pill, search_bar, search_toolbar,
     text_button, toolbar,
 };
 
@@ -239,7 +239,7 @@ fn network(env: &DrawContext<'_>) -> Vec<View> {
 
 fn internet(env: &DrawContext<'_>) -> Vec<View> {
     let on = env.settings.wifi();
-    let value = env.settings.wifi_turned();
+    let value = env.settings.wifi_state();
     let mut rows = vec![main_switch("Wi-Fi", on, &[("global", "wifi_on", value)])];
     if on {
         rows.push(heading("Networks"));
@@ -290,7 +290,7 @@ fn apps(env: &DrawContext<'_>) -> Vec<View> {
 fn app(env: &DrawContext<'_>, package: &str) -> View {
     let bar = toolbar("App info", []);
     let Some(app) = env.packages.iter().find(|app| app.package == package) else {
-        return sheet([bar, nothing(Icon::Apps, "App not installed", package)], env);
+        return sheet([bar, empty_state(Icon::Apps, "App not installed", package)], env);
     };
     let sign = sign(app, 72.0).hide_from_accessibility();
     let head = column([
@@ -407,7 +407,7 @@ pub(super) fn search(env: &DrawContext<'_>, query: &str) -> View {
         })
         .collect();
     let body = if rows.is_empty() {
-        nothing(Icon::Search, "No results", "Try another word")
+        empty_state(Icon::Search, "No results", "Try another word")
     } else {
         list("list_results", rows, env)
     };

@@ -9,14 +9,15 @@ use crate::graphics::theme;
 use crate::graphics::theme::Colour;
 use crate::view::{FieldTraits, ImeAction, Tag, View, class, column, icon, row, spacer, text};
 use crate::widgets::{
-    badge, divider, form_field, icon_button, list, nothing, page, text_button, toolbar, wide_button,
+    badge, divider, empty_state, form_field, icon_button, list, page, text_button, toolbar,
+    wide_button,
 };
 
 impl Shop {
     pub(super) fn cart_page(&self, env: &DrawContext<'_>) -> View {
         let cart = self.cart(env.store);
         if cart.is_empty() {
-            let empty = nothing(
+            let empty = empty_state(
                 Icon::ShoppingCart,
                 "Your cart is empty",
                 "Products that you add show up here",
@@ -66,7 +67,7 @@ impl Shop {
             let action = if at + 1 < FIELDS.len() { ImeAction::Next } else { ImeAction::Done };
             let traits = FieldTraits { action, ..FieldTraits::default() };
             parts.push(form_field(id, &form.texts[at], hint, traits));
-            parts.extend(form.complaint(at).map(complaint));
+            parts.extend(form.error(at).map(error_line));
         }
         parts.push(heading("Payment"));
         let choice = |label, on, tag: &'static str| {
@@ -79,7 +80,7 @@ impl Shop {
         let terms = self::choice(symbol, "I agree to the terms of sale", form.agreed, "terms");
         parts.push(terms.class(class::CHECK_BOX).id("terms_checkbox"));
         if form.checked && !form.agreed {
-            parts.push(complaint("Please agree to the terms"));
+            parts.push(error_line("Please agree to the terms"));
         }
         let (items, cents) = self.sum(env.store);
         let things = if items == 1 { "item" } else { "items" };
@@ -117,14 +118,14 @@ fn heading(words: &str) -> View {
     text(words, theme::LABEL_LARGE.colour(theme::PRIMARY)).pad_each(0.0, 8.0, 0.0, 0.0)
 }
 
-fn complaint(words: &str) -> View {
+fn error_line(words: &str) -> View {
     text(words, theme::BODY.colour(theme::RED)).pad_xy(16.0, 0.0).id("error_text")
 }
 
 fn choice(symbol: Icon, label: &str, on: bool, tag: impl Into<Tag>) -> View {
-    let ink = if on { theme::PRIMARY } else { theme::ON_SURFACE_VARIANT };
+    let style = if on { theme::PRIMARY } else { theme::ON_SURFACE_VARIANT };
     let words = text(label, theme::BODY_LARGE.lines(2)).grow().hide_from_accessibility();
-    row([icon(symbol, 24.0, ink).hide_from_accessibility(), words])
+    row([icon(symbol, 24.0, style).hide_from_accessibility(), words])
         .gap(16.0)
         .min_height(theme::TOUCH)
         .fill_width()

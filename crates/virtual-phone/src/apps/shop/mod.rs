@@ -136,17 +136,17 @@ impl App for Shop {
         due.min().map(Duration::from_millis)
     }
 
-    fn handle(&mut self, event: Event, reach: &mut AppContext<'_>) {
+    fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
-            Event::Alarm => tell(reach),
-            Event::PermissionResult { granted, .. } => self.answered(granted, reach),
+            Event::Alarm => notify(context),
+            Event::PermissionResult { granted, .. } => self.answered(granted, context),
             Event::Intent(intent) if intent.data.as_deref() == Some("shop:orders") => {
                 self.pages = vec![Page::Orders];
             }
-            Event::Tap(tag) => self.tapped(&tag, reach),
-            Event::Text { field, text } => self.typed(&field, text, reach),
-            Event::Action { .. } => reach.unfocus(),
-            Event::Back => self.back(reach),
+            Event::Tap(tag) => self.tapped(&tag, context),
+            Event::Text { field, text } => self.typed(&field, text, context),
+            Event::Action { .. } => context.unfocus(),
+            Event::Back => self.back(context),
             _ => {}
         }
     }
@@ -154,118 +154,118 @@ impl App for Shop {
     fn on_start_command(
         &mut self,
         start: &ServiceStart<'_>,
-        reach: &mut AppContext<'_>,
+        context: &mut AppContext<'_>,
     ) -> ServiceOutcome {
         match start.class {
-            SERVICE => tools::answer(tool::ShopTool { shop: self, reach }, start),
+            SERVICE => tools::answer(tool::ShopTool { shop: self, context }, start),
             _ => ServiceOutcome::no_answer(),
         }
     }
 }
 
 impl Shop {
-    fn tapped(&mut self, tag: &Tag, reach: &mut AppContext<'_>) {
+    fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         let number = tag.value.parse::<usize>().ok();
         match (tag.name, number) {
-            ("article", Some(at)) => self.show(Page::Article(at), reach),
-            ("cart", _) => self.show(Page::Cart, reach),
-            ("tell", _) => reach.ask_permission(POST_NOTIFICATIONS),
-            ("orders", _) => self.show(Page::Orders, reach),
+            ("article", Some(at)) => self.show(Page::Article(at), context),
+            ("cart", _) => self.show(Page::Cart, context),
+            ("tell", _) => context.ask_permission(POST_NOTIFICATIONS),
+            ("orders", _) => self.show(Page::Orders, context),
             ("checkout", _) => {
                 self.form.checked = false;
-                self.show(Page::Checkout, reach);
+                self.show(Page::Checkout, context);
             }
             ("kind", kind) => {
                 self.kind = if self.kind == kind { None } else { kind };
-                reach.scroll_to_top(LIST);
+                context.scroll_to_top(LIST);
             }
             ("clear", _) => {
                 self.query.clear();
-                reach.scroll_to_top(LIST);
-                reach.focus(SEARCH);
+                context.scroll_to_top(LIST);
+                context.focus(SEARCH);
             }
             ("add", Some(at)) => {
-                count(reach.store, at, 1);
-                reach.toast("Added to cart");
+                count(context.store, at, 1);
+                context.toast("Added to cart");
             }
-            ("more", Some(at)) => count(reach.store, at, 1),
-            ("fewer", Some(at)) => count(reach.store, at, -1),
+            ("more", Some(at)) => count(context.store, at, 1),
+            ("fewer", Some(at)) => count(context.store, at, -1),
             ("remove", Some(at)) => {
-                reach.store.remove(&cart_key(at));
-                reach.toast("Removed from cart");
+                context.store.remove(&cart_key(at));
+                context.toast("Removed from cart");
             }
             ("card", _) => self.form.at_the_door = false,
             ("door", _) => self.form.at_the_door = true,
             ("terms", _) => self.form.agreed = !self.form.agreed,
-            ("order", _) => self.order(reach),
+            ("order", _) => self.order(context),
             ("home", _) => {
                 self.pages.clear();
-                reach.scroll_to_top(LIST);
+                context.scroll_to_top(LIST);
             }
-            ("back", _) => self.back(reach),
+            ("back", _) => self.back(context),
             _ => {}
         }
     }
 
-    fn typed(&mut self, field: &str, text: String, reach: &mut AppContext<'_>) {
+    fn typed(&mut self, field: &str, text: String, context: &mut AppContext<'_>) {
         match FIELDS.iter().position(|(id, _)| *id == field) {
             Some(at) => self.form.texts[at] = text,
             None => {
                 self.query = text;
-                reach.scroll_to_top(LIST);
+                context.scroll_to_top(LIST);
             }
         }
     }
 
-    fn show(&mut self, page: Page, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn show(&mut self, page: Page, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.pages.last() != Some(&page) {
             self.pages.retain(|open| *open != page);
             self.pages.push(page);
         }
-        reach.scroll_to_top("shop_page");
+        context.scroll_to_top("shop_page");
     }
 
     /// Orders the cart's contents, or shows what is missing.
-    fn order(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn order(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         self.form.checked = true;
-        let missing = (0..FIELDS.len()).any(|at| self.form.complaint(at).is_some());
+        let missing = (0..FIELDS.len()).any(|at| self.form.error(at).is_some());
         if missing || !self.form.agreed {
-            reach.toast("Please check what you entered");
+            context.toast("Please check what you entered");
             return;
         }
-        let (items, total) = self.sum(reach.store);
+        let (items, total) = self.sum(context.store);
         let [name, _, _, city] = &self.form.texts;
         let order = [items.to_string(), total.to_string(), name.clone(), city.clone()];
-        let Some(number) = self.orders.put(reach.store, None, &order) else {
-            reach.toast("No more orders can be taken");
+        let Some(number) = self.orders.put(context.store, None, &order) else {
+            context.toast("No more orders can be taken");
             return;
         };
-        for (at, _) in self.cart(reach.store) {
-            reach.store.remove(&cart_key(at));
+        for (at, _) in self.cart(context.store) {
+            context.store.remove(&cart_key(at));
         }
         self.form = Form::default();
         self.pages = vec![Page::Done(number)];
     }
 
     /// Handles the permission result for the order's notification.
-    fn answered(&self, granted: bool, reach: &mut AppContext<'_>) {
+    fn answered(&self, granted: bool, context: &mut AppContext<'_>) {
         let Some(Page::Done(order)) = self.pages.last() else { return };
         if granted {
-            let at = u64::try_from(reach.now.as_millis()).unwrap_or(u64::MAX);
+            let at = u64::try_from(context.now.as_millis()).unwrap_or(u64::MAX);
             let at = at.saturating_add(PACKING);
-            reach.store.set(&format!("{TELL}{order}"), at.to_string());
-            reach.toast("We will keep you posted");
+            context.store.set(&format!("{TELL}{order}"), at.to_string());
+            context.toast("We will keep you posted");
         } else {
-            reach.toast("Notifications are off for Shop");
+            context.toast("Notifications are off for Shop");
         }
     }
 
-    fn back(&mut self, reach: &mut AppContext<'_>) {
-        reach.unfocus();
+    fn back(&mut self, context: &mut AppContext<'_>) {
+        context.unfocus();
         if self.pages.pop().is_none() {
-            reach.finish();
+            context.finish();
         }
     }
 
@@ -299,7 +299,7 @@ impl Shop {
 
 impl Form {
     /// A field's error, once the form was submitted.
-    fn complaint(&self, at: usize) -> Option<&'static str> {
+    fn error(&self, at: usize) -> Option<&'static str> {
         let text = self.texts[at].trim();
         match at {
             _ if !self.checked => None,
@@ -321,18 +321,18 @@ pub(super) fn articles(seed: u64) -> Vec<seeded::SeededArticle> {
 }
 
 /// Posts notifications for shipped orders.
-fn tell(reach: &mut AppContext<'_>) {
-    let keys: Vec<String> = reach.store.keys(TELL).map(str::to_owned).collect();
+fn notify(context: &mut AppContext<'_>) {
+    let keys: Vec<String> = context.store.keys(TELL).map(str::to_owned).collect();
     for key in keys {
-        let at = reach.store.get(&key).and_then(|at| at.parse().ok());
-        if at.is_some_and(|at| Duration::from_millis(at) > reach.now) {
+        let at = context.store.get(&key).and_then(|at| at.parse().ok());
+        if at.is_some_and(|at| Duration::from_millis(at) > context.now) {
             continue;
         }
-        reach.store.remove(&key);
+        context.store.remove(&key);
         if let Some(order) = key.strip_prefix(TELL).and_then(|order| order.parse().ok()) {
             let (tag, name) = (format!("order {order}"), pages::order_name(order));
             let orders = Some("shop:orders".to_owned());
-            reach.notify(tag, "Your order is on its way", &name, orders);
+            context.notify(tag, "Your order is on its way", &name, orders);
         }
     }
 }

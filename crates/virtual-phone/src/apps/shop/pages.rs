@@ -8,7 +8,7 @@ use crate::graphics::theme;
 use crate::graphics::theme::{Colour, TextAppearance};
 use crate::view::{FieldTraits, ImeAction, View, class, column, frame, icon, row, spacer, text};
 use crate::widgets::{
-    badge, chip, field, icon_button, list, long_list, nothing, page, thousands, toolbar,
+    badge, chip, empty_state, field, icon_button, list, long_list, page, thousands, toolbar,
     wide_button,
 };
 
@@ -39,7 +39,7 @@ impl Shop {
         };
         let count = text(count, theme::BODY.quiet()).pad_each(20.0, 4.0, 20.0, 4.0);
         let body = if found.is_empty() {
-            nothing(Icon::Search, "Nothing found", "Try other words, or another category")
+            empty_state(Icon::Search, "Nothing found", "Try other words, or another category")
         } else {
             long_list((LIST, "product_item"), (found.len(), ROW), env, |at| {
                 article_row(found[at], &self.goods[found[at]])
@@ -68,7 +68,7 @@ impl Shop {
 
     pub(super) fn article(&self, env: &DrawContext<'_>, at: usize) -> View {
         let Some(article) = self.goods.get(at) else {
-            let gone = nothing(Icon::LocalMall, "No such product", "It is not sold any more");
+            let gone = empty_state(Icon::LocalMall, "No such product", "It is not sold any more");
             return page([toolbar("Product", []), gone], env);
         };
         let kind = &KINDS[article.kind];
@@ -126,7 +126,7 @@ impl Shop {
                 .fill_width()
         });
         let body = if orders.is_empty() {
-            nothing(Icon::LocalShipping, "No orders yet", "What you order shows up here")
+            empty_state(Icon::LocalShipping, "No orders yet", "What you order shows up here")
         } else {
             list("order_list", rows, env)
         };

@@ -2,19 +2,19 @@
 
 use crate::app::AppContext;
 use crate::apps::shop::{MOST, Shop, cart_key, price};
-use crate::apps::tools::{MOST_LINES, has_words, text, values};
+use crate::apps::tools::{MOST_LINES, contains_words, text, values};
 use serde_json::{Value, json};
 use thumbwire_mobile_mcp::{Descriptor, Output, Tool, Values};
 
 /// Shop, during one call.
 pub(super) struct ShopTool<'a, 'r> {
     pub(super) shop: &'a mut Shop,
-    pub(super) reach: &'a mut AppContext<'r>,
+    pub(super) context: &'a mut AppContext<'r>,
 }
 
 impl Tool for ShopTool<'_, '_> {
     fn descriptor(&self) -> &Descriptor {
-        self.reach.descriptor
+        self.context.descriptor
     }
 
     fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String> {
@@ -31,8 +31,8 @@ impl Tool for ShopTool<'_, '_> {
 }
 
 impl ShopTool<'_, '_> {
-    fn search(&self, words: &str) -> Output {
-        let goods = self.shop.goods.iter().filter(|article| has_words(&article.name, words));
+    fn search(&self, text: &str) -> Output {
+        let goods = self.shop.goods.iter().filter(|article| contains_words(&article.name, text));
         let lines: Vec<String> =
             goods.map(|article| format!("{}, {}", article.name, price(article.cents))).collect();
         let count = lines.len();
@@ -53,20 +53,20 @@ impl ShopTool<'_, '_> {
         let count = count.ok_or_else(|| format!("count is a number from 1 to {MOST}."))?;
         let key = cart_key(at);
         let before =
-            self.reach.store.get(&key).and_then(|count| count.parse().ok()).unwrap_or(0_u32);
+            self.context.store.get(&key).and_then(|count| count.parse().ok()).unwrap_or(0_u32);
         let now = before.saturating_add(count);
         if now > MOST {
             return Err(format!("No more than {MOST} of a product; {before} are in the cart."));
         }
-        self.reach.store.set(&key, now.to_string());
+        self.context.store.set(&key, now.to_string());
         let name = &self.shop.goods[at].name;
         let values = values([("product", json!(name)), ("in_cart", json!(now))]);
         Ok(Output { values, message: "Added to cart.".to_owned() })
     }
 
     fn cart(&self) -> Output {
-        let cart = self.shop.cart(self.reach.store);
-        let (items, cents) = self.shop.sum(self.reach.store);
+        let cart = self.shop.cart(self.context.store);
+        let (items, cents) = self.shop.sum(self.context.store);
         let lines = cart.iter().take(MOST_LINES).map(|(at, count)| {
             let article = &self.shop.goods[*at];
             format!("{count} x {}, {}", article.name, price(article.cents))

@@ -19,25 +19,25 @@ async fn screenshots_are_saved_and_pulled() {
         let (name, on_phone) = ("a.png".into(), "/sdcard/a.png".into());
         Outcome::ScreenshotSaved(SavedScreenshot { name, on_phone, local_file: here })
     };
-    let told = |more: Value| {
-        let mut told = json!({
+    let out = |more: Value| {
+        let mut out = json!({
             "success": true,
             "action": "screenshot",
             "filename": "a.png",
             "device_path": "/sdcard/a.png",
             "format": "png",
         });
-        told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        told
+        out.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        out
     };
     let file = LocalFile { path: PathBuf::from("assets/a.png"), bytes: 523_456 };
     let here = json!({
         "local_path": "assets/a.png", "file_size_bytes": 523_456, "file_size_mb": 0.5,
     });
-    tells("take_screenshot", json!({}), saved(Some(Ok(file))), told(here)).await;
+    tells("take_screenshot", json!({}), saved(Some(Ok(file))), out(here)).await;
     let lost = json!({ "pull_failed": true, "pull_error": "gone" });
-    tells("take_screenshot", json!({}), saved(Some(Err("gone".into()))), told(lost)).await;
-    tells("take_screenshot", json!({}), saved(None), told(json!({}))).await;
+    tells("take_screenshot", json!({}), saved(Some(Err("gone".into()))), out(lost)).await;
+    tells("take_screenshot", json!({}), saved(None), out(json!({}))).await;
 }
 
 fn recorded(id: &str) -> RecordingInfo {
@@ -74,7 +74,7 @@ async fn recordings_start_list_and_stop() {
         let rate = json!({ "bit_rate": given });
         asks("start_screen_recording", rate, start(None, 180, Some(bits), None)).await;
     }
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "start_recording",
         "recording_id": "x_r.mp4",
@@ -85,7 +85,7 @@ async fn recordings_start_list_and_stop() {
         "size_limit": "720x1280",
         "process_id": 12_345,
     });
-    tells("start_screen_recording", all, Outcome::Recording(recorded("x_r.mp4")), told).await;
+    tells("start_screen_recording", all, Outcome::Recording(recorded("x_r.mp4")), out).await;
 
     let row = json!({
         "recording_id": "x",
@@ -94,9 +94,9 @@ async fn recordings_start_list_and_stop() {
         "time_limit": 180,
         "device_path": "/sdcard/r.mp4",
     });
-    let told = json!({ "success": true, "active_recordings": [row], "count": 1 });
+    let out = json!({ "success": true, "active_recordings": [row], "count": 1 });
     let one = Outcome::Recordings(vec![recorded("x")]);
-    tells("list_active_recordings", json!({}), one, told).await;
+    tells("list_active_recordings", json!({}), one, out).await;
 
     let stop =
         |id: Option<&str>, fetch| Action::StopRecording { recording: id.map(str::to_owned), fetch };
@@ -113,7 +113,7 @@ async fn recordings_start_list_and_stop() {
     });
     let ended = Outcome::Recording(recorded("x"));
     tells("stop_screen_recording", one, ended, result.clone()).await;
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "stop_all_recordings",
         "recordings_stopped": 1,
@@ -125,7 +125,7 @@ async fn recordings_start_list_and_stop() {
     });
     let unstopped = RecordingInfo { unstopped: Some("the phone is gone".into()), ..recorded("y") };
     let all = Outcome::Recordings(vec![recorded("x"), unstopped]);
-    tells("stop_screen_recording", json!({}), all, told).await;
+    tells("stop_screen_recording", json!({}), all, out).await;
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn impossible_recording_options_are_refused() {
 async fn get_logcat_limits_its_entries() {
     let read = |tag: Option<&str>, priority, most, clear| Action::ReadLog {
         filter: LogFilter { tag: tag.map(str::to_owned), priority },
-        most,
+        max: most,
         clear,
     };
     asks("get_logcat", json!({}), read(None, Priority::Verbose, 100, false)).await;
@@ -169,7 +169,7 @@ async fn get_logcat_limits_its_entries() {
         tid: 1235,
         message: "Displayed com.example/.MainActivity".into(),
     };
-    let mut told = json!({
+    let mut out = json!({
         "success": true,
         "action": "get_logcat",
         "entries_count": 1,
@@ -184,9 +184,9 @@ async fn get_logcat_limits_its_entries() {
         "filter_applied": { "tag": null, "priority": "V", "max_lines": 5000, "since_time": null },
     });
     let log = || Outcome::Log(vec![entry.clone()]);
-    tells("get_logcat", json!({ "max_lines": 5000 }), log(), told.clone()).await;
-    told["note"] = "max_lines clamped to 5000".into();
-    tells("get_logcat", json!({ "max_lines": 5001 }), log(), told).await;
+    tells("get_logcat", json!({ "max_lines": 5000 }), log(), out.clone()).await;
+    out["note"] = "max_lines clamped to 5000".into();
+    tells("get_logcat", json!({ "max_lines": 5001 }), log(), out).await;
     asks("get_logcat", json!({ "max_lines": 5001 }), read(None, Priority::Verbose, 5000, false))
         .await;
 }
@@ -208,7 +208,7 @@ async fn log_monitors_start_list_and_stop() {
         entries: 452,
         ended: None,
     };
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "start_log_monitoring",
         "monitor_id": "m",
@@ -217,7 +217,7 @@ async fn log_monitors_start_list_and_stop() {
         "output_file": "logs/mon.log",
         "process_id": null,
     });
-    tells("start_log_monitoring", json!({}), Outcome::Monitor(monitor()), told).await;
+    tells("start_log_monitoring", json!({}), Outcome::Monitor(monitor()), out).await;
     let mut row = json!({
         "monitor_id": "m",
         "duration_seconds": 62.4,
@@ -226,12 +226,12 @@ async fn log_monitors_start_list_and_stop() {
         "entries_processed": 452,
         "output_file": "logs/mon.log",
     });
-    let told = json!({ "success": true, "active_monitors": [row], "count": 1 });
-    tells("list_active_monitors", json!({}), Outcome::Monitors(vec![monitor()]), told).await;
+    let out = json!({ "success": true, "active_monitors": [row], "count": 1 });
+    tells("list_active_monitors", json!({}), Outcome::Monitors(vec![monitor()]), out).await;
     row["ended"] = "the phone is gone".into();
-    let told = json!({ "success": true, "active_monitors": [row], "count": 1 });
+    let out = json!({ "success": true, "active_monitors": [row], "count": 1 });
     let lost = LogMonitor { ended: Some("the phone is gone".into()), ..monitor() };
-    tells("list_active_monitors", json!({}), Outcome::Monitors(vec![lost]), told).await;
+    tells("list_active_monitors", json!({}), Outcome::Monitors(vec![lost]), out).await;
 
     asks("stop_log_monitoring", json!({}), Action::StopMonitor(None)).await;
     let one = json!({ "monitor_id": "m" });
@@ -245,11 +245,11 @@ async fn log_monitors_start_list_and_stop() {
         "output_file": "logs/mon.log",
     });
     tells("stop_log_monitoring", one, Outcome::Monitor(monitor()), result.clone()).await;
-    let told = json!({
+    let out = json!({
         "success": true,
         "action": "stop_all_monitoring",
         "monitors_stopped": 1,
         "results": [result],
     });
-    tells("stop_log_monitoring", json!({}), Outcome::Monitors(vec![monitor()]), told).await;
+    tells("stop_log_monitoring", json!({}), Outcome::Monitors(vec![monitor()]), out).await;
 }

@@ -10,7 +10,7 @@ async fn refuses(tool: &str, arguments: Value, is_error: bool, error: &str, erro
     let (asked, reply) = call(tool, arguments.clone(), Vec::new()).await;
     assert_eq!(asked, [], "{tool} {arguments}");
     assert_eq!(reply.is_error, is_error, "{tool} {arguments}");
-    let told = json!({
+    let out = json!({
         "success": false,
         "error": error,
         "errors": errors,
@@ -18,7 +18,7 @@ async fn refuses(tool: &str, arguments: Value, is_error: bool, error: &str, erro
         "details": "Input parameters failed security validation",
         "next": "correct the argument and call again",
     });
-    assert_eq!(value(&reply).to_string(), told.to_string());
+    assert_eq!(value(&reply).to_string(), out.to_string());
 }
 
 #[tokio::test]
@@ -121,11 +121,12 @@ async fn empty_searches_are_refused() {
     for nothing in
         [json!({}), json!({ "text": "" }), json!({ "text": null, "clickable_only": true })]
     {
-        let why = "At least one search criterion (text, resource_id, content_desc, class_name) must be provided";
+        let reason = "At least one search criterion (text, resource_id, content_desc, class_name) must be provided";
         let failed = "Validation failed for element search";
-        refuses("find_elements", nothing.clone(), false, failed, &[why]).await;
-        let why = "At least one selector (text, resource_id, content_desc) must be provided";
-        refuses("tap_element", nothing, false, "Validation failed for tap_element", &[why]).await;
+        refuses("find_elements", nothing.clone(), false, failed, &[reason]).await;
+        let reason = "At least one selector (text, resource_id, content_desc) must be provided";
+        refuses("tap_element", nothing, false, "Validation failed for tap_element", &[reason])
+            .await;
     }
 }
 
@@ -186,11 +187,11 @@ async fn invalid_file_names_are_validation_errors() {
 async fn a_missing_device_is_reported() {
     let none = || Cause::NoDeviceChosen { there: Vec::new() };
     let some = || Cause::NoDeviceChosen { there: vec![listed("R58M", "offline")] };
-    let words = "Tool execution failed: No Android device has been selected. Call select_device() or \
+    let text = "Tool execution failed: No Android device has been selected. Call select_device() or \
                  auto_select_device() first, or pass device_id explicitly.";
     let expected = json!({
         "success": false,
-        "error": words,
+        "error": text,
         "error_code": "TOOL_EXECUTION_ERROR",
         "tool_name": "tap_screen",
     });
@@ -203,15 +204,15 @@ async fn a_missing_device_is_reported() {
         json!({ "success": false, "error": "No Android devices connected", "devices": [] });
     fails("select_device", json!({}), none(), expected).await;
     let (_, reply) = call("select_device", json!({}), vec![Err(some().into())]).await;
-    let told = value(&reply);
-    assert_eq!(told["error"], "No devices in 'device' status");
-    assert_eq!(told["devices"][0]["status"], "offline");
+    let out = value(&reply);
+    assert_eq!(out["error"], "No devices in 'device' status");
+    assert_eq!(out["devices"][0]["status"], "offline");
 }
 
 #[tokio::test]
 async fn unready_devices_are_reported_with_their_state() {
     let id = json!({ "device_id": "R58M" });
-    let gone = || Cause::DeviceNotConnected { device: "R58M".into(), why: "unknown".into() };
+    let gone = || Cause::DeviceNotConnected { device: "R58M".into(), reason: "unknown".into() };
     let expected = json!({
         "success": false,
         "error": "Device 'R58M' is not connected (not present in `adb devices`)",
@@ -244,13 +245,14 @@ async fn unready_devices_are_reported_with_their_state() {
 
 #[tokio::test]
 async fn unknown_ids_are_reported_with_the_known_ones() {
-    let sought = Cause::ElementNotFound { sought: "x".into(), why: None };
+    let sought = Cause::ElementNotFound { sought: "x".into(), reason: None };
     let error = "Element not found. Verify the text, resource_id, or content_desc is correct";
     let criteria = json!({ "text": "x", "resource_id": null, "content_desc": null });
     let mut expected = json!({ "success": false, "error": error, "criteria": criteria });
     fails("tap_element", json!({ "text": "x" }), sought, expected.clone()).await;
     expected["details"] = "it is covered".into();
-    let covered = Cause::ElementNotFound { sought: "x".into(), why: Some("it is covered".into()) };
+    let covered =
+        Cause::ElementNotFound { sought: "x".into(), reason: Some("it is covered".into()) };
     fails("tap_element", json!({ "params": { "text": "x" } }), covered, expected).await;
 
     let error = "Index 50 out of range. Found 2 elements";
@@ -274,7 +276,7 @@ async fn unknown_ids_are_reported_with_the_known_ones() {
         "error": "maximum active recordings reached (5)",
         "operation": "start_screen_recording",
     });
-    let full = Cause::TooManyActive { what: "recordings", most: 5 };
+    let full = Cause::TooManyActive { what: "recordings", max: 5 };
     fails("start_screen_recording", json!({}), full, expected).await;
 }
 
@@ -289,27 +291,27 @@ async fn timeouts_report_their_limit() {
             Err(Failure { cause, side_effect: SideEffect::Possible })
         }
     }
-    let surface = surface();
+    let surface = toolset();
     let tool = surface.tool("tap_screen").unwrap();
     let arguments = json!({ "x": 1, "y": 1 }).as_object().cloned().unwrap();
-    let reply = surface.answer(tool, arguments, Call::within(tool.budget), &Slow).await;
-    let told = value(&reply);
-    assert_eq!(told["error"], "Operation timed out after 5.0 seconds");
-    assert_eq!(told["error_code"], "OPERATION_TIMEOUT");
-    assert_eq!(told["timeout_seconds"], 5.0);
-    assert_eq!(told["elapsed_seconds"], 5.0);
-    assert_eq!(told["tool_name"], "tap_screen");
-    assert_eq!(told["recovery_suggestions"][0], told["next"]);
-    assert!(told["next"].as_str().unwrap().starts_with("the action may have happened: "));
+    let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &Slow).await;
+    let out = value(&reply);
+    assert_eq!(out["error"], "Operation timed out after 5.0 seconds");
+    assert_eq!(out["error_code"], "OPERATION_TIMEOUT");
+    assert_eq!(out["timeout_seconds"], 5.0);
+    assert_eq!(out["elapsed_seconds"], 5.0);
+    assert_eq!(out["tool_name"], "tap_screen");
+    assert_eq!(out["recovery_suggestions"][0], out["next"]);
+    assert!(out["next"].as_str().unwrap().starts_with("the action may have happened: "));
 }
 
 #[tokio::test]
 async fn other_errors_name_the_tool() {
     let expected =
         json!({ "success": false, "error": "the phone is busy", "operation": "press_key" });
-    let busy = || Cause::NotReady { said: "the phone is busy".into() };
+    let busy = || Cause::NotReady { text: "the phone is busy".into() };
     fails("press_key", json!({ "keycode": "BACK" }), busy(), expected).await;
-    let book = Cause::DeviceError { said: "b".repeat(1_000_000) };
+    let book = Cause::DeviceError { text: "b".repeat(1_000_000) };
     let (_, reply) = call("get_devices", json!({}), vec![Err(book.into())]).await;
     assert!(value(&reply)["error"].as_str().unwrap().len() < 2000);
     let (_, reply) = call("get_ui_layout", json!({}), vec![Ok(Outcome::Done)]).await;
@@ -320,10 +322,10 @@ async fn other_errors_name_the_tool() {
 #[tokio::test]
 async fn the_device_argument_selects_the_phone() {
     let fake = Fake { answers: Mutex::new(vec![Ok(Outcome::Done)]), asked: Mutex::default() };
-    let surface = surface();
+    let surface = toolset();
     let tool = surface.tool("tap_screen").unwrap();
     let arguments = json!({ "params": { "x": 1, "y": 1, "device": "R58M" } });
     let arguments = arguments.as_object().cloned().unwrap();
-    surface.answer(tool, arguments, Call::within(tool.budget), &fake).await;
+    surface.answer(tool, arguments, Call::with_timeout(tool.budget), &fake).await;
     assert_eq!(fake.asked.lock().unwrap()[0].0.as_deref(), Some("R58M"));
 }

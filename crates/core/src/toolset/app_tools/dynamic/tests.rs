@@ -41,7 +41,7 @@ impl Perform for Phones {
                 match there.get(&device) {
                     Some(Some(catalog)) => Ok(Outcome::AppTools(Arc::clone(catalog))),
                     Some(None) => std::future::pending().await,
-                    None => Err(Cause::DeviceNotConnected { device, why: "gone".into() }.into()),
+                    None => Err(Cause::DeviceNotConnected { device, reason: "gone".into() }.into()),
                 }
             }
             Action::DeviceInfo { .. } => match self.chosen.lock().unwrap().clone() {
@@ -54,9 +54,9 @@ impl Perform for Phones {
             },
             Action::CallAppTool(asked) => {
                 let arguments = Value::from(asked.arguments);
-                let told =
+                let out =
                     format!("{} {} on {} {arguments}", asked.app, asked.tool, device.unwrap());
-                self.asked.lock().unwrap().push(told);
+                self.asked.lock().unwrap().push(out);
                 let message = "Added.".into();
                 let (output, warnings) = (Map::new(), Vec::new());
                 let heard = AppToolReply::Answer { success: true, message, output, warnings };
@@ -151,7 +151,7 @@ async fn names(guests: &AppToolSource) -> Vec<String> {
 async fn say(surface: &Toolset, phones: &Phones, tool: &str, arguments: Value) -> String {
     let guests = surface.dynamic_tools.as_ref().unwrap();
     let tool = guests.tool(tool).await.unwrap();
-    let call = Call::within(tool.budget);
+    let call = Call::with_timeout(tool.budget);
     let arguments = arguments.as_object().cloned().unwrap();
     surface.answer(&tool, arguments, call, phones).await.to_json()["content"][0]["text"]
         .as_str()
@@ -160,7 +160,7 @@ async fn say(surface: &Toolset, phones: &Phones, tool: &str, arguments: Value) -
 }
 
 fn served(phones: &Arc<Phones>, which: DeviceFilter) -> Toolset {
-    mobile::surface().with_guests(Arc::new(AppToolSource::new(phones.clone(), which)))
+    mobile::toolset().with_dynamic_tools(Arc::new(AppToolSource::new(phones.clone(), which)))
 }
 
 #[tokio::test(start_paused = true)]
@@ -299,8 +299,8 @@ async fn arguments_are_validated_before_the_call() {
         (json!({ "text": 7 }), "must be a string"),
         (json!({ "text": "x", "more": 1 }), "more"),
     ] {
-        let said = say(&surface, &phones, "app_notes_add", arguments).await;
-        assert!(said.starts_with("Invalid argument: ") && said.contains(why), "{said}");
+        let output = say(&surface, &phones, "app_notes_add", arguments).await;
+        assert!(output.starts_with("Invalid argument: ") && output.contains(why), "{output}");
     }
     let asked = phones.asked();
     assert!(asked.iter().all(|what| what.starts_with("list ")), "{asked:?}");
@@ -325,14 +325,14 @@ async fn what_a_stranger_wrote_stays_fenced_bounded_and_on_one_line() {
     let tools = AppToolSource::new(phones, any()).tools().await;
     let read: usize = tools.iter().map(|tool| tool.read_by_models()).sum();
     assert!(read < 80_000, "{read}");
-    let told = tools[0].to_json();
+    let out = tools[0].to_json();
     assert!(tools[0].read_by_models() < 1_000, "{}", tools[0].read_by_models());
-    insta::assert_json_snapshot!(json!([told["name"], told["description"], told["inputSchema"]]));
+    insta::assert_json_snapshot!(json!([out["name"], out["description"], out["inputSchema"]]));
     for tool in &tools {
-        let told = tool.to_json().to_string();
-        assert!(!told.contains(['\u{202e}', '\u{e0041}', '|']), "{told}");
-        assert!(!tool.description.contains('\n'), "{told}");
-        assert_eq!(tool.description.matches(['“', '”']).count(), 2, "{told}");
+        let out = tool.to_json().to_string();
+        assert!(!out.contains(['\u{202e}', '\u{e0041}', '|']), "{out}");
+        assert!(!tool.description.contains('\n'), "{out}");
+        assert_eq!(tool.description.matches(['“', '”']).count(), 2, "{out}");
         assert!(tool.name.len() <= 64 && super::super::is_app_tool(&tool.name), "{}", tool.name);
     }
 }
@@ -340,7 +340,7 @@ async fn what_a_stranger_wrote_stays_fenced_bounded_and_on_one_line() {
 #[test]
 fn our_tools_do_not_use_the_app_prefix() {
     use crate::toolset::{android, ufo};
-    for surface in [mobile::surface(), android::surface(), ufo::data(), ufo::action()] {
+    for surface in [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()] {
         for tool in &surface.tools {
             assert!(!super::super::is_app_tool(&tool.name), "{}", tool.name);
         }

@@ -17,8 +17,8 @@ fn of(schema: Value, value: Value) -> Result<(), String> {
 }
 
 #[track_caller]
-fn outside(schema: Value, value: Value, words: &str) {
-    assert_eq!(of(schema, value), Err(words.into()));
+fn outside(schema: Value, value: Value, text: &str) {
+    assert_eq!(of(schema, value), Err(text.into()));
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn integers_out_of_range_are_reported() {
     assert_eq!(of(integer(), json!(i64::MAX)), Ok(()));
     assert_eq!(of(json!({ "type": "number" }), json!(1e300)), Ok(()));
     for large in [json!(u64::MAX), json!(2e16)] {
-        let words = format!("`v` is {large}; it must be at most 9007199254740992");
-        outside(integer(), large, &words);
+        let text = format!("`v` is {large}; it must be at most 9007199254740992");
+        outside(integer(), large, &text);
     }
     let either = json!({ "anyOf": [integer(), { "type": "string" }] });
     outside(either, json!(-2e16), "`v` is -2e+16; it must be at least -9007199254740992");
@@ -141,8 +141,8 @@ fn nested_violations_have_a_path() {
             "more": { "type": "object", "additionalProperties": { "type": "integer" } },
         },
     });
-    let check = |arguments: Value, words: &str| {
-        assert_eq!(said(&schema, &arguments), Err(words.into()));
+    let check = |arguments: Value, text: &str| {
+        assert_eq!(said(&schema, &arguments), Err(text.into()));
     };
     assert_eq!(said(&schema, &json!({ "result": [{ "name": "a" }], "more": { "b": 1 } })), Ok(()));
     check(json!({ "result": [{ "name": "a" }, {}] }), "`result[1].name` is required");
@@ -168,7 +168,7 @@ fn check_many(schema: &Map<String, Value>, arguments: Value) -> usize {
 
 #[test]
 fn published_schemas_use_supported_keywords_only() {
-    let surfaces = [mobile::surface(), android::surface(), ufo::data(), ufo::action()];
+    let surfaces = [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()];
     assert!(!surfaces[0].tools.is_empty());
     for Toolset { tools, .. } in surfaces {
         for tool in tools {

@@ -46,12 +46,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             print(&format!("{:#}\n", serde_json::Value::from_iter(rows)))?;
         }
         false => {
-            let ink = super::render::ink(config.colours);
+            let style = super::render::ink(config.colours);
             for one in &seen {
-                print(&render::file(one, mode, ink))?;
+                print(&render::file(one, mode, style))?;
             }
             if seen.len() > 1 {
-                print(&render::sum(&seen, mode, ink))?;
+                print(&render::sum(&seen, mode, style))?;
             }
         }
     }

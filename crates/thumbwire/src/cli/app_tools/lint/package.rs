@@ -30,32 +30,32 @@ pub(super) async fn lint_apk(file: &Path) -> Result<LintReport, String> {
 
 /// Checks an APK from any source.
 pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, String> {
-    let words = |error: Error| error.to_string();
-    let mut apk = Apk::open(source, Limits::default()).await.map_err(words)?;
-    let manifest = apk.manifest().await.map_err(words)?;
+    let text = |error: Error| error.to_string();
+    let mut apk = Apk::open(source, Limits::default()).await.map_err(text)?;
+    let manifest = apk.manifest().await.map_err(text)?;
     let services: Vec<&Service> = manifest.services_for(mcp::ACTION).collect();
     let declared: Vec<Declaration> = services.iter().copied().map(convert::declaration).collect();
-    let mut told = LintReport { kind: FileKind::Apk, ..LintReport::default() };
+    let mut out = LintReport { kind: FileKind::Apk, ..LintReport::default() };
     let findings = declaration::check(&declared).into_iter();
     let placed = findings.map(|finding| place(finding, &services));
     let found = |part: &str, finding| LintFinding { part: Some(part.to_owned()), finding };
-    told.found.extend(placed.map(|finding| found(MANIFEST, finding)));
+    out.found.extend(placed.map(|finding| found(MANIFEST, finding)));
     let mut known = BTreeSet::new();
     for declared in declared.into_iter().take(MOST_SERVICES) {
         let Some(id) = declared.capabilities().filter(|id| known.insert(*id)) else { continue };
-        let path = match apk.value(id).await.map_err(words)? {
+        let path = match apk.value(id).await.map_err(text)? {
             Some(Value::Text(path)) => path,
             _ => format!("@{id:#010x}"),
         };
         match apk.xml(id).await {
             Ok(mut root) => {
-                apk.resolve(&mut root).await.map_err(words)?;
+                apk.resolve(&mut root).await.map_err(text)?;
                 let reading = descriptor::check(&convert::element(&root));
                 let capabilities = reading.descriptor.capabilities.iter();
-                told.capabilities.extend(capabilities.map(|one| one.id.clone()));
-                told.tools.push((declared.service, reading.descriptor));
+                out.capabilities.extend(capabilities.map(|one| one.id.clone()));
+                out.tools.push((declared.service, reading.descriptor));
                 let findings = reading.findings.into_iter();
-                told.found.extend(findings.map(|finding| found(&path, finding)));
+                out.found.extend(findings.map(|finding| found(&path, finding)));
             }
             Err(error) => {
                 let (rule, part) = match &error {
@@ -65,15 +65,15 @@ pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, St
                     Error::Source(why) => return Err(why.clone()),
                 };
                 let says = format!("cannot read the descriptor: {error}");
-                told.found.push(found(
+                out.found.push(found(
                     part,
-                    Finding { rule, place: SourcePosition::default(), message: says },
+                    Finding { rule, position: SourcePosition::default(), message: says },
                 ));
             }
         }
     }
-    told.package = Some(manifest.package);
-    Ok(told)
+    out.package = Some(manifest.package);
+    Ok(out)
 }
 
 /// Adds the manifest line to a finding, if there is only one service and the package kept line numbers.
@@ -86,8 +86,8 @@ fn place(finding: Finding, services: &[&Service]) -> Finding {
         _ => None,
     };
     let line = meta.map_or(service.line, |meta| meta.line);
-    match finding.place == SourcePosition::default() {
-        true => Finding { place: SourcePosition { line, column: 0 }, ..finding },
+    match finding.position == SourcePosition::default() {
+        true => Finding { position: SourcePosition { line, column: 0 }, ..finding },
         false => finding,
     }
 }

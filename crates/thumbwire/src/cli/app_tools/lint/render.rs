@@ -10,8 +10,8 @@ use super::report::{LintFinding, LintedFile};
 const INDENT: usize = 4;
 
 /// The findings and summary of a file.
-pub(super) fn file(one: &LintedFile, mode: Mode, ink: LineStyle) -> String {
-    let told = match &one.told {
+pub(super) fn file(one: &LintedFile, mode: Mode, style: LineStyle) -> String {
+    let out = match &one.told {
         Ok(told) => told,
         Err(why) => {
             let words = vec![
@@ -19,11 +19,11 @@ pub(super) fn file(one: &LintedFile, mode: Mode, ink: LineStyle) -> String {
                 (Style::Bad, "cannot be read:".to_owned()),
                 (Style::Plain, sanitize(why)),
             ];
-            return lines(ink, &words);
+            return lines(style, &words);
         }
     };
     let mut text = String::new();
-    for found in &told.found {
+    for found in &out.found {
         let fatal = found.finding.is_fatal(mode);
         let rule = found.finding.rule;
         let section = match rule.section() {
@@ -41,29 +41,29 @@ pub(super) fn file(one: &LintedFile, mode: Mode, ink: LineStyle) -> String {
         if !about.is_empty() {
             words.push((Style::Dim, format!("({})", about.join("; "))));
         }
-        text.push_str(&lines(ink, &words));
+        text.push_str(&lines(style, &words));
     }
     let (fatal, passed) = one.counts(mode);
     let (tone, mark) = if fatal == 0 { (Style::Good, "✓") } else { (Style::Bad, "✗") };
     let words = vec![
         (tone, mark.to_owned()),
         (Style::Bold, format!("{}:", sanitize(&one.file))),
-        (Style::Plain, format!("{}, {}", told.about(), counted(fatal, passed, mode))),
+        (Style::Plain, format!("{}, {}", out.about(), counted(fatal, passed, mode))),
     ];
-    text.push_str(&lines(ink, &words));
+    text.push_str(&lines(style, &words));
     text
 }
 
 /// The summary of several files.
-pub(super) fn sum(seen: &[LintedFile], mode: Mode, ink: LineStyle) -> String {
+pub(super) fn sum(seen: &[LintedFile], mode: Mode, style: LineStyle) -> String {
     let counts = seen.iter().map(|one| one.counts(mode));
     let (fatal, passed) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
     let unread = seen.iter().filter(|one| one.told.is_err()).count();
-    let mut words = format!("{} files: {}", seen.len(), counted(fatal, passed, mode));
+    let mut text = format!("{} files: {}", seen.len(), counted(fatal, passed, mode));
     if unread > 0 {
-        words.push_str(&format!(", {unread} cannot be read"));
+        text.push_str(&format!(", {unread} cannot be read"));
     }
-    lines(ink, &vec![(Style::Bold, words)])
+    lines(style, &vec![(Style::Bold, text)])
 }
 
 fn counted(fatal: usize, passed: usize, mode: Mode) -> String {
@@ -85,7 +85,7 @@ fn place(one: &LintedFile, found: &LintFinding) -> String {
     if let Some(part) = &found.part {
         place.push_str(&format!("!{}", sanitize(part)));
     }
-    let SourcePosition { line, column } = found.finding.place;
+    let SourcePosition { line, column } = found.finding.position;
     for number in [line, column].into_iter().take_while(|number| *number > 0) {
         place.push_str(&format!(":{number}"));
     }
@@ -93,8 +93,9 @@ fn place(one: &LintedFile, found: &LintFinding) -> String {
 }
 
 /// Wraps words to the terminal's width, with continuation lines indented.
-fn lines(ink: LineStyle, words: &Vec<(Style, String)>) -> String {
-    let narrower = LineStyle { width: ink.width.map(|width| width.saturating_sub(INDENT)), ..ink };
+fn lines(style: LineStyle, words: &Vec<(Style, String)>) -> String {
+    let narrower =
+        LineStyle { width: style.width.map(|width| width.saturating_sub(INDENT)), ..style };
     let set = narrower.set(&(Style::Plain, String::new()), words);
     set.join(&format!("\n{}", " ".repeat(INDENT))) + "\n"
 }
@@ -105,7 +106,7 @@ pub(super) fn json(one: &LintedFile, mode: Mode) -> Value {
         Err(why) => json!({ "file": one.file, "error": why }),
         Ok(told) => {
             let findings = told.found.iter().map(|found| {
-                let SourcePosition { line, column } = found.finding.place;
+                let SourcePosition { line, column } = found.finding.position;
                 let known = |number: u32| (number > 0).then_some(number);
                 json!({
                     "part": found.part,

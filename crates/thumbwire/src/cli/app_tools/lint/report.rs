@@ -93,10 +93,10 @@ const LARGEST: u64 = 4 << 20;
 
 /// Checks a file.
 pub(super) async fn file(file: &Path) -> LintedFile {
-    LintedFile { file: file.display().to_string(), told: told(file).await }
+    LintedFile { file: file.display().to_string(), told: report_of(file).await }
 }
 
-async fn told(file: &Path) -> Result<LintReport, String> {
+async fn report_of(file: &Path) -> Result<LintReport, String> {
     let mut head = [0; 4];
     let mut open = open(file).map_err(|error| error.to_string())?;
     let length = read_up_to(&mut open, &mut head).map_err(|error| error.to_string())?;

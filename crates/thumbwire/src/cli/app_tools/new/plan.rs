@@ -126,8 +126,8 @@ fn check(plan: &Plan) -> Result<(), String> {
     if plan.class == BASE {
         return Err(format!("`class` must not be {BASE}, which is the class it extends"));
     }
-    words("name", &plan.name)?;
-    words("description", &plan.description)?;
+    check_text("name", &plan.name)?;
+    check_text("description", &plan.description)?;
     if plan.capabilities.is_empty() {
         return Err("no [[capability]]: a tool needs at least one".into());
     }
@@ -136,7 +136,7 @@ fn check(plan: &Plan) -> Result<(), String> {
     unique("capability", ids)?;
     for one in &plan.capabilities {
         let at = |what: &str| format!("{what} of the capability `{}`", one.id);
-        words(&at("description"), &one.description)?;
+        check_text(&at("description"), &one.description)?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if one.version.is_empty() || !one.version.chars().all(plain) || one.version.len() > 32 {
             return Err(format!(
@@ -151,7 +151,7 @@ fn check(plan: &Plan) -> Result<(), String> {
         unique(&at("output"), one.output.iter().map(|it| it.name.as_str()))?;
         let taken = one.input.iter().map(|it| (&it.name, &it.description));
         for (name, text) in taken.chain(one.output.iter().map(|it| (&it.name, &it.description))) {
-            words(&at(&format!("description of `{name}`")), text)?;
+            check_text(&at(&format!("description of `{name}`")), text)?;
         }
     }
     Ok(())
@@ -197,7 +197,7 @@ fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), St
     Ok(())
 }
 
-fn words(what: &str, text: &str) -> Result<(), String> {
+fn check_text(what: &str, text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err(format!("{what} is empty"));
     }
@@ -334,10 +334,10 @@ input = [{ name = "text", type = "string", description = "What it says" }]
 
     #[test]
     fn invalid_definitions_are_rejected_by_name() {
-        let check = |from: &str, to: &str, words: &str| {
+        let check = |from: &str, to: &str, text: &str| {
             assert!(GOOD.contains(from), "{from}");
-            let why = read(&GOOD.replacen(from, to, 1)).unwrap_err();
-            assert!(why.contains(words), "{why}");
+            let reason = read(&GOOD.replacen(from, to, 1)).unwrap_err();
+            assert!(reason.contains(text), "{reason}");
         };
         check("org.example.notes", "notes", "invalid `package` \"notes\"");
         check("org.example.notes", "org.example.new", "`package`");

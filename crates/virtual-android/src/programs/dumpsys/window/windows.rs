@@ -138,7 +138,7 @@ fn of(window: &Window, kind: &str, uid: u32, activity: &str, shape: DumpsysForma
 /// in the order of `WindowManager.LayoutParams`.
 fn flags(window: &Window, shape: DumpsysFormat) -> String {
     let secure = if window.secure { "SECURE " } else { "" };
-    let words = match window.kind {
+    let text = match window.kind {
         WindowKind::Application => {
             format!("LAYOUT_IN_SCREEN {secure}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED")
         }
@@ -159,7 +159,7 @@ fn flags(window: &Window, shape: DumpsysFormat) -> String {
         }
         DumpsysFormat::Sixteen => "\n      pfl=FIT_INSETS_CONTROLLED\n      bhv=DEFAULT",
     };
-    format!("\n      fl={words}{private}")
+    format!("\n      fl={text}{private}")
 }
 
 /// What follows all windows.
