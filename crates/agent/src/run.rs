@@ -61,7 +61,7 @@ impl Agent {
         let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
         let suppliers = Vec::new();
         Self {
-            policy: policy,
+            policy,
             perform,
             options,
             writer,

@@ -22,7 +22,7 @@ pub struct Controls {
 impl Controls {
     /// The controls of a snapshot.
     pub fn of(snapshot: Arc<Snapshot>) -> Self {
-        Self { nodes: controls(&snapshot.tree), snapshot: snapshot }
+        Self { nodes: controls(&snapshot.tree), snapshot }
     }
 
     /// The controls with their numbers.

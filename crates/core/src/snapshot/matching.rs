@@ -127,7 +127,7 @@ impl<'a> MatchCandidates<'a> {
                 *holding.entry(at).or_default() += 1;
             }
         }
-        Self { snapshot: snapshot, nodes, holding }
+        Self { snapshot, nodes, holding }
     }
 
     /// How many levels up the node's row is: the largest subtree that contains none of the others.

@@ -110,7 +110,7 @@ impl Tool {
             description: described["description"].as_str().unwrap_or_default().into(),
             schema: described["inputSchema"].as_object().cloned().unwrap_or_default(),
             output: described["outputSchema"].as_object().cloned(),
-            effect: effect,
+            effect,
             budget,
             lenient: false,
             way,

@@ -322,7 +322,7 @@ fn read_commit(keyboard: Keyboard, output: &CommandOutput) -> Result<(), Error> 
         output.out.lines().find_map(|line| line.trim().strip_prefix("Broadcast completed: "));
     let (Some(completed), None) = (completed, output.error_text()) else {
         let text = output.error_text().unwrap_or_else(|| excerpt(&output.out));
-        return Err(Error::Failed { what: "type", text: text });
+        return Err(Error::Failed { what: "type", text });
     };
     match keyboard {
         Keyboard::AdbKeyboard => Ok(()),

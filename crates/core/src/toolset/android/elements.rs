@@ -17,7 +17,7 @@ impl<'a> ElementJson<'a> {
         for parent in snapshot.tree.nodes.iter().filter_map(|node| node.parent) {
             children[parent] += 1;
         }
-        Self { snapshot: snapshot, children }
+        Self { snapshot, children }
     }
 
     /// Whether a node counts as displayed: as the platform says, else whether part of its rectangle is on the screen.

@@ -31,7 +31,7 @@ impl RunFormatter {
     /// A formatter for this line style.
     pub(super) fn new(style: LineStyle) -> Self {
         Self {
-            style: style,
+            style,
             round: 0,
             max: 0,
             numbered: false,

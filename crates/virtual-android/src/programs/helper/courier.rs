@@ -50,7 +50,7 @@ impl HelperError {
     }
 
     pub(super) fn malformed(text: String) -> Self {
-        Self { code: "malformed", text: text, advice: "" }
+        Self { code: "malformed", text, advice: "" }
     }
 
     pub(super) fn cancelled() -> Self {
