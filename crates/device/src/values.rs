@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A phone platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Platform {
@@ -44,7 +46,7 @@ pub struct Identity {
 }
 
 /// What a phone reports about itself. Strings are empty if it did not report them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// Manufacturer.
     pub manufacturer: String,
@@ -69,7 +71,7 @@ pub struct DeviceInfo {
 }
 
 /// The physical display at rotation 0, and the overrides set on it (`wm size`, `wm density`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Panel {
     /// Physical size.
     pub size: Size,
@@ -82,7 +84,7 @@ pub struct Panel {
 }
 
 /// Battery state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Battery {
     /// Charge level, 0 to 100.
     pub percent: u8,
@@ -102,7 +104,7 @@ pub struct Point {
 }
 
 /// Width and height in screenshot pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Size {
     /// Pixels across.
     pub width: i32,
@@ -202,7 +204,7 @@ pub enum TypingMethod {
 }
 
 /// An app's id: package name on Android, bundle identifier on iOS.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AppId(pub String);
 
 impl fmt::Display for AppId {
@@ -212,7 +214,7 @@ impl fmt::Display for AppId {
 }
 
 /// An installed app.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct App {
     /// Its id.
     pub id: AppId,
@@ -230,7 +232,7 @@ pub struct Foreground {
 }
 
 /// Screen orientation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Orientation {
     /// Higher than wide.
     Portrait,

@@ -87,7 +87,7 @@ pub enum DeviceChange {
 }
 
 /// Several providers, asked in order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct DeviceProviders {
     providers: Vec<Arc<dyn DeviceProvider>>,
     /// The longer side of returned screenshots, in pixels; `None` for the screen's own size.

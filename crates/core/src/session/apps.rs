@@ -23,19 +23,18 @@ const MOST_TRIED: usize = 5;
 impl AttachedDevice {
     pub(super) async fn info(&self, no_older_than: Duration) -> Result<Outcome, Failure> {
         let known = &self.screen.memory.info;
-        let earlier = known.recent(no_older_than);
         let out =
             |info, earlier| Outcome::Info { identity: self.identity().clone(), info, earlier };
-        if let Some(info) = earlier {
+        if let Some((info, _)) = known.recent(no_older_than).await {
             return Ok(out(info, true));
         }
         let generation = self.screen.generation.load(Ordering::SeqCst);
-        let asked = known.ask(&self.screen.generation);
+        let asked = known.ask().await;
         let info = self.device.info().await.map_err(|error| self.failed(&error))?;
         if generation == self.screen.generation.load(Ordering::SeqCst) {
             *lock(&self.screen.size) = Some(info.screen);
         }
-        known.keep(asked, info.clone());
+        known.keep(asked, &info).await;
         Ok(out(info, false))
     }
 
@@ -65,14 +64,17 @@ impl AttachedDevice {
     /// All apps, from the phone or from a cached list no older than that.
     async fn installed(&self, no_older_than: Duration) -> Result<InstalledApps, Failure> {
         let known = &self.screen.memory.apps;
-        if let Some(installed) = known.recent(no_older_than) {
-            return Ok(installed);
+        if let Some((apps, age)) = known.recent(no_older_than).await {
+            let now = Instant::now();
+            return Ok(InstalledApps {
+                apps: apps.into(),
+                at: now.checked_sub(age).unwrap_or(now),
+            });
         }
-        let (asked, at) = (known.ask(&self.screen.generation), Instant::now());
+        let (asked, at) = (known.ask().await, Instant::now());
         let apps = self.device.apps().await.map_err(|error| self.failed(&error))?;
-        let installed = InstalledApps { apps: apps.into(), at };
-        known.keep(asked, installed.clone());
-        Ok(installed)
+        known.keep(asked, &apps).await;
+        Ok(InstalledApps { apps: apps.into(), at })
     }
 
     /// Starts the selected app.

@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 use super::cache::DeviceCache;
 use super::lock;
 use super::screenshots::ScreenshotCache;
+use super::shared_state::{LeaseCheck, SharedState};
 use crate::action::{Cause, Direction, Failure, Outcome};
 
 /// What this session knows about a phone's screen.
@@ -21,6 +22,7 @@ pub(super) struct ScreenCache {
     /// Counts actions. Data loaded under another value is stale.
     pub(super) generation: AtomicU64,
     pub(super) memory: DeviceCache,
+    lease: LeaseCheck,
     /// The ref number that the next new element gets.
     pub(super) next_control: Arc<AtomicU32>,
     pub(super) size: Moment<Option<Size>>,
@@ -35,10 +37,11 @@ pub(super) struct ScreenCache {
 
 impl ScreenCache {
     /// A screen with empty caches.
-    pub(super) fn new(next_control: Arc<AtomicU32>) -> Self {
+    pub(super) fn new(device: &str, shared: &SharedState, next_control: Arc<AtomicU32>) -> Self {
         Self {
             generation: AtomicU64::new(0),
-            memory: DeviceCache::default(),
+            memory: DeviceCache::new(&shared.store, device),
+            lease: LeaseCheck::new(shared, device),
             next_control,
             size: Moment::default(),
             turned: AtomicBool::new(false),
@@ -189,11 +192,12 @@ impl AttachedDevice {
         self.run_action(async { order.await.map_err(|error| self.failed(&error)) }).await
     }
 
-    /// Same, for a future with its own [`Failure`]s.
+    /// Same, for a future with its own [`Failure`]s. Refused if another client holds the phone's lease.
     pub(super) async fn run_action<T>(
         &self,
         order: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
+        self.screen.lease.check().await?;
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = GenerationGuard::begin(&self.screen.generation);
         self.screen.pictures.forget();

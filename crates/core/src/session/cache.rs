@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use super::lock;
 use crate::action::CacheKind;
 use crate::snapshot::{Controls, Snapshot};
+use crate::state_store::{SharedCache, StateKey, StateStore};
 
-/// The caches of one phone.
-#[derive(Default)]
+/// The caches of one phone. Those that do not depend on the screen are shared between sessions.
 pub(super) struct DeviceCache {
     /// The snapshot whose refs (`e12`) were returned last.
     pub(super) listing: Cached<Arc<Snapshot>>,
@@ -25,14 +25,27 @@ pub(super) struct DeviceCache {
     compressed: Cached<Arc<Snapshot>>,
     /// The control list returned last, which gives UFO's ids their meaning.
     pub(super) controls: Cached<Arc<Controls>>,
-    pub(super) info: Cached<DeviceInfo>,
+    pub(super) info: SharedCache<DeviceInfo>,
     /// All apps, user and system.
-    pub(super) apps: Cached<InstalledApps>,
+    pub(super) apps: SharedCache<Vec<App>>,
     /// The app listing returned last, which gives app numbers their meaning.
     pub(super) numbered: Cached<InstalledApps>,
 }
 
 impl DeviceCache {
+    /// The caches of the device with this id.
+    pub(super) fn new(store: &Arc<dyn StateStore>, device: &str) -> Self {
+        Self {
+            listing: Cached::default(),
+            full: Cached::default(),
+            compressed: Cached::default(),
+            controls: Cached::default(),
+            info: SharedCache::new(Arc::clone(store), StateKey::device_info(device)),
+            apps: SharedCache::new(Arc::clone(store), StateKey::apps(device)),
+            numbered: Cached::default(),
+        }
+    }
+
     /// The last snapshot with this detail.
     pub(super) fn snapshots(&self, detail: TreeDetail) -> &Cached<Arc<Snapshot>> {
         match detail {
@@ -44,33 +57,34 @@ impl DeviceCache {
     /// Clears what was loaded over a dead connection. App numbers stay: they stand for app ids, which do not change.
     pub(super) fn forget_connection(&self) {
         self.listing.forget();
-        self.apps.forget();
-        for cache in [CacheKind::Controls, CacheKind::Tree, CacheKind::DeviceInfo] {
-            self.forget(cache);
-        }
+        self.controls.forget();
+        self.full.forget();
+        self.compressed.forget();
+    }
+
+    /// Same for the caches that are shared: the phone may come back with another system or other apps.
+    pub(super) async fn forget_shared(&self) {
+        self.apps.invalidate().await;
+        self.info.invalidate().await;
     }
 
     /// Clears the given cache. Refs stay valid: each is assigned once, so none is ever reused, and an old one is looked
     /// up again anyway.
-    pub(super) fn forget(&self, cache: CacheKind) {
-        match cache {
-            CacheKind::Controls => self.controls.forget(),
-            CacheKind::Apps => {
-                self.apps.forget();
-                self.numbered.forget();
-            }
-            CacheKind::Tree => {
-                self.full.forget();
-                self.compressed.forget();
-            }
-            CacheKind::DeviceInfo => self.info.forget(),
-            CacheKind::All => {
-                for each in
-                    [CacheKind::Controls, CacheKind::Apps, CacheKind::Tree, CacheKind::DeviceInfo]
-                {
-                    self.forget(each);
-                }
-            }
+    pub(super) async fn forget(&self, cache: CacheKind) {
+        let is = |kind| cache == CacheKind::All || cache == kind;
+        if is(CacheKind::Controls) {
+            self.controls.forget();
+        }
+        if is(CacheKind::Tree) {
+            self.full.forget();
+            self.compressed.forget();
+        }
+        if is(CacheKind::Apps) {
+            self.numbered.forget();
+            self.apps.invalidate().await;
+        }
+        if is(CacheKind::DeviceInfo) {
+            self.info.invalidate().await;
         }
     }
 }

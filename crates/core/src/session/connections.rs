@@ -11,6 +11,7 @@ use thumbwire_device::Device;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
 use super::lock;
+use super::shared_state::SharedState;
 use crate::action::Failure;
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::providers::DeviceProviders;
@@ -24,6 +25,8 @@ pub(super) struct Connections {
     pub(super) phones: DeviceProviders,
     /// Receives the phones that connect and disconnect.
     pub(super) events: EventSinks,
+    /// What this session shares with others.
+    pub(super) shared: SharedState,
     known: Mutex<BTreeMap<String, DeviceSlot>>,
     /// The ref number that the next new element gets, on any phone.
     next_control: Arc<AtomicU32>,
@@ -37,13 +40,19 @@ struct DeviceSlot {
 
 impl Connections {
     /// No phone is reached yet.
-    pub(super) fn new(phones: DeviceProviders) -> Self {
+    pub(super) fn new(phones: DeviceProviders, shared: SharedState) -> Self {
         Self {
             phones,
+            shared,
             events: EventSinks::default(),
             known: Mutex::default(),
             next_control: Arc::new(AtomicU32::new(1)),
         }
+    }
+
+    /// The same providers and sinks with another shared state. No phone is reached yet.
+    pub(super) fn with_shared_state(&self, shared: SharedState) -> Self {
+        Self { events: self.events.clone(), ..Self::new(self.phones.clone(), shared) }
     }
 
     /// The phone with this id for one more call, if it is connected.
@@ -83,7 +92,7 @@ impl Connections {
             );
         }
         let known = all.entry(id.to_owned()).or_insert_with(|| DeviceSlot {
-            screen: Arc::new(ScreenCache::new(Arc::clone(&self.next_control))),
+            screen: Arc::new(ScreenCache::new(id, &self.shared, Arc::clone(&self.next_control))),
             device: None,
         });
         let device = Arc::clone(known.device.get_or_insert(device));
@@ -91,10 +100,11 @@ impl Connections {
     }
 
     /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
-    pub(super) fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, reason: &str) {
-        let ended =
-            lock(&self.known).get_mut(id).is_some_and(|known| known.drop_connection(device));
-        if ended && self.phones.unlisted(id).is_some() {
+    pub(super) async fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, reason: &str) {
+        let ended = lock(&self.known).get_mut(id).and_then(|known| known.drop_connection(device));
+        let Some(screen) = ended else { return };
+        screen.memory.forget_shared().await;
+        if self.phones.unlisted(id).is_some() {
             self.events.on_event(&Event::DeviceLost { device: id, reason });
         }
     }
@@ -106,13 +116,11 @@ impl DeviceSlot {
         Some(AttachedDevice::new(device, Arc::clone(&self.screen)))
     }
 
-    /// Drops this connection and its caches, unless there is a newer one. Returns whether it did.
-    fn drop_connection(&mut self, device: &Arc<dyn Device>) -> bool {
-        let ended = self.device.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, device));
-        if ended {
-            self.device = None;
-            self.screen.forget();
-        }
-        ended
+    /// Drops this connection and its caches, unless there is a newer one. Returns the screen if it did; its shared caches
+    /// are still to be invalidated.
+    fn drop_connection(&mut self, device: &Arc<dyn Device>) -> Option<Arc<ScreenCache>> {
+        self.device.take_if(|kept| Arc::ptr_eq(kept, device))?;
+        self.screen.forget();
+        Some(Arc::clone(&self.screen))
     }
 }

@@ -6,15 +6,16 @@
 
 use thumbwire_device::{Identity, Platform};
 
-use super::{CallProgress, Session, lock};
+use super::{CallProgress, Session};
 use crate::action::{Cause, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason};
 
 impl Session {
     /// The selected phone; without a selection, the only one there is. That choice is remembered, so a second phone
     /// plugged in later does not change which one is used. The built-in virtual phone must be named.
     pub(super) async fn chosen_id(&self) -> Result<String, Failure> {
-        if let Some(id) = &*lock(&self.chosen) {
-            return Ok(id.clone());
+        let selection = self.selection();
+        if let Some(id) = selection.get().await? {
+            return Ok(id);
         }
         let there = self.connections.phones.list().await?;
         let attached: Vec<_> =
@@ -22,7 +23,7 @@ impl Session {
         let ready = attached.iter().filter(|phone| phone.is_ready());
         let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
         match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
-            ([only], _) => Ok(lock(&self.chosen).get_or_insert_with(|| only.id.clone()).clone()),
+            ([only], _) => selection.get_or_set(&only.id).await,
             // The only phone there is most likely the one that is meant.
             ([], [unready]) => Err(unready.not_ready().unwrap_or_else(none)),
             _ => Err(none()),
@@ -43,7 +44,7 @@ impl Session {
                 there.push(ListedDevice { platform, model, state, ..phone });
             }
         }
-        let chosen = lock(&self.chosen).clone();
+        let chosen = self.selection().get().await?;
         let chosen = chosen.filter(|id| !listed(&there, id));
         there.extend(chosen.and_then(|id| self.connections.phones.unlisted(&id)));
         Ok(there)
@@ -61,7 +62,7 @@ impl Session {
         }
         let attached = self.attach(id, course).await?;
         attached.answers().await?;
-        *lock(&self.chosen) = Some(id.to_owned());
+        self.selection().set(id).await?;
         Ok(Outcome::DeviceSelected(attached.identity().clone()))
     }
 
@@ -70,7 +71,7 @@ impl Session {
     /// first: nothing else tells whether it is usable.
     pub(super) async fn select_default(&self, course: &CallProgress) -> Result<Outcome, Failure> {
         let there = self.list_devices().await?;
-        let before = lock(&self.chosen).clone();
+        let before = self.selection().get().await?;
         let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
             None => self.connections.phones.owns(id),
@@ -81,7 +82,7 @@ impl Session {
         };
         let attached = self.attach(&id, course).await?;
         attached.answers().await?;
-        *lock(&self.chosen) = Some(id.clone());
+        self.selection().set(&id).await?;
         let Identity { platform, model, .. } = attached.identity().clone();
         let listed = self.list_devices().await?.into_iter().find(|phone| phone.id == id);
         // It may have disappeared from the list since.

@@ -4,7 +4,7 @@
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
 //! [`target`] finds where to tap, [`typing`] types and verifies text, [`apps`] resolves app names, [`cache`] caches
-//! answers, [`orientation`] rotates the screen and restores it when the session ends, and [`app_tools`] calls app tools.
+//! answers, [`shared_state`] is what other sessions may see, [`orientation`] rotates the screen and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
@@ -22,6 +22,7 @@ mod monitors;
 mod orientation;
 mod recordings;
 mod screenshots;
+mod shared_state;
 mod snapshots;
 mod target;
 #[cfg(test)]
@@ -40,11 +41,13 @@ use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
 use crate::app_tools::{AppToolHost, AppToolOptions};
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::providers::{DeviceChange, DeviceProviders};
+use crate::state_store::StateStore;
 use attached_device::AttachedDevice;
 use connections::Connections;
 use local_files::LocalFiles;
 use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
+use shared_state::SharedState;
 
 /// The part of a call's time reserved for probing a phone that stopped answering.
 const PROBE: Duration = Duration::from_secs(1);
@@ -54,7 +57,8 @@ const PROBE: Duration = Duration::from_secs(1);
 /// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
 pub struct Session {
     connections: Arc<Connections>,
-    chosen: Mutex<Option<String>>,
+    /// The device to use until the client selects one.
+    configured: Option<String>,
     /// Identifies this session as the owner of a phone's rotation.
     name: String,
     keep_orientation: bool,
@@ -82,16 +86,25 @@ impl CallProgress {
 impl Session {
     /// A session over these phones. `chosen` is the device to use until a caller selects another.
     pub fn new(phones: DeviceProviders, chosen: Option<String>) -> Self {
+        let name = orientation::name();
+        let shared = SharedState::in_memory(&name);
         Self {
-            connections: Arc::new(Connections::new(phones)),
-            chosen: Mutex::new(chosen),
-            name: orientation::name(),
+            connections: Arc::new(Connections::new(phones, shared)),
+            configured: chosen,
+            name,
             keep_orientation: false,
             saving: LocalFiles::new(),
             recordings: Recordings::default(),
             monitors: Monitors::default(),
             bridge: AppToolHost::new(AppToolOptions::default()),
         }
+    }
+
+    /// Keeps the selected device, leases and the shared caches in this store, for this client. Without it they end with the
+    /// session, and no other session sees them. Call it before the session is used.
+    pub fn with_state_store(self, store: Arc<dyn StateStore>, client: &str) -> Self {
+        let shared = SharedState { store, client: client.to_owned() };
+        Self { connections: Arc::new(self.connections.with_shared_state(shared)), ..self }
     }
 
     /// The sinks for phones that connect and disconnect: those with an address as this session connects to and loses them,
@@ -155,19 +168,24 @@ impl Session {
     }
 
     /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
-    fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
-        self.connections.drop_connection(attached.id(), &attached.device, reason);
+    async fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
+        self.connections.drop_connection(attached.id(), &attached.device, reason).await;
     }
 
     /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached phone has no caches.
-    fn forget(&self, call: &Call, cache: CacheKind) {
-        let Some(id) = call.device.clone().or_else(|| lock(&self.chosen).clone()) else { return };
+    async fn forget(&self, call: &Call, cache: CacheKind) -> Result<(), Failure> {
+        let id = match &call.device {
+            Some(id) => Some(id.clone()),
+            None => self.selection().get().await?,
+        };
+        let Some(id) = id else { return Ok(()) };
         if let CacheKind::All = cache {
             self.bridge.forget(&id);
         }
         if let Some(screen) = self.connections.screen(&id) {
-            screen.memory.forget(cache);
+            screen.memory.forget(cache).await;
         }
+        Ok(())
     }
 
     async fn perform_on(
@@ -240,7 +258,7 @@ impl Session {
                 Ok(Outcome::Done)
             }
             Action::InvalidateCache(cache) => {
-                self.forget(call, cache);
+                self.forget(call, cache).await?;
                 Ok(Outcome::Done)
             }
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
@@ -316,18 +334,20 @@ impl Perform for Session {
                 Err(_) => Err(given_up(Self::out_of_time(call, &course, what, given).await)),
             }
         };
-        done.map_err(|mut failure| {
-            if course.acted() == SideEffect::None {
-                // It failed while finding the phone, resolving the element, or waiting for its turn.
-                failure.side_effect = SideEffect::None;
-            }
-            if let (Cause::DeviceNotConnected { reason, .. }, Some(attached)) =
-                (&failure.cause, course.attached.get())
-            {
-                self.drop_connection(attached, reason);
-            }
-            failure
-        })
+        let mut failure = match done {
+            Ok(outcome) => return Ok(outcome),
+            Err(failure) => failure,
+        };
+        if course.acted() == SideEffect::None {
+            // It failed while finding the phone, resolving the element, or waiting for its turn.
+            failure.side_effect = SideEffect::None;
+        }
+        if let (Cause::DeviceNotConnected { reason, .. }, Some(attached)) =
+            (&failure.cause, course.attached.get())
+        {
+            self.drop_connection(attached, reason).await;
+        }
+        Err(failure)
     }
 }
 

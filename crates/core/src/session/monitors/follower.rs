@@ -182,7 +182,7 @@ impl Follower {
         let output = match &reason {
             FollowError::Over(why) | FollowError::Lost(why) => why,
         };
-        self.connections.drop_connection(&self.phone, &self.device, output);
+        self.connections.drop_connection(&self.phone, &self.device, output).await;
         Err(reason)
     }
 
