@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
+use thumbwire_base::truncate;
 use tokio::time::Instant;
 
 use super::functions::FunctionProvider;
 use super::knowledge::Index;
 use super::observation::Function;
-use super::prompt::{to_json_line, truncate};
+use super::prompt::to_json_line;
 use thumbwire_core::action::{Action, AppToolReply, AppToolResult, Call, Cause, Outcome, Perform};
 use thumbwire_core::toolset::app_tools::{Offer, answered, offers, sanitize};
 use thumbwire_core::toolset::{Reply, mobile};

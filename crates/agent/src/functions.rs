@@ -6,11 +6,12 @@
 //! outcomes of a call are captured on the way, so that screenshots need not be decoded from base64 and the trace knows
 //! where a touch landed. Which function is called, and what the policy learns of the result, is up to the phases.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
+use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -235,7 +236,7 @@ struct CapturingPerform<'a> {
 impl CapturingPerform<'_> {
     /// Takes what was recorded since the last time.
     fn take(&self) -> Vec<(Action, Result<Outcome, Failure>)> {
-        std::mem::take(&mut self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut lock(&self.exchanges))
     }
 }
 
@@ -250,7 +251,7 @@ impl Perform for CapturingPerform<'_> {
         } else {
             self.inner.perform(call, action).await
         };
-        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).push((asked, done.clone()));
+        lock(&self.exchanges).push((asked, done.clone()));
         done
     }
 }

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::prompt::{Document, truncate};
+use super::prompt::Document;
+use thumbwire_base::truncate;
 
 /// The longest passage, in characters; longer paragraphs are split.
 const LONGEST_PASSAGE: usize = 800;

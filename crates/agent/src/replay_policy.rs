@@ -5,11 +5,12 @@
 //! with its present number. So each step also verifies the actions of the previous one. If a check fails, the screen
 //! gets a few seconds to settle. After that another policy takes over, or the run ends and says what differs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use thumbwire_base::lock;
 use thumbwire_device::find::FindResult;
 use thumbwire_device::{Point, text_field};
 
@@ -127,7 +128,7 @@ impl ReplayPolicy {
     }
 
     fn set(&self, at: ReplayPosition) {
-        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        *lock(&self.at) = at;
     }
 }
 
@@ -146,7 +147,7 @@ impl Policy for ReplayPolicy {
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        let at = *self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = *lock(&self.at);
         if let Some(inner) = self.inner.as_ref().filter(|_| at.handed) {
             return inner.decide(observation, call, watch).await;
         }
@@ -190,7 +191,7 @@ impl Policy for ReplayPolicy {
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
-        let handed = self.at.lock().unwrap_or_else(PoisonError::into_inner).handed;
+        let handed = lock(&self.at).handed;
         match self.inner.as_ref().filter(|_| handed) {
             Some(inner) => inner.judge(observation, claim, call, watch).await,
             // The replay has already checked that the last screen is as it was.

@@ -5,12 +5,13 @@
 //! disconnects. The tool exists only if the operator configured a model; no toolset knows it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use thumbwire_base::{lock, truncate};
 
 use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform, Progress};
@@ -177,7 +178,7 @@ impl TaskLease {
         phone: &str,
         goal: &str,
     ) -> Result<Self, Failure> {
-        let mut held = all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&all);
         if let Some(other) = held.get(phone) {
             let other = truncate(other, 100);
             let reason = format!(
@@ -192,7 +193,7 @@ impl TaskLease {
 
 impl Drop for TaskLease {
     fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.phone);
+        lock(&self.all).remove(&self.phone);
     }
 }
 
@@ -226,7 +227,7 @@ impl TaskProgress {
     }
 
     fn actions(&self) -> Vec<Value> {
-        let so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let so_far = lock(&self.so_far);
         so_far.actions.iter().cloned().collect()
     }
 }
@@ -234,7 +235,7 @@ impl TaskProgress {
 impl EventSink for TaskProgress {
     fn on_event(&self, event: &Event<'_>) {
         let Some(event) = event.payload() else { return };
-        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut so_far = lock(&self.so_far);
         match event {
             AgentEvent::StepStarted { round, max: most } => {
                 (so_far.round, so_far.max) = (*round, *most);
@@ -304,13 +305,6 @@ fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
         "trace": trace,
     });
     Reply { structured: Some(structured), ..Reply::text(words) }
-}
-
-fn truncate(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

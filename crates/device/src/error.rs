@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::Platform;
+use thumbwire_base::truncate;
 
 /// Why a device did not do what it was asked. Messages fit after "failed to …" and include the phone's own message.
 #[derive(Debug, thiserror::Error)]
@@ -129,11 +130,7 @@ pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
     if output.is_empty() {
         return "(no output)".into();
     }
-    let mut short: String = output.chars().take(LONGEST).collect();
-    if short.len() < output.len() {
-        short.push('…');
-    }
-    short
+    truncate(output, LONGEST)
 }
 
 impl fmt::Display for SideEffect {

@@ -8,9 +8,10 @@
 //! element. An element thinner than a block may contain no center; it keeps one pixel, and a touch there may miss it by
 //! half a block.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use thumbwire_base::lock;
 
 use crate::image::{Error as PictureError, Pixels};
 use crate::{
@@ -46,15 +47,15 @@ impl<D: Device + ?Sized> ScaledDevice<D> {
     }
 
     fn known(&self) -> ScreenGeometry {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.known)
     }
 
     fn forget(&self) {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = ScreenGeometry::default();
+        *lock(&self.known) = ScreenGeometry::default();
     }
 
     fn learn(&self, size: Size, rotation: Option<u8>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let same = known.size == Some(size);
         *known = ScreenGeometry {
             size: Some(size),

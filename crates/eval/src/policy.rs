@@ -17,10 +17,11 @@ mod moves;
 mod parsed_observation;
 mod stepper;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
+use thumbwire_base::lock;
 
 use self::stepper::{Progress, ScriptStepper};
 use super::script::ScriptStep;
@@ -99,7 +100,7 @@ impl Policy for ScriptedPolicy {
         _: &Call,
         _: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         Ok(thought(ScriptStepper::new(&self.script, &mut state, observation).decide(observation)))
     }
 
@@ -115,7 +116,7 @@ impl Policy for ScriptedPolicy {
         if observation.current_controls.is_empty() {
             return Ok(None);
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut state = lock(&self.state).clone();
         let decision =
             ScriptStepper::new(&self.script, &mut state, observation).decide(observation);
         let reached = decision.status == AgentStatus::Finish;

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use thumbwire_base::lock;
+
 use super::task::Task;
 use super::trial::{PolicyChoice, Score, Trial, TrialOptions};
 
@@ -115,9 +117,4 @@ fn run_isolated(trial: &Trial<'_>) -> Result<Score, String> {
     let score = runtime.block_on(trial.run());
     runtime.shutdown_background();
     score
-}
-
-/// A panic elsewhere leaves nothing half-changed here.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,9 +3,10 @@
 //! Begin with [`CaseRunner::ask`]. `run_step` runs steps and `assert` checks assertions; both poll with [`CaseRunner::until`].
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::find::{self, FindResult};
 use thumbwire_device::{AppId, SideEffect};
 use tokio::time::Instant;
@@ -214,9 +215,4 @@ fn is_retryable(failure: &Failure) -> bool {
 /// The outcome does not fit the action.
 pub(super) fn unexpected() -> StepError {
     StepError::new(FailureKind::Step, "internal error: the outcome does not fit the action")
-}
-
-/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use strsim::osa_distance;
+
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Source {
@@ -92,34 +94,10 @@ impl fmt::Display for FlowError {
 /// The known word that a misspelled word most likely means.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let by_distance = known.into_iter().map(|one| (distance(&word, &one.to_lowercase()), one));
+    let by_distance = known.into_iter().map(|one| (osa_distance(&word, &one.to_lowercase()), one));
     let (distance, one) = by_distance.min_by_key(|(distance, _)| *distance)?;
     // Up to half of the word may be wrong, but at most three letters: beyond that it is another word.
     (distance <= word.chars().count().max(2) / 2 && distance <= 3).then_some(one)
-}
-
-/// The number of insertions, deletions, replacements and swaps of neighboring letters.
-fn distance(one: &str, other: &str) -> usize {
-    const LONGEST: usize = 64;
-    let (one, other): (Vec<char>, Vec<char>) =
-        (one.chars().take(LONGEST).collect(), other.chars().take(LONGEST).collect());
-    let mut rows = vec![vec![0; other.len() + 1]; one.len() + 1];
-    for i in 0..=one.len() {
-        for j in 0..=other.len() {
-            rows[i][j] = match (i, j) {
-                (0, n) | (n, 0) => n,
-                _ => {
-                    let differs = usize::from(one[i - 1] != other[j - 1]);
-                    let mut least = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-                    least = least.min(rows[i - 1][j - 1] + differs);
-                    let turned =
-                        i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
-                    if turned { least.min(rows[i - 2][j - 2] + 1) } else { least }
-                }
-            };
-        }
-    }
-    rows[one.len()][other.len()]
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
+use thumbwire_base::lock;
 use tokio::time::Instant;
 
-use super::case_runner::{CaseRunner, lock};
+use super::case_runner::CaseRunner;
 use super::event::FlowEvent;
 use super::plan::{Case, Flow};
 use super::report::{Attempt, CaseResult, FailureKind, Phone, Report, Verdict};

@@ -6,9 +6,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::{AppId, Key, LogEntry, LogFilter, Priority};
 
-use super::case_runner::{CaseRunner, StepError, lock};
+use super::case_runner::{CaseRunner, StepError};
 use super::crash::{self, Crash, CrashKind};
 use super::plan::{Case, CrashScope};
 use super::report::{CaseFailure, FailureKind};

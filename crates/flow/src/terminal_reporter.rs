@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::case_runner::lock;
 use super::event::{FlowEvent, StepStatus};
 use super::report::{Attempt, CaseFailure, CaseResult, Report, Verdict};
 use super::run::full_name;
+use thumbwire_base::lock;
 use thumbwire_core::event::{Event, EventSink};
 
 /// The maximum number of log lines below a failure; the JUnit file has more.

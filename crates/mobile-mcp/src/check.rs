@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::descriptor::{MOST_CAPABILITIES, MOST_PARAMETERS, ParsedDescriptor};
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, truncate};
+use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer};
 use super::{
     Capability, Descriptor, Element, Finding, Mode, Param, ParamType, Rule, SourcePosition,
     VERSION, Value,
 };
+use thumbwire_base::truncate;
 
 /// Limit on reported findings of each kind: fatal to lint, and not.
 const MOST_FINDINGS: usize = 128;

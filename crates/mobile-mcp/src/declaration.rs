@@ -1,7 +1,8 @@
 //! The service that makes an app a tool, as declared in its manifest (section 1.1).
 
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, sanitize, truncate};
+use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, sanitize};
 use super::{ACTION, Finding, Rule, SourcePosition, Value};
+use thumbwire_base::truncate;
 
 /// The `meta-data` entry with the tool's name (section 1.1.2).
 pub const NAME: &str = "mobile.mcp.tool.name";

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use serde_json::Value;
+use thumbwire_base::truncate;
 
-use super::sanitize::{sanitize, truncate};
+use super::sanitize::sanitize;
 use super::{Capability, Param, Values};
 
 /// A mismatch between values and a capability's parameters.

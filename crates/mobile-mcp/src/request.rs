@@ -5,8 +5,8 @@
 //! envelope, under another key. We write all of them at once and read each of them.
 
 use serde_json::{Value, json};
+use thumbwire_base::truncate;
 
-use super::sanitize::truncate;
 use super::{Extras, VERSION, Values};
 
 /// Limit on the bytes read from an extra. An Intent carries less than 1 MiB.

@@ -7,9 +7,10 @@
 use std::fmt;
 
 use serde_json::{Value, json};
+use thumbwire_base::truncate;
 
 use super::request::{MOST_BYTES, named_values, text_of};
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, sanitize, truncate};
+use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, sanitize};
 use super::{Capability, ExtraKeys, Extras, ParamType, RequestFormat, VERSION, Values};
 
 /// Limit on the output values of a response.

@@ -40,14 +40,6 @@ pub fn sanitize(text: &str, max: usize) -> String {
     shown
 }
 
-/// Truncates to `most` characters, and adds an ellipsis if there were more.
-pub(crate) fn truncate(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
 /// Whether the text has more characters than `most`. Stops counting there.
 pub(crate) fn is_longer(text: &str, max: usize) -> bool {
     text.len() > max && text.chars().nth(max).is_some()
@@ -112,7 +104,6 @@ mod tests {
         assert_eq!(sanitize("abcde fg", 6), "abcde…");
         assert_eq!(sanitize("é".repeat(9).as_str(), 3), "ééé…");
         assert_eq!(sanitize(&"\u{200b}".repeat(1_000), 3), "");
-        assert_eq!(truncate("ééé", 2), "éé…");
         assert!(is_longer("ééé", 2) && !is_longer("ééé", 3));
     }
 }

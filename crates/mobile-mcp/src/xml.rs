@@ -8,8 +8,9 @@ use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::sanitize::{is_longer, truncate};
+use super::sanitize::is_longer;
 use super::{Attribute, Element, Finding, Rule, SourcePosition, Value};
+use thumbwire_base::truncate;
 
 /// Limit on the bytes of a file.
 pub(crate) const MOST_BYTES: usize = 1 << 20;

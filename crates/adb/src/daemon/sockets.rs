@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use thumbwire_base::lock;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 
@@ -223,7 +224,7 @@ impl Sockets {
 
     /// Each change is one map operation, so a panic cannot leave the map half changed.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SocketOwner>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

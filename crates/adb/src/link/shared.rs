@@ -4,9 +4,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+
+use thumbwire_base::lock;
 
 use super::LinkStream;
 use crate::Error;
@@ -62,7 +64,7 @@ impl Shared {
 
     /// A panic elsewhere cannot leave the state machine in a worse state than a second panic would.
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -5,9 +5,9 @@
 //! (a message in a list, a paragraph) are not buttons and are ignored.
 
 use serde_json::Value;
+use thumbwire_base::truncate;
 use thumbwire_device::Node;
 
-use super::super::prompt::truncate;
 use super::super::reply::FunctionCall;
 use super::super::screen_state::ScreenState;
 use thumbwire_core::toolset::app_tools::is_app_tool;

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use thumbwire_base::lock;
 
 use super::super::prompt::{ContentPart, Message, Role};
 use super::Prompt;
@@ -59,7 +60,7 @@ impl Anthropic {
 
 impl ProviderApi for Anthropic {
     fn body(&self, prompt: &Prompt, shape: Option<&Value>) -> Value {
-        let ways = *self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ways = *lock(&self.ways);
         let mut body = Map::new();
         body.insert("model".into(), json!(self.model));
         body.insert("max_tokens".into(), self.most_tokens.into());
@@ -141,7 +142,7 @@ impl ProviderApi for Anthropic {
     }
 
     fn adapt(&self, refusal: &str) -> bool {
-        let mut ways = self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut ways = lock(&self.ways);
         let before = *ways;
         if refusal.contains("cache_control") {
             ways.marks = false;

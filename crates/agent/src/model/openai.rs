@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use thumbwire_base::lock;
 
 use super::super::prompt::{ContentPart, Message, Role};
 use super::Prompt;
@@ -56,7 +57,7 @@ impl OpenAi {
     }
 
     fn ways(&self) -> ServerSupport {
-        *self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        *lock(&self.ways)
     }
 }
 
@@ -130,7 +131,7 @@ impl ProviderApi for OpenAi {
     }
 
     fn adapt(&self, refusal: &str) -> bool {
-        let mut ways = self.ways.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut ways = lock(&self.ways);
         let before = *ways;
         let output = refusal.to_lowercase();
         let unknown = ["support", "unrecognized", "unknown", "permitted", "extra", "unexpected"];

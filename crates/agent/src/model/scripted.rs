@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value;
+use thumbwire_base::lock;
 
 use super::super::prompt::ContentPart;
 use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
@@ -131,7 +132,7 @@ impl ScriptedModel {
     fn entry(&self, prompt: &Prompt) -> Result<&Entry, String> {
         let Self { name, entries, .. } = self;
         let number = {
-            let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut next = lock(&self.next);
             *next += 1;
             *next
         };

@@ -45,14 +45,6 @@ pub(crate) fn to_json_line(value: &impl Serialize) -> String {
     }
 }
 
-/// Truncates a text to `most` characters; an ellipsis marks the cut.
-pub(crate) fn truncate(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// The user's request as it goes into the prompt: truncated, and without anything that could pass for someone else's
 /// message. Line breaks stay, and so do `user:` and `human:` in the middle of a text, because they may be part of a
 /// dictated message.
@@ -161,6 +153,8 @@ impl Formatter for PythonJsonFormatter {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+
+    use thumbwire_base::truncate;
 
     use super::*;
 

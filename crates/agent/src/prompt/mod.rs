@@ -13,13 +13,14 @@ mod user_message;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use thumbwire_base::truncate;
 use thumbwire_device::Image;
 
 use super::examples::Example;
 use super::observation::Observation;
 use super::options::ScreenshotMode;
 
-pub(super) use json_line::{to_json_line, truncate};
+pub(super) use json_line::to_json_line;
 pub(super) use judge::judgement;
 pub(super) use response_schema::{decision_schema, judgement_schema};
 pub(super) use user_message::Document;

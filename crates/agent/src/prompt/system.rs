@@ -4,10 +4,11 @@
 //! it.
 
 use serde_json::Value;
+use thumbwire_base::truncate;
 
 use super::super::examples::Example;
 use super::super::observation::Function;
-use super::json_line::{to_json_line, truncate};
+use super::json_line::to_json_line;
 use thumbwire_core::toolset::app_tools::is_app_tool;
 
 /// Writes the system part.

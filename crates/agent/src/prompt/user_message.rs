@@ -5,9 +5,10 @@
 
 use serde::Serialize;
 use serde_json::json;
+use thumbwire_base::truncate;
 use thumbwire_device::Image;
 
-use super::json_line::{self, to_json_line, truncate};
+use super::json_line::{self, to_json_line};
 use super::{ContentPart, Message, Role};
 use crate::observation::{CompletedCall, ControlRow, Observation};
 use crate::options::ScreenshotMode;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::lenient_json::{self, ParsedValue};
 use super::{AgentStatus, Decision, FunctionCall, arguments};
 use crate::observation::Function;
+use thumbwire_base::truncate;
 
 /// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes thousands.
 const LONGEST_REPLY: usize = 256 * 1024;
@@ -367,11 +368,11 @@ fn line(value: &Value) -> String {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    crate::prompt::truncate(&text, LONGEST_TEXT)
+    truncate(&text, LONGEST_TEXT)
 }
 
 fn short(value: &Value) -> String {
-    crate::prompt::truncate(&value.to_string(), 80)
+    truncate(&value.to_string(), 80)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use thumbwire_base::lock;
 use thumbwire_device::{
     CallbackResult, Component, Device, Error, ServiceReply, ServiceRequest, SideEffect,
     StartServiceError,
@@ -19,7 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use super::arguments::{self, is_of};
 use super::discovery::Offer;
-use super::{AppToolHost, functions, lock, quoted, trust};
+use super::{AppToolHost, functions, quoted, trust};
 use crate::action::{
     AppTool, AppToolCall, AppToolPhase, AppToolReply, AppToolResult, AskUser, Cause, Failure,
 };

@@ -11,13 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::stream::{self, StreamExt as _};
+use thumbwire_base::lock;
 use thumbwire_device::{AppId, Component, Device, Error, Package, Platform};
 use thumbwire_mobile_mcp::ACTION;
 use tokio::time::{Instant, timeout};
 
+use super::AppToolHost;
 use super::functions::{self, AppFunctionsState};
 use super::package::{ParsedApp, ReadAppError};
-use super::{AppToolHost, lock};
 use crate::action::{
     AppTool, AppToolFinding, AppToolPhase, AppToolProtocol, AppTools, Catalog, Cause, Failure,
     TrustStatus,

@@ -22,9 +22,10 @@ mod trust;
 mod trust_store;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::AppId;
 use thumbwire_mobile_mcp::sanitize::sanitize;
 use thumbwire_mobile_mcp::{ExtraKeys, PendingRequests};
@@ -85,9 +86,4 @@ impl AppToolHost {
 /// An app's text, quoted for a sentence of ours. Nothing in it can end the quotation.
 fn quoted(text: &str, max: usize) -> String {
     format!("«{}»", sanitize(text, max).replace(['«', '»'], "\""))
-}
-
-/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,13 +8,14 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_apk::{self as apk, Apk, Source};
+use thumbwire_base::lock;
 use thumbwire_device::{Component, Device, Error, Package};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 use thumbwire_mobile_mcp::{
     Capability, Declaration, Finding, Mode, Param, ParsedDescriptor, declaration, descriptor,
 };
 
-use super::{convert, lock};
+use super::convert;
 use crate::action::{AppTool, AppToolFinding, Parameter};
 
 /// The maximum length of an app's texts, in characters.

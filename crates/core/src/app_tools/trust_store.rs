@@ -12,10 +12,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use thumbwire_base::lock;
 
 use serde::{Deserialize, Serialize};
-
-use super::lock;
 
 /// Pins by package.
 pub type Pins = BTreeMap<String, Pin>;

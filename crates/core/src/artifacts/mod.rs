@@ -10,8 +10,9 @@ mod mp4;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use thumbwire_base::lock;
 use tokio::fs;
 
 use crate::action::{FileNameError, LocalFile, check_name};
@@ -130,7 +131,7 @@ impl ArtifactStore {
     }
 
     fn list(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.drafts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.drafts)
     }
 }
 

@@ -14,10 +14,11 @@ mod tests;
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::Value;
+use thumbwire_base::lock;
 use tokio::time::Instant;
 
 use crate::action::{Action, Failure, Outcome};
@@ -138,7 +139,7 @@ impl EventSinks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<dyn EventSink>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

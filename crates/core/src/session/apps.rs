@@ -6,12 +6,12 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::{App, AppId};
 use tokio::time::Instant;
 
 use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
-use super::lock;
 use crate::action::{AppFilter, AppSelector, Cause, Failure, Outcome};
 
 /// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as Moment};
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, SideEffect, Size};
 use tokio::sync::Mutex;
 
 use super::cache::DeviceCache;
-use super::lock;
 use super::screenshots::ScreenshotCache;
 use super::shared_state::{LeaseCheck, SharedState};
 use crate::action::{Cause, Direction, Failure, Outcome};

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::{App, DeviceInfo, TreeDetail};
 use tokio::time::Instant;
 
-use super::lock;
 use crate::action::CacheKind;
 use crate::snapshot::{Controls, Snapshot};
 use crate::state_store::{SharedCache, StateKey, StateStore};

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+use thumbwire_base::lock;
 use thumbwire_device::Device;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
-use super::lock;
 use super::shared_state::SharedState;
 use crate::action::Failure;
 use crate::event::{Event, EventSink as _, EventSinks};

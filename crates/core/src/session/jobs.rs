@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::lock;
 use crate::action::{Cause, Failure};
+use thumbwire_base::lock;
 
 /// A job in the registry.
 pub(super) trait BackgroundJob {

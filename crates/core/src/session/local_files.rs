@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::civil::DateTime;
+use thumbwire_base::lock;
 use thumbwire_device::{Device, Error};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{CallProgress, Session, lock};
+use super::{CallProgress, Session};
 use crate::action::{Call, Cause, Failure, FetchResult, Outcome, SavedScreenshot, check_name};
 use crate::artifacts::{ArtifactStore, Folder};
 

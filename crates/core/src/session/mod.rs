@@ -29,7 +29,7 @@ mod target;
 mod tests;
 mod typing;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -349,9 +349,4 @@ impl Perform for Session {
         }
         Err(failure)
     }
-}
-
-/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

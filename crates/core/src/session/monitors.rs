@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use thumbwire_base::lock;
 use thumbwire_device::LogFilter;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
 use super::local_files::with_extension;
-use super::{CallProgress, Session, lock};
+use super::{CallProgress, Session};
 use crate::action::{Call, Cause, Failure, LogMonitor, Outcome};
 use crate::artifacts::Folder;
 use follower::{Follower, LogFile};

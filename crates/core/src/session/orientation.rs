@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::{Device, Error, Orientation, OrientationControl, RotationOwner, SideEffect};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::Session;
 use super::attached_device::AttachedDevice;
-use super::{Session, lock};
 use crate::action::{Cause, Failure, Outcome};
 
 /// How often and at what interval the orientation is checked: Android takes up to about a second, and an app with a

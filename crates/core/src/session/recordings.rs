@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join_all;
+use thumbwire_base::lock;
 use thumbwire_device::{Error, Recording, RecordingOptions, Size};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -22,7 +23,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
 use super::local_files::{FetchRequest, MediaKind, STORAGE, until};
-use super::{CallProgress, Session, lock};
+use super::{CallProgress, Session};
 use crate::action::{Call, Cause, Failure, FetchResult, Outcome, RecordingInfo};
 
 /// How many may be active at once (Android MCP server limit).

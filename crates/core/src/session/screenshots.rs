@@ -9,12 +9,12 @@ use std::sync::Mutex as Moment;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::image::{self, fit, fits};
 use thumbwire_device::{Error, Screenshot};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-use super::lock;
 use crate::action::{Cause, Failure, ScreenshotOptions};
 
 /// How long a screenshot may be served again if no action happened. A screenshot takes a phone 0.3 to 2.6 s, and

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use thumbwire_base::lock;
 use thumbwire_device::{Error, Screenshot, TreeDetail};
 
 use super::attached_device::{AttachedDevice, ScreenCache};
-use super::lock;
 use crate::action::{Cause, Failure, SnapshotOptions};
 use crate::snapshot::Snapshot;
 

@@ -12,9 +12,11 @@ mod sharing;
 mod studio;
 mod turning;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thumbwire_adb::AdbServer;
+use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
     App, AppId, Check, DeviceInfo, Error, Facets, Flags, Foreground, Format, Gesture, Health,

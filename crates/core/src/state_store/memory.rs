@@ -1,11 +1,12 @@
 //! The store of one process.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use thumbwire_base::lock;
 use tokio::time::Instant;
 
 use super::{Expected, StateEntry, StateError, StateKey, StateStore};
@@ -32,7 +33,7 @@ struct Stored {
 impl MemoryStore {
     /// The entries that have not expired.
     fn entries(&self) -> MutexGuard<'_, Entries> {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = lock(&self.0);
         let now = Instant::now();
         entries.by_key.retain(|_, stored| stored.expires.is_none_or(|at| now < at));
         entries

@@ -7,11 +7,12 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use thumbwire_base::lock;
 use thumbwire_device::Screenshot;
 use tokio::time::Instant;
 
@@ -259,11 +260,6 @@ impl Recorder {
             controls: snapshot.refs.len(),
         })
     }
-}
-
-/// A panic elsewhere leaves nothing half-changed here, so a poisoned lock is safe to use.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The file may have another hard link, whose content an overwrite would change.

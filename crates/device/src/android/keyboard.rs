@@ -10,11 +10,12 @@
 
 mod borrowed;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use thumbwire_base::lock;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
@@ -191,11 +192,11 @@ impl Android {
 
 impl KeyboardState {
     fn known(&self) -> Option<Keyboard> {
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.found)
     }
 
     fn remember(&self, keyboard: Option<Keyboard>) {
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = keyboard;
+        *lock(&self.found) = keyboard;
     }
 }
 

@@ -5,10 +5,11 @@
 //! is no I/O here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
+use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -107,7 +108,7 @@ impl Sessions {
 
     /// Ignores poisoning: a panic elsewhere leaves no partial change here.
     fn with<T>(&self, act: impl FnOnce(&mut SessionTable) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut lock(&self.0))
     }
 }
 

@@ -3,7 +3,9 @@
 //! Part of a run's output is foreign text: the screen, a model's response. It must not move the cursor, change colours or reverse the
 //! text direction ([`sanitize`]). Begin with [`LineStyle::set`].
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use textwrap::core::{Fragment, Word, break_words};
+use textwrap::wrap_algorithms::wrap_first_fit;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The style of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,24 +60,29 @@ impl LineStyle {
         let column = self.width.map_or(usize::MAX, |width| {
             width.saturating_sub(indent).max(NARROWEST.min(width.max(1)))
         });
-        let mut lines: Vec<StyledLine> = vec![vec![head.clone()]];
-        let mut filled = 0;
-        for (tone, text) in words {
-            for word in text.split(' ').filter(|word| !word.is_empty()) {
-                for piece in pieces(word, column) {
-                    let width = piece.width();
-                    if filled > 0 && filled + 1 + width > column {
-                        lines.push(vec![(Style::Plain, " ".repeat(indent))]);
-                        filled = 0;
-                    }
-                    let gap = if filled > 0 { " " } else { "" };
-                    filled += gap.len() + width;
-                    // Never empty: the first line holds the head.
-                    if let Some(line) = lines.last_mut() {
-                        add(line, *tone, &format!("{gap}{piece}"));
-                    }
+        let words: Vec<StyledWord<'_>> = words
+            .iter()
+            .flat_map(|(tone, text)| {
+                let words = text.split(' ').filter(|word| !word.is_empty()).map(Word::from);
+                let pieces = break_words(words, column);
+                pieces.into_iter().map(|word| StyledWord { style: *tone, word })
+            })
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "no terminal is so wide")]
+        let mut lines: Vec<StyledLine> = wrap_first_fit(&words, &[column as f64])
+            .into_iter()
+            .map(|words| {
+                let mut line = vec![(Style::Plain, " ".repeat(indent))];
+                for (at, StyledWord { style, word }) in words.iter().enumerate() {
+                    let gap = if at > 0 { " " } else { "" };
+                    add(&mut line, *style, &format!("{gap}{}", word.word));
                 }
-            }
+                line
+            })
+            .collect();
+        match lines.first_mut().and_then(|line| line.first_mut()) {
+            Some(first) => first.clone_from(head),
+            None => lines.push(vec![head.clone()]),
         }
         let painted = |(tone, text): &(Style, String)| self.painted(*tone, text);
         lines.iter().map(|line| line.iter().map(painted).collect()).collect()
@@ -99,20 +106,25 @@ fn add(line: &mut StyledLine, tone: Style, text: &str) {
     }
 }
 
-/// Splits a word into pieces that fit the column.
-fn pieces(word: &str, column: usize) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let (mut start, mut filled) = (0, 0);
-    for (at, character) in word.char_indices() {
-        let width = character.width().unwrap_or(0);
-        if filled > 0 && filled + width > column {
-            pieces.push(&word[start..at]);
-            (start, filled) = (at, 0);
-        }
-        filled += width;
+/// A word with its style. One blank follows it, unless it ends a line.
+#[derive(Debug)]
+struct StyledWord<'a> {
+    style: Style,
+    word: Word<'a>,
+}
+
+impl Fragment for StyledWord<'_> {
+    fn width(&self) -> f64 {
+        self.word.width()
     }
-    pieces.push(&word[start..]);
-    pieces
+
+    fn whitespace_width(&self) -> f64 {
+        1.0
+    }
+
+    fn penalty_width(&self) -> f64 {
+        0.0
+    }
 }
 
 /// Maximum length of a text, in characters.

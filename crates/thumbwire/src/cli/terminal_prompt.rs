@@ -4,10 +4,11 @@
 //! there is no user: a question that nobody can see is not asked.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use indicatif::ProgressBar;
+use thumbwire_base::lock;
 
 use super::style::sanitize;
 use thumbwire_core::action::{AskUser, NoUser};
@@ -108,7 +109,7 @@ static BELOW: Mutex<Option<ProgressBar>> = Mutex::new(None);
 /// Sets or removes the progress line.
 #[cfg(feature = "agent")]
 pub(super) fn set_progress_bar(bar: Option<ProgressBar>) {
-    *BELOW.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+    *lock(&BELOW) = bar;
 }
 
 /// Standard error, above the progress line.
@@ -116,7 +117,7 @@ pub(super) struct StderrAboveBar;
 
 impl io::Write for StderrAboveBar {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let bar = BELOW.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let bar = lock(&BELOW).clone();
         let write = || io::stderr().lock().write(bytes);
         match bar {
             Some(bar) => bar.suspend(write),
@@ -148,9 +149,10 @@ struct EchoOffGuard;
 #[cfg(unix)]
 mod echo {
     use std::io;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::Mutex;
 
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+    use thumbwire_base::lock;
 
     /// The terminal's settings before the echo was turned off.
     static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
@@ -160,12 +162,12 @@ mod echo {
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
         tcsetattr(io::stdin(), OptionalActions::Flush, &hidden).ok()?;
-        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        *lock(&BEFORE) = Some(before);
         Some(())
     }
 
     pub(super) fn show() {
-        if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(before) = lock(&BEFORE).take() {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
         }
     }

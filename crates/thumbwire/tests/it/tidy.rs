@@ -76,26 +76,28 @@ fn every_file_is_a_module_or_a_target() {
 }
 
 /// What each crate may use of the workspace (ARCHITECTURE.md, "Layers and crates").
-const LAYERS: [(&str, &[&str]); 12] = [
-    ("adb", &[]),
+const LAYERS: [(&str, &[&str]); 13] = [
+    ("base", &[]),
+    ("adb", &["base"]),
     ("apk", &[]),
-    ("mobile-mcp", &[]),
-    ("device", &["adb"]),
+    ("mobile-mcp", &["base"]),
+    ("device", &["adb", "base"]),
     // The virtual phone shares only the wires with the product, so that it cannot share its bugs: it reads APKs with
     // its own code.
-    ("virtual-phone", &["mobile-mcp"]),
-    ("virtual-android", &["adb", "mobile-mcp", "virtual-phone"]),
-    ("core", &["adb", "apk", "device", "mobile-mcp", "virtual-android"]),
-    ("mcp", &["core", "device"]),
-    ("agent", &["core", "device"]),
-    ("flow", &["core", "device"]),
-    ("eval", &["adb", "agent", "core", "device", "virtual-android", "virtual-phone"]),
+    ("virtual-phone", &["base", "mobile-mcp"]),
+    ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone"]),
+    ("core", &["adb", "apk", "base", "device", "mobile-mcp", "virtual-android"]),
+    ("mcp", &["base", "core", "device"]),
+    ("agent", &["base", "core", "device"]),
+    ("flow", &["base", "core", "device"]),
+    ("eval", &["adb", "agent", "base", "core", "device", "virtual-android", "virtual-phone"]),
     (
         "thumbwire",
         &[
             "adb",
             "agent",
             "apk",
+            "base",
             "core",
             "device",
             "eval",

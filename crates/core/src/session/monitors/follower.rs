@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::{Device, Error, LogEntry, LogFilter, LogStream};
 use tokio::fs::File;
 use tokio::io::{AsyncWriteExt as _, BufWriter};
@@ -18,7 +19,6 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::connections::Connections;
-use super::super::lock;
 use super::State;
 use crate::action::Failure;
 

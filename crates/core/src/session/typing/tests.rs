@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
+use thumbwire_base::lock;
 use thumbwire_device::{
     App, AppId, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture, Identity, Key,
     Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
@@ -13,7 +14,7 @@ use thumbwire_device::{
 use super::*;
 use crate::action::{Action, Call, Perform as _};
 use crate::providers::DeviceProviders;
-use crate::session::{Session, lock};
+use crate::session::Session;
 
 /// A phone with one focused field.
 struct OneField {

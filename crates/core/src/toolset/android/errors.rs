@@ -4,10 +4,11 @@
 //! are MCP errors (`isError`); all other errors are normal replies, as in the original.
 
 use serde_json::{Map, Value, json};
+use thumbwire_base::truncate;
 
 use super::super::{RejectedCall, RejectionReason};
 use super::devices::rows;
-use super::{LONGEST_SENTENCE, Reply, cut, json_reply, rounded, truncate};
+use super::{LONGEST_NAME, LONGEST_SENTENCE, Reply, json_reply, rounded};
 use crate::action::{Cause, Failure, FileNameError};
 
 /// The error code of unexpected errors.
@@ -63,17 +64,17 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
         Cause::DeviceNotConnected { device, reason: why } if tool == "select_device" => {
             let error = format!(
                 "Device '{}' is not connected (not present in `adb devices`)",
-                truncate(device)
+                truncate(device, LONGEST_NAME)
             );
             let more = [
-                ("device_id", truncate(device).into()),
+                ("device_id", truncate(device, LONGEST_NAME).into()),
                 ("state", "not-found".into()),
-                ("details", truncate(why).into()),
+                ("details", truncate(why, LONGEST_NAME).into()),
             ];
             failing(&error, more, &next)
         }
         Cause::DeviceNotConnected { device, reason: why } => {
-            let (device, why) = (truncate(device), cut(why, LONGEST_SENTENCE));
+            let (device, why) = (truncate(device, LONGEST_NAME), truncate(why, LONGEST_SENTENCE));
             let error = format!("Device '{device}' is not connected: {why}");
             failing(&error, in_tool(tool), &next)
         }
@@ -93,14 +94,14 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
             failing(&error, [("elements_found", (*found).into())], &next)
         }
         Cause::NoSuchRecording { id, there } => {
-            let error = format!("Recording {} not found", truncate(id));
+            let error = format!("Recording {} not found", truncate(id, LONGEST_NAME));
             failing(&error, [("active_recordings", there.clone().into())], &next)
         }
         Cause::NoSuchMonitor { id, there } => {
-            let error = format!("Monitor {} not found", truncate(id));
+            let error = format!("Monitor {} not found", truncate(id, LONGEST_NAME));
             failing(&error, [("active_monitors", there.clone().into())], &next)
         }
-        cause => failing(&cut(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
+        cause => failing(&truncate(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
     }
 }
 
@@ -112,7 +113,7 @@ const NOT_FOUND: &str =
     "Element not found. Verify the text, resource_id, or content_desc is correct";
 
 fn bad_name(name: &str, why: &FileNameError) -> String {
-    let name = truncate(name);
+    let name = truncate(name, LONGEST_NAME);
     match why {
         FileNameError::Empty => "Filename cannot be empty".into(),
         FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
@@ -150,7 +151,7 @@ fn in_tool(tool: &str) -> Vec<(&'static str, Value)> {
 }
 
 fn not_ready(tool: &str, device: &str, state: &str, next: &str) -> Value {
-    let (device, state) = (truncate(device), truncate(state));
+    let (device, state) = (truncate(device, LONGEST_NAME), truncate(state, LONGEST_NAME));
     let error = format!("Device '{device}' is not ready (state: {state}); expected 'device'");
     let more = match tool {
         "select_device" => vec![("device_id", device.into()), ("state", state.into())],

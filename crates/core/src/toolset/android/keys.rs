@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::json;
+use thumbwire_base::truncate;
 use thumbwire_device::{Key, KeyCode};
 
-use super::{Reply, json_reply, truncate, unexpected_outcome};
+use super::{LONGEST_NAME, Reply, json_reply, unexpected_outcome};
 use crate::action::{Action, Outcome, Readback, TextInput, TypeResult};
 
 /// The arguments of `input_text`.
@@ -55,12 +56,16 @@ pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
     let given = press.keycode.trim();
     if is_number(given) {
         let number = given.parse().ok().filter(|number| *number <= HIGHEST);
-        let outside =
-            || format!("Numeric keycode out of valid range (0-{HIGHEST}): {}", truncate(given));
+        let outside = || {
+            format!(
+                "Numeric keycode out of valid range (0-{HIGHEST}): {}",
+                truncate(given, LONGEST_NAME)
+            )
+        };
         return Ok(Action::Press(Key::Android(KeyCode(number.ok_or_else(outside)?))));
     }
     let code = KeyCode::from_name(given);
-    let unknown = || format!("Unknown Android keycode: {}", truncate(given));
+    let unknown = || format!("Unknown Android keycode: {}", truncate(given, LONGEST_NAME));
     Ok(Action::Press(Key::Android(code.ok_or_else(unknown)?)))
 }
 
@@ -91,10 +96,13 @@ fn typing_warning(text: &str, field: &Readback) -> Option<String> {
         Readback::Corrected => {
             Some("Characters were lost at first; the text was typed again and is complete".into())
         }
-        Readback::Differs { shows } if text.is_empty() => {
-            Some(format!("The field still shows {:?}, which may be its hint", truncate(shows)))
+        Readback::Differs { shows } if text.is_empty() => Some(format!(
+            "The field still shows {:?}, which may be its hint",
+            truncate(shows, LONGEST_NAME)
+        )),
+        Readback::Differs { shows } => {
+            Some(format!("The field shows {:?}", truncate(shows, LONGEST_NAME)))
         }
-        Readback::Differs { shows } => Some(format!("The field shows {:?}", truncate(shows))),
         Readback::Hidden => Some("Not checked: the field hides its content".into()),
     }
 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use thumbwire_base::truncate;
 use thumbwire_device::Size;
 
-use super::{NoArgs, Reply, json_reply, non_empty, rounded, truncate, unexpected_outcome};
+use super::{LONGEST_NAME, NoArgs, Reply, json_reply, non_empty, rounded, unexpected_outcome};
 use crate::action::{Action, FetchResult, Outcome, RecordingInfo};
 
 /// The arguments of `take_screenshot`.
@@ -138,7 +139,10 @@ fn bit_rate(rate: &str) -> Result<u32, String> {
     };
     let bits = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
     bits.filter(|&bits| bits > 0).ok_or_else(|| {
-        format!("`bit_rate` is {:?}; it must be bits per second, such as 4M", truncate(rate))
+        format!(
+            "`bit_rate` is {:?}; it must be bits per second, such as 4M",
+            truncate(rate, LONGEST_NAME)
+        )
     })
 }
 
@@ -146,7 +150,10 @@ fn size(limit: &str) -> Result<Size, String> {
     let side = |side: &str| side.parse::<i32>().ok().filter(|&side| side > 0);
     let sides = limit.split_once('x').and_then(|(width, height)| side(width).zip(side(height)));
     sides.map(|(width, height)| Size { width, height }).ok_or_else(|| {
-        format!("`size_limit` is {:?}; it must be pixels, such as 720x1280", truncate(limit))
+        format!(
+            "`size_limit` is {:?}; it must be pixels, such as 720x1280",
+            truncate(limit, LONGEST_NAME)
+        )
     })
 }
 

@@ -17,10 +17,9 @@ mod screen;
 mod tests;
 mod touch;
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
+use thumbwire_base::truncate;
 
 use super::{Reply, SpecTools, Tool, ToolEffect, Toolset};
 use crate::action::Outcome;
@@ -184,7 +183,7 @@ fn unexpected_outcome(outcome: &Outcome) -> Reply {
         is_error: true,
         ..json_reply(json!({
             "success": false,
-            "error": format!("Tool execution failed: {}", truncate(&output)),
+            "error": format!("Tool execution failed: {}", truncate(&output, LONGEST_NAME)),
             "error_code": errors::UNEXPECTED,
             "next": "this is a bug in Thumbwire; please report it",
         }))
@@ -196,17 +195,6 @@ const LONGEST_NAME: usize = 200;
 
 /// Likewise for sentences.
 const LONGEST_SENTENCE: usize = 1000;
-
-fn truncate(text: &str) -> Cow<'_, str> {
-    cut(text, LONGEST_NAME)
-}
-
-fn cut(text: &str, max: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
-}
 
 /// Rounds to `places` decimal places.
 fn rounded(value: f64, places: i32) -> f64 {

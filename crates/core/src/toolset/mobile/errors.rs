@@ -1,9 +1,8 @@
 //! Failures in this toolset: the specification's text, then details, then the next move.
 
-use std::borrow::Cow;
-
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply};
+use thumbwire_base::truncate;
 
 pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
     Reply::error(match &rejected.why {
@@ -84,14 +83,6 @@ pub fn failure_text(failure: &Failure) -> String {
 
 /// Names in messages are truncated: callers and phones may send very long ones.
 const LONGEST_NAME: usize = 200;
-
-/// Truncates a text to `longest` characters, with an ellipsis.
-pub(super) fn truncate(text: &str, max: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
-}
 
 #[cfg(test)]
 mod tests {

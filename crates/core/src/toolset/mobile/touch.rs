@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
+use thumbwire_base::truncate;
 use thumbwire_device::{Gesture, Key, Orientation, Point};
 
-use super::errors::truncate;
 use super::{Reply, non_empty, success, unexpected_outcome};
 use crate::action::{Action, Direction, Outcome, Target};
 

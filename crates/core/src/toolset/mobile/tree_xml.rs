@@ -1,7 +1,7 @@
 //! Renders a snapshot as XML: the platform's tree, pruned and bounded.
 
-use super::errors::truncate;
 use crate::snapshot::Snapshot;
+use thumbwire_base::truncate;
 
 /// The maximum number of nodes (Mobile MCP server specification, resource limits).
 const MOST_NODES: usize = 1000;

@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 use serde_json::json;
+use thumbwire_base::truncate;
 use thumbwire_device::TypingMethod;
 
-use super::errors::truncate;
 use super::{Reply, non_empty, unexpected_outcome};
 use crate::action::{Action, Outcome, Readback, Target, TextInput, TypeResult};
 

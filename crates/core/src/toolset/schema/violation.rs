@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
+use thumbwire_base::truncate;
 
 /// How an argument violates its tool's schema. The message has the argument, its value, and what is expected.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,13 +48,13 @@ pub enum Rule {
 
 impl fmt::Display for SchemaViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = truncate(&self.argument);
-        let is = self.value.as_ref().map(|value| truncate(&value.to_string()));
+        let name = truncate(&self.argument, LONGEST);
+        let is = self.value.as_ref().map(|value| truncate(&value.to_string(), LONGEST));
         let is = is.unwrap_or_default();
         match &self.rule {
             Rule::Required { instead: None } => write!(f, "`{name}` is required"),
             Rule::Required { instead: Some(given) } => {
-                let given = truncate(given);
+                let given = truncate(given, LONGEST);
                 write!(f, "`{name}` is required; {given:?} is not an argument of this tool")
             }
             Rule::Type(kind) => {
@@ -101,11 +102,5 @@ fn unquoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Truncates a text for a message: callers may send very long values.
-fn truncate(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into(),
-    }
-}
+/// The maximum length of a value in a message: callers may send very long ones.
+const LONGEST: usize = 60;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use thumbwire_base::truncate;
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::data::edges;
-use super::python::{float, truncate};
+use super::python::float;
 use super::{ParsedArgs, Reply, SpecTools, Tool, unexpected_outcome};
 use crate::action::{
     Action, AppSelector, CacheKind, Outcome, Readback, TapResult, Target, TextInput, TypeResult,

@@ -6,13 +6,14 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use thumbwire_base::truncate;
 use thumbwire_device::SideEffect;
 
 use super::action::{
     ActionText, ClickControlArgs, LONGEST_NAME, LaunchAppArgs, PressKeyArgs, SwipeArgs, TapArgs,
     TypeTextArgs,
 };
-use super::python::{repr, truncate};
+use super::python::repr;
 use super::{is_passed_over, read};
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply, Rule, SchemaViolation};

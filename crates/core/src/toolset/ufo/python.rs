@@ -1,6 +1,7 @@
 //! Values in Python's notation, as in the original servers' messages, which programs parse.
 
 use serde_json::Value;
+use thumbwire_base::truncate;
 
 /// A number as `str(float)` writes it: `3.0`, `0.5`, `1e-07`.
 pub(super) fn float(number: f64) -> String {
@@ -22,14 +23,6 @@ pub(super) fn repr(value: &Value) -> String {
 }
 
 const LONGEST: usize = 200;
-
-/// The first `longest` characters, with an ellipsis where more follow.
-pub(super) fn truncate(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into(),
-    }
-}
 
 fn write(value: &Value, out: &mut String) {
     // The rest would be truncated anyway.

@@ -21,11 +21,12 @@ mod frame;
 mod process;
 mod protocol;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::Value;
 use thumbwire_adb::Transport;
+use thumbwire_base::lock;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
@@ -185,10 +186,6 @@ impl Drop for Helper {
             task.abort();
         }
     }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why the helper is unavailable. Nothing was sent to it.

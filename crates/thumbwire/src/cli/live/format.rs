@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use thumbwire_base::truncate;
 
 use super::super::style::{LineStyle, Style, StyledLine, sanitize};
 use thumbwire_agent::model::Usage;
@@ -251,10 +252,10 @@ impl RunFormatter {
 fn given(call: &FunctionCall) -> String {
     let value = |value: &Value| match value {
         Value::String(text) if text.is_empty() || text.contains(char::is_whitespace) => {
-            format!("\"{}\"", truncate(&sanitize(text)))
+            format!("\"{}\"", truncate(&sanitize(text), LONGEST_VALUE))
         }
-        Value::String(text) => truncate(&sanitize(text)),
-        other => truncate(&sanitize(&other.to_string())),
+        Value::String(text) => truncate(&sanitize(text), LONGEST_VALUE),
+        other => truncate(&sanitize(&other.to_string()), LONGEST_VALUE),
     };
     let values = call.arguments.values().filter(|value| !value.is_null()).take(8);
     values.map(value).collect::<Vec<_>>().join(" ")
@@ -262,13 +263,6 @@ fn given(call: &FunctionCall) -> String {
 
 /// Maximum length of a value, in characters.
 const LONGEST_VALUE: usize = 60;
-
-fn truncate(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into(),
-    }
-}
 
 /// Tokens and dollars, if any.
 fn cost(spent: &Usage) -> Vec<String> {

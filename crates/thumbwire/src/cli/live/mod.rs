@@ -9,10 +9,11 @@ mod json;
 mod tests;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use thumbwire_base::lock;
 
 pub(super) use json::JsonLines;
 
@@ -68,7 +69,7 @@ impl LiveView {
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut RunFormatter) -> T) -> T {
-        let mut formatter = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut formatter = lock(&self.telling);
         if self.bar.is_some() {
             formatter.fit(terminal_prompt::width());
         }
@@ -151,7 +152,7 @@ impl<W: Fn(&str) + Send + Sync> PlainView<W> {
     }
 
     fn print(&self, lines: impl FnOnce(&mut RunFormatter) -> Vec<String>) {
-        let lines = lines(&mut self.telling.lock().unwrap_or_else(PoisonError::into_inner));
+        let lines = lines(&mut lock(&self.telling));
         lines.iter().for_each(|line| (self.write)(&format!("{}\n", line.trim_end())));
     }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_apk::xml::Value;
 use thumbwire_apk::{Apk, Error, Limits, Service, Source};
+use thumbwire_base::lock;
 use thumbwire_mobile_mcp::{
     self as mcp, Declaration, Finding, Rule, SourcePosition, declaration, descriptor,
 };
@@ -113,7 +114,7 @@ impl Source for FileRanges {
     }
 
     async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         let mut bytes = Vec::new();
         let read = file
             .seek(SeekFrom::Start(from))
