@@ -60,17 +60,7 @@ impl Agent {
         let watch = EventSinks::default().with(LogSink::default());
         let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
         let suppliers = Vec::new();
-        Self {
-            policy,
-            perform,
-            options,
-            writer,
-            watch,
-            suppliers,
-            vault,
-            confirm,
-            apps: None,
-        }
+        Self { policy, perform, options, writer, watch, suppliers, vault, confirm, apps: None }
     }
 
     /// Writes a trace to this recorder, which must be a sink of the
