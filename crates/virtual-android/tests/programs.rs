@@ -461,7 +461,10 @@ async fn services_are_listed_without_transactions() {
         (10, String::new(), "service: Service nope does not exist\n".to_owned())
     );
     let (status, _, words) = wired.all("service call activity 1 i32 2").await;
-    assert!(status != 0 && words.contains("no transactions"), "{words}");
+    assert!(
+        status != 0 && words.contains("implements only transactions 1 and 2 of statusbar"),
+        "{words}"
+    );
     assert!(wired.all("service").await.1.starts_with("Usage: service [-h|-?]\n"));
     // Services without a report or commands say so instead of printing nothing.
     assert!(wired.all("dumpsys wifi").await.2.contains("no report on wifi"));
