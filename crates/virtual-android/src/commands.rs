@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_records_fall_out_and_are_counted() {
+    fn old_records_are_dropped_and_counted() {
         let mut log = CommandLog::default();
         let tokens: Vec<_> =
             (0..KEPT + 3).map(|n| log.begin("exec", &[n.to_string()], Duration::ZERO)).collect();

@@ -672,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_moves_with_its_children_but_not_into_itself() {
+    fn directory_moves_with_its_children_but_not_into_itself() {
         let mut files = phone();
         files.make_directory("/sdcard/a", 0o755).expect("made");
         files.write("/sdcard/a/f", b"1", 0o644).expect("written");

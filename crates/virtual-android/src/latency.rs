@@ -1,15 +1,11 @@
-//! How long things take on a phone, in one table, and who waits for them.
+//! How long things take on a phone, in one table.
 //!
-//! Begin at [`Profile`] and [`ClockMode`]. A program spends its [`Work`] ([`VirtualPhone::run_work`]); what has a duration of
-//! its own, such as a swipe or a `sleep`, takes that time ([`VirtualPhone::sleep`]). Only these two decide whether
-//! anybody really waits.
+//! Begin at [`Profile`] and [`ClockMode`]; `phone/time` lets the time pass.
 //!
-//! The figures are the extremes of what was measured on phones, not averages: `pixel` is a good idle phone, `old` a
-//! worn one of 2014. Real phones lie between and vary; this one does not. Unmeasured figures are marked as estimates.
+//! The figures are the extremes measured on phones, not averages: `pixel` is a good idle phone, `old` a worn one of
+//! 2014. Real phones are in between and vary; this one does not. Unmeasured figures are marked as estimates.
 
-use crate::phone::VirtualPhone;
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
 
 /// The latest time of the phone's clock after boot; sleeps beyond it end there.
 pub(crate) const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -66,12 +62,12 @@ impl Profile {
 /// Whether the phone runs in virtual or real time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockMode {
-    /// Virtual time: work moves the phone's clock forward and nobody waits; between commands the clock stands still. So
-    /// the same commands give the same bytes, however fast the host is.
+    /// Virtual time: work moves the phone's clock forward and nobody waits; between commands the clock stops. So the
+    /// same commands give the same bytes, however fast the host is.
     #[default]
     Virtual,
     /// Real time: work is waited for, and the phone's clock also runs between commands. It is tokio's clock, which a
-    /// test may pause.
+    /// test can pause.
     Real,
 }
 
@@ -172,87 +168,6 @@ static TABLE: [Row; 17] = [
     // 4.4.4: 10.4 s, where later starts took 0.6. No phone of today has Dalvik.
     Row { work: Work::Optimise, pixel_ms: 10_400, old_ms: 10_400 },
 ];
-
-/// The phone's clock while it follows real time.
-#[derive(Debug)]
-pub(crate) struct RealTimeClock {
-    since: Instant,
-    /// Time that was skipped instead of waited for.
-    ahead: Duration,
-}
-
-impl RealTimeClock {
-    /// Resolution of the phone's clock: laying out a moving screen more often costs too much.
-    const STEP: Duration = Duration::from_millis(10);
-
-    pub(crate) fn begin() -> Self {
-        Self { since: Instant::now(), ahead: Duration::ZERO }
-    }
-
-    /// The phone's uptime.
-    pub(crate) fn uptime(&self) -> Duration {
-        let now = self.since.elapsed().saturating_add(self.ahead);
-        now - Duration::from_nanos((now.as_nanos() % Self::STEP.as_nanos()) as u64)
-    }
-
-    /// Lets time pass without waiting.
-    pub(crate) fn skip(&mut self, time: Duration) {
-        self.ahead = self.ahead.saturating_add(time);
-    }
-}
-
-impl VirtualPhone {
-    /// Lets the time pass that this work takes on the phone, and returns it.
-    pub(crate) async fn run_work(&self, work: Work) -> Duration {
-        let cost = self.setup().profile.cost(work);
-        self.sleep(cost).await;
-        cost
-    }
-
-    /// Lets that much time pass on the phone, for actions with a duration of their own such as a swipe. In virtual
-    /// time, and with [`Profile::Instant`], the world's clock moves forward and nobody waits; otherwise real time
-    /// passes too.
-    pub(crate) async fn sleep(&self, time: Duration) {
-        if time.is_zero() {
-            return;
-        }
-        if self.follows_real_time() && self.setup().profile != Profile::Instant {
-            sleep_until(Instant::now() + time.min(LATEST)).await;
-            self.with(|_| {});
-        } else {
-            self.with(|phone| phone.advance(time));
-        }
-    }
-
-    /// Whether the phone's clock follows real time.
-    pub(crate) fn follows_real_time(&self) -> bool {
-        self.setup().clock == ClockMode::Real
-    }
-
-    /// Bandwidth of the cable in each direction, in bytes per second; `None` for unlimited.
-    pub(crate) fn bytes_per_second(&self) -> Option<u32> {
-        self.setup().profile.bytes_per_second().filter(|_| self.follows_real_time())
-    }
-
-    /// Completes when those who watch the screen should look again because time passed; never in virtual time.
-    pub(crate) async fn tick(&self) {
-        const BEAT: Duration = Duration::from_millis(100);
-        match self.follows_real_time() {
-            true => sleep_until(Instant::now() + BEAT).await,
-            false => std::future::pending().await,
-        }
-    }
-
-    /// Waits that long in real time; without a limit, forever. For a program that waits for others and must end even if
-    /// nobody moves the world's clock. Uses only tokio's timers, which a test can pause; afterwards call
-    /// [`VirtualPhone::sleep`] so that the time passes on the phone too.
-    pub(crate) async fn sleep_real(&self, limit: Option<Duration>) {
-        match limit {
-            Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),
-            None => std::future::pending().await,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,42 +1,54 @@
-//! A phone made of memory that answers real ADB: apps, layout, pixels, a shell.
+//! A virtual Android phone that answers real ADB: apps, layout, pixels, a shell.
 //!
-//! Begin at [`VirtualPhone`]: make one, hand its host end ([`VirtualPhone::in_memory`]) or a TCP port ([`VirtualPhone::listen`]) to whatever
-//! drives phones, and look at what that did with [`VirtualPhone::commands`] and [`VirtualPhone::world`].
+//! Begin at [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a TCP port
+//! ([`VirtualPhone::listen`]) to what drives phones, then check what that did with [`VirtualPhone::commands`] and
+//! [`VirtualPhone::world`].
 //!
 //! ```text
-//!  faces/adbd ──► sh ──► programs ──► world (apps, screen) · files      outside: async, bytes      phone.rs holds them all
-//!                          │  │       └► render ──► video              inside: plain values
-//!                          │  └► packages (APKs)
-//!                          └► processes
+//!  connections ─► faces/adbd ─► sh ─► programs      outside: async, bytes
+//!  boot                          └──► program
+//!                                      │
+//!                                    phone          all state behind one lock, time, faults, authorization
+//!                                      │
+//!        files · packages · processes · properties · faults · latency · release      plain values
 //! ```
 //!
-//! It is a phone of today, or of 2014 ([`Setup::of_release`]): `release` is the table of what differs, `latency` of what takes time.
-//! [`VirtualPhone::set_guarded`] makes it ask for keys; [`VirtualPhone::set_odd`] makes a program answer as phones do when something is
-//! wrong, [`VirtualPhone::add_fault`] lets things go wrong by chance.
+//! Arrows point to what a room uses; no room uses one above it. `boot` and `connections` bring the parts together: the
+//! shell receives its programs as a table and knows none of them.
 //!
-//! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands give the same
-//! bytes. [`Clock::Outside`] makes it live in the host's time instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`)
-//! with the product it tests, and learns its manners from captures of real phones.
+//! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the table of differences,
+//! `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it ask for keys, [`VirtualPhone::stub_program`]
+//! replaces a program's output, [`VirtualPhone::add_fault`] injects faults.
+//!
+//! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands
+//! give the same bytes. [`ClockMode::Real`] makes it follow the host's time instead, as fast as its [`Profile`]. It
+//! shares only the wire (`thumbwire-adb`) with the product it tests, and its behaviour comes from captures of real
+//! phones.
 
-mod cable;
+mod boot;
 mod commands;
+mod connections;
 mod faces;
 mod faults;
 mod files;
-mod host_authorization;
+mod fingerprint;
+mod io;
 mod latency;
 mod packages;
 mod phone;
 mod processes;
+mod program;
 mod program_stub;
 mod programs;
-mod reboot;
+mod properties;
 mod release;
+mod setup;
 mod sh;
 
 pub use commands::CommandRecord;
 pub use faults::{FaultInjection, ParseFaultRuleError, Rule, list as list_of_faults};
 pub use files::{Error as FileError, FileType, Files, Stat};
 pub use latency::{ClockMode, Profile};
-pub use phone::{Setup, VirtualPhone};
+pub use phone::VirtualPhone;
 pub use program_stub::ProgramStub;
+pub use setup::Setup;

@@ -1,105 +1,39 @@
-//! The phone as a whole: its world, files, properties and logs behind one lock, and the ways to reach it.
+//! The phone as a whole: its world, files, properties and logs behind one lock.
 //!
-//! Begin at [`VirtualPhone::new`]. Commands never hold the lock while they wait: they take it for one step
-//! ([`VirtualPhone::with`]) and let time pass through `latency`. Connections are in `cable`.
+//! Commands never hold the lock while they wait: they take it for one step ([`VirtualPhone::with`]) and let time pass
+//! through `time`. `boot` assembles a phone, `connections` serves its hosts.
 
-use crate::cable::Cable;
+pub(crate) mod authorization;
+mod cable;
+mod faults;
+mod inject;
+mod process;
+mod reboot;
+mod storage;
+mod time;
+
 use crate::commands::{CommandLog, CommandRecord};
 use crate::faults::FaultInjector;
-use crate::files::{FileType, Files};
-use crate::host_authorization::HostAuthorization;
-use crate::latency::{ClockMode, LATEST, Profile, RealTimeClock, Work};
-use crate::packages::{self, InstallSessions};
+use crate::files::Files;
+use crate::latency::{ClockMode, LATEST};
+use crate::packages::{InstallOptions, InstallSessions, PackageInstaller};
 use crate::processes::Processes;
+use crate::processes::jobs::JobList;
 use crate::program_stub::ProgramStub;
-use crate::programs::{self, Properties};
-use crate::release::formats::Pixels;
-use crate::release::{Release, ToolKind};
-use crate::sh::eval::jobs::JobList;
+use crate::properties::Properties;
+use crate::release::Release;
+use crate::setup::Setup;
+use authorization::HostAuthorization;
+use cable::Cable;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
+use thumbwire_virtual_phone::World;
 use thumbwire_virtual_phone::video::FrameQueue;
-use thumbwire_virtual_phone::{
-    About, BroadcastKeyboard, Display, StorageEntry, StorageRequest, World,
-};
+use time::RealTimeClock;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
-
-/// The configuration of a virtual phone.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// Seed for everything that looks random. The same seed and the same commands give the same bytes.
-    pub seed: u64,
-    /// Major Android release, e.g. 14, or 4 for a phone of 2014. A release that is not in the table behaves like the
-    /// next older one.
-    pub android: u32,
-    /// The screen.
-    pub display: Display,
-    /// `ro.serialno`; by default made from the seed, such as `VP00000001`.
-    pub serial: Option<String>,
-    /// `ro.product.model`.
-    pub model: String,
-    /// `ro.product.name`.
-    pub product: String,
-    /// `ro.product.device`.
-    pub device: String,
-    /// Keyboard apps that are installed in addition to the phone's own.
-    pub keyboards: Vec<BroadcastKeyboard>,
-    /// How fast it is.
-    pub profile: Profile,
-    /// Whether the phone runs in virtual or real time.
-    pub clock: ClockMode,
-    /// Whether Thumbwire's helper is installed in `/data/local/tmp`.
-    pub helper: bool,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        let world = thumbwire_virtual_phone::Setup::default();
-        Self {
-            seed: world.seed,
-            android: world.android,
-            display: world.display,
-            serial: None,
-            model: "Virtual Pixel".to_owned(),
-            product: "virtual".to_owned(),
-            device: "vp".to_owned(),
-            keyboards: Vec::new(),
-            profile: Profile::default(),
-            clock: ClockMode::default(),
-            helper: true,
-        }
-    }
-}
-
-impl Setup {
-    /// A phone with that Android release, e.g. `4.4` or `14`, and a screen of its time. `None` if the release is not
-    /// one of [`Setup::releases`].
-    pub fn of_release(name: &str) -> Option<Self> {
-        let release = Release::named(name)?;
-        let setup = Self { android: release.major, ..Self::default() };
-        let Pixels { width, height, density } = release.pixels;
-        let display = Display { width, height, density, rotation: 0 };
-        if release.form == ToolKind::Service {
-            return Some(Self { display, ..setup });
-        }
-        Some(Self {
-            display,
-            model: format!("Virtual Phone {}", release.name),
-            product: "virtual_old".to_owned(),
-            device: "vpold".to_owned(),
-            profile: if release.major < 5 { Profile::Old } else { Profile::Pixel },
-            ..setup
-        })
-    }
-
-    /// The supported releases, oldest first.
-    pub fn releases() -> impl Iterator<Item = &'static str> {
-        Release::names()
-    }
-}
 
 /// A phone in memory. A clone is another handle to the same phone.
 #[derive(Clone)]
@@ -147,34 +81,42 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// The state of a phone that has just booted.
+    pub(crate) fn new(
+        clock: ClockMode,
+        world: World,
+        files: Files,
+        properties: Properties,
+    ) -> Self {
+        Self {
+            files,
+            properties,
+            log: CommandLog::default(),
+            odd: BTreeMap::new(),
+            processes: Processes::default(),
+            left: JobList::default(),
+            faults: FaultInjector::default(),
+            packages: InstallSessions::default(),
+            watching: Vec::new(),
+            pids: 4_000,
+            following: (clock == ClockMode::Real).then(RealTimeClock::begin),
+            world,
+        }
+    }
+
+    /// Installs and uninstalls apps.
+    pub(crate) fn installer(&mut self) -> PackageInstaller<'_> {
+        PackageInstaller {
+            world: &mut self.world,
+            files: &mut self.files,
+            properties: &self.properties,
+            packages: &mut self.packages,
+        }
+    }
+
     /// The phone's Android release.
     pub(crate) fn release(&self) -> &'static Release {
         Release::of(self.world.android())
-    }
-
-    /// Performs the storage requests of apps and refreshes the app that lists the storage.
-    fn share_files(&mut self) {
-        for wish in self.world.take_requests() {
-            // A request that fails changes nothing, and the app then shows that.
-            match wish {
-                StorageRequest::MakeFolder(path) => {
-                    let _ = self.files.make_directory(&shared(&path), 0o2770);
-                }
-                StorageRequest::Delete(path) => {
-                    let mut inside = Vec::new();
-                    list_shared(&self.files, &path, 0, &mut inside);
-                    for entry in inside.iter().rev() {
-                        let _ = self.files.remove(&shared(&entry.path), true);
-                    }
-                    let _ = self.files.remove(&shared(&path), true);
-                }
-            }
-        }
-        if self.world.lists_storage() {
-            let mut entries = Vec::new();
-            list_shared(&self.files, "", 0, &mut entries);
-            self.world.set_storage(entries);
-        }
     }
 
     /// Moves the world's clock to the real time, if the phone follows it.
@@ -219,29 +161,6 @@ impl State {
     }
 }
 
-/// The absolute path of `path` in shared storage.
-fn shared(path: &str) -> String {
-    format!("/sdcard/{path}")
-}
-
-/// Lists everything below a folder of shared storage, limited in depth and number.
-fn list_shared(files: &Files, folder: &str, depth: usize, entries: &mut Vec<StorageEntry>) {
-    const DEEPEST: usize = 16;
-    const MOST: usize = 2_000;
-    for (name, stat) in files.list(&shared(folder)).unwrap_or_default() {
-        if entries.len() >= MOST {
-            return;
-        }
-        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        let folder = stat.kind == FileType::Directory;
-        let (size, modified) = (stat.size, stat.modified);
-        entries.push(StorageEntry { path: path.clone(), folder, size, modified });
-        if folder && depth < DEEPEST {
-            list_shared(files, &path, depth + 1, entries);
-        }
-    }
-}
-
 impl std::fmt::Debug for VirtualPhone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("VirtualPhone").field("serial", &self.inner.serial).finish_non_exhaustive()
@@ -249,57 +168,16 @@ impl std::fmt::Debug for VirtualPhone {
 }
 
 impl VirtualPhone {
-    /// A phone that has just booted and shows its home screen.
-    pub fn new(setup: Setup) -> Self {
-        let release = Release::of(setup.android);
-        let serial = setup.serial.clone().unwrap_or_else(|| format!("VP{:08X}", setup.seed));
-        let properties = Properties::new(&setup, &serial);
-        let mut world = World::new(thumbwire_virtual_phone::Setup {
-            seed: setup.seed,
-            display: setup.display,
-            android: setup.android,
-        });
-        packages::built_in::packages().for_each(|package| world.set_built_in(package));
-        world.set_cold_start(setup.profile.cost(Work::ColdStart));
-        let cost = |work| setup.profile.cost(work);
-        world.set_service_times(cost(Work::Answer), cost(Work::ColdAnswer));
-        world.set_about(About {
-            model: setup.model.clone(),
-            build: properties.get("ro.build.display.id").to_owned(),
-            security_patch: properties.get("ro.build.version.security_patch").to_owned(),
-        });
-        setup.keyboards.iter().for_each(|&keyboard| world.install_keyboard(keyboard));
-        let mut files = Files::new(world.unix_time(), programs::names(release), release.links);
-        for (path, bytes) in programs::pm::apks_of_built_ins(&world, release) {
-            // A fresh phone has room for them.
-            let _ = files.put_apk(&path, bytes);
-        }
-        if setup.helper {
-            programs::helper::install(&mut files);
-        }
-        let state = State {
-            files,
-            properties,
-            log: CommandLog::default(),
-            odd: BTreeMap::new(),
-            processes: Processes::default(),
-            left: JobList::default(),
-            faults: FaultInjector::default(),
-            packages: InstallSessions::default(),
-            watching: Vec::new(),
-            pids: 4_000,
-            following: (setup.clock == ClockMode::Real).then(RealTimeClock::begin),
-            world,
-        };
-        let (cable, _) = watch::channel(Cable::default());
+    /// A phone with that state.
+    pub(crate) fn with_state(setup: Setup, serial: String, state: State) -> Self {
         Self {
             inner: Arc::new(Inner {
                 setup,
                 serial,
                 state: Mutex::new(state),
-                cable,
-                commands: watch::Sender::new(ProgramGate::default()),
-                door: watch::Sender::new(HostAuthorization::default()),
+                cable: watch::Sender::default(),
+                commands: watch::Sender::default(),
+                door: watch::Sender::default(),
                 changed: Notify::new(),
                 sockets: Sockets::default(),
             }),
@@ -316,12 +194,12 @@ impl VirtualPhone {
         Release::of(self.inner.setup.android)
     }
 
-    /// The state of the connections; see `cable`.
+    /// The state of the connections.
     pub(crate) fn cable(&self) -> &watch::Sender<Cable> {
         &self.inner.cable
     }
 
-    /// The authorization state; see `host_authorization`.
+    /// The authorization state.
     pub(crate) fn door(&self) -> &watch::Sender<HostAuthorization> {
         &self.inner.door
     }
@@ -341,10 +219,26 @@ impl VirtualPhone {
         self.with(|phone| with(&mut phone.files))
     }
 
-    /// Deletes the helper's file from every place in `/data/local/tmp` where hosts look for it; a running helper keeps
-    /// running. Returns `false` if there was none.
-    pub fn remove_helper(&self) -> bool {
-        self.files(|files| files.remove(programs::helper::PATH, false)).is_ok()
+    /// Installs an app, as `adb install -r -t` does: its APK and those of its splits.
+    ///
+    /// # Errors
+    /// Android's message between the brackets of `Failure […]`.
+    pub fn install(&self, apks: &[&[u8]]) -> Result<(), String> {
+        let how = InstallOptions { replace: true, test: true, ..InstallOptions::default() };
+        self.with(|phone| {
+            let id = phone
+                .installer()
+                .open_session(how)
+                .ok_or("Too many active sessions for UID 2000")?;
+            for (nth, apk) in apks.iter().enumerate() {
+                let staged = phone.installer().stage(id, &format!("{nth}.apk"));
+                if let Err(why) = staged.and_then(|file| phone.files.append(file, apk)) {
+                    phone.installer().abandon(id);
+                    return Err(format!("INSTALL_FAILED_INSUFFICIENT_STORAGE: {why}"));
+                }
+            }
+            phone.installer().commit(id).map_err(|refusal| refusal.to_string())
+        })
     }
 
     /// The sockets that programs and hosts listen on inside the phone, such as `localabstract:name`.
@@ -362,8 +256,21 @@ impl VirtualPhone {
         self.with(|phone| phone.log.dropped())
     }
 
-    /// Pauses every program started from now on before it does anything, until [`VirtualPhone::release`]. Simulates a
-    /// phone that accepts commands but is too busy to run them.
+    /// Replaces `program` by a stub, whatever its arguments. `None` restores it.
+    pub fn stub_program(&self, program: &str, odd: Option<ProgramStub>) {
+        self.with(|phone| match odd {
+            Some(odd) => drop(phone.odd.insert(program.to_owned(), odd)),
+            None => drop(phone.odd.remove(program)),
+        });
+    }
+
+    /// The stub for `program`, if any.
+    pub(crate) fn program_stub(&self, program: &str) -> Option<ProgramStub> {
+        self.read(|phone| phone.odd.get(program).cloned())
+    }
+
+    /// Pauses every program started from now on before it does anything, until [`VirtualPhone::resume_programs`].
+    /// Simulates a phone that accepts commands but is too busy to run them.
     pub fn pause_programs(&self) {
         self.inner.commands.send_modify(|gate| gate.closed = true);
     }

@@ -1,13 +1,13 @@
 //! The process table and signals.
 //!
-//! Begin at [`Processes::start`]: a program's [`Process`] is in the table until it is dropped. By default a signal ends
-//! a program at its next `await`; a program that wants to clean up calls [`Process::catch`] and waits for
-//! [`Process::signal`]. `SIGKILL` is never caught. The system's own processes are also in the table, without a program:
-//! they belong to other users and only appear to run.
+//! Begin at [`Processes::insert`]. By default a signal ends a program at its next `await`; a program that wants to
+//! clean up calls [`ProcessEntry::catch`] and waits for [`ProcessEntry::signal`]. `SIGKILL` is never caught. The
+//! system's own processes are also in the table, without a program: they belong to other users and only appear to run.
 //!
 //! Not here: job control, process groups, stop and continue (such signals are accepted and do nothing).
 
-use crate::phone::VirtualPhone;
+pub(crate) mod jobs;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -125,7 +125,7 @@ pub(crate) struct ProcessEntry {
     /// Its name and arguments.
     pub(crate) argv: Vec<String>,
     inbox: Mutex<Inbox>,
-    told: Notify,
+    signalled: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -136,34 +136,31 @@ struct Inbox {
     fatal: Option<Signal>,
 }
 
-/// A running program's handle on its entry; dropping it removes the entry.
-pub(crate) struct Process {
-    phone: VirtualPhone,
-    running: Arc<ProcessEntry>,
-}
-
 impl Processes {
-    /// Adds a program. With `exec` (the same number) it inherits ignored and pending signals. The table is behind the
-    /// phone's lock, like everything else.
-    pub(crate) fn start(phone: &VirtualPhone, pid: u32, parent: u32, argv: &[String]) -> Process {
-        let running = phone.with(|phone| {
-            let before = phone.processes.running.get(&pid);
-            let inbox = before.map_or_else(Inbox::default, |before| {
-                let before = before.inbox();
-                let (ignored, fatal) = (before.ignored.clone(), before.fatal);
-                Inbox { ignored, fatal, ..Inbox::default() }
-            });
-            let running = Arc::new(ProcessEntry {
-                pid,
-                parent,
-                argv: argv.to_vec(),
-                inbox: Mutex::new(inbox),
-                told: Notify::new(),
-            });
-            phone.processes.running.insert(pid, Arc::clone(&running));
-            running
+    /// Adds a program. With `exec` (the same number) it inherits ignored and pending signals.
+    pub(crate) fn insert(&mut self, pid: u32, parent: u32, argv: &[String]) -> Arc<ProcessEntry> {
+        let before = self.running.get(&pid);
+        let inbox = before.map_or_else(Inbox::default, |before| {
+            let before = before.inbox();
+            let (ignored, fatal) = (before.ignored.clone(), before.fatal);
+            Inbox { ignored, fatal, ..Inbox::default() }
         });
-        Process { phone: phone.clone(), running }
+        let running = Arc::new(ProcessEntry {
+            pid,
+            parent,
+            argv: argv.to_vec(),
+            inbox: Mutex::new(inbox),
+            signalled: Notify::new(),
+        });
+        self.running.insert(pid, Arc::clone(&running));
+        running
+    }
+
+    /// Removes a program, unless another one has taken over its number.
+    pub(crate) fn remove(&mut self, entry: &Arc<ProcessEntry>) {
+        if self.running.get(&entry.pid).is_some_and(|one| Arc::ptr_eq(one, entry)) {
+            self.running.remove(&entry.pid);
+        }
     }
 
     /// All running processes, by number.
@@ -198,38 +195,29 @@ impl ProcessEntry {
             inbox.fatal.get_or_insert(signal);
         }
         drop(inbox);
-        self.told.notify_waiters();
+        self.signalled.notify_waiters();
     }
 
     fn inbox(&self) -> std::sync::MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Completes when an uncaught signal ends the program.
+    pub(crate) async fn ended(&self) -> Signal {
+        self.wait(|inbox| inbox.fatal).await
+    }
+
     /// Waits until `look` returns something.
     async fn wait<T>(&self, look: impl Fn(&mut Inbox) -> Option<T>) -> T {
         loop {
-            let out = self.told.notified();
+            let out = self.signalled.notified();
             if let Some(found) = look(&mut self.inbox()) {
                 return found;
             }
             out.await;
         }
     }
-}
 
-impl Process {
-    /// Its table entry, which outlives the handle.
-    pub(crate) fn running(&self) -> &Arc<ProcessEntry> {
-        &self.running
-    }
-
-    /// Completes when an uncaught signal ends the program.
-    pub(crate) async fn ended(&self) -> Signal {
-        self.running.wait(|inbox| inbox.fatal).await
-    }
-}
-
-impl ProcessEntry {
     /// From now on [`ProcessEntry::signal`] returns these signals; never `SIGKILL`.
     pub(crate) fn catch(&self, signals: &[Signal]) {
         self.inbox().caught = signals.iter().copied().filter(|one| *one != Signal::KILL).collect();
@@ -251,49 +239,9 @@ impl ProcessEntry {
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.phone.with(|phone| {
-            let running = &mut phone.processes.running;
-            // Another process may have taken over the number.
-            if running.get(&self.running.pid).is_some_and(|one| Arc::ptr_eq(one, &self.running)) {
-                running.remove(&self.running.pid);
-            }
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phone::Setup;
-    use futures::FutureExt;
-
-    fn started() -> (VirtualPhone, Process) {
-        let phone = VirtualPhone::new(Setup::default());
-        let process = Processes::start(&phone, 77, 1, &["/system/bin/cat".to_owned()]);
-        (phone, process)
-    }
-
-    #[test]
-    fn uncaught_signals_and_sigkill_end_a_program() {
-        let (phone, process) = started();
-        let send = |signal| phone.with(|phone| phone.processes.send(77, signal));
-        process.running().catch(&[Signal::INT, Signal::KILL]);
-        assert!(send(Signal::INT) && send(Signal(28)) && send(Signal(0)));
-        assert_eq!(process.ended().now_or_never(), None);
-        assert_eq!(process.running().signal().now_or_never(), Some(Signal::INT));
-        assert_eq!(process.running().signal().now_or_never(), None);
-        assert!(send(Signal::KILL) && send(Signal::TERM));
-        assert_eq!(process.ended().now_or_never(), Some(Signal::KILL));
-    }
-
-    #[test]
-    fn ended_process_leaves_the_table() {
-        let (phone, process) = started();
-        drop(process);
-        assert!(!phone.with(|phone| phone.processes.send(77, Signal::TERM)));
-    }
 
     #[test]
     fn signals_have_names_and_numbers() {

@@ -11,9 +11,10 @@
 //! emulators with 9, 11 and 14, and `supported_features` in `transport.cpp` of AOSP's adb.
 
 pub(crate) mod formats;
+pub(crate) mod install_rules;
 
-use crate::packages::release_rules::{self, InstallRules};
 use formats::{DumpsysFormat, ExceptionFormat, Pixels};
+use install_rules::InstallRules;
 
 /// How a release implements the programs that call system services: `am`, `pm`, `input`, `wm`, `settings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ pub(crate) struct Release {
     pub(crate) input_usage: &'static str,
     /// Programs that call a service but are Java programs of their own.
     pub(crate) java_programs: &'static [&'static str],
-    /// See [`Thrown`].
+    /// See [`ExceptionFormat`].
     pub(crate) thrown: ExceptionFormat,
     /// The layout of the system services' reports.
     pub(crate) shape: DumpsysFormat,
@@ -196,7 +197,7 @@ const ANDROID_4_4: Release = Release {
     java_programs: &["am", "ime", "input", "pm", "settings", "wm"],
     thrown: ExceptionFormat::Unnamed,
     shape: DumpsysFormat::Android4,
-    packages: &release_rules::OF_4,
+    packages: &install_rules::OF_4,
     groups: "1003(graphics),1004(input),1007(log),1009(mount),1011(adb),1015(sdcard_rw),1028(sdcard_r),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats)",
     wm_rotation: None,
     wm_usage: words!("android-4.4/wm.txt"),
@@ -242,7 +243,7 @@ const ANDROID_9: Release = Release {
     input_usage: words!("android-9/input.txt"),
     java_programs: &["input"],
     shape: DumpsysFormat::Nine,
-    packages: &release_rules::SINCE_9,
+    packages: &install_rules::SINCE_9,
     groups: GROUPS_OF_9,
     wm_usage: words!("android-9/wm.txt"),
     path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
@@ -280,7 +281,7 @@ const ANDROID_11: Release = Release {
     input_usage: words!("android-11/input.txt"),
     thrown: ExceptionFormat::InOs,
     shape: DumpsysFormat::Eleven,
-    packages: &release_rules::SINCE_11,
+    packages: &install_rules::SINCE_11,
     groups: GROUPS_OF_11,
     wm_rotation: Some("set-user-rotation"),
     wm_usage: words!("android-11/wm.txt"),
@@ -320,7 +321,7 @@ const ANDROID_13: Release = Release {
     java_programs: &[],
     thrown: ExceptionFormat::InModules,
     shape: DumpsysFormat::Thirteen,
-    packages: &release_rules::SINCE_12,
+    packages: &install_rules::SINCE_12,
     groups: GROUPS_OF_13,
     wm_rotation: Some("user-rotation"),
     wm_usage: words!("android-14/wm.txt"),
@@ -339,7 +340,7 @@ const ANDROID_14: Release = Release {
     features: SINCE_14,
     input_usage: words!("android-14/input.txt"),
     shape: DumpsysFormat::Fourteen,
-    packages: &release_rules::SINCE_14,
+    packages: &install_rules::SINCE_14,
     screencap_usage: words!("android-14/screencap.txt"),
     drawing_order: true,
     refuses_writable_classes: true,
@@ -393,6 +394,22 @@ impl Release {
     /// Whether this release has that program.
     pub(crate) fn has(&self, program: &str) -> bool {
         !self.missing_programs.contains(&program)
+    }
+}
+
+/// The API level of a major release. Source: developer.android.com, "Codenames, tags, and build numbers".
+pub(crate) fn sdk(android: u32) -> u32 {
+    match android {
+        0..=4 => 19,
+        5 => 22,
+        6 => 23,
+        7 => 25,
+        8 => 27,
+        9 => 28,
+        10 => 29,
+        11 => 30,
+        12 => 32,
+        newer => newer + 20,
     }
 }
 

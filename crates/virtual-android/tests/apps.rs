@@ -47,7 +47,7 @@ async fn only_an_idle_screen_can_be_dumped() {
 }
 
 #[tokio::test]
-async fn files_shows_the_storage_that_the_shell_sees_and_changes_it() {
+async fn files_app_shows_and_changes_the_shells_storage() {
     let wired = Wired::new();
     wired
         .said("mkdir -p /sdcard/Download/Trip && echo hello > /sdcard/Download/Trip/day1.txt")

@@ -123,7 +123,7 @@ fn document() -> String {
 }
 
 #[test]
-fn every_page_looks_as_in_the_gallery() {
+fn every_page_matches_the_gallery() {
     let folder = Path::new(DOCS).join("gallery");
     let bless = std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always");
     if bless {
@@ -161,7 +161,7 @@ fn every_page_looks_as_in_the_gallery() {
 }
 
 #[test]
-fn the_document_shows_every_page() {
+fn gallery_document_shows_every_page() {
     let path = Path::new(DOCS).join("gallery.md");
     if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
         std::fs::write(&path, document()).expect("written");

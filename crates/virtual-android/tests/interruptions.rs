@@ -9,7 +9,7 @@ const MAPS: &str = "com.google.android.apps.maps";
 const FINE: &str = "android.permission.ACCESS_FINE_LOCATION";
 
 #[tokio::test]
-async fn a_host_sees_an_error_dialog_in_the_dump_and_among_the_windows() {
+async fn error_dialog_shows_in_the_dump_and_the_window_list() {
     let wired = Wired::new();
     wired.said("am start -n com.android.settings/.Settings").await;
     wired.phone.world(|world| world.stop_responding("com.android.settings"));
@@ -32,7 +32,7 @@ async fn a_host_sees_an_error_dialog_in_the_dump_and_among_the_windows() {
 }
 
 #[tokio::test]
-async fn permissions_are_granted_revoked_and_listed_by_the_shell() {
+async fn shell_grants_revokes_and_lists_permissions() {
     let wired = Wired::new();
     let listed = || async {
         let dump = wired.said(&format!("dumpsys package {MAPS}")).await;
@@ -86,7 +86,7 @@ async fn host_sees_which_app_requests_a_permission() {
 }
 
 #[tokio::test]
-async fn the_shell_posts_notifications_lists_them_and_pulls_the_shade() {
+async fn shell_posts_and_lists_notifications_and_opens_the_shade() {
     let wired = Wired::new();
     let output =
         wired.said("cmd notification post -S bigtext -t 'Back up' backup 'All is safe'").await;

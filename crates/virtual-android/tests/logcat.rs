@@ -93,7 +93,7 @@ async fn crashes_have_their_own_buffer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lines_are_chosen_by_number_time_tag_pattern_and_process() {
+async fn lines_are_filtered_by_number_time_tag_pattern_and_process() {
     let wired = Wired::new();
     wired.said("logcat -b all -c; log -t A -p w one; log -t B two; sleep 10; log -t A three; log -t C four").await;
     for (options, said) in [
@@ -150,7 +150,7 @@ async fn live_stream_ends_with_its_reader() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_binary_form_is_that_of_logd() {
+async fn binary_output_matches_logd() {
     let wired = Wired::new();
     wired.said("logcat -c; log -t Tag -p e hi").await;
     let bytes = wired.run("logcat -B -d").await.stdout;

@@ -29,7 +29,7 @@ async fn said(wired: &Wired, command: &str) -> String {
 
 /// Commands whose whole output equals the recorded one.
 #[tokio::test]
-async fn programs_answer_word_for_word_as_the_recorded_phone() {
+async fn program_output_equals_the_recorded_phone() {
     let same = [
         ("008-shell-exit-7", "exit 7"),
         ("010-id", "id"),
@@ -100,7 +100,7 @@ async fn programs_answer_word_for_word_as_the_recorded_phone() {
 
 /// Outputs with the phone's own numbers: they have the recorded lines.
 #[tokio::test]
-async fn reports_have_the_lines_of_the_recorded_phone() {
+async fn reports_contain_the_lines_of_the_recorded_phone() {
     let wired = old();
     // The fixed part of a line: its name, without what follows `=`, `:` or two spaces.
     let names = |text: &str| -> Vec<String> {

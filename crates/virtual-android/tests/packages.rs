@@ -39,7 +39,7 @@ impl Wired {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_installed_app_is_listed_started_asked_about_and_gone_after_its_removal() {
+async fn installed_app_is_listed_started_queried_and_removed() {
     let wired = phone("14");
     assert_eq!(wired.install("clock-in", "-g -i com.shop").await, (0, "Success\n".to_owned()));
     let listed = wired.said("pm list packages -3 -U --show-versioncode -i clockin").await;
@@ -103,7 +103,7 @@ async fn an_installed_app_is_listed_started_asked_about_and_gone_after_its_remov
 }
 
 #[tokio::test(start_paused = true)]
-async fn services_are_found_by_the_action_that_they_answer() {
+async fn services_are_found_by_action() {
     let wired = phone("14");
     wired.install("clock-in", "").await;
     let ask = |rest: &str| format!("cmd package {rest}");
@@ -231,7 +231,7 @@ async fn unreadable_file_fails_before_a_session_opens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn garbage_over_the_stream_gets_the_parsers_words() {
+async fn garbage_over_the_stream_gets_the_parsers_error() {
     let wired = phone("14");
     let whole = apk("hello-1");
     let mut flipped = whole.clone();
@@ -262,7 +262,7 @@ async fn garbage_over_the_stream_gets_the_parsers_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_takes_a_base_and_its_splits() {
+async fn session_installs_a_base_and_its_splits() {
     let wired = phone("14");
     wired.put("/data/local/tmp/b.apk", &apk("split-base"));
     wired.put("/data/local/tmp/c.apk", &apk("split-config"));
@@ -369,7 +369,7 @@ async fn old_phone_prints_only_error_codes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_phone_has_no_room_for_an_app() {
+async fn install_fails_on_a_full_phone() {
     let wired = phone("14");
     let (used, capacity) = wired.phone.files(|files| files.usage());
     wired.put("/data/local/tmp/x.apk", &apk("hello-1"));

@@ -107,7 +107,7 @@ fn boxes(video: &[u8]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recording_shows_what_happened_when_it_happened() {
+async fn recorded_frames_match_the_timeline() {
     let wired = small(1);
     let acts = ["am start -n com.android.settings/.Settings", "sleep 2", "input keyevent HOME"];
     let ended =
@@ -234,7 +234,7 @@ async fn ctrl_c_ends_a_recording_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_bare_stream_goes_to_the_standard_output() {
+async fn raw_stream_goes_to_stdout() {
     let wired = small(1);
     let output = wired.run("screenrecord --output-format=h264 --time-limit 1 -").await;
     // Start code and sequence parameters, then picture parameters.
@@ -246,7 +246,7 @@ async fn the_bare_stream_goes_to_the_standard_output() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_commands_give_the_same_video() {
+async fn same_commands_give_the_same_video() {
     let mut videos = Vec::new();
     for _ in 0..2 {
         let wired = small(3);

@@ -147,7 +147,7 @@ async fn reports_have_only_lines_of_real_phones() {
 /// Lines that tools look for, as emulators of those releases print them (the tests of auto-mobile, Apache-2.0), with
 /// our phone's values.
 #[tokio::test]
-async fn the_lines_that_tools_look_for_are_those_of_each_release() {
+async fn lines_that_tools_parse_match_each_release() {
     let notes = "com.android.notes/.NotesActivity";
     let window = "u0 com.android.notes/com.android.notes.NotesActivity}";
     for (release, command, lines) in [

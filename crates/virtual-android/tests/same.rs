@@ -201,7 +201,7 @@ fn date(seconds: usize) -> String {
 }
 
 #[test]
-fn in_every_process_the_same_story_gives_the_same_bytes() {
+fn every_process_produces_the_same_bytes() {
     let wanted = std::env::var("THUMBWIRE_SAME").ok().and_then(|count| count.parse().ok());
     let processes: usize = wanted.unwrap_or(50);
     if faketime().is_none() {

@@ -64,7 +64,7 @@ async fn sync_and_shell_agree_on_files() {
 }
 
 #[tokio::test]
-async fn files_travel_compressed_in_the_ways_of_a_release() {
+async fn files_are_compressed_as_the_release_supports() {
     let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at / 3 * 7 % 251) as u8).collect();
     let served = |release: &str, compression: Compression| {
         let (wired, bytes) = (Wired::made(Setup::of_release(release).unwrap()), bytes.clone());
@@ -120,7 +120,7 @@ async fn pushed_links_and_files_replace_each_other() {
 }
 
 #[tokio::test]
-async fn the_framebuffer_shows_what_a_capture_shows() {
+async fn framebuffer_equals_screencap() {
     for (release, words, before) in [("14", 14, 16), ("4.4", 13, 0)] {
         let wired = Wired::made(Setup::of_release(release).unwrap());
         let output = all(&wired, "framebuffer:").await;

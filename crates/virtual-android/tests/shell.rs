@@ -10,7 +10,7 @@ use thumbwire_adb::Transport;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
-async fn scripts_do_what_a_shell_does() {
+async fn scripts_behave_as_in_a_shell() {
     let wired = Wired::new();
     for (script, status, out, err) in [
         ("exit 3", 3, "", ""),
@@ -264,7 +264,7 @@ async fn endless_loop_ends_with_its_host() {
 }
 
 #[tokio::test]
-async fn a_loop_that_sleeps_waits_on_the_phones_clock() {
+async fn sleeping_loop_waits_on_the_phones_clock() {
     let wired = Wired::new();
     let before = wired.phone.world(|world| world.uptime());
     let script = "i=0; while [ $i -lt 7 ]; do sleep 10; i=$((i + 1)); done; echo $i";
@@ -289,7 +289,7 @@ async fn background_command_has_a_process_id() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_stream_stays_open_while_a_background_command_could_write_to_it() {
+async fn stream_stays_open_while_a_background_command_may_write() {
     let wired = Wired::new();
     let mut stream =
         wired.adb.open("shell,raw:logcat -s Mark & echo started").await.expect("opened");
@@ -319,7 +319,7 @@ async fn only_detached_background_commands_outlive_their_shell() {
 }
 
 #[tokio::test]
-async fn lines_piped_into_a_shell_are_run_one_by_one() {
+async fn lines_piped_into_a_shell_run_one_by_one() {
     let wired = Wired::new();
     let mut stream = wired.adb.open("shell,raw:").await.expect("opened");
     stream
@@ -382,7 +382,7 @@ async fn command_ends_when_its_client_disconnects() {
 }
 
 #[tokio::test]
-async fn an_unplugged_phone_is_gone_until_it_is_plugged_in_again() {
+async fn unplugged_phone_is_unreachable_until_plugged_in() {
     let wired = Wired::new();
     assert_eq!(wired.said("echo a").await, "a\n");
     wired.phone.unplug();

@@ -103,7 +103,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stock_adb_lists_the_phone_and_runs_its_shell() {
+async fn stock_adb_lists_the_phone_and_runs_its_shell() {
     let Some(stock) = Stock::start().await else { return };
     let listed = text(&stock.adb(&["devices", "-l"]).await.stdout);
     assert!(listed.contains("device product:virtual model:Virtual_Pixel device:vp"), "{listed}");
@@ -127,7 +127,7 @@ async fn a_stock_adb_lists_the_phone_and_runs_its_shell() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn files_pushed_by_a_stock_adb_come_back_the_same() {
+async fn files_pushed_by_stock_adb_pull_back_unchanged() {
     let Some(stock) = Stock::start().await else { return };
     for size in [0_usize, 1, 64 << 10, 5 << 20] {
         let bytes: Vec<u8> = (0..size).map(|n| (n * 31 % 253) as u8).collect();
@@ -185,7 +185,7 @@ async fn killed_client_does_not_harm_the_phone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lines_piped_into_a_stock_adb_shell_are_run() {
+async fn stock_adb_shell_runs_piped_lines() {
     let Some(stock) = Stock::start().await else { return };
     let mut shell = stock.command(&["shell"]).stdin(Stdio::piped()).spawn().expect("adb runs");
     let mut stdin = shell.stdin.take().expect("piped");
@@ -273,7 +273,7 @@ impl Stock {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stock_adb_installs_updates_and_uninstalls() {
+async fn stock_adb_installs_updates_and_uninstalls() {
     let Some(stock) = Stock::start().await else { return };
     let (one, two, other) = (apk("hello-1"), apk("hello-2"), apk("hello-1-other-key"));
     assert_eq!(
@@ -313,7 +313,7 @@ async fn a_stock_adb_installs_updates_and_uninstalls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stock_adb_installs_several_splits_and_reports_what_is_broken() {
+async fn stock_adb_installs_splits_and_reports_errors() {
     let Some(stock) = Stock::start().await else { return };
     let (base, config) = (apk("split-base"), apk("split-config"));
     let (alone, said) = stock.told(&["install", &base]).await;
@@ -338,7 +338,7 @@ async fn a_stock_adb_installs_several_splits_and_reports_what_is_broken() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stock_adb_installs_on_an_old_phone_and_what_it_installed_survives_a_reboot() {
+async fn app_installed_on_an_old_phone_survives_a_reboot() {
     let old = Setup::of_release("4.4").expect("a release");
     let Some(stock) = Stock::made(old).await else { return };
     let output = stock.told(&["install", &apk("hello-1")]).await;

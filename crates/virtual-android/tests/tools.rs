@@ -49,7 +49,7 @@ fn add_note(verb: &str, title: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_tools_of_the_phone_are_found_on_every_release() {
+async fn built_in_tools_are_found_on_every_release() {
     for android in Setup::releases() {
         let wired = phone(android);
         let dumped = wired.told("dumpsys package").await;

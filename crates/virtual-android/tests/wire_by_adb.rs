@@ -128,7 +128,7 @@ fn bytes(length: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn folders_come_back_the_same_by_every_compression() {
+async fn folders_round_trip_with_every_compression() {
     for program in stock_adbs() {
         let stock = Stock::start(&program, "14", false).await;
         let here = stock.path("folder");
@@ -196,7 +196,7 @@ async fn twenty_megabytes_round_trip_with_and_without_delayed_ack() {
 /// adb omits an empty folder if the phone creates folders on the way (`fixed_push_mkdir`), and asks the shell to create
 /// them on Android 9, which does not: `copy_local_dir_remote` in AOSP's `file_sync_client.cpp`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_empty_folder_is_made_where_adb_makes_folders_itself() {
+async fn empty_folder_is_pushed_where_adb_creates_folders() {
     for program in stock_adbs() {
         for (release, made) in [("9", true), ("14", false)] {
             let stock = Stock::start(&program, release, false).await;

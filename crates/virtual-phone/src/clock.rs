@@ -1,26 +1,26 @@
-//! The phone's time: how long it has run, and the date and time of day that follow from that.
+//! The phone's time: uptime, and the date and time of day that follow from it.
 //!
-//! Begin with [`PhoneClock`]. Time is handed in; nothing here asks for it.
+//! Begin with [`PhoneClock`]. Time is an input; this room reads no clock.
 
 use std::time::Duration;
 
-/// How long the phone has run, and what waits for a moment.
+/// The uptime, and the next app wakeup.
 #[derive(Debug, Default)]
 pub(crate) struct PhoneClock {
     uptime: Duration,
-    /// The uptime at which it was restarted last.
+    /// The uptime of the last restart.
     restarted: Duration,
-    /// When an app wants to be woken next; `None` when that has to be found out.
+    /// When an app next wants to be woken; `None` if unknown.
     next_wake: Option<Duration>,
 }
 
 impl PhoneClock {
-    /// Time since the phone was first switched on, reboots included.
+    /// Time since the phone first booted, reboots included.
     pub(crate) fn now(&self) -> Duration {
         self.uptime
     }
 
-    /// Goes on to `uptime`; never back.
+    /// Advances to `uptime`; never goes back.
     pub(crate) fn advance(&mut self, uptime: Duration) {
         self.uptime = self.uptime.max(uptime);
     }
@@ -30,28 +30,28 @@ impl PhoneClock {
         SWITCHED_ON + self.uptime.as_secs()
     }
 
-    /// Time since the phone came up last.
+    /// Time since the last boot.
     pub(crate) fn since_restart(&self) -> Duration {
         self.uptime - self.restarted
     }
 
-    /// The phone comes up again.
+    /// Restarts the phone.
     pub(crate) fn restart(&mut self) {
         self.restarted = self.uptime;
         self.next_wake = None;
     }
 
-    /// When an app wants to be woken next; `None` when that has to be found out.
+    /// When an app next wants to be woken; `None` if unknown.
     pub(crate) fn next_wake(&self) -> Option<Duration> {
         self.next_wake
     }
 
-    /// Remembers when an app wants to be woken next.
+    /// Stores when an app next wants to be woken.
     pub(crate) fn set_next_wake(&mut self, at: Duration) {
         self.next_wake = Some(at);
     }
 
-    /// Something happened that may have changed when an app wants to be woken.
+    /// Marks the next wakeup as unknown, because something happened that may have changed it.
     pub(crate) fn forget_next_wake(&mut self) {
         self.next_wake = None;
     }
@@ -67,11 +67,11 @@ pub(crate) struct Clock {
     pub(crate) day: u32,
 }
 
-/// Seconds from 1970 to the moment when the phone was switched on: Tuesday 5 March 2024, 10:00 UTC.
+/// Seconds from 1970 to the first boot: Tuesday 5 March 2024, 10:00 UTC.
 pub(crate) const SWITCHED_ON: u64 = 1_709_632_800;
 
 impl Clock {
-    /// The clock after the phone ran for `uptime`.
+    /// The clock after the phone has run for `uptime`.
     pub(crate) fn at(uptime: Duration) -> Self {
         let seconds = SWITCHED_ON + uptime.as_secs();
         let days = seconds / 86_400;

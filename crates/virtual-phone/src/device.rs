@@ -1,8 +1,8 @@
-//! What the phone is: its seed, release, model and battery, and what was copied last.
+//! The device: seed, release, model, battery, and clipboard.
 
 use crate::rng::SplitMix64;
 
-/// What the phone is, and its clipboard.
+/// The device and its clipboard.
 #[derive(Debug)]
 pub(crate) struct Device {
     seed: u64,
@@ -30,33 +30,33 @@ impl Device {
         self.android
     }
 
-    /// What it says of itself.
+    /// The device information.
     pub(crate) fn about(&self) -> &About {
         &self.about
     }
 
-    /// Says something else of itself.
+    /// Sets the device information.
     pub(crate) fn set_about(&mut self, about: About) {
         self.about = about;
     }
 
-    /// How the battery stands.
+    /// The battery state.
     pub(crate) fn battery(&self) -> Battery {
         self.battery
     }
 
-    /// What was copied last.
+    /// The clipboard's text.
     pub(crate) fn clipboard(&self) -> Option<&str> {
         self.clipboard.as_deref()
     }
 
-    /// Puts text on the clipboard, or empties it.
+    /// Sets or clears the clipboard's text.
     pub(crate) fn set_clipboard(&mut self, text: Option<String>) {
         self.clipboard = text;
     }
 }
 
-/// How the battery stands.
+/// The battery state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Battery {
     /// Percent.
@@ -69,14 +69,14 @@ pub struct Battery {
     pub voltage: i32,
 }
 
-/// What the phone says of itself on its page "About phone".
+/// What the page "About phone" shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// `ro.product.model`, e.g. `Virtual Pixel`.
     pub model: String,
     /// The name of the build.
     pub build: String,
-    /// The day of the security patch, e.g. `2023-10-05`.
+    /// The date of the security patch, e.g. `2023-10-05`.
     pub security_patch: String,
 }
 

@@ -1,11 +1,13 @@
-//! Functions that apps offer to the system, since Android 16 (`android.app.appfunctions`): which there are, which are on, and calling one.
+//! App functions, which apps offer to the system since Android 16 (`android.app.appfunctions`): lists, enables and
+//! calls them.
 //!
-//! Begin at `World::call_app_function`. An app says what it offers by [`App::functions`](crate::app::App::functions) and does it in
-//! [`App::call`](crate::app::App::call), to the very state that its screens show. Here are the rules of `AppFunctionManagerServiceImpl`
-//! and of the code that androidx.appfunctions generates around a function: it exists, it is on, its parameters are of their types. The
-//! shell may call any of them, because it holds `EXECUTE_APP_FUNCTIONS`.
+//! Begin at `World::call_app_function`. An app declares its functions in [`App::functions`](crate::app::App::functions)
+//! and runs them in [`App::call`](crate::app::App::call), on the same state that its screens show. The rules are those
+//! of `AppFunctionManagerServiceImpl` and of the code that androidx.appfunctions generates: a function must exist and
+//! be enabled, and its parameters must have their types. The shell may call all functions, because it holds
+//! `EXECUTE_APP_FUNCTIONS`.
 //!
-//! Not here: how that is written down (`programs/app_function`), functions of APKs, activities that offer functions for a while.
+//! Not here: output formats (`programs/app_function`), functions of APKs, activities that offer functions temporarily.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +16,13 @@ use serde_json::{Map, Value};
 /// A function of an app.
 #[derive(Debug)]
 pub struct AppFunction {
-    /// The class that has it and its name, as in `com.x.Functions#doIt`.
+    /// Class and name, as in `com.x.Functions#doIt`.
     pub id: &'static str,
-    /// What it does, in words.
+    /// A description of what it does.
     pub description: &'static str,
-    /// What it is called with, in order.
+    /// Its parameters, in order.
     pub parameters: &'static [Parameter],
-    /// What it gives.
+    /// The type of its result.
     pub returns: ValueType,
 }
 
@@ -29,11 +31,11 @@ pub struct AppFunction {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it means, in words.
+    /// A description of its meaning.
     pub description: &'static str,
     /// Its type.
     pub kind: ValueType,
-    /// Whether a call must have it.
+    /// Whether a call must include it.
     pub required: bool,
 }
 
@@ -42,7 +44,7 @@ pub struct Parameter {
 pub enum ValueType {
     /// `true` or `false`
     Boolean,
-    /// A number of 32 bits.
+    /// A 32-bit number.
     Int,
     /// A text.
     Text,
@@ -52,7 +54,7 @@ pub enum ValueType {
     List(&'static ObjectType),
 }
 
-/// The type of an object, by its class name; its members are never left out.
+/// An object type, by class name; no member is optional.
 #[derive(Debug)]
 pub struct ObjectType {
     /// The class.
@@ -61,7 +63,7 @@ pub struct ObjectType {
     pub members: &'static [(&'static str, ValueType)],
 }
 
-/// What a function is called with: each property has a list of values of one type, as in a `GenericDocument`.
+/// The arguments of a call: each property has a list of values of one type, as in a `GenericDocument`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FunctionArgs(pub Map<String, Value>);
 
@@ -81,7 +83,7 @@ impl FunctionArgs {
     }
 }
 
-/// Why a function gave nothing: the message of an `AppFunctionException`, or no word at all.
+/// Why a function returned nothing: the message of an `AppFunctionException`, or no reply at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FunctionError {
     /// The app threw an exception with this message.
@@ -90,20 +92,20 @@ pub enum FunctionError {
     Silent,
 }
 
-/// A function, and how it was switched; `None` where nobody did.
+/// A function, and whether it was enabled or disabled explicitly; `None` if neither.
 pub type ListedFunction = (&'static AppFunction, Option<bool>);
 
-/// What was set of functions, by package and id: on or off.
+/// Functions that were enabled or disabled explicitly, by package and id.
 #[derive(Debug, Default)]
 pub(crate) struct EnabledStates(BTreeMap<(String, String), bool>);
 
 impl EnabledStates {
-    /// How somebody switched a function; `None` where nobody did.
+    /// The explicit setting of a function, if any.
     pub(crate) fn get(&self, package: &str, id: &str) -> Option<bool> {
         self.0.get(&(package.to_owned(), id.to_owned())).copied()
     }
 
-    /// Switches a function on or off, or back to how its app has it.
+    /// Enables or disables a function, or restores its default.
     pub(crate) fn set(&mut self, package: &str, id: &str, on: Option<bool>) {
         let key = (package.to_owned(), id.to_owned());
         match on {
@@ -114,7 +116,7 @@ impl EnabledStates {
 }
 
 impl AppFunction {
-    /// Holds what is given against the parameters: what must be there is, and all is of its type.
+    /// Checks arguments against the parameters: required ones exist, and all have their types.
     pub(crate) fn check(&self, args: &FunctionArgs) -> Result<(), String> {
         for parameter in self.parameters {
             let name = parameter.name;

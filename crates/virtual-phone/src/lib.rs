@@ -1,10 +1,10 @@
-//! The inside of a phone made of memory, whatever its platform: views, layout, text, touch, keyboard, clock, apps, pictures, video.
+//! A virtual phone without a platform: views, layout, text, touch, keyboard, clock, apps, pixels, video.
 //!
-//! Begin with [`World`]: calls go in ([`World::pointer`], [`World::key`], [`World::start`], [`World::advance`]), a [`Scene`] or a [`Frame`] comes
-//! out. Same seed and same calls give the same bytes. What a platform adds (its wire, its shell, its package files) is a crate of its own, such
-//! as `thumbwire-virtual-android`.
+//! Begin with [`World`]: calls go in ([`World::pointer`], [`World::key`], [`World::start`], [`World::advance`]), a
+//! [`Scene`] or a [`Frame`] comes out. The same seed and the same calls give the same bytes. What a platform adds
+//! (wire, shell, package files) is a separate crate, such as `thumbwire-virtual-android`.
 //!
-//! Not here: time (it is handed in), threads, files, the environment, the shell, ADB.
+//! Not here: time (it is an input), threads, files, the environment, the shell, ADB.
 
 mod app;
 mod apps;

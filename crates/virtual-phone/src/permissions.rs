@@ -1,21 +1,22 @@
-//! Runtime permissions: which app holds which, and asking for one.
+//! Runtime permissions: which app holds which, and requesting one.
 //!
-//! Begin with `World::granted`; apps ask through `Reach::ask_permission`, the window is `overlays/prompt.rs`. Groups, words and rules
-//! are those of Android's `Utils.java` (PermissionController), `GrantPermissionsActivity.java` and `PermissionManagerService.java`. Before
-//! Android 6 an app holds what its manifest asks for; what came with the phone does so later too, save location, camera and microphone.
+//! Begin with `World::granted`; apps request through `AppContext::ask_permission`, the window is `overlays/prompt.rs`.
+//! Groups, texts and rules are those of Android's `Utils.java` (PermissionController), `GrantPermissionsActivity.java`
+//! and `PermissionManagerService.java`. Before Android 6 an app holds everything its manifest requests; preinstalled
+//! apps do so later too, except location, camera and microphone.
 
 use std::collections::BTreeMap;
 
-/// Permissions that are asked for together.
+/// Permissions that are requested together.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PermissionGroup {
-    /// What an app would do with them, as it stands after "Allow X to ".
+    /// The purpose in the prompt, after "Allow X to ".
     pub(crate) wants: &'static str,
-    /// Whether it can be had only while the app is in use, or once.
+    /// Whether the prompt offers "while using the app" and "only this time".
     pub(crate) in_use_only: bool,
-    /// Whether apps that came with the phone hold them unasked.
+    /// Whether preinstalled apps hold them without a prompt.
     pub(crate) given: bool,
-    /// The release in which it began to be asked for.
+    /// The first release that prompts for it.
     since: u32,
     names: &'static [&'static str],
 }
@@ -32,7 +33,7 @@ pub(crate) const FINE_LOCATION: &str = "android.permission.ACCESS_FINE_LOCATION"
 pub(crate) const POST_NOTIFICATIONS: &str = "android.permission.POST_NOTIFICATIONS";
 pub(crate) const COARSE_LOCATION: &str = "android.permission.ACCESS_COARSE_LOCATION";
 
-/// The permissions called dangerous, without `android.permission.` where that is the prefix.
+/// The dangerous permissions, without `android.permission.` if that is the prefix.
 static GROUPS: &[PermissionGroup] = &[
     sensor("access this device’s location", &["ACCESS_FINE_LOCATION", "ACCESS_COARSE_LOCATION"]),
     sensor("take pictures and record video", &["CAMERA"]),
@@ -78,45 +79,45 @@ static GROUPS: &[PermissionGroup] = &[
     PermissionGroup { since: 13, ..group("send you notifications", &["POST_NOTIFICATIONS"]) },
 ];
 
-/// How an app stands to a permission that somebody decided about.
+/// The state of a permission that was decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PermissionState {
     pub(crate) granted: bool,
-    /// Until its process ends.
+    /// Only until the app's process ends.
     pub(crate) once: bool,
-    /// How often the person refused, [`OFTEN`] at most; 255 where that is to be final.
+    /// How often the user denied it, up to [`OFTEN`]; 255 if the denial is final.
     pub(crate) refused: u8,
-    /// Decided by a person, not by the shell.
+    /// The user decided, not the shell.
     pub(crate) by_person: bool,
 }
 
-/// From so many refusals on they are no longer counted.
+/// Further denials are not counted.
 pub(crate) const OFTEN: u8 = 2;
 
-/// What was decided, by package and permission.
+/// All decisions, by package and permission.
 #[derive(Debug, Default)]
 pub(crate) struct Permissions(BTreeMap<String, BTreeMap<String, PermissionState>>);
 
 impl Permissions {
-    /// What was decided about a permission of an app.
+    /// The decision about a permission of an app.
     pub(crate) fn decided(&self, package: &str, permission: &str) -> Option<PermissionState> {
         self.0.get(package)?.get(permission).copied()
     }
 
-    /// Decides about a permission of an app.
+    /// Stores a decision.
     pub(crate) fn decide(&mut self, package: &str, permission: &str, held: PermissionState) {
         let app = self.0.entry(package.to_owned()).or_default();
         app.insert(permission.to_owned(), held);
     }
 
-    /// An app's process has ended: what it was allowed once is over.
+    /// Ends one-time permissions, because the app's process has ended.
     pub(crate) fn end_once(&mut self, package: &str) {
         if let Some(held) = self.0.get_mut(package) {
             held.retain(|_, held| !held.once);
         }
     }
 
-    /// Forgets what was decided for an app.
+    /// Forgets all decisions of an app.
     pub(crate) fn forget(&mut self, package: &str) {
         self.0.remove(package);
     }
@@ -128,7 +129,7 @@ impl Permissions {
 }
 
 impl PermissionGroup {
-    /// The group of a dangerous permission, where that release of Android asks for it.
+    /// The group of a dangerous permission, if that release prompts for it.
     pub(crate) fn of(permission: &str, android: u32) -> Option<&'static PermissionGroup> {
         let short = permission.strip_prefix("android.permission.")?;
         let group = GROUPS.iter().find(|group| group.names.contains(&short))?;
@@ -137,21 +138,21 @@ impl PermissionGroup {
 }
 
 impl PermissionState {
-    /// Whether an app that was refused is not to ask again: two refusals say so since Android 10, before that the person does.
+    /// Whether an app may no longer prompt after a denial: after two since Android 10, before that if the user said so.
     pub(crate) fn is_final(&self, android: u32) -> bool {
         self.refused == u8::MAX || (android >= 10 && self.refused >= OFTEN)
     }
 }
 
-/// What the person said to a prompt.
+/// The user's answer to a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PermissionAnswer {
     Allow,
     Once,
     Deny,
-    /// Denied, and not to be asked again.
+    /// Denied, don't ask again.
     Never,
-    /// The prompt was left without an answer.
+    /// The prompt was closed without an answer.
     Nothing,
 }
 
@@ -162,20 +163,20 @@ pub struct RuntimePermission {
     pub name: String,
     /// Whether the app holds it.
     pub granted: bool,
-    /// How that came about, in Android's words, e.g. `USER_SET`.
+    /// Its flags, in Android's words, e.g. `USER_SET`.
     pub flags: Vec<&'static str>,
 }
 
-/// Why a permission cannot be granted or taken away.
+/// Why a permission cannot be granted or revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionError {
     /// No such package is installed.
     NoSuchPackage,
     /// No such permission exists.
     Unknown,
-    /// The app's manifest does not ask for it.
+    /// The app's manifest does not request it.
     NotRequested,
-    /// It is held from the installation on, as `android.permission.INTERNET`, or this release knows no others.
+    /// It is granted at installation, like `android.permission.INTERNET`, or this release has no runtime permissions.
     NotChangeable,
 }
 

@@ -1,11 +1,11 @@
-//! Pseudo-random numbers that follow from the seed alone.
+//! Pseudo-random numbers that depend only on the seed.
 
 /// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A stream of its own for each use: same seed and purpose, same numbers.
+    /// A separate stream for each purpose: same seed and purpose, same numbers.
     pub fn new(seed: u64, purpose: &str) -> Self {
         // FNV-1a, so that purposes differ in all bits.
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -22,7 +22,7 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, but without, `below`; 0 when `below` is 0.
+    /// A number from 0 to `below` (exclusive); 0 if `below` is 0.
     pub fn below(&mut self, below: u64) -> u64 {
         self.next() % below.max(1)
     }
@@ -32,7 +32,7 @@ impl SplitMix64 {
         low + (high - low) * (self.below(10_000) as f32 / 10_000.0)
     }
 
-    /// Puts the items in another order.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for at in (1..items.len()).rev() {
             let other = self.below(at as u64 + 1) as usize;

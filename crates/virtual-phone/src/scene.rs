@@ -146,7 +146,7 @@ pub struct Flags {
     pub selected: bool,
 }
 
-/// What touching a node does; handed back to whoever drew the window.
+/// What touching a node does; returned to the owner of the window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Touch {
     pub(crate) tap: Option<Tag>,

@@ -1,6 +1,6 @@
-//! The screen: its size and which way up it is, what is laid out on it, how far its lists are scrolled, and its pixels.
+//! The screen: size and rotation, the laid-out scene, scroll offsets, and pixels.
 //!
-//! Begin with [`Screen`]. It knows no apps: which windows there are is put together by `world/windows.rs`.
+//! Begin with [`Screen`]. It knows no apps; `world/windows.rs` decides which windows there are.
 
 use crate::geometry::{Display, Rect};
 use crate::graphics::text::{TextStyle, Typesetter};
@@ -10,27 +10,27 @@ use crate::scene::{Node, Scene};
 use crate::view::View;
 use std::collections::BTreeSet;
 
-/// The screen, and what is on it.
+/// The screen and what it shows.
 pub(crate) struct Screen {
-    /// Size in the natural orientation and density, as built.
+    /// Physical size (natural orientation) and density.
     physical: (i32, i32, i32),
     size_override: Option<(i32, i32)>,
     density_override: Option<i32>,
     display: Display,
     on: bool,
-    /// What is laid out; `None` once something has changed.
+    /// The laid-out scene; `None` after a change.
     scene: Option<Scene>,
     /// The text fields of the view in front, in order.
     fields: Vec<LaidOutField>,
     scrolls: Scrolls,
-    /// Packages whose windows are secure whatever the app says.
+    /// Packages whose windows were marked secure, whatever the app says.
     secure: BTreeSet<String>,
     types: Typesetter,
     renderer: Renderer,
 }
 
 impl Screen {
-    /// A screen that is lit and shows nothing yet.
+    /// A lit, empty screen.
     pub(crate) fn new(display: Display) -> Self {
         let display = display.sane();
         let (width, height) = match display.rotation % 2 {
@@ -52,7 +52,7 @@ impl Screen {
         }
     }
 
-    /// The screen as held now, overrides included.
+    /// The screen as currently held, including overrides.
     pub(crate) fn display(&self) -> &Display {
         &self.display
     }
@@ -67,19 +67,19 @@ impl Screen {
         self.physical.2
     }
 
-    /// Pretends another size (natural orientation); `None` takes that back.
+    /// Overrides the size (natural orientation); `None` resets it.
     pub(crate) fn set_size_override(&mut self, size: Option<(i32, i32)>) {
         self.size_override = size;
         self.turn(self.display.rotation);
     }
 
-    /// Pretends another density; `None` takes that back.
+    /// Overrides the density; `None` resets it.
     pub(crate) fn set_density_override(&mut self, density: Option<i32>) {
         self.density_override = density;
         self.turn(self.display.rotation);
     }
 
-    /// Turns the phone: quarter turns from the natural orientation, 0 to 3.
+    /// Rotates the phone: quarter turns from the natural orientation, 0 to 3.
     pub(crate) fn turn(&mut self, rotation: u8) {
         let (width, height) = self.size_override.unwrap_or(self.physical_size());
         let density = self.density_override.unwrap_or(self.physical.2);
@@ -94,27 +94,28 @@ impl Screen {
         self.on
     }
 
-    /// Lights it or turns it off.
+    /// Turns it on or off.
     pub(crate) fn light(&mut self, on: bool) {
         self.on = on;
     }
 
-    /// Something has changed: what is on it has to be laid out anew.
+    /// Notes a change: the scene must be laid out again.
     pub(crate) fn forget_scene(&mut self) {
         self.scene = None;
     }
 
-    /// Takes what is laid out, if nothing has changed since; to be given back with [`Screen::keep_scene`].
+    /// Takes the scene if nothing has changed since; return it with [`Screen::keep_scene`].
     pub(crate) fn take_scene(&mut self) -> Option<Scene> {
         self.scene.take()
     }
 
-    /// Keeps what is laid out, until something changes.
+    /// Stores the scene until something changes.
     pub(crate) fn keep_scene(&mut self, scene: Scene) -> &Scene {
         self.scene.insert(scene)
     }
 
-    /// The pixels of a scene: as a person sees it, or as a capture shows it (`Renderer::frame`, `Renderer::capture`).
+    /// The pixels of a scene: as the user sees it, or as a screenshot shows it (`Renderer::frame`,
+    /// `Renderer::capture`).
     pub(crate) fn paint(
         &mut self,
         paint: fn(&mut Renderer, &Scene) -> Frame,
@@ -128,39 +129,39 @@ impl Screen {
         &self.fields
     }
 
-    /// The view in front has these text fields.
+    /// Sets the text fields of the view in front.
     pub(crate) fn set_fields(&mut self, fields: Vec<LaidOutField>) {
         self.fields = fields;
     }
 
-    /// The field with a short resource id in the view in front.
+    /// The field with that short resource id in the view in front.
     pub(crate) fn find_field(&self, id: &str) -> Option<&LaidOutField> {
         self.fields.iter().find(|field| field.id == id)
     }
 
-    /// How far all lists are scrolled.
+    /// All scroll offsets.
     pub(crate) fn scrolls(&self) -> &Scrolls {
         &self.scrolls
     }
 
-    /// Scrolls a container, by owner and address, to an offset in pixels.
+    /// Sets a container's scroll offset in pixels, by owner and address.
     pub(crate) fn scroll_to(&mut self, key: (String, String), offset: i32) {
         self.scrolls.insert(key, offset);
         self.forget_scene();
     }
 
-    /// Scrolls a container back to its beginning.
+    /// Scrolls a container to its start.
     pub(crate) fn scroll_to_top(&mut self, key: &(String, String)) {
         self.scrolls.remove(key);
     }
 
-    /// Forgets how far the lists of a package were scrolled.
+    /// Forgets a package's scroll offsets.
     pub(crate) fn forget_scrolls_of(&mut self, package: &str) {
         let activities = format!("{package}/");
         self.scrolls.retain(|(owner, _), _| !owner.starts_with(&activities));
     }
 
-    /// Marks the windows of a package secure, or takes that back.
+    /// Marks a package's windows secure, or removes that mark.
     pub(crate) fn set_secure(&mut self, package: &str, secure: bool) {
         if secure {
             self.secure.insert(package.to_owned());
@@ -187,7 +188,8 @@ impl Screen {
         Layout { types, scale, package, owner, scrolls, focus }.place(view, area)
     }
 
-    /// The byte of a line of text before which a finger puts the caret that is `along` pixels from the left edge of a field `width` wide.
+    /// The byte position before which a touch puts the caret in a single-line text: `along` is the distance in pixels
+    /// from the left edge of a field `width` wide.
     pub(crate) fn caret_along(
         &mut self,
         text: &str,

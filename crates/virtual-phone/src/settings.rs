@@ -1,17 +1,19 @@
-//! The phone's settings: the tables `system`, `secure` and `global`, as the Settings app shows them and the shell's `settings` prints them.
+//! The phone's settings: the tables `system`, `secure` and `global`, as the Settings app shows them and the shell's
+//! `settings` prints them.
 //!
-//! Begin with `World::put_setting`, the one way in: it keeps the value and does what follows from it. Values are text, as on Android,
-//! under Android's names (`android.provider.Settings`). Not here: who may change what; on this phone everybody may.
+//! Begin with `World::put_setting`, the only way to change one: it stores the value and applies its effects. Values are
+//! text under Android's names (`android.provider.Settings`). Not here: access rights; on this phone everyone may change
+//! everything.
 
 use std::collections::BTreeMap;
 
 /// The phone's own input method.
 pub(crate) const LATIN: &str = "com.android.inputmethod.latin/.LatinIME";
 
-/// Entries of all tables together.
+/// Maximum entries of all tables together.
 const MOST: usize = 4_000;
 
-/// What `wifi_on` says: besides off and on, on in spite of airplane mode, and off only as long as that lasts
+/// Values of `wifi_on` besides off and on: on despite airplane mode, and off only while airplane mode lasts
 /// (`WifiSettingsStore.java` of Android 14).
 pub(crate) mod wifi {
     pub(crate) const OFF: &str = "0";
@@ -74,12 +76,12 @@ impl Settings {
         self.0.get(table)?.get(name).map(String::as_str)
     }
 
-    /// Whether a setting stands at anything but `0`; one that is not there counts as off.
+    /// Whether a setting is set to anything but `0`; a missing one counts as off.
     pub(crate) fn on(&self, table: &str, name: &str) -> bool {
         self.get(table, name).is_some_and(|value| value != "0")
     }
 
-    /// A setting's number; `otherwise` where it holds none.
+    /// A setting's number; `otherwise` if it has none.
     pub(crate) fn number(&self, table: &str, name: &str, otherwise: i64) -> i64 {
         self.get(table, name).and_then(|value| value.parse().ok()).unwrap_or(otherwise)
     }
@@ -89,7 +91,7 @@ impl Settings {
         matches!(self.get("global", "wifi_on"), Some(wifi::ON | wifi::ON_IN_AIRPLANE_MODE))
     }
 
-    /// What `wifi_on` becomes when somebody turns Wi-Fi on or off.
+    /// The new value of `wifi_on` when Wi-Fi is turned on or off.
     pub(crate) fn wifi_state(&self) -> &'static str {
         match (self.wifi(), self.on("global", "airplane_mode_on")) {
             (true, _) => wifi::OFF,
@@ -98,7 +100,8 @@ impl Settings {
         }
     }
 
-    /// What `wifi_on` becomes with airplane mode: the radio goes off, and comes back after it, unless somebody wanted it otherwise.
+    /// The new value of `wifi_on` when airplane mode changes: the radio goes off, and comes back afterwards unless the
+    /// user chose otherwise.
     pub(crate) fn wifi_for_airplane_mode(&self, on: bool) -> &str {
         match (on, self.get("global", "wifi_on").unwrap_or(wifi::OFF)) {
             (true, wifi::ON) => wifi::OFF_FOR_AIRPLANE_MODE,
@@ -107,18 +110,18 @@ impl Settings {
         }
     }
 
-    /// Names and values of a table, by name.
+    /// Names and values of a table, sorted by name.
     pub fn list(&self, table: &str) -> impl Iterator<Item = (&str, &str)> {
         let rows = self.0.get(table).into_iter().flatten();
         rows.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Forgets a setting; `false` when there was none.
+    /// Deletes a setting; `false` if there is none.
     pub(crate) fn remove(&mut self, table: &str, name: &str) -> bool {
         self.0.get_mut(table).and_then(|table| table.remove(name)).is_some()
     }
 
-    /// Keeps a value; a table that is not there, and a name beyond the thousands that fit, change nothing.
+    /// Stores a value. An unknown table, or a new name when the tables are full, changes nothing.
     pub(crate) fn put(&mut self, table: &str, name: &str, value: &str) {
         let full = self.0.values().map(BTreeMap::len).sum::<usize>() >= MOST;
         if let Some(table) = self.0.get_mut(table)
@@ -134,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_table_still_takes_new_values_for_old_names() {
+    fn full_table_still_accepts_new_values_for_existing_names() {
         let mut settings = Settings::default();
         for number in 0..MOST {
             settings.put("system", &format!("name{number}"), "x");

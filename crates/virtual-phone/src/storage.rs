@@ -1,48 +1,48 @@
-//! The phone's shared storage as its apps see it: a listing that is handed in, and wishes that are handed out.
+//! Shared storage as apps see it: a listing goes in, requested changes come out.
 //!
-//! The world knows no files. Whoever has them (the phone) gives a listing with `World::set_storage` while `World::lists_storage` says
-//! that one is looked at, and carries out what `World::take_requests` gives.
+//! The world has no files. The owner of the files sets a listing with `World::set_storage` while `World::lists_storage`
+//! is true, and performs the changes that `World::take_requests` returns.
 
 /// A file or folder of shared storage.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StorageEntry {
-    /// Where it lies below `/sdcard`, e.g. `Download/a.txt`.
+    /// Its path below `/sdcard`, e.g. `Download/a.txt`.
     pub path: String,
-    /// A folder, not a file.
+    /// Whether it is a folder.
     pub folder: bool,
-    /// Bytes of a file.
+    /// The size of a file in bytes.
     pub size: u64,
     /// Seconds since 1970 by the phone's clock.
     pub modified: u64,
 }
 
 impl StorageEntry {
-    /// The last part of its path.
+    /// The last component of its path.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The path of the folder in which it lies; empty for the storage itself.
+    /// The path of its folder; empty for the storage root.
     pub(crate) fn parent(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(parent, _)| parent)
     }
 }
 
-/// What an app wants done to shared storage; paths are as in [`Stored`].
+/// A change that an app requests; paths are as in [`StorageEntry`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorageRequest {
-    /// Make a folder.
+    /// Create a folder.
     MakeFolder(String),
-    /// Delete a file, or a folder and all in it.
+    /// Delete a file, or a folder with its contents.
     Delete(String),
 }
 
-/// Entries of a listing that are looked at.
+/// Maximum entries of a listing.
 const MOST: usize = 2_000;
-/// Wishes that wait for somebody to take them.
+/// Maximum waiting requests.
 const MOST_WISHES: usize = 16;
 
-/// The listing that was handed in, and what apps want done.
+/// The listing, and the requested changes.
 #[derive(Debug, Default)]
 pub(crate) struct SharedStorage {
     entries: Vec<StorageEntry>,
@@ -50,12 +50,12 @@ pub(crate) struct SharedStorage {
 }
 
 impl SharedStorage {
-    /// What lies there.
+    /// The listing.
     pub(crate) fn entries(&self) -> &[StorageEntry] {
         &self.entries
     }
 
-    /// Takes a listing; `false` where nothing has changed. What goes beyond 2,000 entries is left out.
+    /// Sets the listing, truncated to 2,000 entries; `false` if nothing has changed.
     pub(crate) fn set_entries(&mut self, mut entries: Vec<StorageEntry>) -> bool {
         entries.truncate(MOST);
         entries.sort();
@@ -64,14 +64,14 @@ impl SharedStorage {
         changed
     }
 
-    /// An app wants something done. Where too much waits already, it is dropped.
+    /// Adds a request; drops it if too many wait already.
     pub(crate) fn request(&mut self, request: StorageRequest) {
         if self.requests.len() < MOST_WISHES {
             self.requests.push(request);
         }
     }
 
-    /// What apps want done since this was asked last.
+    /// Takes the requests since the last call.
     pub(crate) fn take_requests(&mut self) -> Vec<StorageRequest> {
         std::mem::take(&mut self.requests)
     }

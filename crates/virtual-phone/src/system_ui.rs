@@ -1,6 +1,6 @@
 //! The system UI: status bar, gesture bar and toasts.
 //!
-//! Only views; `windows` puts the windows together.
+//! Only views; `windows` assembles the windows.
 
 use crate::clock::Clock;
 use crate::device::Battery;

@@ -1,13 +1,13 @@
-//! Which app is in front: the tasks with their back stacks, and the apps that hang or crashed.
+//! Which app is in front: tasks with their back stacks, and apps that hang or crashed.
 //!
-//! A task is an app's stack of activities; the last task in the list is on the screen. The launcher's task always exists. Starting and
-//! stopping apps is `world/tasks.rs`.
+//! A task is an app's stack of activities; the last task in the list is on the screen. The launcher's task always
+//! exists. `world/tasks.rs` starts and stops apps.
 
 use crate::packages::Component;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// An app's activities, full class names, from the bottom to the top.
+/// An app's activities, full class names, bottom to top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Task {
     package: String,
@@ -17,17 +17,17 @@ struct Task {
 /// The package of the home screen.
 pub(crate) const HOME: &str = "com.android.launcher3";
 
-/// The tasks, and how the processes behind them fare.
+/// The tasks, and the state of their processes.
 #[derive(Debug)]
 pub(crate) struct Tasks {
-    /// From the back to the front; the launcher's is always there.
+    /// Back to front; the launcher's is always in it.
     tasks: Vec<Task>,
     next_pid: u32,
-    /// Apps that hang, and the uptime at which they began to.
+    /// Hanging apps, and the uptime at which they began to hang.
     frozen: BTreeMap<String, Duration>,
-    /// When an app crashed last.
+    /// When an app last crashed.
     crashes: BTreeMap<String, Duration>,
-    /// From the start of an app that did not run to its first picture, as the log tells it.
+    /// Time from the start of an app that was not running to its first frame, for the log.
     cold_start: Duration,
 }
 
@@ -53,7 +53,8 @@ impl Tasks {
         }
     }
 
-    /// Brings the task of a package to the front, with this activity somewhere in it: whether the task or the activity began with this.
+    /// Brings a package's task to the front, with this activity in it. Returns whether the task and the activity are
+    /// new.
     pub(crate) fn bring_to_front(&mut self, package: &str, class: &str) -> bool {
         let known = self.tasks.iter().position(|task| task.package == package);
         let mut task = match known {
@@ -68,7 +69,7 @@ impl Tasks {
         fresh
     }
 
-    /// Brings the task that was in front before this one back; `false` where there is none.
+    /// Brings the previous task to the front again; `false` if there is none.
     pub(crate) fn switch_to_last(&mut self) -> bool {
         let Some(before) = self.tasks.len().checked_sub(2) else { return false };
         let task = self.tasks.remove(before);
@@ -76,8 +77,9 @@ impl Tasks {
         true
     }
 
-    /// Ends the activity on top of a package's task. The last one of a task does not end: since Android 12 the task goes to the back as it
-    /// is (developer.android.com, "Behavior changes: Android 12", back button). `false` where there is no such task.
+    /// Finishes the top activity of a package's task. The last one of a task is not finished: since Android 12 the task
+    /// goes to the back as it is (developer.android.com, "Behavior changes: Android 12", back button). `false` if there
+    /// is no such task.
     pub(crate) fn finish(&mut self, package: &str) -> bool {
         let Some(at) = self.tasks.iter().position(|task| task.package == package) else {
             return false;
@@ -91,49 +93,49 @@ impl Tasks {
         true
     }
 
-    /// Takes the task of a package away; `true` where none is left at all.
+    /// Removes a package's task; `true` if no task is left.
     pub(crate) fn remove(&mut self, package: &str) -> bool {
         self.tasks.retain(|task| task.package != package);
         self.tasks.is_empty()
     }
 
-    /// A number for a new process.
+    /// A new process id.
     pub(crate) fn next_pid(&mut self) -> u32 {
         self.next_pid += 17;
         self.next_pid
     }
 
-    /// From the start of an app that did not run to its first picture.
+    /// Time from the start of an app that was not running to its first frame.
     pub(crate) fn cold_start(&self) -> Duration {
         self.cold_start
     }
 
-    /// From now on a start takes so long, as the log tells it.
+    /// Sets that time, for the log.
     pub(crate) fn set_cold_start(&mut self, time: Duration) {
         self.cold_start = time;
     }
 
-    /// Since when an app hangs; `None` for one that answers.
+    /// Since when an app hangs; `None` if it responds.
     pub(crate) fn frozen_since(&self, package: &str) -> Option<Duration> {
         self.frozen.get(package).copied()
     }
 
-    /// An app hangs from now on; `false` where it did so already.
+    /// Marks an app as hanging; `false` if it already is.
     pub(crate) fn freeze(&mut self, package: &str, now: Duration) -> bool {
         self.frozen.insert(package.to_owned(), now).is_none()
     }
 
-    /// An app answers again, or has ended.
+    /// Marks an app as responding, or ended.
     pub(crate) fn thaw(&mut self, package: &str) {
         self.frozen.remove(package);
     }
 
-    /// An app crashed: when it did so before.
+    /// Records an app's crash, and returns the time of its previous one.
     pub(crate) fn note_crash(&mut self, package: &str, now: Duration) -> Option<Duration> {
         self.crashes.insert(package.to_owned(), now)
     }
 
-    /// Forgets who crashed when.
+    /// Forgets all crashes.
     pub(crate) fn forget_crashes(&mut self) {
         self.crashes.clear();
     }

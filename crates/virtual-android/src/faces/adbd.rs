@@ -10,16 +10,18 @@
 //! A command is one future. When its host closes the stream, the future is dropped and the command ends, unless it uses
 //! the raw stream directly.
 
+mod authorizer;
 mod framebuffer;
 mod restart;
 mod store;
 
-use crate::host_authorization::OwnerAuthorizer;
+use crate::io::{Input, Io, Output};
 use crate::phone::VirtualPhone;
+use crate::processes::jobs::JobList;
+use crate::program::ProgramTable;
 use crate::sh::Shell;
-use crate::sh::eval::jobs::JobList;
-use crate::sh::io::{Input, Io, Output};
 use crate::sh::terminal;
+use authorizer::OwnerAuthorizer;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -34,13 +36,13 @@ use thumbwire_adb::{Banner, Features, LinkStream};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::watch;
 
-/// Serves one host until it disconnects.
-pub(crate) async fn serve<S>(phone: VirtualPhone, io: S)
+/// Serves one host until it disconnects; its shells start `programs`.
+pub(crate) async fn serve<S>(phone: VirtualPhone, programs: &'static ProgramTable, io: S)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     // A protocol error closes the connection; there is nobody to report it to.
-    let face = Arc::new(AdbdServices(phone.clone()));
+    let face = Arc::new(AdbdServices { phone: phone.clone(), programs });
     let _ = match phone.requires_auth_now() {
         false => thumbwire_adb::daemon::serve(io, face).await,
         true => {
@@ -52,18 +54,21 @@ where
 /// How long a command survives its host if it neither reads nor writes; on a real phone it would run forever.
 const LINGER: Duration = Duration::from_secs(60);
 
-struct AdbdServices(VirtualPhone);
+struct AdbdServices {
+    phone: VirtualPhone,
+    programs: &'static ProgramTable,
+}
 
 impl Services for AdbdServices {
     fn banner(&self) -> Banner {
-        let setup = self.0.setup();
-        let features = Features::read(self.0.release().features);
+        let setup = self.phone.setup();
+        let features = Features::read(self.phone.release().features);
         Banner::phone(&setup.product, &setup.model, &setup.device, features)
     }
 
     fn settings(&self) -> Settings {
         let settings = Settings::phone(self.banner());
-        match self.0.release().small_packets {
+        match self.phone.release().small_packets {
             false => settings,
             true => Settings {
                 version: packet::VERSION_WITH_SUMS,
@@ -74,7 +79,8 @@ impl Services for AdbdServices {
     }
 
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
-        let phone = self.0.clone();
+        let phone = self.phone.clone();
+        let programs = self.programs;
         let release = phone.release();
         if service.len() > release.longest_service {
             return Err(ServiceRefused);
@@ -83,7 +89,7 @@ impl Services for AdbdServices {
         if let Some((name @ ("abb" | "abb_exec"), rest)) = service.split_once(':')
             && features.has(name)
         {
-            return Ok(system_service(phone, name, rest));
+            return Ok(system_service(phone, programs, name, rest));
         }
         // Other service names are C strings.
         let service = service.split('\0').next().unwrap_or_default();
@@ -104,6 +110,7 @@ impl Services for AdbdServices {
             Some("shell") => {
                 let mode = Mode::read(options, rest.is_empty() || !release.raw_shells);
                 let asked = CommandRequest {
+                    programs,
                     service: name.to_owned(),
                     what: CommandSource::Text(rest),
                     pty: mode.pty,
@@ -115,6 +122,7 @@ impl Services for AdbdServices {
             }
             Some("exec") => {
                 let asked = CommandRequest {
+                    programs,
                     service: "exec".to_owned(),
                     what: CommandSource::Text(rest),
                     pty: false,
@@ -179,6 +187,8 @@ impl Mode {
 
 /// A command and how it was requested.
 struct CommandRequest {
+    /// What its shell can start.
+    programs: &'static ProgramTable,
     /// The service name, for the command log.
     service: String,
     what: CommandSource,
@@ -195,10 +205,15 @@ enum CommandSource {
 
 /// `abb:` (shell v2 framing) and `abb_exec:` (raw): run what `cmd` would, without starting it. Arguments are separated
 /// by NULs, and an empty one does not count (`parseCmdArgs` in adbd's `abb.cpp`).
-fn system_service(phone: VirtualPhone, name: &str, arguments: &str) -> Handler {
+fn system_service(
+    phone: VirtualPhone,
+    programs: &'static ProgramTable,
+    name: &str,
+    arguments: &str,
+) -> Handler {
     let arguments = arguments.split('\0').filter(|argument| !argument.is_empty());
     let what = CommandSource::Service(arguments.map(str::to_owned).collect());
-    let asked = CommandRequest { service: name.to_owned(), what, pty: false };
+    let asked = CommandRequest { programs, service: name.to_owned(), what, pty: false };
     match name {
         "abb" => handler(move |stream| framed(phone, asked, stream)),
         _ => handler(move |stream| plain(phone, asked, stream)),
@@ -239,7 +254,7 @@ async fn plain(phone: VirtualPhone, asked: CommandRequest, stream: LinkStream) {
 
 async fn run<O, E>(
     phone: VirtualPhone,
-    CommandRequest { service, what, pty }: CommandRequest,
+    CommandRequest { programs, service, what, pty }: CommandRequest,
     stdin: Input,
     stdout: O,
     stderr: E,
@@ -248,7 +263,7 @@ where
     O: AsyncWrite + Send + Unpin + 'static,
     E: AsyncWrite + Send + Unpin + 'static,
 {
-    let mut shell = Shell::new(phone.clone(), &service);
+    let mut shell = Shell::new(phone.clone(), programs, &service);
     let house = EndJobsOnDrop(shell.jobs());
     if !pty {
         // adbd forwards bytes until nobody can write to either pipe any more, background commands included, and only
@@ -265,7 +280,7 @@ where
         };
         drop((io, shell));
         while released.changed().await.is_ok() {}
-        house.0.detach(&phone);
+        phone.adopt_jobs(&house.0);
         return status;
     }
     // A terminal ends with its shell; the kernel then sends SIGHUP to every process on it.

@@ -1,28 +1,22 @@
 //! Fault injection: rules, added by a test or `thumbwire phone --fault`, that make things go wrong as on real phones.
 //!
-//! Begin at [`Rule`], then [`VirtualPhone::add_fault`]. One table (`table`) lists all faults by name and when each can
-//! trigger: when a host connects, before a command, while it runs, or after it. Commands ask there whether a rule
-//! triggers (`VirtualPhone::strikes`); `inject` applies the fault to the phone, `stream` to the bytes of a connection.
+//! Begin at [`Rule`], then [`FaultInjector::draw`]. One table (`table`) lists all faults by name and when each can
+//! trigger: when a host connects, before a command, while it runs, or after it. Not here: what a fault does to the phone
+//! (`phone/inject`) and to the bytes of a connection (`connections/faulty_stream`).
 //!
 //! Each rule has its own random stream, derived from its seed, the phone's seed and its name, and draws once per
-//! opportunity: so the same commands meet the same faults, whatever other rules exist. Not here: hooks that a test
-//! calls directly (`VirtualPhone::unplug`, `hold`, `set_odd`).
+//! opportunity: so the same commands meet the same faults, whatever other rules exist.
 
 mod corrupt;
-mod inject;
 mod rule;
-mod stream;
 mod table;
 
-pub(crate) use self::corrupt::ByteCorrupter;
-pub(crate) use self::inject::command_text;
+pub(crate) use self::corrupt::{ByteCorrupter, changed};
 pub use self::rule::{ParseFaultRuleError, Rule};
-pub(crate) use self::stream::FaultyStream;
-pub(crate) use self::table::Fault;
 pub use self::table::list;
+pub(crate) use self::table::{Fault, InjectionPoint};
 
-use self::rule::FaultParam;
-use crate::phone::VirtualPhone;
+use self::table::FaultParam;
 use std::collections::VecDeque;
 use std::time::Duration;
 use thumbwire_virtual_phone::rng::SplitMix64;
@@ -53,7 +47,7 @@ pub(crate) struct FaultInjector {
     /// The previous dump of the screen, for `dump-stale`.
     pub(crate) dumped: Option<String>,
     /// Whether a rule currently drops typed characters.
-    loses_text: bool,
+    pub(crate) loses_text: bool,
 }
 
 #[derive(Debug)]
@@ -98,8 +92,36 @@ impl TriggeredFault {
 }
 
 impl FaultInjector {
+    /// Adds a rule; `seed` is the phone's. Beyond the first hundred, rules are ignored.
+    pub(crate) fn add(&mut self, rule: Rule, seed: u64) {
+        if self.rules.len() < MOST_RULES {
+            // Otherwise two rules with the same name and seed would always trigger together.
+            let alike =
+                self.rules.iter().filter(|armed| armed.rule.fault() == rule.fault()).count();
+            let purpose = format!("{} {alike}", rule.fault().name());
+            let chance = SplitMix64::new(seed ^ rule.seed().rotate_left(32), &purpose);
+            self.rules.push(ActiveRule { rule, chance, had: 0, struck: 0 });
+        }
+    }
+
+    /// Removes all rules.
+    pub(crate) fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    /// The injections so far, oldest first; only the last thousand are kept.
+    pub(crate) fn injections(&self) -> impl Iterator<Item = &FaultInjection> {
+        self.strikes.iter()
+    }
+
+    /// Injection number `nth`, counted from 0, or the oldest one kept if that one was dropped.
+    pub(crate) fn injection(&self, nth: u64) -> Option<&FaultInjection> {
+        let place = usize::try_from(nth.saturating_sub(self.dropped)).ok()?;
+        self.strikes.get(place)
+    }
+
     /// Whether there is any rule, or something left to undo.
-    fn is_armed(&self) -> bool {
+    pub(crate) fn is_armed(&self) -> bool {
         !self.rules.is_empty() || self.loses_text
     }
 
@@ -109,7 +131,7 @@ impl FaultInjector {
     }
 
     /// Draws for each rule for `fault` that covers `met`; returns the first that triggers.
-    fn draw(&mut self, fault: Fault, met: &str) -> Option<TriggeredFault> {
+    pub(crate) fn draw(&mut self, fault: Fault, met: &str) -> Option<TriggeredFault> {
         let mut hit = None;
         for armed in self.rules.iter_mut().filter(|armed| armed.rule.fault() == fault) {
             if !armed.rule.covers(met) {
@@ -132,7 +154,7 @@ impl FaultInjector {
         hit
     }
 
-    fn note(&mut self, hit: &TriggeredFault, at: Duration) {
+    pub(crate) fn note(&mut self, hit: &TriggeredFault, at: Duration) {
         self.strikes.push_back(FaultInjection {
             fault: hit.fault.name(),
             at,
@@ -145,74 +167,26 @@ impl FaultInjector {
     }
 }
 
+/// Maximum bytes of a command line that rules match against.
+const LONGEST_COMMAND: usize = 4_096;
+
+/// A command line as rules match it.
+pub(crate) fn command_text(name: &str, args: &[String]) -> String {
+    let mut text = name.to_owned();
+    for arg in args {
+        if text.len() > LONGEST_COMMAND {
+            break;
+        }
+        text.push(' ');
+        text.push_str(arg);
+    }
+    text
+}
+
 /// The first two words of what triggered a rule, truncated.
 fn render(met: &str) -> String {
     const LONGEST: usize = 100;
     let mut text = met.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
     let (first, second) = (text.next().unwrap_or_default(), text.next().unwrap_or_default());
     format!("{first} {second}").trim_end().chars().take(LONGEST).collect()
-}
-
-impl VirtualPhone {
-    /// Adds a rule. Beyond the first hundred, rules are ignored.
-    pub fn add_fault(&self, rule: Rule) {
-        let seed = self.setup().seed;
-        self.with(|phone| {
-            let rules = &mut phone.faults.rules;
-            if rules.len() < MOST_RULES {
-                // Otherwise two rules with the same name and seed would always trigger together.
-                let alike = rules.iter().filter(|armed| armed.rule.fault() == rule.fault()).count();
-                let purpose = format!("{} {alike}", rule.fault().name());
-                let chance = SplitMix64::new(seed ^ rule.seed().rotate_left(32), &purpose);
-                rules.push(ActiveRule { rule, chance, had: 0, struck: 0 });
-            }
-        });
-    }
-
-    /// Removes all rules. Their effects on the phone stay.
-    pub fn clear_faults(&self) {
-        self.with(|phone| phone.faults.rules.clear());
-    }
-
-    /// The faults injected so far, oldest first; only the last thousand are kept.
-    pub fn injections(&self) -> Vec<FaultInjection> {
-        self.read(|phone| phone.faults.strikes.iter().cloned().collect())
-    }
-
-    /// Waits for injection number `nth`, counted from 0. Returns the oldest one kept if that one was dropped.
-    pub async fn wait_for_injection(&self, nth: u64) -> FaultInjection {
-        loop {
-            let changed = self.changed();
-            let found = self.read(|phone| {
-                let place = usize::try_from(nth.saturating_sub(phone.faults.dropped));
-                place.ok().and_then(|place| phone.faults.strikes.get(place)).cloned()
-            });
-            match found {
-                Some(strike) => return strike,
-                None => changed.await,
-            }
-        }
-    }
-
-    /// Whether a rule triggers for `met`, a command with its arguments. Records it.
-    pub(crate) fn trigger(&self, fault: Fault, met: &str) -> Option<TriggeredFault> {
-        let hit = self.chosen(fault, met)?;
-        self.note(&hit);
-        Some(hit)
-    }
-
-    /// The same, for a fault that is recorded later, when it takes effect.
-    fn chosen(&self, fault: Fault, met: &str) -> Option<TriggeredFault> {
-        if !self.read(|phone| phone.faults.has(fault)) {
-            return None;
-        }
-        self.with(|phone| {
-            let can = inject::has_effect(fault, phone);
-            if can { phone.faults.draw(fault, met) } else { None }
-        })
-    }
-
-    fn note(&self, hit: &TriggeredFault) {
-        self.with(|phone| phone.faults.note(hit, phone.world.uptime()));
-    }
 }

@@ -4,43 +4,12 @@
 //! this text), `after` (skip that many opportunities first) and `times` (maximum injections). The table lists each
 //! fault's own parameters.
 
-use super::table::{Fault, TABLE};
+use super::table::{Fault, FaultParam, TABLE};
 use std::fmt;
 use std::str::FromStr;
 
 /// Maximum bytes of a rule's text.
 const LONGEST: usize = 1_000;
-
-/// A numeric parameter that some faults take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FaultParam {
-    /// Milliseconds.
-    Ms,
-    /// Byte offset from the start of a connection.
-    At,
-    /// One in this many.
-    Every,
-}
-
-impl FaultParam {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Ms => "ms",
-            Self::At => "at",
-            Self::Every => "every",
-        }
-    }
-
-    /// The maximum value.
-    fn most(self) -> u64 {
-        match self {
-            // One day.
-            Self::Ms => 86_400_000,
-            Self::At => 1 << 40,
-            Self::Every => 1 << 30,
-        }
-    }
-}
 
 /// A fault to inject, and how often. Parsed from text with [`str::parse`].
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,7 @@
 //! The table of faults: name, when it can trigger, what it covers by default, and its parameters.
 //!
-//! To add one: a row here, its effect in `inject` (or a check where the command is run), a line in `docs/faults.md`, a
-//! test.
-
-use super::rule::FaultParam;
+//! To add one: a row here, its effect in `phone/inject` (or a check where the command is run), a line in
+//! `docs/faults.md`, a test.
 
 /// A kind of fault; [`Row::line`] says what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +26,40 @@ pub(crate) enum Fault {
     AdbRestart,
 }
 
+/// A numeric parameter that some faults take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultParam {
+    /// Milliseconds.
+    Ms,
+    /// Byte offset from the start of a connection.
+    At,
+    /// One in this many.
+    Every,
+}
+
+impl FaultParam {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Ms => "ms",
+            Self::At => "at",
+            Self::Every => "every",
+        }
+    }
+
+    /// The maximum value.
+    pub(super) fn most(self) -> u64 {
+        match self {
+            // One day.
+            Self::Ms => 86_400_000,
+            Self::At => 1 << 40,
+            Self::Every => 1 << 30,
+        }
+    }
+}
+
 /// When a fault can trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InjectionPoint {
+pub(crate) enum InjectionPoint {
     /// When a host connects.
     Connecting,
     /// Before a command does anything.
@@ -210,6 +239,11 @@ impl Fault {
     pub(super) fn row(self) -> &'static Row {
         // A test checks that every fault has a row.
         TABLE.iter().find(|row| row.fault == self).unwrap_or(&TABLE[0])
+    }
+
+    /// All faults that can trigger at that point, in the order of the table.
+    pub(crate) fn all_at(point: InjectionPoint) -> impl Iterator<Item = Self> {
+        TABLE.iter().filter(move |row| row.point == point).map(|row| row.fault)
     }
 
     /// Its name in rules.

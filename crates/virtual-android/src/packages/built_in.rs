@@ -2,13 +2,15 @@
 //!
 //! Other preinstalled apps have no APK (their manifest comes from the app). Built by `fixtures/apk/build`.
 
-use super::Apk;
 use super::axml::Element;
 use super::pool::Value;
 use super::zip::Zip;
+use super::{Apk, base_path};
+use crate::release::Release;
 use std::sync::LazyLock;
 use thumbwire_mobile_mcp as protocol;
 use thumbwire_mobile_mcp::Descriptor;
+use thumbwire_virtual_phone::World;
 use thumbwire_virtual_phone::packages::BuiltInPackage;
 
 /// A built-in app's APK.
@@ -39,13 +41,19 @@ pub(crate) fn of(package: &str) -> Option<&'static BuiltIn> {
     ALL.iter().find(|it| it.package == package)
 }
 
-/// What all of them declare and offer.
+/// The paths and bytes of preinstalled apps' APKs, for those that have one.
+pub(crate) fn apks(world: &World, release: &Release) -> Vec<(String, &'static [u8])> {
+    let packages = world.packages().into_iter();
+    packages.filter_map(|it| Some((base_path(it, release), of(&it.package)?.bytes))).collect()
+}
+
+/// The declarations and descriptors of all of them.
 pub(crate) fn packages() -> impl Iterator<Item = BuiltInPackage> {
     ALL.iter().filter_map(|it| it.read.clone())
 }
 
 fn read(bytes: &[u8]) -> Option<BuiltInPackage> {
-    /// The newest signature scheme that there is.
+    /// The newest signature scheme.
     const SCHEMES: u8 = 3;
     let declared = Apk::read(bytes, SCHEMES).ok()?.declared;
     Some(BuiltInPackage { declared, descriptor: descriptor_in(bytes).unwrap_or_default() })
@@ -92,7 +100,7 @@ mod tests {
     use thumbwire_virtual_phone::{Setup, World};
 
     #[test]
-    fn preinstalled_apk_agrees_with_its_app() {
+    fn preinstalled_apk_matches_its_app() {
         let world = World::new(Setup::default());
         for built_in in &ALL {
             let apk = Apk::read(built_in.bytes, 3).expect("it can be read");

@@ -1,16 +1,14 @@
 //! Installing and uninstalling APKs: checks and files.
 //!
-//! Begin at [`State::commit`], which installs the files of a session (`sessions`). The order of the checks is that of
-//! `PackageInstallerSession` and `InstallPackageHelper`, the messages are those of their exceptions; `release_rules` has the
-//! differences between releases.
+//! Begin at [`PackageInstaller::commit`], which installs the files of a session (`sessions`). The order of the checks
+//! is that of `PackageInstallerSession` and `InstallPackageHelper`, the messages are those of their exceptions; the
+//! release's `install_rules` has the differences.
 
-use super::release_rules::InstallRules;
-use super::sessions::{InstallOptions, Session, staging};
-use super::{Apk, SignatureError, Signer};
+use super::sessions::{InstallOptions, PackageInstaller, Session, staging};
+use super::{Apk, SignatureError, Signer, base_path};
 use crate::files::Error;
-use crate::phone::State;
-use crate::programs::pm::apk;
-use crate::programs::sdk;
+use crate::release::install_rules::InstallRules;
+use crate::release::sdk;
 use std::fmt;
 use thumbwire_virtual_phone::{Installation, Manifest};
 
@@ -43,7 +41,7 @@ struct StagedApk {
     signer: Signer,
 }
 
-impl State {
+impl PackageInstaller<'_> {
     /// Installs the files of a session and closes it.
     ///
     /// # Errors
@@ -79,7 +77,7 @@ impl State {
         };
         let files = match &gone.installation {
             Some(installation) => installation.files.clone(),
-            None => vec![apk(&gone, self.release())],
+            None => vec![base_path(&gone, self.release())],
         };
         for file in &files {
             self.take_folder(file);

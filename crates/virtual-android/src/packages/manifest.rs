@@ -1,4 +1,4 @@
-//! What an APK's manifest declares, read as Android's package parser reads it.
+//! Reads the manifest of an APK as Android's package parser does.
 //!
 //! Sources: `ApkLiteParseUtils`, `ParsingPackageUtils`, `FrameworkParsingPackageUtils` of Android; ids from `public-final.xml`.
 
@@ -34,15 +34,15 @@ mod id {
     pub(super) const SPLIT_REQUIRED: u32 = 0x0101_0591;
 }
 
-/// Components of an app that are kept; the largest apps have some thousand.
+/// Maximum components of an app; the largest apps have some thousand.
 const MOST: usize = 5_000;
-/// Characters of a text that are kept; `PackageItemInfo` cuts labels at 1000.
+/// Maximum characters of a text; `PackageItemInfo` truncates labels at 1000.
 const LONGEST: usize = 1_000;
 
-/// Why a manifest is refused: Android's name for it, and its words.
+/// Why a manifest is refused: Android's error code and message.
 pub(super) type ManifestError = (&'static str, String);
 
-/// Reads a manifest. Words that begin with the file's place carry `PATH` for it.
+/// Reads a manifest. `PATH` in a message stands for the file's path.
 pub(super) fn read(
     root: &Element,
     table: &ResourceTable<'_>,
@@ -109,7 +109,7 @@ pub(super) fn read(
             let reason = format!("<{}> does not specify android:name", element.name);
             return Err((MALFORMED, at(element, &reason)));
         };
-        // Android 12 and later demand a word on it from an app that is made for them (`ComponentParseUtils`).
+        // Android 12 and later require the attribute from apps that target them (`ComponentParseUtils`).
         let says = element.get(id::EXPORTED, "").is_some();
         if !says && !component.filters.is_empty() && declared.target_sdk >= 31 {
             let name = component.name.clone();
@@ -120,7 +120,7 @@ pub(super) fn read(
     Ok(declared)
 }
 
-/// Words about an element, as the parser puts them.
+/// The parser's message about an element.
 fn at(element: &Element, reason: &str) -> String {
     format!("PATH (at Binary XML file line #{}): {reason}", element.line)
 }
@@ -150,7 +150,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// An attribute of no namespace.
+    /// An attribute without a namespace.
     fn plain(&self, element: &Element, name: &str) -> Option<String> {
         match element.get(0, name)? {
             Value::Text(text) => Some(text.clone()),
@@ -169,7 +169,7 @@ impl Reader<'_> {
     fn number(&self, element: &Element, id: u32) -> Option<i32> {
         match self.value(element, id)? {
             Value::Number(number) => Some(number),
-            // A release's letter: all of them are known by numbers by now, so it is one that is yet to come.
+            // A codename. All known releases have numbers, so this one is in the future.
             Value::Text(text) => Some(text.parse().unwrap_or(10_000)),
             _ => None,
         }
@@ -183,7 +183,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A component; `None` where it has no name.
+    /// A component; `None` if it has no name.
     fn component(
         &self,
         element: &Element,
@@ -198,7 +198,7 @@ impl Reader<'_> {
         let name = self.text(element, id::NAME).filter(|name| !name.is_empty())?;
         let filters: Vec<IntentFilter> =
             element.all("intent-filter").take(MOST).map(|filter| self.filter(filter)).collect();
-        // What nothing says about it follows from its filters.
+        // Without the attribute, filters decide.
         let exported = self.truth(element, id::EXPORTED, !filters.is_empty());
         Some(DeclaredComponent {
             class,
@@ -236,7 +236,7 @@ impl Reader<'_> {
     fn meta(&self, element: &Element) -> Option<MetaData> {
         let name = self.text(element, id::NAME)?;
         let value = match element.get(id::RESOURCE, "") {
-            // The id is kept, not what stands behind it: that is what `android:resource` is for.
+            // Keeps the id, not the resource: that is what `android:resource` is for.
             Some(Value::Reference(id)) => MetaValue::Resource(*id),
             _ => MetaValue::Text(self.text(element, id::VALUE)?),
         };
@@ -244,19 +244,19 @@ impl Reader<'_> {
     }
 }
 
-/// A value as words.
+/// A value as text.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(truth) => Some(truth.to_string()),
-        // `aapt` makes a number of `1.0`; Java writes it so again.
+        // `aapt` stores `1.0` as a number; Java prints it like this.
         Value::Other(0x04, bits) => Some(format!("{:?}", f32::from_bits(*bits))),
         Value::Reference(_) | Value::Other(..) => None,
     }
 }
 
-/// A text without what would break a line or a screen.
+/// A text without characters that would break a line or a screen.
 fn tidy(text: &str) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     plain.take(LONGEST).collect::<String>().trim().to_owned()

@@ -1,16 +1,16 @@
-//! APKs: reading one, and putting it onto the phone.
+//! APKs: parses, checks and installs them.
 //!
-//! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with names out of `table`), its signer (`signature`).
-//! `install` holds what a session (`sessions`) has gathered against what the phone has, in Android's order and words. Whatever the bytes are, they come to an answer.
+//! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with resources from `table`), its
+//! signer (`signature`). [`PackageInstaller`] collects an app's files in a session (`sessions`) and installs them
+//! (`install`), with Android's checks and messages. Any bytes give a result or an error.
 //!
-//! Not here: the commands that install (`programs/pm`), the app on the screen (`world/apps/stranger`), running any code: there is none.
+//! Not here: the commands that install (`programs/pm`) and the app's screen. An app's code is never run.
 
 mod axml;
 pub(crate) mod built_in;
 mod install;
 mod manifest;
 mod pool;
-pub(crate) mod release_rules;
 mod sessions;
 mod signature;
 mod table;
@@ -19,36 +19,38 @@ mod tests;
 mod zip;
 
 pub(crate) use install::InstallError;
-pub(crate) use sessions::{InstallOptions, InstallSessions};
+pub(crate) use sessions::{InstallOptions, InstallSessions, PackageInstaller};
 pub(crate) use signature::{SignatureError, Signer};
 
+use crate::release::Release;
 use axml::Element;
 use table::ResourceTable;
+use thumbwire_virtual_phone::Manifest;
 use thumbwire_virtual_phone::packages::ParsedPackage;
 use zip::Zip;
 
-/// An APK as it was read.
+/// A parsed APK.
 #[derive(Debug, Clone)]
 pub(crate) struct Apk {
     pub(crate) declared: ParsedPackage,
-    /// The names of the folders below `lib/`, sorted: the processors that it brings code for.
+    /// The names of the folders below `lib/`, sorted: the ABIs it has code for.
     pub(crate) abis: Vec<String>,
     pub(crate) signer: Result<Signer, SignatureError>,
 }
 
-/// Why an APK cannot be read. Words carry `PATH` where the file's place belongs.
+/// Why an APK cannot be parsed. `PATH` stands for the file's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParseApkError {
-    /// Android's name for it, such as `INSTALL_PARSE_FAILED_NOT_APK`.
+    /// Android's error code, such as `INSTALL_PARSE_FAILED_NOT_APK`.
     pub(crate) code: &'static str,
     pub(crate) reason: String,
 }
 
 impl Apk {
-    /// Reads an APK. `schemes`: the newest signature scheme that the asking release knows.
+    /// Parses an APK. `schemes` is the newest signature scheme that the release supports.
     ///
     /// # Errors
-    /// What `ApkLiteParseUtils` says of it. A missing signature is no error here.
+    /// Those of `ApkLiteParseUtils`. A missing signature is not an error here.
     pub(crate) fn read(bytes: &[u8], schemes: u8) -> Result<Self, ParseApkError> {
         let fault = |code, reason: &str| ParseApkError { code, reason: reason.to_owned() };
         let zip = Zip::open(bytes).ok_or_else(|| {
@@ -74,5 +76,18 @@ impl Apk {
             .collect();
         abis.dedup();
         Ok(Self { declared, abis, signer: signature::signer(bytes, &zip, schemes) })
+    }
+}
+
+/// The path of a package's APK: in the system image, or where it was installed.
+pub(crate) fn base_path(manifest: &Manifest, release: &Release) -> String {
+    if let Some(installation) = &manifest.installation {
+        return installation.files.first().cloned().unwrap_or_default();
+    }
+    let short = manifest.label.split(' ').collect::<String>();
+    match manifest.system {
+        true => release.packages.built_in(&short),
+        // A built-in app in the role of a downloaded one.
+        false => release.packages.place(&manifest.package, 0, None),
     }
 }

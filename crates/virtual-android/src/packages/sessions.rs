@@ -1,12 +1,14 @@
 //! Install sessions: collect an app's files until all have arrived.
 //!
-//! Begin at [`State::open_session`]; files are staged as they arrive, and `State::commit` (in `install`) checks and
-//! installs them. They are stored in the phone's file tree, so they use its space.
+//! Begin at [`PackageInstaller::open_session`]; files are staged as they arrive, and `PackageInstaller::commit` (in
+//! `install`) checks and installs them. They are stored in the phone's file tree, so they use its space.
 
-use crate::files::{Error, Id};
-use crate::phone::{State, VirtualPhone};
-use crate::programs::fingerprint;
+use crate::files::{Error, Files, Id};
+use crate::fingerprint::fingerprint;
+use crate::properties::Properties;
+use crate::release::Release;
 use std::collections::BTreeMap;
+use thumbwire_virtual_phone::World;
 
 /// Maximum open sessions (`MAX_ACTIVE_SESSIONS_NO_PERMISSION`).
 const MOST_SESSIONS: usize = 50;
@@ -50,28 +52,20 @@ pub(super) struct Session {
     pub(super) files: Vec<String>,
 }
 
-impl VirtualPhone {
-    /// Installs an app, as `adb install -r -t` does: its APK and those of its splits.
-    ///
-    /// # Errors
-    /// Android's message between the brackets of `Failure […]`.
-    pub fn install(&self, apks: &[&[u8]]) -> Result<(), String> {
-        let how = InstallOptions { replace: true, test: true, ..InstallOptions::default() };
-        self.with(|phone| {
-            let id = phone.open_session(how).ok_or("Too many active sessions for UID 2000")?;
-            for (nth, apk) in apks.iter().enumerate() {
-                let staged = phone.stage(id, &format!("{nth}.apk"));
-                if let Err(why) = staged.and_then(|file| phone.files.append(file, apk)) {
-                    phone.abandon(id);
-                    return Err(format!("INSTALL_FAILED_INSUFFICIENT_STORAGE: {why}"));
-                }
-            }
-            phone.commit(id).map_err(|refusal| refusal.to_string())
-        })
-    }
+/// Installs and uninstalls apps; holds the parts of the phone that this changes.
+pub(crate) struct PackageInstaller<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) files: &'a mut Files,
+    pub(crate) properties: &'a Properties,
+    pub(crate) packages: &'a mut InstallSessions,
 }
 
-impl State {
+impl PackageInstaller<'_> {
+    /// The phone's Android release.
+    pub(super) fn release(&self) -> &'static Release {
+        Release::of(self.world.android())
+    }
+
     /// Opens a session; `None` if too many are open.
     pub(crate) fn open_session(&mut self, how: InstallOptions) -> Option<u32> {
         if self.packages.sessions.len() >= MOST_SESSIONS {

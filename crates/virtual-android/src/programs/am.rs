@@ -1,5 +1,5 @@
-//! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14; texts as in the captures `113` to `148` and
-//! `shell/am`.
+//! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14; texts as in the captures
+//! `113` to `148` and `shell/am`.
 
 mod old;
 mod services;
@@ -7,10 +7,10 @@ mod services;
 use super::Invocation;
 use super::dumpsys::configuration;
 use super::intent::{self, ParsedIntent};
+use crate::io::Status;
 use crate::latency::Work;
 use crate::release::ToolKind;
 use crate::release::formats::DumpsysFormat;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::{StartError, StartResult};
 
 /// The exception that `am crash` throws in the app on Android 12 and later.
@@ -160,7 +160,7 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
     call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
     let before = call.phone.with(|phone| phone.world.foreground());
     let started = launch(call, &parsed);
-    // `ActivityStarter.recycleTask`: a task that was in front already has only got the intent.
+    // `ActivityStarter.recycleTask`: a task that was already in front only receives the intent.
     let on_top = started == Ok(StartResult::BroughtToFront)
         && before == call.phone.with(|phone| phone.world.foreground());
     // Without -W the result goes to stderr.

@@ -10,7 +10,7 @@
 //! first.
 
 use super::Invocation;
-use crate::sh::io::Status;
+use crate::io::Status;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use thumbwire_virtual_phone::functions::{

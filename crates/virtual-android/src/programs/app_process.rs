@@ -2,8 +2,8 @@
 //! programs that exist here can be started, and Thumbwire's helper (`helper`); this phone has no Java.
 
 use super::{Invocation, helper};
+use crate::io::Status;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 
 /// Class, its archive, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android 4.4.
 const CLASSES: [(&str, &str, &str); 5] = [
@@ -19,7 +19,10 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
     let class = call.arg(1).unwrap_or_default().to_owned();
     if class == helper::CLASS {
         call.args.drain(..2);
-        return helper::start(call).await;
+        return match helper::start(&call).await {
+            Some(status) => status,
+            None => no_class(&call, &class).await,
+        };
     }
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
     let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
@@ -29,7 +32,7 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
     let program = match found {
         // On later phones the services answer, and the archives are gone.
         Some((_, _, program)) if call.release().form == ToolKind::Java => {
-            super::find(program, call.release())
+            call.programs.find(program, call.release())
         }
         _ => None,
     };
@@ -42,7 +45,7 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
 }
 
 /// The error for a class that no file contains.
-pub(super) async fn no_class(call: &Invocation, class: &str) -> Status {
+async fn no_class(call: &Invocation, class: &str) -> Status {
     call.err(format!("Error: could not find class '{class}'\nAborted\n")).await;
     // 128 + `SIGABRT`
     Ok(134)

@@ -1,7 +1,7 @@
 //! `date` and `uptime`: the phone's clock, virtual and in UTC.
 
 use super::Invocation;
-use crate::sh::io::Status;
+use crate::io::Status;
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

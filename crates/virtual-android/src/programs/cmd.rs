@@ -1,7 +1,7 @@
 //! `cmd SERVICE …`: dispatches to the shell commands of system services; also the commands that no other program has.
 
 use super::{Invocation, commands_of, service};
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// `cmd [-l | SERVICE ARG…]`; source of texts and statuses: `cmd.cpp` of Android 14.
 pub(super) async fn cmd(mut call: Invocation) -> Status {

@@ -3,7 +3,7 @@
 //! Not here: Doze itself (`force-idle`, `step`): this phone never enters it.
 
 use super::Invocation;
-use crate::sh::io::Status;
+use crate::io::Status;
 use std::time::Duration;
 
 /// Default duration of a temporary exemption (`onShellCommand`: 10 s).

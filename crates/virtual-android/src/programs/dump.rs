@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::Invocation;
 use crate::faults::Fault;
+use crate::io::Status;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::{Node, Scene};
 
 /// 128 + `SIGKILL`: Android's runtime kills a program with an uncaught exception.

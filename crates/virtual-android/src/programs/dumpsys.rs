@@ -6,16 +6,15 @@
 
 mod activity;
 mod display;
-mod old_window;
 pub(super) mod package;
 mod power;
 mod window;
 
 use super::{Invocation, fingerprint, service};
+use crate::io::Status;
 use crate::phone::State;
 use crate::release::ToolKind;
 use crate::release::formats::DumpsysFormat;
-use crate::sh::io::Status;
 
 type Report = fn(&mut State, &[&str]) -> String;
 
@@ -159,8 +158,8 @@ pub(super) fn configuration(phone: &State, kind: &str) -> String {
     )
 }
 
-/// Sources: a Motorola with Android 9, a car with 11, emulators with 13 and 14 (public transcripts), `ImeVisibilityStateComputer.dump` for
-/// 14 and 16, and the capture `164-dumpsys-input_method-shown` for 4.4.
+/// Sources: a Motorola with Android 9, a car with 11, emulators with 13 and 14 (public transcripts),
+/// `ImeVisibilityStateComputer.dump` for 14 and 16, and the capture `164-dumpsys-input_method-shown` for 4.4.
 fn input_method(phone: &mut State, _: &[&str]) -> String {
     let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
     let id = phone.world.input_method();

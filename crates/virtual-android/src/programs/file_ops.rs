@@ -2,7 +2,7 @@
 
 use super::Invocation;
 use crate::files::{Error, FileType};
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// Maximum depth of a tree that is copied or removed.
 const DEEPEST: u32 = 64;

@@ -4,7 +4,7 @@
 //! list as in the capture `166-ime-list-a`.
 
 use super::Invocation;
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// `ime COMMAND …`
 pub(super) async fn ime(call: Invocation) -> Status {

@@ -10,10 +10,10 @@ mod old;
 mod program;
 
 use super::{Invocation, keycodes};
+use crate::io::Status;
 use crate::latency::Work;
 use crate::release::InputKind;
 use crate::release::formats::DumpsysFormat;
-use crate::sh::io::Status;
 use std::time::Duration;
 use thumbwire_virtual_phone::{KeyCode, Point, TouchPhase};
 

@@ -15,7 +15,7 @@ use self::format::PRIORITIES;
 use self::options::{LogcatMode, LogcatOptions};
 use super::Invocation;
 use crate::files::OpenTarget;
-use crate::sh::io::{Abort, Output, Status};
+use crate::io::{Abort, Output, Status};
 use thumbwire_virtual_phone::{Buffer, LogLine, World};
 
 /// Maximum bytes of an entry's text (`LOGGER_ENTRY_MAX_PAYLOAD`).

@@ -3,7 +3,7 @@
 use super::Invocation;
 use super::clock::DateTime;
 use crate::files::{Error, FileType, Stat, absolute};
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// Maximum depth of `ls -R`.
 const DEEPEST: usize = 64;

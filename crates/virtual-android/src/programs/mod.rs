@@ -4,9 +4,9 @@
 //! phone's lock only for single steps, so a long one (`cat` of a pipe) blocks nobody, and it may be dropped at any
 //! `await` when its client disconnects.
 //!
-//! Texts, usage and errors follow captures of real phones and the public sources of Android 14. A program that used to
-//! be a different one has that in a file `old`, with texts of `words/`, and asks [`Release`] which applies. Service
-//! commands go through [`commands_of`], so that `cmd package …` and `pm …` are one program.
+//! Texts, usage and errors follow captures of real phones and the public sources of Android 14. If a program differs
+//! much in an old release, that variant is in a file `old` with texts in `words/`, and the program asks the release
+//! which one applies. Service commands go through [`commands_of`], so that `cmd package …` and `pm …` are one program.
 
 mod am;
 mod app_function;
@@ -39,40 +39,14 @@ mod signals;
 mod system;
 mod text;
 
-pub(crate) use properties::{Properties, sdk};
-
-use crate::faults::{Fault, command_text};
-use crate::files::{Error, absolute};
+use crate::fingerprint::fingerprint;
+use crate::io::Status;
 use crate::latency::Work;
-use crate::phone::VirtualPhone;
-use crate::processes::ProcessEntry;
-use crate::release::Release;
-use crate::release::formats::ExceptionFormat;
-use crate::sh::eval::jobs::JobList;
-use crate::sh::io::{Abort, Input, Io, Output, Status};
+use crate::program::{Invocation, Program, ProgramTable};
 use futures::future::{BoxFuture, FutureExt};
-use std::sync::Arc;
-
-/// A program of the phone.
-pub(crate) struct Program {
-    name: &'static str,
-    /// The minimum time to start and run it; longer steps add to it.
-    work: Work,
-    pub(crate) run: fn(Invocation) -> BoxFuture<'static, Status>,
-}
-
-impl Program {
-    /// The minimum time of a run on a phone of that release.
-    pub(crate) fn work_on(&self, release: &Release) -> Work {
-        match release.java_programs.contains(&self.name) {
-            true => Work::Java,
-            false => self.work,
-        }
-    }
-}
 
 /// Every program, sorted by name.
-static PROGRAMS: &[Program] = &[
+pub(crate) static PROGRAMS: ProgramTable = ProgramTable(&[
     Program { name: "am", work: Work::Service, run: |call| am::am(call).boxed() },
     Program {
         name: "app_process",
@@ -138,18 +112,7 @@ static PROGRAMS: &[Program] = &[
     Program { name: "which", work: Work::Native, run: |call| system::which(call).boxed() },
     Program { name: "whoami", work: Work::Native, run: |call| system::whoami(call).boxed() },
     Program { name: "wm", work: Work::Service, run: |call| screen::wm(call).boxed() },
-];
-
-/// The program with that name, if that release has it.
-pub(crate) fn find(name: &str, release: &Release) -> Option<&'static Program> {
-    let place = PROGRAMS.binary_search_by(|program| program.name.cmp(name)).ok();
-    place.and_then(|at| PROGRAMS.get(at)).filter(|program| release.has(program.name))
-}
-
-/// The names of a release's programs.
-pub(crate) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
-    PROGRAMS.iter().map(|program| program.name).filter(|name| release.has(name))
-}
+]);
 
 /// The program that implements a service's commands, for `cmd`.
 pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
@@ -169,131 +132,6 @@ pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'
         "window" => |call| screen::wm(call).boxed(),
         _ => return None,
     })
-}
-
-/// A stable hash of a text (FNV-1a), used for the addresses and random names that Android prints.
-pub(crate) fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
-}
-
-/// The arguments and environment of a program.
-#[derive(Clone)]
-pub(crate) struct Invocation {
-    pub(crate) phone: VirtualPhone,
-    /// Its process table entry, which receives its signals.
-    pub(crate) running: Arc<ProcessEntry>,
-    /// The name it was called by, without its folder.
-    pub(crate) name: String,
-    /// The arguments after the name.
-    pub(crate) args: Vec<String>,
-    pub(crate) cwd: String,
-    /// Exported variables.
-    pub(crate) env: Vec<(String, String)>,
-    pub(crate) io: Io,
-    /// The service that runs the command, for the log.
-    pub(crate) service: Arc<str>,
-    /// The background commands of the service.
-    pub(crate) house: Arc<JobList>,
-    /// Current nesting of scripts.
-    pub(crate) depth: u32,
-}
-
-impl Invocation {
-    /// The phone's Android release.
-    pub(crate) fn release(&self) -> &'static Release {
-        self.phone.release()
-    }
-
-    /// Whether a fault rule triggers now.
-    fn struck(&self, fault: Fault) -> bool {
-        self.phone.trigger(fault, &command_text(&self.name, &self.args)).is_some()
-    }
-
-    /// Writes to stdout.
-    pub(crate) async fn out(&self, text: impl AsRef<[u8]>) -> Result<(), Abort> {
-        self.io.stdout.write(text.as_ref()).await
-    }
-
-    /// Writes to stderr, ignoring a missing reader.
-    pub(crate) async fn err(&self, text: impl AsRef<[u8]>) {
-        let _ = self.io.stderr.write(text.as_ref()).await;
-    }
-
-    /// The argument at that index, from 0 after the name.
-    pub(crate) fn arg(&self, place: usize) -> Option<&str> {
-        self.args.get(place).map(String::as_str)
-    }
-
-    /// A path argument made absolute.
-    pub(crate) fn path(&self, path: &str) -> String {
-        absolute(&self.cwd, path)
-    }
-
-    /// Prints `name: path: why` and returns status 1, as toybox's programs do.
-    pub(crate) async fn failed(&self, path: &str, why: Error) -> Status {
-        self.err(format!("{}: {path}: {why}\n", self.name)).await;
-        Ok(1)
-    }
-
-    /// Prints the exception of a system service's shell command, and returns its status. Source: Android's
-    /// `ShellCommand` and `BasicShellCommandHandler`; the formats of 11 and later are in
-    /// `shell/errors/settings-put_SecurityException.txt` and `pm-list_SecurityException_user150_samsung.txt` of the
-    /// captures.
-    pub(crate) async fn exception(&self, command: &str, what: &str) -> Status {
-        let (named, trace) = match self.release().thrown {
-            ExceptionFormat::Unnamed => {
-                (String::new(), "\tat android.os.ShellCommand.exec(ShellCommand.java:103)\n")
-            }
-            ExceptionFormat::InOs => (
-                format!(" '{command}'"),
-                "\tat android.os.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:98)\n\
-                 \tat android.os.ShellCommand.exec(ShellCommand.java:44)\n",
-            ),
-            ExceptionFormat::InModules => (
-                format!(" '{command}'"),
-                "\tat com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)\n\
-                 \tat android.os.ShellCommand.exec(ShellCommand.java:38)\n",
-            ),
-        };
-        self.err(format!("\nException occurred while executing{named}:\n{what}\n{trace}")).await;
-        Ok(255)
-    }
-
-    /// Opens a file (or `-`, standard input) for reading.
-    pub(crate) fn open(&self, path: &str) -> Result<Input, Error> {
-        use crate::files::{Contents, OpenTarget, SpecialFile};
-        if path == "-" {
-            return Ok(self.io.stdin.clone());
-        }
-        let path = self.path(path);
-        self.phone.with(|phone| {
-            if let Some(told) = phone.processes.read_proc(&path) {
-                return Ok(Input::file(Contents::from(told)));
-            }
-            Ok(match phone.files.open_to_read(&path)? {
-                OpenTarget::File(id) => Input::file(phone.files.contents(id)),
-                OpenTarget::Special(SpecialFile::Stdin | SpecialFile::Stdout) => {
-                    self.io.stdin.clone()
-                }
-                OpenTarget::Special(SpecialFile::Zero) => Input::zeros(),
-                OpenTarget::Special(_) => Input::empty(),
-            })
-        })
-    }
-
-    /// Opens and truncates a file for writing.
-    pub(crate) fn create(&self, path: &str) -> Result<Output, Error> {
-        use crate::files::{OpenTarget, SpecialFile};
-        let path = self.path(path);
-        Ok(match self.phone.with(|phone| phone.files.open_to_write(&path, 0o666, false))? {
-            OpenTarget::File(id) => Output::File(self.phone.clone(), id),
-            OpenTarget::Special(SpecialFile::Stdout | SpecialFile::Stdin) => self.io.stdout.clone(),
-            OpenTarget::Special(SpecialFile::Stderr) => self.io.stderr.clone(),
-            OpenTarget::Special(SpecialFile::Null | SpecialFile::Zero) => Output::Null,
-        })
-    }
 }
 
 /// `sh -c TEXT [NAME ARG…]`, `sh FILE [ARG…]`, or `sh` reading its standard input.
@@ -347,6 +185,6 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_by_name() {
-        assert!(PROGRAMS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(PROGRAMS.0.is_sorted_by(|a, b| a.name < b.name));
     }
 }

@@ -2,8 +2,8 @@
 //! no random events. Texts as in the capture `shell/am/monkey_ok_launcher.txt`; of Android 4.4 as in `149` and `151`.
 
 use super::Invocation;
+use crate::io::Status;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 
 /// `monkey [-p PACKAGE]… [-c CATEGORY]… COUNT`
 pub(super) async fn monkey(call: Invocation) -> Status {
@@ -59,8 +59,7 @@ pub(super) async fn monkey(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// As on Android 4.4, where the script echoes nothing and `Monkey.java` gives up on a phone without hardware system
-/// keys.
+/// As on Android 4.4, where the script echoes nothing and `Monkey.java` fails on a phone without hardware system keys.
 async fn old(call: &Invocation) -> Status {
     let (mut package, mut categories, mut count, mut syskeys) = (None, Vec::new(), None, true);
     let mut args = call.args.iter();

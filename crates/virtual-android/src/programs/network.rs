@@ -1,12 +1,12 @@
 //! The phone's radios and addresses: `svc`, `cmd wifi`, `cmd phone data`, `ifconfig`, `ip addr`.
 //!
 //! There is no network behind them: while Wi-Fi is on, the phone has an address from the range that RFC 5737 reserves
-//! for examples. Sources: `svc.sh` and `WifiShellCommand.java` of Android 14, `Svc.java` of 4.4, toybox's `ifconfig.c`,
-//! toolbox's `ifconfig.c`, iproute2.
+//! for examples. Sources: `svc.sh` and `WifiShellCommand.java` of Android 14, `Svc.java` of 4.4, the `ifconfig.c` of
+//! toybox and toolbox, iproute2.
 
 use super::Invocation;
+use crate::io::Status;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::World;
 
 const ADDRESS: &str = "192.0.2.15";

@@ -4,8 +4,8 @@
 //! for the report, `IStatusBarService.aidl` for the transaction numbers. The report has only what tools read.
 
 use super::{Invocation, fingerprint};
+use crate::io::Status;
 use crate::phone::State;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::Notification;
 
 /// `cmd notification post [-t TITLE] [-S STYLE] [-c …] [-v] TAG TEXT | list`

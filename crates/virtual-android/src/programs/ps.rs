@@ -4,8 +4,8 @@
 //! (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones the capture `017-ps`.
 
 use super::Invocation;
+use crate::io::Status;
 use crate::processes::ADBD;
-use crate::sh::io::Status;
 
 /// A process in `ps`.
 pub(super) struct Row {

@@ -6,9 +6,9 @@
 mod old;
 
 use super::Invocation;
+use crate::io::Status;
 use crate::latency::Work;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::Frame;
 
 /// `screencap [-hp] [-d DISPLAY] [FILE]`: a PNG with `-p` or for a file that ends in `.png`, otherwise a raw header and

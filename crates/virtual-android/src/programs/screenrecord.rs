@@ -1,9 +1,9 @@
 //! `screenrecord`: records the screen as a video.
 //!
-//! Begin at [`screenrecord`], then [`ActiveRecording`]; `options` parses the options. Options, texts and exit statuses are those of
-//! AOSP's `frameworks/av/cmds/screenrecord` of Android 14. It ends in order at its time limit, at `SIGINT` and
-//! `SIGHUP`, and when its host disconnects (adbd hangs up then); any other end leaves a file without an index, as on a
-//! phone.
+//! Begin at [`screenrecord`], then [`ActiveRecording`]; `options` parses the options. Options, texts and exit statuses
+//! are those of AOSP's `frameworks/av/cmds/screenrecord` of Android 14. It ends in order at its time limit, at `SIGINT`
+//! and `SIGHUP`, and when its host disconnects (adbd hangs up then); any other end leaves a file without an index, as
+//! on a phone.
 //!
 //! Time is the world's: a recording ends when the world's clock has advanced that far, or when that much real time has
 //! passed, whichever comes first; in the second case the world's clock is moved forward, as `sleep` does. So a test
@@ -17,9 +17,9 @@ mod options;
 use self::options::{ScreenrecordOptions, UsageError, read};
 use super::Invocation;
 use crate::files::{Error, Id, OpenTarget};
+use crate::io::{Abort, Output, Status};
 use crate::phone::VirtualPhone;
 use crate::processes::{ProcessEntry, Signal};
-use crate::sh::io::{Abort, Output, Status};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thumbwire_virtual_phone::video::{

@@ -5,8 +5,8 @@
 //! AIDL files.
 
 use super::Invocation;
+use crate::io::Status;
 use crate::release::Release;
-use crate::sh::io::Status;
 
 /// Name, interface, and first release. Sorted by name, as the service manager lists them.
 static SERVICES: &[(&str, &str, u32)] = &[
@@ -138,7 +138,7 @@ mod tests {
     use super::SERVICES;
 
     #[test]
-    fn the_services_are_sorted_by_name() {
+    fn services_are_sorted_by_name() {
         assert!(SERVICES.is_sorted_by(|a, b| a.0 < b.0));
     }
 }

@@ -1,10 +1,10 @@
-//! `settings get|put|delete|list`: the tables `system`, `secure` and `global`. Source: `SettingsService.java` of Android 14, captures
-//! `028`, `029` and `shell/settings`.
+//! `settings get|put|delete|list`: the tables `system`, `secure` and `global`. Source: `SettingsService.java` of
+//! Android 14, captures `028`, `029` and `shell/settings`.
 
 use super::Invocation;
+use crate::io::Status;
 use crate::phone::State;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 
 /// Maximum bytes of a value.
 const LONGEST: usize = 20_000;

@@ -6,8 +6,8 @@
 use super::Invocation;
 use super::ps::{Row, rows};
 use super::regex::Matcher;
+use crate::io::Status;
 use crate::processes::Signal;
-use crate::sh::io::Status;
 
 /// `pgrep [-flnovx] PATTERN`, `pkill [-fnovx] [-SIGNAL|-l SIGNAL] PATTERN`
 pub(super) async fn pgrep(call: Invocation) -> Status {

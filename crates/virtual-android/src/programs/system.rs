@@ -1,8 +1,8 @@
 //! Identity of user and phone: `id`, `uname`, `which`, `env`, `reboot`.
 
-use super::{Invocation, find};
+use super::Invocation;
+use crate::io::Status;
 use crate::phone::VirtualPhone;
-use crate::sh::io::Status;
 
 /// `id [-u|-g] [-n]`
 pub(super) async fn id(call: Invocation) -> Status {
@@ -43,7 +43,7 @@ pub(super) async fn uname(call: Invocation) -> Status {
 pub(super) async fn which(call: Invocation) -> Status {
     let mut status = i32::from(call.args.is_empty());
     for name in &call.args {
-        match find(name, call.release()) {
+        match call.programs.find(name, call.release()) {
             Some(_) => call.out(format!("/system/bin/{name}\n")).await?,
             None => status = 1,
         }

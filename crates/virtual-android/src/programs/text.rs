@@ -2,7 +2,7 @@
 
 use super::Invocation;
 use super::regex::Matcher;
-use crate::sh::io::{Input, Status};
+use crate::io::{Input, Status};
 use md5::{Digest, Md5};
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! Types for table rows where a string is not enough: report layouts, package paths, exceptions.
 //!
-//! Names only: the programs hold the texts.
+//! Names only; the programs contain the texts.
 
 /// The layout of the system services' reports (`dumpsys`). It changes with nearly every release, above all for the
 /// window and activity managers; releases between two of these use the older one.

@@ -5,23 +5,25 @@
 //! future, so dropping it (its client disconnected) ends every command in it. Only commands ended by `&` are spawned;
 //! see `eval/jobs.rs`. Conditions, loops and functions are in `eval/compound.rs`.
 
+mod builtins;
 mod compound;
-pub(crate) mod jobs;
+mod expand;
+mod jobs;
 
 use super::ast::{
     AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, Word,
 };
-use super::builtins;
-use super::io::{Abort, Input, Io, Output, Status, pipe};
 use super::parse;
 use crate::faults;
 use crate::files::{FileType, OpenTarget, SpecialFile, absolute};
+use crate::io::{Abort, Input, Io, Output, Status, pipe};
 use crate::phone::VirtualPhone;
-use crate::processes::{ADBD, Processes};
-use crate::programs::{self, Invocation};
+use crate::processes::ADBD;
+use crate::processes::jobs::JobList;
+use crate::program::{Invocation, ProgramTable};
 use compound::Jump;
 use futures::future::{BoxFuture, FutureExt, join_all};
-use jobs::{Job, JobList};
+use jobs::Job;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -66,6 +68,8 @@ struct Variable {
 #[derive(Clone)]
 pub(crate) struct Shell {
     pub(super) phone: VirtualPhone,
+    /// The programs that it can start.
+    programs: &'static ProgramTable,
     /// The service under which commands are logged, such as `shell,v2,raw`. Every shell and program of a host command
     /// holds it, so its reference count is the number of those that run.
     service: Arc<str>,
@@ -107,7 +111,7 @@ pub(crate) struct Shell {
 
 impl Shell {
     /// A shell as adbd starts it: in `/`, as the shell user.
-    pub(crate) fn new(phone: VirtualPhone, service: &str) -> Self {
+    pub(crate) fn new(phone: VirtualPhone, programs: &'static ProgramTable, service: &str) -> Self {
         let pid = phone.with(|phone| phone.next_pid());
         let variables = [
             ("ANDROID_DATA", "/data"),
@@ -126,6 +130,7 @@ impl Shell {
         });
         Self {
             phone,
+            programs,
             service: service.into(),
             variables: Arc::new(variables.into()),
             positional: Vec::new(),
@@ -152,7 +157,7 @@ impl Shell {
 
     /// A shell started by a program (`sh`), with that program's environment.
     pub(crate) fn nested(from: &Invocation) -> Self {
-        let mut shell = Self::new(from.phone.clone(), &from.service);
+        let mut shell = Self::new(from.phone.clone(), from.programs, &from.service);
         shell.service = Arc::clone(&from.service);
         shell.house = Arc::clone(&from.house);
         shell.depth = from.depth;
@@ -515,18 +520,18 @@ impl Shell {
         let path = name.contains('/').then(|| absolute(&self.cwd, name));
         let release = self.phone.release();
         let program = match &path {
-            None => programs::find(name, release),
+            None => self.programs.find(name, release),
             Some(path) => path
                 .strip_prefix("/system/bin/")
                 .or(path.strip_prefix("/bin/"))
-                .and_then(|name| programs::find(name, release)),
+                .and_then(|name| self.programs.find(name, release)),
         };
         let pid = match self.exec_pid.take() {
             Some(pid) => pid,
             None => self.phone.with(|phone| phone.next_pid()),
         };
         let parent = if pid == self.pid { ADBD } else { self.pid };
-        let process = Processes::start(&self.phone, pid, parent, argv);
+        let process = self.phone.start_process(pid, parent, argv);
         let mut invocation = Invocation {
             phone: self.phone.clone(),
             running: Arc::clone(process.running()),
@@ -538,11 +543,14 @@ impl Shell {
             service: Arc::clone(&self.service),
             house: Arc::clone(&self.house),
             depth: self.depth,
+            programs: self.programs,
         };
         if let Some(program) = program {
             let met = faults::command_text(&invocation.name, &invocation.args);
             self.phone.inject_before(&met).await;
-            invocation.io.stdout = self.phone.output_of(&met, invocation.io.stdout);
+            if let Some(corrupter) = self.phone.corrupter_for(&met) {
+                invocation.io.stdout = Output::corrupted(invocation.io.stdout, corrupter);
+            }
             self.phone.run_work(program.work_on(self.phone.release())).await;
             if let Some(odd) = self.phone.program_stub(&invocation.name) {
                 io.stdout.write(&odd.out).await?;
@@ -582,10 +590,11 @@ impl Shell {
                 }
                 invocation.name = "sh".to_owned();
                 invocation.args.insert(0, path);
+                let Some(sh) = self.programs.find("sh", release) else { return Ok(127) };
                 tokio::select! {
                     biased;
                     signal = process.ended() => Err(Abort::Killed(signal)),
-                    ended = programs::sh(invocation) => ended,
+                    ended = (sh.run)(invocation) => ended,
                 }
             }
             (Some(_), Some(_)) => {

@@ -1,8 +1,8 @@
 //! The phone's shell behind `adb shell`, modelled on Android's mksh, with mksh's error messages.
 //!
-//! Begin at [`parse`] (text to a [`ast`], nothing runs), then [`eval`] (runs the tree). [`expand`] turns words into
-//! arguments, [`builtins`] has the commands that change the shell itself, [`io`] the pipes, [`terminal`] the line
-//! discipline of an interactive shell.
+//! Begin at [`parse`] (text to a tree of [`ast`], nothing runs), then [`eval`] (runs the tree): its `expand` turns
+//! words into arguments, its `builtins` are the commands that change the shell itself. [`terminal`] is the line
+//! discipline of an interactive shell. Pipes are in `crate::io`.
 //!
 //! A text is parsed completely before any of it runs. Unsupported syntax (here-documents, `[[ … ]]`, `((…))`, `select`,
 //! `${x%…}`) is rejected by name with status 2, so that half a script never runs. Every simple command is logged with
@@ -10,10 +10,7 @@
 
 pub(crate) mod arithmetic;
 pub(crate) mod ast;
-pub(crate) mod builtins;
 pub(crate) mod eval;
-pub(crate) mod expand;
-pub(crate) mod io;
 pub(crate) mod parse;
 pub(crate) mod terminal;
 

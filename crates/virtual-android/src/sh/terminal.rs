@@ -3,7 +3,7 @@
 //! Begin at [`attach`]. A host that requests a pty sends single key presses and expects them echoed; the shell reads
 //! whole lines. Only what makes `adb shell` usable is here: no history, no cursor keys, no window sizes.
 
-use super::io::{Input, Output};
+use crate::io::{Input, Output};
 use std::future::Future;
 use std::sync::Arc;
 use tokio::io::{AsyncWriteExt, DuplexStream};

@@ -19,7 +19,7 @@ pub(crate) async fn each(story: impl AsyncFn(&Bench)) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commands_have_their_streams_their_input_and_their_status() {
+async fn commands_keep_streams_input_and_status() {
     each(async |bench| {
         let output = bench.adb(&["shell", "echo out; echo err >&2; exit 7"]).await;
         assert_eq!(
@@ -50,7 +50,7 @@ async fn commands_have_their_streams_their_input_and_their_status() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_at_a_terminal_has_a_prompt_an_echo_and_control_keys() {
+async fn terminal_has_prompt_echo_and_control_keys() {
     each(async |bench| {
         // `script` gives adb a terminal, as a person has.
         let line = format!("{} shell", bench.adb_command(&[]).as_std().get_program().display());
@@ -94,7 +94,7 @@ async fn a_person_at_a_terminal_has_a_prompt_an_echo_and_control_keys() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bytes_come_out_and_go_in_as_they_are() {
+async fn bytes_pass_unchanged_in_both_directions() {
     each(async |bench| {
         let png = bench.adb(&["exec-out", "screencap", "-p"]).await;
         bench.adb(&["shell", "screencap -p /sdcard/s.png"]).await.well();
@@ -147,7 +147,7 @@ async fn adb_reports_identity_and_unsupported_features() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_log_is_read_at_once_and_followed() {
+async fn logcat_dumps_and_follows_the_log() {
     each(async |bench| {
         bench.adb(&["logcat", "-c"]).await.well();
         bench.adb(&["shell", "log", "-t", "Mark", "-p", "w", "'first one'"]).await.well();

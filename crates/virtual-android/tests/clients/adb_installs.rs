@@ -8,7 +8,7 @@ use thumbwire_virtual_android::Setup;
 const HELLO: &str = "org.example.hello";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_app_is_installed_updated_started_and_removed() {
+async fn app_is_installed_updated_started_and_removed() {
     each(async |bench: &Bench| {
         let apk = |name: &str| format!("{}/{name}.apk", apks());
         for streaming in ["--streaming", "--no-streaming"] {

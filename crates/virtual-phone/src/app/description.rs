@@ -1,47 +1,47 @@
-//! How an app describes itself: once, for whatever phone it is on.
+//! How an app describes itself, once for every platform.
 //!
-//! Begin with [`AppDescription`]. The words and the icon are the app's own; what a platform wants to know beside them has a part of its own,
-//! and a platform makes of it what its package manager keeps ([`AppDescription::android_manifest`]).
+//! Begin with [`AppDescription`]. Name, icon, version and stored keys are common; each platform has its own part, which
+//! it turns into what its package manager stores ([`AppDescription::android_manifest`]).
 
 use crate::packages::{AppIcon, Manifest};
 
-/// An app in its own words.
+/// What an app is, for every platform.
 #[derive(Debug)]
 #[allow(dead_code, reason = "an iOS face of the phone reads the rest")]
 pub(crate) struct AppDescription {
     /// The name under its icon.
     pub(crate) name: &'static str,
-    /// As people read it, e.g. `11.117.0`.
+    /// The version name, e.g. `11.117.0`.
     pub(crate) version: &'static str,
     pub(crate) icon: AppIcon,
-    /// Belongs to the phone: it cannot be taken away.
+    /// Preinstalled: it cannot be uninstalled.
     pub(crate) system: bool,
-    /// The keys of what it keeps, with capitals for what varies, e.g. `note/N/title`. What they mean, and an example of each, is in
-    /// `docs/virtual-phone-apps.md`.
+    /// The keys of what it stores; capitals stand for variable parts, e.g. `note/N/title`. `docs/virtual-phone-apps.md`
+    /// has their meaning and an example of each.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test of that page holds it"))]
     pub(crate) keeps: &'static [&'static str],
     pub(crate) android: AndroidIdentity,
-    /// For a virtual iPhone, which there is not yet.
+    /// For a virtual iPhone, which does not exist yet.
     #[cfg_attr(not(test), expect(dead_code, reason = "no virtual iPhone reads it yet"))]
     pub(crate) ios: IosIdentity,
 }
 
-/// What an Android phone wants to know of an app.
+/// The Android part of a description.
 #[derive(Debug)]
 pub(crate) struct AndroidIdentity {
     /// E.g. `com.android.settings`.
     pub(crate) package: &'static str,
-    /// As the package manager compares it.
+    /// The version code.
     pub(crate) version_code: u64,
-    /// Full class names of its activities; its icon starts the first.
+    /// Full class names of its activities; the icon starts the first.
     pub(crate) activities: &'static [&'static str],
-    /// Whether the home screen has an icon of it.
+    /// Whether the home screen shows an icon for it.
     pub(crate) has_icon: bool,
-    /// Android's permissions that it asks for, without `android.permission.`, in the order of its manifest.
+    /// The Android permissions it requests, without `android.permission.`, in manifest order.
     pub(crate) permissions: &'static [&'static str],
 }
 
-/// What an iPhone wants to know of an app.
+/// The iOS part of a description.
 #[derive(Debug)]
 #[allow(dead_code, reason = "an iOS face of the phone reads it")]
 pub(crate) struct IosIdentity {
@@ -51,7 +51,7 @@ pub(crate) struct IosIdentity {
 }
 
 impl AppDescription {
-    /// What Android's package manager knows of it; its user is given by the phone.
+    /// Its manifest on Android; the phone assigns the uid.
     pub(crate) fn android_manifest(&self) -> Manifest {
         let AndroidIdentity { package, version_code, activities, has_icon, permissions } =
             &self.android;

@@ -1,4 +1,4 @@
-//! Apps as they lie on the phone: what the package manager knows of each, its process, and what it keeps.
+//! Installed apps: manifest, process and stored values of each.
 
 use crate::app::{App, BuiltInApp, Preferences};
 use crate::graphics::icons::Icon;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) struct InstalledApp {
     pub(crate) manifest: Manifest,
     pub(crate) app: Box<dyn App>,
-    /// Its process started anew, on a phone with that seed.
+    /// Creates its process, on a phone with that seed.
     pub(crate) make: Box<dyn Fn(u64) -> Box<dyn App> + Send>,
     pub(crate) store: Preferences,
     /// The process, while it runs.
@@ -32,17 +32,17 @@ impl InstalledApp {
     }
 }
 
-/// All apps that are installed, by package name. Its index is a place among them.
+/// All installed apps, sorted by package name.
 pub(crate) struct InstalledApps {
     apps: Vec<InstalledApp>,
-    /// Users of apps that have gone are not given again.
+    /// Uids of uninstalled apps are not reused.
     next_uid: u32,
-    /// The package files of apps that came with the phone, by package, whether those are installed or not.
+    /// The package files of preinstalled apps, by package, whether or not the apps are installed.
     built_in: BTreeMap<String, Arc<BuiltInPackage>>,
 }
 
 impl InstalledApps {
-    /// The apps of a fresh phone, by package name.
+    /// The apps of a fresh phone.
     pub(crate) fn new(apps: Vec<InstalledApp>) -> Self {
         Self { apps, next_uid: 0, built_in: BTreeMap::new() }
     }
@@ -57,7 +57,7 @@ impl InstalledApps {
         self.apps.len()
     }
 
-    /// The place of a package.
+    /// The index of a package.
     pub(crate) fn position(&self, package: &str) -> Option<usize> {
         self.apps.iter().position(|app| app.manifest.package == package)
     }
@@ -67,22 +67,22 @@ impl InstalledApps {
         self.apps.iter().find(|app| app.manifest.package == package)
     }
 
-    /// What the package manager knows of a package.
+    /// The manifest of a package.
     pub(crate) fn manifest(&self, package: &str) -> Option<&Manifest> {
         self.get(package).map(|app| &app.manifest)
     }
 
-    /// The Linux user of a package; that of the shell for whatever is not installed.
+    /// The Linux user of a package; the shell's if it is not installed.
     pub(crate) fn uid_of(&self, package: &str) -> u32 {
         self.manifest(package).map_or(2_000, |manifest| manifest.uid)
     }
 
-    /// The name of an app; the package itself for whatever is not installed.
+    /// The name of an app; the package name if it is not installed.
     pub(crate) fn label_of(&self, package: &str) -> String {
         self.manifest(package).map_or_else(|| package.to_owned(), |manifest| manifest.label.clone())
     }
 
-    /// A package's name, and the symbol of its icon with the colours of ground and symbol.
+    /// A package's name, its icon symbol, and the colours of background and symbol.
     pub(crate) fn face_of(&self, package: &str) -> (String, Icon, Colour, Colour) {
         match self.manifest(package) {
             Some(Manifest { label, icon, .. }) => (label.clone(), icon.symbol, icon.fill, icon.ink),
@@ -90,7 +90,7 @@ impl InstalledApps {
         }
     }
 
-    /// Hands in the package file behind an app that came with the phone. Nothing happens where there is no such app.
+    /// Sets the package file of a preinstalled app. Does nothing if there is no such app.
     pub(crate) fn set_built_in(&mut self, package: BuiltInPackage) {
         let (name, package) = (package.declared.package.clone(), Arc::new(package));
         if let Some(at) = self.position(&name) {
@@ -99,8 +99,8 @@ impl InstalledApps {
         }
     }
 
-    /// Gives a package that is about to be installed its user, which is that of the one it replaces, or else `uid`, or else a new one; and
-    /// the package file that came with the phone under its name.
+    /// Gives a package that is about to be installed its uid (that of the app it replaces, else `uid`, else a new one)
+    /// and the preinstalled package file of its name.
     pub(crate) fn admit(&mut self, manifest: &mut Manifest, uid: Option<u32>) {
         let highest = self.apps.iter().map(|app| app.manifest.uid).max().unwrap_or_default();
         let old = self.manifest(&manifest.package).map(|old| old.uid);
@@ -109,7 +109,7 @@ impl InstalledApps {
         manifest.built_in = self.built_in.get(&manifest.package).cloned();
     }
 
-    /// Puts an app in place of the one of that package, whose stored values it takes over.
+    /// Replaces the app of that package; its stored values are kept.
     pub(crate) fn put(&mut self, mut app: InstalledApp) {
         let package = &app.manifest.package;
         match self.position(package) {
@@ -124,7 +124,7 @@ impl InstalledApps {
         }
     }
 
-    /// Takes the app at a place away.
+    /// Removes the app at an index.
     pub(crate) fn remove(&mut self, at: usize) -> InstalledApp {
         self.apps.remove(at)
     }

@@ -1,8 +1,8 @@
 //! What an app is: a description, a state, a view of that state, and what it does when something happens.
 //!
-//! To write one, implement [`App`] and [`BuiltInApp`] in a file of `apps/` and add its line to the list in `apps/mod.rs`.
-//! An app describes itself once ([`AppDescription`]), asks for things beyond itself through [`AppContext`] and learns about the phone from
-//! [`DrawContext`]; it never touches the world, a clock or other apps.
+//! To write one, implement [`App`] and [`BuiltInApp`] in a file of `apps/` and add its line to the list in
+//! `apps/mod.rs`. An app describes itself once ([`AppDescription`]), requests everything outside itself through
+//! [`AppContext`] and reads the phone's state from [`DrawContext`]; it never touches the world, a clock or other apps.
 
 mod description;
 mod installed;
@@ -30,7 +30,7 @@ pub(crate) trait BuiltInApp: App + Sized + 'static {
     /// What it is, once for all platforms.
     const DESCRIPTION: AppDescription;
 
-    /// The app just started, on a phone with this seed.
+    /// The app as it starts on a phone with this seed.
     fn new(seed: u64) -> Self;
 }
 
@@ -170,7 +170,7 @@ pub(crate) struct AppContext<'a> {
     pub(crate) store: &'a mut Preferences,
     /// Time since boot.
     pub(crate) now: Duration,
-    /// What its package says that it can do for other programs.
+    /// What its package declares that it offers to other programs.
     pub(crate) descriptor: &'a Descriptor,
     /// Whether the app is on a lit screen.
     pub(crate) in_front: bool,
@@ -273,7 +273,7 @@ mod tests {
     use crate::packages::Component;
 
     #[test]
-    fn the_clock_starts_on_a_tuesday_morning_and_passes_midnight() {
+    fn clock_starts_on_a_tuesday_morning_and_passes_midnight() {
         let start = Clock::at(Duration::ZERO);
         assert_eq!((start.hour, start.minute, start.weekday), (10, 0, "Tue"));
         assert_eq!((start.month, start.day), ("Mar", 5));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_shortened_as_android_does() {
+    fn components_are_shortened_as_on_android() {
         let inside = Component { package: "com.x".into(), activity: "com.x.Main".into() };
         let outside = Component { package: "com.x".into(), activity: "com.xy.Main".into() };
         assert_eq!(inside.short(), "com.x/.Main");

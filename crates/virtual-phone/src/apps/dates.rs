@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_counted_as_the_calendar_does() {
+    fn days_follow_the_calendar() {
         for (day, written, weekday) in [
             (0, "1970-01-01", "Thursday"),
             (11_016, "2000-02-29", "Tuesday"),

@@ -1,27 +1,27 @@
-//! What the seed decided and no app keeps: the goods of Shop, the places of Maps.
+//! Data that depends on the seed and is stored by no app: the articles of Shop, the places of Maps.
 //!
-//! For whoever must know it without looking at the screen, as those who judge what was done on a phone.
+//! For tests and graders that must know it without looking at the screen.
 
 /// An article of Shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeededArticle {
     /// Its number, as in `cart/007`.
     pub number: usize,
-    /// What it is called; no two share a name.
+    /// Its unique name.
     pub name: String,
-    /// What it costs, in cents.
+    /// Its price in cents.
     pub cents: u64,
 }
 
 /// A place of Maps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeededPlace {
-    /// Its number, as in `saved/0001`; the same whatever the seed.
+    /// Its number, as in `saved/0001`; independent of the seed.
     pub number: usize,
-    /// What it is called; no two share a name.
+    /// Its unique name.
     pub name: String,
     /// Its street and number.
     pub address: String,
-    /// How to call it.
+    /// Its phone number.
     pub phone: String,
 }

@@ -12,7 +12,8 @@ const CALLBACKS: [&str; 2] = ["callback", "mcp_callback"];
 /// Maximum lines of a list in a reply; the total is reported separately.
 pub(super) const MOST_LINES: usize = 20;
 
-/// Handles a start as section 3.2 demands. What is asked for is done also where no callback came; only the answer then has nowhere to go.
+/// Handles a start as section 3.2 requires. The call runs even without a callback; then there is nowhere to send the
+/// reply.
 pub(super) fn answer(tool: impl Tool, start: &ServiceStart<'_>) -> ServiceOutcome {
     let extras: Extras = start.extras.iter().cloned().collect();
     match Dispatcher(tool).handle(&extras) {

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_breaks_into_lines_that_fit() {
+    fn long_text_breaks_into_lines_that_fit() {
         let mut types = Typesetter;
         let shaped = types.shape("the quick brown fox jumps over", setting(0, Some(120.0)));
         assert!(shaped.lines.len() >= 3);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_runs_out_of_lines_ends_in_an_ellipsis() {
+    fn text_over_the_line_limit_ends_in_an_ellipsis() {
         let mut types = Typesetter;
         let whole = types.shape("Restaurant at the end", setting(1, None));
         let cut = types.shape("Restaurant at the end", setting(1, Some(120.0)));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_weights_come_from_two_faces() {
+    fn weights_use_different_faces() {
         let mut types = Typesetter;
         let bold = types.shape("Maps", TextStyle { medium: true, ..setting(0, None) });
         let plain = types.shape("Maps", setting(0, None));
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_any_kind_is_shaped_without_complaint() {
+    fn any_text_can_be_shaped() {
         let mut types = Typesetter;
         for text in ["", "\n", "\n\n", "\0\u{1}\u{85}", "שלום عليكم", "👩‍👩‍👧 日本語", "a\u{301}"]
         {

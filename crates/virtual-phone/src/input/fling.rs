@@ -81,7 +81,7 @@ pub(crate) struct Fling {
 }
 
 impl Fling {
-    /// What a finger scrolled goes on from the offset `from`, if the finger left fast enough; on a screen of that density.
+    /// Continues a scroll from the offset `from` if the finger was fast enough, on a screen of that density.
     pub(crate) fn start(
         key: (String, String),
         (axis, furthest): (Axis, i32),
@@ -102,12 +102,12 @@ impl Fling {
         (!fling.at(now).1).then_some(fling)
     }
 
-    /// The container that goes on: owner and address, as scroll offsets are kept.
+    /// The scrolling container: owner and address, the key of scroll offsets.
     pub(crate) fn key(&self) -> &(String, String) {
         &self.key
     }
 
-    /// The offset at an uptime, and whether it has come to rest there.
+    /// The offset at an uptime, and whether the fling has ended there.
     pub(crate) fn at(&self, now: Duration) -> (i32, bool) {
         let part = now.saturating_sub(self.since).as_secs_f64() / self.lasts.as_secs_f64();
         let offset = f64::from(self.from) + self.way * position(part);
@@ -122,7 +122,7 @@ impl Fling {
     }
 }
 
-/// How far a fling of that speed (pixels a second) goes on a screen of that density, and how long it lasts.
+/// The distance of a fling with that speed (pixels per second) on a screen of that density, and its duration.
 fn reach(speed: f64, dpi: f64) -> (f64, Duration) {
     let rate = 0.78_f64.ln() / 0.9_f64.ln();
     let drag = FRICTION * GRAVITY * dpi;

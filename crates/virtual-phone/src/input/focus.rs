@@ -1,27 +1,27 @@
-//! What has the focus, and editing the text of a field.
+//! The focus, and editing the focused field's text.
 
 use crate::geometry::{Point, Rect};
 use crate::view::FieldTraits;
 
-/// What has the focus.
+/// The focused node.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Focus {
     pub(crate) address: String,
     /// Short resource id; fields must have one.
     pub(crate) id: String,
     pub(crate) text: String,
-    /// Where the caret stands, in bytes.
+    /// The caret's position, in bytes.
     pub(crate) caret: usize,
-    /// How the field takes text; `None` for something that is no field.
+    /// How the field accepts text; `None` if it is not a field.
     pub(crate) field: Option<FieldTraits>,
-    /// Whether the focus came by key and shows.
+    /// Whether a key set the focus, so that the focus ring is visible.
     pub(crate) ring: bool,
-    /// Whether it shall be scrolled into view.
+    /// Whether to scroll it into view.
     pub(crate) reveal: bool,
 }
 
-/// How far `to` lies from `from` in a direction; `None` when it does not lie there. What is off to
-/// the side counts double, roughly as in Android's `FocusFinder`.
+/// The distance of `to` from `from` in a direction; `None` if it is not in that direction. Sideways distance counts
+/// double, roughly as in Android's `FocusFinder`.
 pub(crate) fn distance(from: &Rect, to: &Rect, way: (i32, i32)) -> Option<i64> {
     let (a, b): (Point, Point) = (from.center(), to.center());
     let (dx, dy) = (i64::from(b.x - a.x), i64::from(b.y - a.y));
@@ -30,12 +30,12 @@ pub(crate) fn distance(from: &Rect, to: &Rect, way: (i32, i32)) -> Option<i64> {
     (along > 0 && aside <= along * 3 && from != to).then_some(along + 2 * aside)
 }
 
-/// The place of the character before `caret`.
+/// The position of the character before `caret`.
 pub(crate) fn before(text: &str, caret: usize) -> usize {
     text[..caret].char_indices().next_back().map_or(0, |(at, _)| at)
 }
 
-/// The place after the character at `caret`.
+/// The position after the character at `caret`.
 pub(crate) fn after(text: &str, caret: usize) -> usize {
     caret + text[caret..].chars().next().map_or(0, char::len_utf8)
 }

@@ -1,4 +1,4 @@
-//! A finger on the glass: where it was and went, and what it touches.
+//! A finger on the screen: its path, and what it touches.
 
 use crate::geometry::{Axis, Point, Rect};
 use crate::input::VelocityTracker;
@@ -6,31 +6,31 @@ use crate::scene::Node;
 use crate::view::Tag;
 use std::time::Duration;
 
-/// A finger on the glass.
+/// A finger on the screen.
 #[derive(Debug, Clone)]
 pub(crate) struct Gesture {
     pub(crate) start: Point,
     pub(crate) last: Point,
     pub(crate) since: Duration,
     pub(crate) to: TouchedWindow,
-    /// Under whose name scroll offsets are kept there.
+    /// The owner of the scroll offsets there.
     pub(crate) owner: String,
-    /// Nodes from the root to the innermost that takes touches.
+    /// Nodes from the root to the innermost one that takes touches.
     pub(crate) chain: Vec<Target>,
-    /// Beside the dialog or overlay that is open.
+    /// Outside the open dialog or overlay.
     pub(crate) beside: bool,
     pub(crate) moved: bool,
     pub(crate) held: bool,
-    /// What the finger carries.
+    /// What the finger drags.
     pub(crate) carries: Option<Tag>,
-    /// It stopped what was going on, and so is no tap.
+    /// It stopped a fling, so it is not a tap.
     pub(crate) stops: bool,
     pub(crate) track: VelocityTracker,
     /// What a moving finger moves.
     pub(crate) grip: Option<DragMode>,
 }
 
-/// Whose window a finger touches.
+/// The owner of the touched window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TouchedWindow {
     App,
@@ -50,7 +50,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The grip on a slider.
+    /// A grip on a slider.
     pub(crate) fn slide(&self) -> Option<DragMode> {
         let tag = self.node.touch.slide.clone()?;
         Some(DragMode::Slide { tag, track: self.node.full })
@@ -64,8 +64,8 @@ pub(crate) enum DragMode {
     Slide { tag: Tag, track: Rect },
 }
 
-/// The chain of nodes under `at` down to the innermost that takes touches, innermost first. Later
-/// siblings lie in front; one that takes no touch lets it through to those behind.
+/// The chain of nodes under `at` down to the innermost one that takes touches, innermost first. Later siblings are in
+/// front; one that takes no touches lets them through to those behind.
 pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> bool {
     if !node.bounds.contains(at) {
         return false;

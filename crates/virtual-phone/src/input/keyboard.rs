@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shift_holds_for_one_letter_and_locks_when_pressed_twice() {
+    fn shift_applies_to_one_letter_and_locks_when_pressed_twice() {
         let mut keyboard = Keyboard::default();
         keyboard.press(&"shift".into());
         assert_eq!(keyboard.shift, Shift::Once);

@@ -1,14 +1,15 @@
-//! Keyboard apps: which are installed beside the phone's own, whether the selected one is bound to a field, and characters that get lost.
+//! Keyboard apps: which are installed besides the phone's own, whether the selected one is bound to a field, and lost
+//! characters.
 
 use std::time::Duration;
 
-/// A keyboard app that may be installed beside the phone's own and takes its text from broadcasts.
+/// A keyboard app that can be installed besides the phone's own and receives its text by broadcast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BroadcastKeyboard {
-    /// senzhk's ADBKeyBoard. It listens while its view is shown and answers no broadcast: `result=0` comes either way. Source: its
-    /// `AdbIME.java`.
+    /// senzhk's ADBKeyBoard. It listens while its view is shown and replies to no broadcast: `result=0` either way.
+    /// Source: its `AdbIME.java`.
     AdbKeyboard,
-    /// The one that uiautomator2 brings along. It answers `result=-1`, and names the action again as data where no field took it.
+    /// The one that uiautomator2 installs. It replies `result=-1`, with the action as data if no field took the text.
     /// Source: `AdbKeyboard.java` of android-uiautomator-server.
     Uiautomator2,
 }
@@ -23,16 +24,16 @@ impl BroadcastKeyboard {
     }
 }
 
-/// What is installed, and how the selected method stands.
+/// The installed keyboard apps, and the state of the selected one.
 #[derive(Debug, Default)]
 pub(crate) struct Methods {
     added: Vec<BroadcastKeyboard>,
-    /// Uptime from which on the selected method is bound.
+    /// The uptime at which the selected method is bound.
     bound_from: Duration,
     losses: Losses,
 }
 
-/// Typed characters that are to be lost.
+/// Which typed characters are lost.
 #[derive(Debug, Default)]
 struct Losses {
     every: u32,
@@ -40,17 +41,17 @@ struct Losses {
     seen: u32,
 }
 
-/// What came of a broadcast, as `am broadcast` tells it.
+/// The result of a broadcast, as `am broadcast` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BroadcastResult {
-    /// 0 where nobody answered, -1 for `Activity.RESULT_OK`.
+    /// 0 if nobody replied, -1 for `Activity.RESULT_OK`.
     pub result: i32,
-    /// What was answered in words.
+    /// The reply's data.
     pub data: Option<String>,
 }
 
 impl Methods {
-    /// Keyboard apps beside the phone's own.
+    /// The keyboard apps besides the phone's own.
     pub(crate) fn added(&self) -> &[BroadcastKeyboard] {
         &self.added
     }
@@ -62,22 +63,22 @@ impl Methods {
         }
     }
 
-    /// Whether the selected method is bound by now.
+    /// Whether the selected method is bound at this uptime.
     pub(crate) fn is_bound(&self, now: Duration) -> bool {
         now >= self.bound_from
     }
 
-    /// Another method was selected: it is bound from then on.
+    /// Notes that another method was selected, which is bound from then on.
     pub(crate) fn bind_from(&mut self, at: Duration) {
         self.bound_from = at;
     }
 
-    /// From now on every `every`-th typed character is lost, `times` in all.
+    /// Loses every `every`-th typed character from now on, `times` in total.
     pub(crate) fn set_losses(&mut self, every: u32, times: u32) {
         self.losses = Losses { every: every.max(1), left: times, seen: 0 };
     }
 
-    /// Whether the character that is being typed gets lost.
+    /// Whether the character being typed is lost.
     pub(crate) fn loses_one(&mut self) -> bool {
         let losses = &mut self.losses;
         if losses.left == 0 {

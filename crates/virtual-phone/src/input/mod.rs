@@ -1,6 +1,6 @@
-//! What fingers and keys do: the focus, the soft keyboard, keyboard apps, the finger on the glass, what it flung.
+//! Input state: the focus, the soft keyboard, keyboard apps, the finger on the screen, flings.
 //!
-//! Begin with [`Input`]. What a touch or a key means to the app in front is `world/touch.rs` and `world/keys.rs`.
+//! Begin with [`Input`]. `world/touch.rs` and `world/keys.rs` decide what touches and keys mean to the app in front.
 
 pub(crate) mod fling;
 mod focus;
@@ -21,55 +21,55 @@ use crate::geometry::Point;
 use crate::view::Tag;
 use std::time::Duration;
 
-/// The state of everything that a person types and touches with.
+/// The state of everything a user types and touches with.
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     focus: Option<Focus>,
-    /// What had the focus before the system put something before the app, and whether the keyboard was shown.
+    /// The focus before an overlay appeared, and whether the keyboard was shown.
     aside: Option<(Focus, bool)>,
     keyboard: Keyboard,
     methods: Methods,
     gesture: Option<Gesture>,
-    /// When, where and on which view a tap was last that may become a double tap.
+    /// When, where and on which view the last tap was that may become a double tap.
     last_tap: Option<(Duration, Point, String)>,
-    /// What goes on scrolling by itself.
+    /// The fling in progress.
     fling: Option<Fling>,
 }
 
 impl Input {
-    /// What has the focus.
+    /// The focused node.
     pub(crate) fn focus(&self) -> Option<&Focus> {
         self.focus.as_ref()
     }
 
-    /// The text field that has the focus.
+    /// The focused text field.
     pub(crate) fn focused_field(&self) -> Option<&Focus> {
         self.focus.as_ref().filter(|focus| focus.field.is_some())
     }
 
-    /// What has the focus, to be changed.
+    /// The focused node, mutable.
     pub(crate) fn focus_mut(&mut self) -> Option<&mut Focus> {
         self.focus.as_mut()
     }
 
-    /// Puts the focus there, or nowhere.
+    /// Sets the focus, or clears it.
     pub(crate) fn set_focus(&mut self, focus: Option<Focus>) {
         self.focus = focus;
     }
 
-    /// Takes the focus away.
+    /// Clears the focus and returns it.
     pub(crate) fn take_focus(&mut self) -> Option<Focus> {
         self.focus.take()
     }
 
-    /// What has the focus is to be scrolled into view.
+    /// Requests that the focused node is scrolled into view.
     pub(crate) fn reveal_focus(&mut self, reveal: bool) {
         if let Some(focus) = &mut self.focus {
             focus.reveal = reveal;
         }
     }
 
-    /// Lays the focus of a field aside, and the keyboard with it, unless something lies there already.
+    /// Suspends the focus of a field, and the keyboard with it, unless one is suspended already.
     pub(crate) fn suspend(&mut self) {
         if self.aside.is_none()
             && let Some(focus) = self.focus.take_if(|focus| focus.field.is_some())
@@ -79,7 +79,7 @@ impl Input {
         }
     }
 
-    /// Gives the focus back that was laid aside.
+    /// Restores the suspended focus.
     pub(crate) fn give_back(&mut self) {
         if let Some((focus, shown)) = self.aside.take() {
             self.focus = Some(focus);
@@ -87,12 +87,12 @@ impl Input {
         }
     }
 
-    /// Forgets the focus that was laid aside.
+    /// Discards the suspended focus.
     pub(crate) fn drop_suspended(&mut self) {
         self.aside = None;
     }
 
-    /// The soft keyboard, shown or not.
+    /// The soft keyboard, visible or not.
     pub(crate) fn keyboard(&self) -> &Keyboard {
         &self.keyboard
     }
@@ -102,7 +102,7 @@ impl Input {
         self.keyboard.shown && self.focus.is_some()
     }
 
-    /// Shows the soft keyboard once something has the focus, or hides it.
+    /// Shows the soft keyboard as soon as something has the focus, or hides it.
     pub(crate) fn show_keyboard(&mut self, shown: bool) {
         self.keyboard.shown = shown;
     }
@@ -117,58 +117,58 @@ impl Input {
         &self.methods
     }
 
-    /// The keyboard apps, to be changed.
+    /// The keyboard apps, mutable.
     pub(crate) fn methods_mut(&mut self) -> &mut Methods {
         &mut self.methods
     }
 
-    /// The finger on the glass.
+    /// The finger on the screen.
     pub(crate) fn gesture_mut(&mut self) -> Option<&mut Gesture> {
         self.gesture.as_mut()
     }
 
-    /// A finger is on the glass now.
+    /// A finger touches down.
     pub(crate) fn set_gesture(&mut self, gesture: Gesture) {
         self.gesture = Some(gesture);
     }
 
-    /// The finger leaves the glass.
+    /// The finger lifts; returns it.
     pub(crate) fn take_gesture(&mut self) -> Option<Gesture> {
         self.gesture.take()
     }
 
-    /// The tap that may become a double tap; it is remembered no longer.
+    /// Takes the tap that may become a double tap.
     pub(crate) fn take_last_tap(&mut self) -> Option<(Duration, Point, String)> {
         self.last_tap.take()
     }
 
-    /// Remembers a tap that may become a double tap: when, where and on which view.
+    /// Stores a tap that may become a double tap: when, where and on which view.
     pub(crate) fn set_last_tap(&mut self, tap: (Duration, Point, String)) {
         self.last_tap = Some(tap);
     }
 
-    /// What goes on scrolling by itself.
+    /// The fling in progress.
     pub(crate) fn fling(&self) -> Option<&Fling> {
         self.fling.as_ref()
     }
 
-    /// This goes on scrolling by itself, or nothing.
+    /// Sets the fling in progress, or ends it.
     pub(crate) fn set_fling(&mut self, fling: Option<Fling>) {
         self.fling = fling;
     }
 
-    /// Stops what goes on by itself.
+    /// Ends the fling in progress.
     pub(crate) fn take_fling(&mut self) -> Option<Fling> {
         self.fling.take()
     }
 
-    /// Whatever a finger did is over: it does nothing more, and nothing goes on by itself.
+    /// Ends the finger's gesture and the fling without any further effect.
     pub(crate) fn cancel_touch(&mut self) {
         self.gesture = None;
         self.fling = None;
     }
 
-    /// Forgets all that belongs to a screen that is left.
+    /// Clears everything that belongs to a screen that is left.
     pub(crate) fn leave_screen(&mut self) {
         self.focus = None;
         self.drop_suspended();

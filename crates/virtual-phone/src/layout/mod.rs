@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_many_lines_grows_and_one_of_one_line_does_not() {
+    fn only_multi_line_fields_grow() {
         let many = FieldTraits { multi_line: true, ..FieldTraits::default() };
         let text = "one two three four five six seven eight nine ten\neleven\n";
         let height = |traits| {
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_shows_dots_in_its_node() {
+    fn password_node_shows_dots() {
         let traits = FieldTraits { password: true, ..FieldTraits::default() };
         let view = column([field("pin", "1é3", "PIN", theme::BODY, traits)]);
         let root = place(&view, &mut Scrolls::new(), None);
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_focused_field_below_the_edge_is_scrolled_into_view() {
+    fn focused_field_below_the_edge_is_scrolled_into_view() {
         let filler = (0..20).map(|number| text(format!("{number}"), theme::BODY).min_height(40.0));
         let last = field("last", "", "Last", theme::BODY, FieldTraits::default());
         let view = column(filler.chain([last])).scrolls().id("list");

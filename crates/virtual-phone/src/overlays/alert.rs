@@ -1,4 +1,4 @@
-//! An alert that nobody asked for: it covers the app until somebody answers it.
+//! An unexpected alert that covers the app until the user answers it.
 
 use crate::app::Event;
 use crate::graphics::theme;
@@ -7,7 +7,7 @@ use crate::scene::WindowKind;
 use crate::view::View;
 use crate::widgets::{dialog, message, text_button};
 
-/// `SystemUIDialog.java` gives its windows the name of its class.
+/// `SystemUIDialog.java` names its windows after its class.
 pub(crate) const TITLE: &str = "SystemUIDialog";
 
 pub(crate) struct Alert {

@@ -13,10 +13,10 @@ use crate::packages::Intent;
 use crate::view::{View, class, column, icon, row, text};
 use crate::widgets::{dialog, message, text_button};
 
-/// From this release on the dialogs are a title with a list of buttons, and Android keeps silent about a first crash.
+/// Since this release the dialogs have a title and a list of buttons, and Android does not report a first crash.
 pub(crate) const LISTS_FROM: u32 = 7;
 
-/// The title of the window that tells of an app's crash.
+/// The title of the window that reports an app's crash.
 pub(crate) fn title_of_crash(package: &str) -> String {
     format!("Application Error: {package}")
 }
@@ -53,7 +53,7 @@ impl Overlay for AnrDialog {
         listed(&says, buttons)
     }
 
-    // It cannot be cancelled: back and touches beside it do nothing.
+    // It cannot be cancelled: back and touches outside it do nothing.
     fn on(&mut self, event: Event, context: &mut OverlayReach<'_>) -> OverlayOutcome {
         match event {
             Event::Tap(tag) if tag.name == "close" => {

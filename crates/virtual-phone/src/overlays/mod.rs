@@ -1,9 +1,10 @@
-//! Windows that the system puts before the app in front: error dialogs, alerts, prompts, the shade.
+//! Windows of the system in front of the app: error dialogs, alerts, prompts, the shade.
 //!
-//! To write one, implement [`Overlay`] in a file here and hand it to `World::push_overlay`. The last one that is shown has the focus: keys
-//! and touches go to it, a dump shows its tree, the keyboard hides until it is gone. The app behind is drawn and goes on as before.
+//! To write one, implement [`Overlay`] in a file here and pass it to `World::push_overlay`. The last visible one has
+//! the focus: it gets keys and touches, a dump shows its tree, and the keyboard is hidden. The app behind it is still
+//! drawn and keeps running.
 //!
-//! Not here: dialogs of an app of its own (`View::dialog`), and where windows stand (`world/windows.rs`).
+//! Not here: dialogs of apps (`View::dialog`), and the position of windows (`world/windows.rs`).
 
 mod alert;
 mod errors;
@@ -27,84 +28,84 @@ use crate::settings::Settings;
 use crate::view::View;
 use std::time::Duration;
 
-/// A window before the app.
+/// A window in front of the app.
 pub(crate) trait Overlay: Send {
     /// The package that owns it, e.g. `android`.
     fn package(&self) -> &str;
 
-    /// As `dumpsys window` names it.
+    /// Its name in `dumpsys window`.
     fn title(&self) -> String;
 
-    /// What it shows. It is asked anew after every change.
+    /// Its view, requested again after every change.
     fn view(&self, context: &OverlayContext<'_>) -> View;
 
-    /// Something happened to it: a tap or another touch on what it shows, or [`Event::Back`]. What it asks of the phone is done after it has
-    /// returned and before it is put away or back; it stands in no list meanwhile.
+    /// Handles an event: a tap or another touch on its view, or [`Event::Back`]. Its requests are performed after it
+    /// returns and before it is closed or put back; meanwhile it is not in the list.
     fn on(&mut self, event: Event, context: &mut OverlayReach<'_>) -> OverlayOutcome;
 
-    /// What kind of window it is.
+    /// The kind of its window.
     fn kind(&self) -> WindowKind {
         WindowKind::SystemAlert
     }
 
-    /// How it stands on the screen.
+    /// Its placement on the screen.
     fn place(&self) -> OverlaySize {
         OverlaySize::Card
     }
 
-    /// The package that it speaks about; it goes away when that app's process ends.
+    /// The package it is about; it closes when that app's process ends.
     fn about(&self) -> Option<&str> {
         None
     }
 
-    /// Its activity, for one that stands in the task of the app it is about and is seen only while that one is in front.
+    /// Its activity, for one that is in the task of the app it is about and visible only while that task is in front.
     fn activity(&self) -> Option<Component> {
         None
     }
 
-    /// Whether a touch beside it counts as the back key; else such a touch does nothing.
+    /// Whether a touch outside counts as the back key; otherwise such a touch does nothing.
     fn canceled_on_touch_outside(&self) -> bool {
         false
     }
 
-    /// Whether the home key takes it away (`Intent.ACTION_CLOSE_SYSTEM_DIALOGS`).
+    /// Whether the home key closes it (`Intent.ACTION_CLOSE_SYSTEM_DIALOGS`).
     fn closes_on_home(&self) -> bool {
         false
     }
 }
 
-/// What becomes of an overlay after something happened to it.
+/// Whether an overlay stays after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverlayOutcome {
     /// It stays.
     Keep,
-    /// It goes away.
+    /// It closes.
     Dismiss,
 }
 
-/// How an overlay stands on the screen.
+/// The placement of an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverlaySize {
-    /// A card in the middle; what lies behind is dimmed.
+    /// A card in the middle, with everything behind it dimmed.
     Card,
-    /// All of the screen.
+    /// The whole screen.
     Cover,
 }
 
-/// An overlay among the others.
+/// An overlay in the list.
 pub(crate) struct OverlayEntry {
-    /// Tells it from all that were there before.
+    /// Unique on this phone.
     pub(crate) id: u32,
     pub(crate) overlay: Box<dyn Overlay>,
 }
 
-/// What an overlay can know while it draws.
+/// What an overlay can read while it draws.
 pub(crate) struct OverlayContext<'a> {
     /// Major Android release.
     pub(crate) android: u32,
-    /// Time since the phone was switched on.
+    /// Time since the first boot.
     pub(crate) now: Duration,
-    /// How the battery stands.
+    /// The battery state.
     pub(crate) battery: Battery,
     /// The phone's settings.
     pub(crate) settings: &'a Settings,
@@ -114,38 +115,38 @@ pub(crate) struct OverlayContext<'a> {
     pub(crate) apps: &'a InstalledApps,
 }
 
-/// What an overlay can know and ask when something happens to it.
+/// What an overlay can read and request when it handles an event.
 pub(crate) struct OverlayReach<'a> {
     /// Major Android release.
     pub(crate) android: u32,
     /// The phone's settings.
     pub(crate) settings: &'a Settings,
-    /// What it asks, in order.
+    /// Its requests, in order.
     pub(crate) asked: Vec<OverlayRequest>,
 }
 
-/// One thing that an overlay asks of the phone.
+/// A request of an overlay to the phone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum OverlayRequest {
-    /// Change a setting, as a person does: table, name and value.
+    /// Change a setting as the user does: table, name and value.
     Setting(&'static str, &'static str, String),
-    /// Take away the notification of a package with a tag.
+    /// Remove the notification of a package with a tag.
     Dismiss(String, String),
-    /// Take all notifications away.
+    /// Remove all notifications.
     DismissAll,
-    /// Open the notification of a package with a tag. The overlay goes away if that has an app to open.
+    /// Open the notification of a package with a tag. The overlay closes if there is an app to open.
     Open(String, String),
-    /// A person answered the question of an app.
+    /// The user answered a permission prompt.
     Answer(PermissionQuestion, PermissionAnswer),
-    /// End an app that failed.
+    /// Kill an app that failed.
     Kill(String),
-    /// Let an app that hangs go on.
+    /// Let a hanging app respond again.
     Wait(String),
-    /// Start what an intent asks for.
+    /// Start an intent.
     Start(Intent),
 }
 
-/// All overlays, from the back to the front.
+/// All overlays, back to front.
 #[derive(Default)]
 pub(crate) struct Overlays {
     standing: Vec<OverlayEntry>,
@@ -153,7 +154,7 @@ pub(crate) struct Overlays {
 }
 
 impl Overlays {
-    /// Puts a window before all others but the shade; `false` where there are too many.
+    /// Adds a window in front of all others except the shade; `false` if there are too many.
     pub(crate) fn push(&mut self, overlay: Box<dyn Overlay>) -> bool {
         if self.standing.len() >= MOST {
             return false;
@@ -164,25 +165,25 @@ impl Overlays {
         true
     }
 
-    /// Takes the one with that id out, with its place.
+    /// Takes out the overlay with that id, with its index.
     pub(crate) fn take(&mut self, id: u32) -> Option<(usize, OverlayEntry)> {
         let at = self.standing.iter().position(|standing| standing.id == id)?;
         Some((at, self.standing.remove(at)))
     }
 
-    /// Puts one back into its place.
+    /// Puts one back at its index.
     pub(crate) fn put_back(&mut self, at: usize, entry: OverlayEntry) {
         self.standing.insert(at.min(self.standing.len()), entry);
     }
 
-    /// Takes those away that `goes` is true of; `false` where there are none such.
+    /// Removes those for which `goes` is true; `false` if there are none.
     pub(crate) fn remove(&mut self, goes: impl Fn(&dyn Overlay) -> bool) -> bool {
         let before = self.standing.len();
         self.standing.retain(|standing| !goes(&*standing.overlay));
         self.standing.len() != before
     }
 
-    /// Those that are seen while the app of package `front` is in front, from the back to the front.
+    /// Those visible while package `front` is in front, back to front.
     pub(crate) fn shown(&self, front: String) -> impl DoubleEndedIterator<Item = &OverlayEntry> {
         self.standing.iter().filter(move |standing| {
             let overlay = &standing.overlay;
@@ -190,11 +191,11 @@ impl Overlays {
         })
     }
 
-    /// Whether one answers `is` with true.
+    /// Whether `is` is true for any of them.
     pub(crate) fn any(&self, is: impl Fn(&dyn Overlay) -> bool) -> bool {
         self.standing.iter().any(|standing| is(&*standing.overlay))
     }
 }
 
-/// Overlays at a time; more are not taken.
+/// Maximum overlays; further ones are not added.
 const MOST: usize = 16;

@@ -31,21 +31,21 @@ pub(crate) struct Prompt {
     pub(crate) old: bool,
 }
 
-/// What was asked, for whoever hears the answer.
+/// The request, for the receiver of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PermissionQuestion {
-    /// The app that asks.
+    /// The requesting app.
     pub(crate) package: String,
     pub(crate) permission: &'static str,
     pub(crate) group: &'static PermissionGroup,
-    /// Whether the precise location was chosen, where there is a choice.
+    /// Whether precise location was selected, if there is a choice.
     pub(crate) precise: Option<bool>,
 }
 
-/// Who asks, since Android 10; Google's phones have it under this name, its resources keep that of Android.
+/// The package that prompts since Android 10; Google's phones use this name, its resources keep Android's.
 const CONTROLLER: &str = "com.google.android.permissioncontroller";
 const IDS: &str = "com.android.permissioncontroller";
-/// The package that asks before Android 10.
+/// The package that prompts before Android 10.
 const INSTALLER: &str = "com.google.android.packageinstaller";
 const OLD_IDS: &str = "com.android.packageinstaller";
 

@@ -60,7 +60,7 @@ static TILES: [Tile; 6] = [
 ];
 
 impl Shade {
-    /// The shade, with its quick settings only where `settings` is true; `old` for a part of the status bar's window.
+    /// The shade, with only its quick settings if `settings` is set; `old` if it is part of the status bar's window.
     pub(crate) fn new(settings: bool, old: bool) -> Self {
         Self { settings, old }
     }
@@ -75,7 +75,7 @@ impl OverlayReach<'_> {
         self.ask(OverlayRequest::Setting(table, name, value.to_owned()));
     }
 
-    /// What a tap on a tile of the quick settings does.
+    /// Handles a tap on a quick settings tile.
     fn tap_tile(&mut self, name: &str) {
         let turned = |settings: &Settings, table, name| match settings.on(table, name) {
             true => "0",
@@ -227,7 +227,7 @@ fn quick(tile: &Tile, context: &OverlayContext<'_>) -> View {
         .on_tap(("tile", tile.label))
 }
 
-/// The notifications, and what clears them.
+/// The notifications, and the button that clears them.
 fn stack(context: &OverlayContext<'_>) -> View {
     let notifications = context.notifications;
     if notifications.is_empty() {

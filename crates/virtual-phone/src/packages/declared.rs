@@ -1,26 +1,26 @@
-//! What a package declares: its components, what they answer, and how it lies on the phone.
+//! What a package declares: its components, their filters, and its files.
 
 use crate::packages::Intent;
 use thumbwire_mobile_mcp::Descriptor;
 
-/// What the manifest of an APK declares.
+/// The manifest of an APK.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParsedPackage {
     /// The package.
     pub package: String,
-    /// The name of the split that this APK is; `None` for a base.
+    /// The split's name; `None` for a base.
     pub split: Option<String>,
-    /// As the package manager compares it, `versionCodeMajor` in its upper half.
+    /// The version code, with `versionCodeMajor` in its upper half.
     pub version_code: u64,
-    /// As people read it.
+    /// The version name.
     pub version_name: Option<String>,
     /// The label of the application, in the default language.
     pub label: Option<String>,
-    /// API level that it needs.
+    /// The minimum API level.
     pub min_sdk: u32,
-    /// API level that it is made for.
+    /// The target API level.
     pub target_sdk: u32,
-    /// The line of the manifest that says so.
+    /// The manifest's line with the API levels.
     pub sdk_line: u32,
     /// `android:debuggable`
     pub debuggable: bool,
@@ -28,13 +28,13 @@ pub struct ParsedPackage {
     pub test_only: bool,
     /// `android:enabled="false"` on the application.
     pub disabled: bool,
-    /// `android:isSplitRequired`: the base alone is not enough.
+    /// `android:isSplitRequired`: the base alone cannot be installed.
     pub split_required: bool,
     /// `uses-permission`, in order.
     pub permissions: Vec<String>,
     /// Activities, services, receivers and providers, in order.
     pub components: Vec<DeclaredComponent>,
-    /// The first component, with its line, that has filters and does not say whether it is exported.
+    /// The first component (with its line) that has filters but no `exported` attribute.
     pub silent_export: Option<(String, u32)>,
 }
 
@@ -51,26 +51,26 @@ pub enum ComponentKind {
     Provider,
 }
 
-/// A component as declared.
+/// A declared component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeclaredComponent {
-    /// What it is.
+    /// Its kind.
     pub class: ComponentKind,
     /// Full class name.
     pub name: String,
-    /// A label of its own.
+    /// Its own label.
     pub label: Option<String>,
-    /// For an alias: the activity behind it.
+    /// For an alias: the target activity.
     pub target: Option<String>,
-    /// Whether others may ask for it.
+    /// Whether other apps may start it.
     pub exported: bool,
     /// `android:enabled`
     pub enabled: bool,
-    /// The permission that others need for it.
+    /// The permission that others need to start it.
     pub permission: Option<String>,
-    /// Of a provider.
+    /// The authorities of a provider.
     pub authorities: Option<String>,
-    /// What it answers.
+    /// Its intent filters.
     pub filters: Vec<IntentFilter>,
     /// Its `meta-data`.
     pub meta: Vec<MetaData>,
@@ -102,47 +102,47 @@ pub struct MetaData {
     pub value: MetaValue,
 }
 
-/// What a `meta-data` entry says.
+/// The value of a `meta-data` entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MetaValue {
-    /// `android:value`, a reference followed.
+    /// `android:value`, with references resolved.
     Text(String),
     /// `android:resource`: the id.
     Resource(u32),
 }
 
-/// How an app that came as an APK lies on the phone.
+/// An app that was installed from an APK.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Installation {
-    /// What its base declares.
+    /// The base's manifest.
     pub declared: ParsedPackage,
     /// Its files, the base first, then the splits by name.
     pub files: Vec<String>,
     /// The names of its splits, in the order of their files.
     pub splits: Vec<String>,
-    /// SHA-256 of the certificate that it is signed with.
+    /// SHA-256 of the signing certificate.
     pub certificate: [u8; 32],
     /// The scheme of that signature: 1, 2 or 3.
     pub signature_scheme: u8,
-    /// The processor whose code it brings, if any.
+    /// The ABI of its native code, if any.
     pub abi: Option<String>,
-    /// Who installed it, where somebody was named.
+    /// The installer, if one was named.
     pub installer: Option<String>,
-    /// Seconds since 1970: when it came, and when it was last changed.
+    /// Seconds since 1970: first installed, and last updated.
     pub installed: (u64, u64),
 }
 
-/// The package file behind an app that came with the phone, as a platform read it.
+/// The package file of a preinstalled app, as parsed by a platform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuiltInPackage {
-    /// What its manifest declares.
+    /// Its manifest.
     pub declared: ParsedPackage,
-    /// What its app can do for other programs.
+    /// What the app offers to other programs.
     pub descriptor: Descriptor,
 }
 
 impl Installation {
-    /// An app that says nothing of itself.
+    /// An app that declares nothing.
     pub fn unknown() -> Self {
         Self {
             declared: ParsedPackage::default(),
@@ -158,7 +158,7 @@ impl Installation {
 }
 
 impl IntentFilter {
-    /// Whether an intent passes: `IntentFilter.match`, without paths and types.
+    /// Whether an intent matches: `IntentFilter.match`, without paths and types.
     pub fn passes(&self, intent: &Intent) -> bool {
         let action = intent.action.as_ref().is_none_or(|action| self.actions.contains(action));
         let categories = intent.categories.iter().all(|wanted| self.categories.contains(wanted));
@@ -180,27 +180,27 @@ impl IntentFilter {
         self.categories.iter().any(|category| category == name)
     }
 
-    /// Whether it stands for an icon.
+    /// Whether it declares a launcher icon.
     pub fn is_launcher(&self) -> bool {
         self.actions.iter().any(|action| action == "android.intent.action.MAIN")
             && self.has_category("android.intent.category.LAUNCHER")
     }
 
-    /// Whether it answers intents that name no category.
+    /// Whether it matches intents without a category.
     pub fn is_default(&self) -> bool {
         self.has_category("android.intent.category.DEFAULT")
     }
 }
 
 impl ParsedPackage {
-    /// The activity or alias that an icon starts: the first one that is enabled.
+    /// The activity or alias that the icon starts: the first enabled one.
     pub fn launcher(&self) -> Option<&DeclaredComponent> {
         let mut activities =
             self.components.iter().filter(|it| it.class == ComponentKind::Activity);
         activities.find(|it| it.enabled && it.filters.iter().any(IntentFilter::is_launcher))
     }
 
-    /// The components of a kind that answer an intent, each with the filter that does, higher priorities first.
+    /// The components of a kind that match an intent, each with the matching filter, highest priority first.
     pub fn answering<'a>(
         &'a self,
         class: ComponentKind,

@@ -1,4 +1,4 @@
-//! What is to be started, and how that went.
+//! Intents, components, and results of a start.
 
 /// An activity of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Component {
 }
 
 impl Component {
-    /// `package/.Class`, or `package/full.Class` where the class lies elsewhere, as Android shortens it.
+    /// `package/.Class`, or `package/full.Class` if the class is in another package, as Android shortens it.
     pub fn short(&self) -> String {
         match self.activity.strip_prefix(&self.package) {
             Some(rest) if rest.starts_with('.') => format!("{}/{rest}", self.package),
@@ -19,7 +19,7 @@ impl Component {
     }
 }
 
-/// A wish that some activity should fulfil.
+/// An intent to start an activity.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Intent {
     /// E.g. `android.intent.action.VIEW`.
@@ -28,25 +28,25 @@ pub struct Intent {
     pub data: Option<String>,
     /// E.g. `android.intent.category.HOME`.
     pub categories: Vec<String>,
-    /// The very activity that is meant; its class may be short (`.Class`).
+    /// The explicit component; its class may be short (`.Class`).
     pub component: Option<Component>,
-    /// Extra values in the order given.
+    /// Extras in the given order.
     pub extras: Vec<(String, String)>,
 }
 
-/// How a start went.
+/// The result of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartResult {
-    /// A new activity is on the screen.
+    /// A new activity was started.
     New,
-    /// The app was running and came to the front.
+    /// A running app came to the front.
     BroughtToFront,
 }
 
 /// Why nothing was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartError {
-    /// No such package is installed; ask `packages` for those that are.
+    /// No such package is installed; `packages` lists the installed ones.
     NoSuchPackage,
     /// The package has no such activity; its manifest lists them.
     NoSuchActivity,

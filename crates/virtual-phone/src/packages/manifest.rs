@@ -1,4 +1,4 @@
-//! What the package manager knows of an app.
+//! The package manager's record of an app.
 
 use crate::graphics::icons::Icon;
 use crate::graphics::theme::{self, Colour};
@@ -6,36 +6,36 @@ use crate::packages::{BuiltInPackage, ComponentKind, Installation, ParsedPackage
 use std::sync::Arc;
 use thumbwire_mobile_mcp::Descriptor;
 
-/// What the package manager knows of an app.
+/// The package manager's record of an app.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
     /// E.g. `com.android.settings`.
     pub package: String,
     /// The name under its icon.
     pub label: String,
-    /// As people read it, e.g. `11.117.0`.
+    /// The version name, e.g. `11.117.0`.
     pub version_name: String,
-    /// As the package manager compares it.
+    /// The version code.
     pub version_code: u64,
     /// Full class names of its activities.
     pub activities: Vec<String>,
     /// The activity that its icon starts; `None` for an app without an icon.
     pub launcher: Option<String>,
-    /// Came with the phone.
+    /// Preinstalled.
     pub system: bool,
     /// The Linux user of its process.
     pub uid: u32,
-    /// The permissions that it asks for (`uses-permission`), in the order of its manifest, e.g. `android.permission.CAMERA`.
+    /// The permissions it requests (`uses-permission`), in manifest order, e.g. `android.permission.CAMERA`.
     pub permissions: Vec<String>,
-    /// How it lies on the phone, if it came as an APK.
+    /// Its installation, if it came as an APK.
     pub installation: Option<Arc<Installation>>,
-    /// The package file behind an app that came with the phone, if it has one.
+    /// The package file of a preinstalled app, if it has one.
     pub built_in: Option<Arc<BuiltInPackage>>,
     pub(crate) icon: AppIcon,
 }
 
 impl Manifest {
-    /// The full name of an activity given as `full.Class` or `.Class`; `None` if it has none such.
+    /// The full name of an activity given as `full.Class` or `.Class`; `None` if it has no such activity.
     pub fn resolve(&self, activity: &str) -> Option<&str> {
         let full = match activity.strip_prefix('.') {
             Some(_) => format!("{}{activity}", self.package),
@@ -45,7 +45,7 @@ impl Manifest {
     }
 }
 
-/// How an app's icon looks: a symbol on a round ground.
+/// An app's icon: a symbol on a round background.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct AppIcon {
     pub(crate) symbol: Icon,
@@ -54,7 +54,7 @@ pub(crate) struct AppIcon {
 }
 
 impl Manifest {
-    /// What Android would say of an installed APK; the uid is given by the phone.
+    /// The record of an installed APK; the phone assigns the uid.
     pub fn of_installation(installation: Installation) -> Self {
         let ParsedPackage { package, version_code, version_name, label, permissions, .. } =
             &installation.declared;
@@ -79,7 +79,7 @@ impl Manifest {
         }
     }
 
-    /// The activity that runs when this one is asked for: itself, or what an alias stands for.
+    /// The activity that runs for a requested one: itself, or the target of an alias.
     pub fn resolve_alias<'a>(&'a self, activity: &'a str) -> &'a str {
         let declared = self.installation.as_ref().map(|it| it.declared.components.as_slice());
         let mut known = declared.unwrap_or_default().iter();
@@ -89,7 +89,7 @@ impl Manifest {
 }
 
 impl Manifest {
-    /// What the app's APK declares: the one that it came as, or the one behind an app of the phone's own that offers something.
+    /// The manifest of the app's APK: of the one it was installed from, or of a preinstalled app's package file.
     pub fn declared(&self) -> Option<&ParsedPackage> {
         match &self.installation {
             Some(installation) => Some(&installation.declared),
@@ -97,19 +97,19 @@ impl Manifest {
         }
     }
 
-    /// What the package file behind an app of the phone's own says that it can do for other programs; empty for an app without one.
+    /// What the package file of a preinstalled app offers to other programs; empty if there is none.
     pub fn descriptor(&self) -> &Descriptor {
         static NONE: Descriptor = Descriptor { version: String::new(), capabilities: Vec::new() };
         self.built_in.as_ref().map_or(&NONE, |it| &it.descriptor)
     }
 }
 
-/// Grounds that white letters can be read on.
+/// Background colours on which white letters are readable.
 const FILLS: [u32; 8] =
     [0x0B57D0, 0x146C2E, 0xB3261E, 0x7B1FA2, 0x00639B, 0x8C5000, 0x5D4037, 0x455A64];
 
 impl AppIcon {
-    /// A colour that is always the same for one package. The symbol stands where there is no room for a letter.
+    /// A colour that depends only on the package. The symbol is used where there is no room for a letter.
     pub(crate) fn of_package(package: &str) -> Self {
         let sum =
             package.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));

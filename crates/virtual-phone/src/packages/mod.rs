@@ -1,6 +1,6 @@
-//! Packages as plain values: what the package manager knows of an app, what its package file declares, and what can be asked of it.
+//! Packages as plain values: the package manager's record of an app, its package file's manifest, and intents.
 //!
-//! Begin with [`Manifest`]. Reading a package file, and judging whether it may come, is the platform's; its files lie in the phone's tree.
+//! Begin with [`Manifest`]. The platform reads and checks package files, and stores them in the phone's files.
 
 mod declared;
 mod intent;

@@ -1,12 +1,14 @@
-//! Services of apps, started by an Intent that names one: who may start which, what the app does with it, and what it sends back through
-//! the callback that came with it.
+//! Services of apps, started by an explicit Intent: who may start which, what the app does, and what it sends to the
+//! callback.
 //!
-//! Begin at `World::start_service`. The rules are those of `ActiveServices.startServiceLocked` and `retrieveServiceLocked` of AOSP, which
-//! answer a caller by a component: the service's own (started), none (not found), `!` with what is missing (refused), `?` with why not
-//! (the limits on apps in the background, Android 8). What a service does is its app's business (`App::on_start_command`); of an app whose code the
-//! phone does not know, nothing happens, as with a real tool that stays silent.
+//! Begin at `World::start_service`. The rules are those of `ActiveServices.startServiceLocked` and
+//! `retrieveServiceLocked` of AOSP, which return a component to the caller: the service's own (started), null (not
+//! found), `!` with what is missing (refused), or `?` with the reason (the background limits of Android 8). The app
+//! runs the service (`App::on_start_command`); for an app with unknown code nothing happens, like a real tool that
+//! stays silent.
 //!
-//! Not here: the programs that ask (`programs/am`, the helper's `courier`), waiting until a reply is due, services that are bound.
+//! Not here: the programs that start services (`programs/am`, the helper's `courier`), waiting for replies, bound
+//! services.
 
 mod rules;
 
@@ -16,16 +18,16 @@ use crate::packages::Component;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Who starts a service.
+/// The caller that starts a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller {
-    /// Its Linux user: 0 for root, 2000 for the shell.
+    /// Its uid: 0 for root, 2000 for the shell.
     pub uid: u32,
-    /// Its process, for the log.
+    /// Its process id, for the log.
     pub pid: u32,
 }
 
-/// A service, by name.
+/// A service's name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServiceName {
     /// The package.
@@ -34,41 +36,42 @@ pub struct ServiceName {
     pub class: String,
 }
 
-/// The extras under which a start brings a callback (a `PendingIntent`): all of them are the same one.
+/// The extras that carry the callback (a `PendingIntent`) of a start; all hold the same one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallbackKeys(pub Vec<String>);
 
-/// What came of a start.
+/// The result of a start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartServiceResult {
-    /// The service has it. With what the app will send through the callback; `None` where it will send nothing.
+    /// Delivered. Contains what the app will send to the callback; `None` if it sends nothing.
     Started(Option<CallbackReply>),
     /// There is no such service, or it or its app is disabled (a null component).
     NotFound,
-    /// The caller may not: the class of the component `!`, which is the permission that it lacks, or `not exported from uid 10123`.
+    /// The caller may not start it: the class of the component `!`, which is the missing permission or `not exported
+    /// from uid 10123`.
     Refused(String),
     /// The app is in the background and may not start services: the class of the component `?`.
     Background(String),
 }
 
-/// What an app sends through a callback.
+/// What an app sends to a callback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackReply {
-    /// When, counted from the start, of the phone's time. It is sent only if the app still runs then: [`World::runs`] with `pid`.
+    /// When, in phone time since the start. Sent only if the app still runs at that time: [`World::runs`] with `pid`.
     pub after: Duration,
     /// The result code.
     pub code: i32,
     /// The text extras.
     pub extras: Vec<(String, String)>,
-    /// Whom the callback sees as its caller: the app's user; since Android 7 the system's (1000), which hands it on.
+    /// The caller that the callback sees: the app's uid; since Android 7 the system's (1000), which forwards it.
     pub uid: u32,
     /// The app's process.
     pub pid: u32,
-    /// What the app sends after that: a callback can be used more than once. `after` counts from the start here too.
+    /// What the app sends after it: a callback can be used more than once. `after` counts from the start too.
     pub then: Option<Box<CallbackReply>>,
 }
 
-/// A start, as the app's service gets it (`onStartCommand`).
+/// A start as the app's service receives it (`onStartCommand`).
 pub(crate) struct ServiceStart<'a> {
     /// Full class name of the service.
     pub(crate) class: &'a str,
@@ -79,12 +82,12 @@ pub(crate) struct ServiceStart<'a> {
 }
 
 impl ServiceStart<'_> {
-    /// The text extra of that name.
+    /// The text extra with that name.
     pub(crate) fn extra(&self, key: &str) -> Option<&str> {
         self.extras.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a callback came under one of these names.
+    /// Whether one of these names carries a callback.
     pub(crate) fn calls_back(&self, keys: &[&str]) -> bool {
         self.callback.iter().any(|key| keys.contains(&key.as_str()))
     }
@@ -93,33 +96,33 @@ impl ServiceStart<'_> {
 /// What an app's service did with a start.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceOutcome {
-    /// What it sends back, in order: how long that takes it, and the text extras.
+    /// Its replies, in order: the delay and the text extras.
     pub(crate) answers: Vec<(Duration, Vec<(String, String)>)>,
-    /// Whether it then dies of an exception.
+    /// Whether it then crashes.
     pub(crate) dies: bool,
-    /// Whether it makes itself a foreground service at once, as whoever is started by `startForegroundService` must.
+    /// Whether it becomes a foreground service at once, as after `startForegroundService` it must.
     pub(crate) in_foreground: bool,
 }
 
 impl ServiceOutcome {
-    /// One answer, at once.
+    /// One immediate reply.
     pub(crate) fn answer(extras: Vec<(String, String)>) -> Self {
         Self { answers: vec![(Duration::ZERO, extras)], ..Self::no_answer() }
     }
 
-    /// No answer, of an app that otherwise does as it should.
+    /// No reply, from an app that otherwise behaves well.
     pub(crate) fn no_answer() -> Self {
         Self { in_foreground: true, ..Self::default() }
     }
 }
 
-/// What the system keeps about services.
+/// The system's record of services.
 #[derive(Debug)]
 pub(crate) struct Services {
-    /// From the start of a service to its answer: of an app that runs, and of one that has to be started first.
+    /// Time from a start to the reply: of a running app, and of one that has to be started first.
     times: (Duration, Duration),
     running: BTreeMap<ServiceName, RunningService>,
-    /// The app that was in front last, and when others left the front.
+    /// The app last in front, and when others left the front.
     front: String,
     left_front: BTreeMap<String, Duration>,
     /// Apps that may start services from the background, and until when.
@@ -139,17 +142,17 @@ impl Default for Services {
 }
 
 impl Services {
-    /// How long an answer takes: of an app that runs, and of one that has to be started first.
+    /// Reply times: of a running app, and of one that has to be started first.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         self.times
     }
 
-    /// From now on answers take so long.
+    /// Sets the reply times.
     pub(crate) fn set_times(&mut self, warm: Duration, cold: Duration) {
         self.times = (warm, cold);
     }
 
-    /// The services that run, of all apps.
+    /// The running services of all apps.
     pub(crate) fn running(&self) -> impl Iterator<Item = (&ServiceName, &RunningService)> {
         self.running.iter()
     }
@@ -159,7 +162,8 @@ impl Services {
         self.running.contains_key(name)
     }
 
-    /// A service was started. `overdue_from`: when its app is ended unless it becomes a foreground service, where that is asked of it.
+    /// Records a start. `overdue_from` is when the app is killed unless it becomes a foreground service, if that is
+    /// required.
     pub(crate) fn enter(
         &mut self,
         name: &ServiceName,
@@ -174,13 +178,13 @@ impl Services {
         running.overdue = running.overdue.or(overdue_from);
     }
 
-    /// The services that should be foreground services by now and are not.
+    /// The services that should be foreground services by this time and are not.
     pub(crate) fn late(&self, now: Duration) -> Vec<ServiceName> {
         let late = |running: &RunningService| running.overdue.is_some_and(|at| at <= now);
         self.running().filter(|(_, it)| late(it)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// This app is in front now.
+    /// Notes the app in front.
     pub(crate) fn note_front(&mut self, front: String, now: Duration) {
         if front != self.front {
             let before = std::mem::replace(&mut self.front, front);
@@ -188,7 +192,7 @@ impl Services {
         }
     }
 
-    /// Whether an app that runs left the front only just now, so that it is not idle yet.
+    /// Whether a running app left the front only recently, so that it is not idle yet.
     pub(crate) fn left_front_lately(&self, package: &str, now: Duration) -> bool {
         self.left_front.get(package).is_some_and(|since| now.saturating_sub(*since) < SETTLES)
     }
@@ -198,12 +202,12 @@ impl Services {
         self.running().any(|(name, it)| name.package == package && it.in_foreground)
     }
 
-    /// Lets an app start services from the background until then.
+    /// Lets an app start services from the background until that time.
     pub(crate) fn allow(&mut self, package: &str, until: Duration) {
         self.allowed.insert(package.to_owned(), until);
     }
 
-    /// Takes that back; `false` where it was not so.
+    /// Revokes that; `false` if it was not allowed.
     pub(crate) fn disallow(&mut self, package: &str) -> bool {
         self.allowed.remove(package).is_some()
     }
@@ -213,13 +217,13 @@ impl Services {
         self.allowed.get(package).is_some_and(|until| *until > now)
     }
 
-    /// An app's process has ended, and with it its services.
+    /// Removes an app's services, because its process has ended.
     pub(crate) fn end(&mut self, package: &str) {
         self.running.retain(|name, _| name.package != package);
         self.left_front.remove(package);
     }
 
-    /// What a restart leaves: apps that are exempt for good.
+    /// Resets everything except permanent exemptions, as a restart does.
     pub(crate) fn restart(&mut self) {
         self.running.clear();
         self.left_front.clear();
@@ -227,19 +231,19 @@ impl Services {
     }
 }
 
-/// A service that was started and has not been stopped.
+/// A started service that has not been stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningService {
-    /// When it was started first, of the phone's uptime.
+    /// The uptime of its first start.
     pub since: Duration,
-    /// How often.
+    /// Number of starts.
     pub starts: u32,
     pub in_foreground: bool,
-    /// When Android ends its app because it did not make itself a foreground service.
+    /// When Android kills its app because it did not become a foreground service.
     overdue: Option<Duration>,
 }
 
-/// How long an app that left the front is not idle (`BACKGROUND_SETTLE_TIME` of `ActivityManagerConstants`).
+/// How long an app is not idle after it left the front (`BACKGROUND_SETTLE_TIME` of `ActivityManagerConstants`).
 const SETTLES: Duration = Duration::from_secs(60);
 
 impl ServiceName {

@@ -5,13 +5,13 @@ use std::time::Duration;
 use crate::packages::DeclaredComponent;
 use crate::services::Caller;
 
-/// Users to whom everything is permitted (`ActivityManager.checkComponentPermission`).
+/// Uids that may do everything (`ActivityManager.checkComponentPermission`).
 const ROOT: u32 = 0;
-/// The user of the system's server.
+/// The uid of the system server.
 pub(crate) const SYSTEM: u32 = 1_000;
 const SHELL: u32 = 2_000;
 
-/// Android permissions that a service may require and the shell holds: some of `packages/Shell/AndroidManifest.xml`.
+/// Android permissions that services may require and the shell holds; some of `packages/Shell/AndroidManifest.xml`.
 const OF_SHELL: [&str; 10] = [
     "android.permission.DUMP",
     "android.permission.FORCE_STOP_PACKAGES",
@@ -25,8 +25,8 @@ const OF_SHELL: [&str; 10] = [
     "android.permission.WRITE_SETTINGS",
 ];
 
-/// What a caller lacks to start a service of an app with that user; `None` for nothing. Source: `ActivityManager.checkComponentPermission`
-/// and the answers of `ActiveServices.retrieveServiceLocked`.
+/// What a caller lacks to start a service of an app with that uid; `None` if nothing. Source:
+/// `ActivityManager.checkComponentPermission` and the results of `ActiveServices.retrieveServiceLocked`.
 pub(crate) fn lacking(by: Caller, owner: u32, service: &DeclaredComponent) -> Option<String> {
     if [ROOT, SYSTEM, owner].contains(&by.uid) {
         return None;

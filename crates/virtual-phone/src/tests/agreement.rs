@@ -167,7 +167,7 @@ fn app_window(world: &mut World) -> Window {
 }
 
 #[test]
-fn the_middle_of_every_clickable_node_hits_that_node() {
+fn middle_of_every_clickable_node_hits_that_node() {
     for (page, scene) in scenes() {
         for window in &scene.windows {
             for node in window.root.walk().filter(|node| node.flags.clickable) {
@@ -183,7 +183,7 @@ fn the_middle_of_every_clickable_node_hits_that_node() {
 }
 
 #[test]
-fn every_target_of_an_app_is_at_least_48_dp_high_and_wide() {
+fn every_touch_target_is_at_least_48_dp_high_and_wide() {
     for (page, scene) in scenes() {
         let least = (48.0 * SMALL.scale()) as i32 - 1;
         for node in scene.focused().unwrap().root.walk().filter(|node| node.flags.clickable) {
@@ -314,7 +314,7 @@ fn difference(a: &Frame, b: &Frame) -> Rect {
 }
 
 #[test]
-fn an_app_paints_nothing_below_its_window() {
+fn app_paints_nothing_below_its_window() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     let scene: Scene = world.scene().clone();
@@ -327,7 +327,7 @@ fn an_app_paints_nothing_below_its_window() {
 }
 
 #[test]
-fn nothing_of_the_app_lies_under_the_keyboard() {
+fn app_has_nothing_under_the_keyboard() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     let scene = world.scene();
@@ -353,7 +353,7 @@ fn same_seed_and_same_calls_give_the_same_pixels_and_the_same_tree() {
 }
 
 #[test]
-fn another_seed_gives_another_order_of_results() {
+fn order_of_results_depends_on_the_seed() {
     let titles = |seed| {
         let mut world = World::new(Setup { seed, display: SMALL, ..Setup::default() });
         world.start(MAPS, None).unwrap();

@@ -5,7 +5,7 @@ use crate::graphics::theme;
 use crate::world::Setup;
 
 #[test]
-fn the_caret_of_an_empty_field_is_painted() {
+fn caret_of_an_empty_field_is_painted() {
     for (package, field) in [(MAPS, "search_omnibox_text_box"), (CONTACTS, "open_search_bar")] {
         let mut world = World::new(Setup { display: SMALL, ..Setup::default() });
         world.start(package, None).unwrap();
@@ -21,7 +21,7 @@ fn the_caret_of_an_empty_field_is_painted() {
 }
 
 #[test]
-fn the_home_screen_of_a_small_phone_is_whole() {
+fn home_screen_fits_on_a_small_phone() {
     let display = Display { width: 480, height: 800, density: 240, rotation: 0 };
     let mut world = World::new(Setup { display, ..Setup::default() });
     let root = &world.scene().focused().unwrap().root;

@@ -47,7 +47,7 @@ fn address_bar_opens_urls_and_searches_words() {
 }
 
 #[test]
-fn a_form_of_a_page_is_filled_in_and_sent() {
+fn web_form_can_be_filled_in_and_sent() {
     let mut world = app(BROWSER, &["Write to us", "name"]);
     type_text(&mut world, "Ada L");
     press(&mut world, "Next");
@@ -62,7 +62,7 @@ fn a_form_of_a_page_is_filled_in_and_sent() {
 }
 
 #[test]
-fn an_intent_with_an_address_opens_it() {
+fn intent_with_a_url_opens_it() {
     let mut world = phone();
     let data = Some("https://lighthouse.example/index".to_owned());
     world.start_intent(&Intent { data, ..Intent::default() }).unwrap();

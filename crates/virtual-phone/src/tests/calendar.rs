@@ -4,7 +4,7 @@ use super::*;
 use crate::input::KeyCode;
 
 #[test]
-fn a_month_shows_its_days_and_the_chosen_one_its_events() {
+fn month_shows_its_days_and_the_selected_days_events() {
     let mut world = app(CALENDAR, &[]);
     assert!(shows(&mut world, "March 2024") && shows(&mut world, "Tuesday, 5 March"));
     assert_eq!(texts(&mut world, "id/day_cell").len(), 31);
@@ -17,7 +17,7 @@ fn a_month_shows_its_days_and_the_chosen_one_its_events() {
 }
 
 #[test]
-fn months_are_turned_by_buttons_and_by_a_swipe() {
+fn buttons_and_swipes_change_the_month() {
     let mut world = app(CALENDAR, &["Next month"]);
     assert!(shows(&mut world, "April 2024"));
     drag(&mut world, (380, 300), (100, 305));
@@ -31,7 +31,7 @@ fn months_are_turned_by_buttons_and_by_a_swipe() {
 }
 
 #[test]
-fn an_event_is_written_changed_and_deleted() {
+fn event_can_be_added_changed_and_deleted() {
     let mut world = app(CALENDAR, &["20 March", "Create new event"]);
     type_text(&mut world, "Train to Lübeck\nPlatform 4\n");
     tap_all(&mut world, &["Later day", "Earlier time", "Save"]);

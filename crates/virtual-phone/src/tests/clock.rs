@@ -61,7 +61,7 @@ fn screen_is_idle_after_the_timer_ends() {
 }
 
 #[test]
-fn an_alarm_is_added_switched_changed_and_deleted() {
+fn alarm_can_be_added_toggled_changed_and_deleted() {
     let mut world = app(CLOCK, &["Add alarm", "Decrease hour", "Increase minute", "label_edit"]);
     type_text(&mut world, "Early train\n");
     tap(&mut world, "Save");

@@ -31,7 +31,7 @@ fn names(world: &mut World) -> Vec<String> {
 }
 
 #[test]
-fn people_are_listed_by_name_under_their_letters() {
+fn contacts_are_listed_by_name_under_their_letters() {
     let mut world = contacts(&[]);
     let names = names(&mut world);
     assert_eq!(names.len(), 22);
@@ -42,7 +42,7 @@ fn people_are_listed_by_name_under_their_letters() {
 }
 
 #[test]
-fn a_new_contact_is_written_field_by_field_and_stands_in_the_list() {
+fn new_contact_is_entered_field_by_field_and_listed() {
     let mut world = contacts(&["Create contact"]);
     assert!(focused(&mut world).ends_with("first_name") && world.keyboard_shown());
     assert!(!node(&mut world, "toolbar_button").unwrap().flags.enabled, "nothing to save yet");

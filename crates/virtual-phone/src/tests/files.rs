@@ -23,7 +23,7 @@ fn files(taps: &[&str]) -> World {
 }
 
 #[test]
-fn folders_are_entered_and_left_by_back() {
+fn folders_are_opened_and_left_with_back() {
     let mut world = files(&[]);
     assert!(world.lists_storage());
     assert_eq!(texts(&mut world, "android:id/title"), ["Download", "notes.txt"]);

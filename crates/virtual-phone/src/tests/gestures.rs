@@ -9,7 +9,7 @@ fn tap_twice(world: &mut World, at: Point, ms: u64) {
 }
 
 #[test]
-fn a_double_tap_zooms_the_map_and_two_slow_taps_do_not() {
+fn double_tap_zooms_the_map_but_two_slow_taps_do_not() {
     let mut world = maps();
     let before = world.frame();
     let middle = Point { x: 240, y: 500 };
@@ -29,7 +29,7 @@ fn a_double_tap_zooms_the_map_and_two_slow_taps_do_not() {
 }
 
 #[test]
-fn a_double_tap_on_a_page_enlarges_its_text_but_not_one_on_a_link() {
+fn double_tap_enlarges_web_text_except_on_links() {
     let mut world = app(BROWSER, &[]);
     let heading = |world: &mut World| {
         let root = &world.scene().focused().unwrap().root;

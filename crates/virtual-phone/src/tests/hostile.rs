@@ -143,7 +143,7 @@ fn touches_far_outside_the_screen_do_nothing() {
 }
 
 #[test]
-fn a_world_can_be_handed_to_another_thread() {
+fn world_can_be_sent_to_another_thread() {
     fn send<T: Send>(_: &T) {}
     send(&phone());
 }

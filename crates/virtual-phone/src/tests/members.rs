@@ -4,7 +4,7 @@ use super::*;
 use crate::input::KeyCode;
 
 #[test]
-fn a_password_can_be_shown_and_hidden_again() {
+fn password_can_be_shown_and_hidden() {
     let mut world = app(MEMBERS, &["email"]);
     type_text(&mut world, "ada@example.com\ncorrect horse");
     let secret = |world: &mut World| node(world, "password").unwrap();
@@ -37,7 +37,7 @@ fn error_shows_below_the_focused_field() {
 }
 
 #[test]
-fn a_new_member_joins_with_a_password_written_twice() {
+fn new_member_joins_with_a_repeated_password() {
     let mut world = app(MEMBERS, &["create_account", "email"]);
     type_text(&mut world, "bo@example.org\nlong enough\nlong enoug\n");
     assert!(shows(&mut world, "The passwords differ"));
@@ -47,7 +47,7 @@ fn a_new_member_joins_with_a_password_written_twice() {
 }
 
 #[test]
-fn a_forgotten_password_is_asked_about() {
+fn forgotten_password_shows_a_dialog() {
     let mut world = app(MEMBERS, &["Forgot password?"]);
     assert!(shows(&mut world, "Forgot your password?"));
     world.key(KeyCode::BACK);

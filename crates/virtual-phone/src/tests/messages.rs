@@ -5,7 +5,7 @@ use crate::input::KeyCode;
 use crate::packages::Intent;
 
 #[test]
-fn a_message_is_written_sent_and_stands_at_the_end_of_its_conversation() {
+fn sent_message_appears_at_the_end_of_the_conversation() {
     let mut world = app(MESSAGES, &["Emma Hughes", "compose_message_text"]);
     assert!(!node(&mut world, "send_message_button_icon").unwrap().flags.enabled);
     type_text(&mut world, "Grüße, Ελένη – до завтра ✓");
@@ -22,7 +22,7 @@ fn a_message_is_written_sent_and_stands_at_the_end_of_its_conversation() {
 }
 
 #[test]
-fn a_conversation_shows_its_end_also_above_the_keyboard() {
+fn conversation_shows_its_end_above_the_keyboard_too() {
     let mut world = app(MESSAGES, &["Book club", "compose_message_text"]);
     for line in 0..12 {
         type_text(&mut world, &format!("line {line}"));
@@ -48,7 +48,7 @@ fn unsent_message_stays_as_a_draft() {
 }
 
 #[test]
-fn an_unread_conversation_is_read_by_opening_it_and_an_answer_makes_it_unread_again() {
+fn opening_marks_a_conversation_read_and_a_reply_unread() {
     let mut world = app(MESSAGES, &[]);
     let unread = |world: &mut World| {
         let root = &world.scene().focused().unwrap().root;
@@ -96,7 +96,7 @@ fn sms_uri_starts_a_conversation() {
 }
 
 #[test]
-fn a_long_message_leaves_room_for_its_button() {
+fn long_message_leaves_room_for_its_button() {
     let mut world = app(MESSAGES, &["Book club", "compose_message_text"]);
     type_text(&mut world, &"word ".repeat(120));
     for rotation in [1, 0] {

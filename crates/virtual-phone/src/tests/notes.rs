@@ -11,7 +11,7 @@ fn notes(taps: &[&str]) -> World {
 }
 
 #[test]
-fn a_note_of_several_lines_is_kept_and_read_again() {
+fn multi_line_note_is_stored_and_shown_again() {
     let mut world = notes(&["New note"]);
     type_text(&mut world, "first line\nsecond\n\nlast é");
     tap(&mut world, "editable_title");
@@ -49,7 +49,7 @@ fn deleting_a_note_needs_confirmation() {
 }
 
 #[test]
-fn a_long_note_scrolls_and_follows_the_caret() {
+fn long_note_scrolls_with_the_caret() {
     let mut world = notes(&["New note"]);
     for line in 0..60 {
         type_text(&mut world, &format!("line {line}\n"));

@@ -36,7 +36,7 @@ fn alert_blocks_touches_and_keys_until_answered() {
 }
 
 #[test]
-fn all_of_a_dialog_can_be_reached_in_a_low_window() {
+fn whole_dialog_is_reachable_in_a_low_window() {
     let turned = Display { width: 800, height: 480, density: 240, rotation: 1 };
     let start = |package: &str| {
         let mut world = World::new(Setup { display: turned, ..Setup::default() });
@@ -84,7 +84,7 @@ fn back_closes_the_topmost_alert() {
 }
 
 #[test]
-fn an_alert_is_answered_with_the_keys_of_a_remote_control() {
+fn alert_can_be_answered_with_remote_control_keys() {
     let mut world = app(SETTINGS, &[]);
     world.pop_up("Software update", "Now?");
     world.key(KeyCode::TAB);

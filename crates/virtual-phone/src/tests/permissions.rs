@@ -62,7 +62,7 @@ fn one_time_permission_ends_with_the_process() {
 }
 
 #[test]
-fn the_approximate_location_alone_can_be_allowed() {
+fn approximate_location_alone_can_be_allowed() {
     let mut world = asked(14);
     assert!(node(&mut world, "permission_location_accuracy_radio_fine").unwrap().flags.checked);
     tap(&mut world, "Approximate");
@@ -127,7 +127,7 @@ fn prompt_text_depends_on_the_release() {
 }
 
 #[test]
-fn permissions_are_granted_and_taken_away_by_name() {
+fn permissions_are_granted_and_revoked_by_name() {
     let mut world = maps();
     assert_eq!(world.grant(MAPS, FINE), Ok(()));
     assert!(world.granted(MAPS, FINE) && !world.granted(MAPS, COARSE));

@@ -8,7 +8,7 @@ use crate::packages::{Intent, StartError, StartResult};
 use crate::scene::WindowKind;
 
 #[test]
-fn a_restaurant_is_found_opened_saved_and_found_again_among_the_saved() {
+fn restaurant_can_be_found_opened_and_saved() {
     let mut world = phone();
     assert!(shows(&mut world, "Maps"));
     tap(&mut world, "Maps");
@@ -36,7 +36,7 @@ fn a_restaurant_is_found_opened_saved_and_found_again_among_the_saved() {
 }
 
 #[test]
-fn back_goes_one_step_at_a_time_and_ends_at_the_home_screen() {
+fn back_goes_one_step_at_a_time_to_the_home_screen() {
     let mut world = restaurants();
     tap(&mut world, "search_result_row");
     tap(&mut world, "directions_button");
@@ -63,7 +63,7 @@ fn back_hides_the_keyboard_before_it_leaves_the_page() {
 }
 
 #[test]
-fn the_soft_keyboard_types_letters_capitals_symbols_and_deletes() {
+fn soft_keyboard_types_letters_capitals_symbols_and_deletes() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     for key in ["t", "a", "x", "Delete", "Space", "Shift", "B", "c", "Symbols", "7", "&", "Letters"]
@@ -77,7 +77,7 @@ fn the_soft_keyboard_types_letters_capitals_symbols_and_deletes() {
 }
 
 #[test]
-fn the_caret_moves_by_key_and_by_finger() {
+fn caret_moves_by_key_and_touch() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     type_text(&mut world, "cofee");
@@ -108,7 +108,7 @@ fn typing_without_a_focused_field_fails() {
 }
 
 #[test]
-fn a_field_takes_ten_thousand_characters_and_shows_its_end() {
+fn field_accepts_ten_thousand_characters_and_shows_its_end() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     world.set_clipboard("'; reboot # ".repeat(900));
@@ -121,7 +121,7 @@ fn a_field_takes_ten_thousand_characters_and_shows_its_end() {
 }
 
 #[test]
-fn the_clear_button_empties_the_field_and_keeps_the_focus() {
+fn clear_button_empties_the_field_and_keeps_the_focus() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     assert!(node(&mut world, "search_omnibox_clear_button").is_none());
@@ -134,7 +134,7 @@ fn the_clear_button_empties_the_field_and_keeps_the_focus() {
 }
 
 #[test]
-fn suggestions_follow_what_is_typed_and_lead_to_results() {
+fn suggestions_follow_the_typed_text_and_open_results() {
     let mut world = maps();
     tap(&mut world, "search_omnibox_text_box");
     type_text(&mut world, "rest");
@@ -197,7 +197,7 @@ fn duration_distinguishes_long_press_from_tap() {
 }
 
 #[test]
-fn dragging_the_map_moves_what_is_painted() {
+fn dragging_the_map_moves_the_drawing() {
     let mut world = maps();
     world.grant(MAPS, "android.permission.ACCESS_FINE_LOCATION").unwrap();
     let before = world.frame();
@@ -208,7 +208,7 @@ fn dragging_the_map_moves_what_is_painted() {
 }
 
 #[test]
-fn the_drawer_opens_by_a_swipe_and_finds_apps_by_name() {
+fn swipe_opens_the_drawer_which_finds_apps_by_name() {
     let mut world = phone();
     drag(&mut world, (240, 600), (240, 300));
     assert!(node(&mut world, "apps_list_view").is_some());
@@ -225,7 +225,7 @@ fn the_drawer_opens_by_a_swipe_and_finds_apps_by_name() {
 }
 
 #[test]
-fn gestures_of_the_system_go_home_and_back() {
+fn system_gestures_go_home_and_back() {
     let mut world = restaurants();
     drag(&mut world, (2, 500), (200, 505));
     assert!(node(&mut world, "map_view").is_some());
@@ -236,7 +236,7 @@ fn gestures_of_the_system_go_home_and_back() {
 }
 
 #[test]
-fn arrows_and_enter_work_without_a_finger() {
+fn arrow_keys_and_enter_work_without_touch() {
     let mut world = maps();
     world.key(KeyCode::TAB);
     let focused = |world: &mut World| {
@@ -268,7 +268,7 @@ fn start_error_says_what_is_missing() {
 }
 
 #[test]
-fn a_geo_address_opens_maps_with_its_search() {
+fn geo_uri_opens_maps_with_its_search() {
     let mut world = phone();
     let data = Some("geo:0,0?q=hotels%20near+me".to_owned());
     world.start_intent(&Intent { data, ..Intent::default() }).unwrap();
@@ -295,7 +295,7 @@ fn force_stop_keeps_data_and_clearing_deletes_it() {
 }
 
 #[test]
-fn a_screen_that_is_off_is_black_and_takes_no_touch() {
+fn screen_that_is_off_is_black_and_ignores_touches() {
     let mut world = maps();
     world.key(KeyCode::POWER);
     assert!(!world.screen_on());
@@ -318,7 +318,7 @@ fn sharing_a_place_fills_the_clipboard() {
 }
 
 #[test]
-fn the_clock_in_the_status_bar_follows_the_uptime() {
+fn status_bar_clock_follows_the_uptime() {
     let mut world = phone();
     let clock = |world: &mut World| {
         let bar = world.scene().windows.iter().find(|window| window.kind == WindowKind::StatusBar);
@@ -332,7 +332,7 @@ fn the_clock_in_the_status_bar_follows_the_uptime() {
 }
 
 #[test]
-fn the_home_screen_has_pages_that_are_swiped_and_home_shows_the_first() {
+fn home_screen_pages_are_swiped_and_home_shows_the_first() {
     let mut world = phone();
     let first = texts(&mut world, "id/icon");
     assert!(shows(&mut world, "Home screen 1 of 2"));

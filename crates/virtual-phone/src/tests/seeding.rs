@@ -99,7 +99,7 @@ fn otherwise(world: &mut World, key: &str, package: &str) -> bool {
 }
 
 #[test]
-fn every_documented_key_does_what_its_row_says() {
+fn every_documented_key_has_its_documented_effect() {
     let rows = rows();
     assert!(rows.len() > 20, "the page is read");
     for Row { package, keys, example } in rows {

@@ -20,7 +20,7 @@ fn status(world: &mut World) -> Vec<String> {
 }
 
 #[test]
-fn wifi_is_switched_off_and_the_status_bar_shows_it() {
+fn status_bar_shows_that_wifi_is_off() {
     let mut world = settings(&["Network & internet", "Internet"]);
     assert!(is_on(&mut world, "Wi-Fi"));
     assert!(shows(&mut world, "VirtualWifi"));
@@ -91,7 +91,7 @@ fn touch_outside_closes_the_timeout_dialog() {
 }
 
 #[test]
-fn a_dialog_on_a_low_screen_keeps_its_buttons_and_scrolls_its_choices() {
+fn dialog_on_a_low_screen_scrolls_choices_and_keeps_buttons() {
     let mut world = settings(&["Display", "Screen timeout"]);
     world.set_rotation(1);
     let button = node(&mut world, "android:id/button2").unwrap();
@@ -129,7 +129,7 @@ fn volume_keys_move_the_slider() {
 }
 
 #[test]
-fn a_setting_is_found_by_its_name() {
+fn setting_is_found_by_name() {
     let mut world = settings(&["Search settings"]);
     type_text(&mut world, "airpl\n");
     tap(&mut world, "Airplane mode");
@@ -152,7 +152,7 @@ fn seven_build_number_taps_enable_developer_options() {
 }
 
 #[test]
-fn an_action_opens_its_page() {
+fn intent_action_opens_its_settings_page() {
     let mut world = phone();
     let action = Some("android.settings.BLUETOOTH_SETTINGS".to_owned());
     world.start_intent(&Intent { action, ..Intent::default() }).unwrap();

@@ -37,7 +37,7 @@ fn distant_row_opens_and_back_returns_to_it() {
 }
 
 #[test]
-fn two_things_are_put_into_the_cart_and_ordered() {
+fn two_articles_can_be_ordered() {
     let mut world = app(SHOP, &["search_src_text"]);
     type_text(&mut world, "vintage kettle\n");
     assert_eq!(texts(&mut world, "id/product_name"), ["Vintage Kettle"]);
@@ -77,7 +77,7 @@ fn two_things_are_put_into_the_cart_and_ordered() {
 }
 
 #[test]
-fn a_category_and_words_narrow_the_list() {
+fn category_and_search_narrow_the_list() {
     let mut world = app(SHOP, &["Toys"]);
     assert_eq!(node(&mut world, "result_count").unwrap().text, "100 products");
     assert!(node(&mut world, "category_chips").unwrap().walk().any(|chip| chip.flags.selected));
@@ -91,7 +91,7 @@ fn a_category_and_words_narrow_the_list() {
 }
 
 #[test]
-fn a_cart_can_be_seeded_and_emptied() {
+fn cart_can_be_seeded_and_emptied() {
     let mut world = phone();
     world.set_preference(SHOP, "cart/007", Some("3"));
     world.set_preference(SHOP, "cart/009", Some("nonsense"));

@@ -73,7 +73,7 @@ mod tests {
     use crate::video::bits::Bits;
 
     #[test]
-    fn numbers_have_the_codes_of_the_standards_table() {
+    fn numbers_have_the_codes_of_the_standard() {
         // Table 9-2: 0 is `1`, 1 is `010`, 2 is `011`, 3 is `00100`; signed 1 and -1 are the codes of 1 and 2.
         let mut bits = Bits::default();
         for value in [0, 1, 2, 3] {

@@ -58,8 +58,8 @@ struct Work {
 }
 
 impl Encoder {
-    /// An encoder for that canvas, aiming at `bit_rate` bits a second. `None` for sizes that encoders do not take: odd, or beyond the
-    /// levels of the standard.
+    /// An encoder for that canvas with a target of `bit_rate` bits per second. `None` for unsupported sizes: odd, or
+    /// beyond the standard's levels.
     pub fn new(canvas: Canvas, bit_rate: u32) -> Option<Self> {
         let Canvas { width, height, .. } = canvas;
         let fits = |side: usize| side.is_multiple_of(2) && (16..=LONGEST).contains(&side);
@@ -73,17 +73,18 @@ impl Encoder {
         })
     }
 
-    /// The sequence's and the picture's parameter sets, as NAL units.
+    /// The sequence and picture parameter sets, as NAL units.
     pub fn parameters(&self) -> [Vec<u8>; 2] {
         [self.sequence().into_unit(0x67), self.picture().into_unit(0x68)]
     }
 
-    /// Where a screen of that size lies in the video.
+    /// The position of a screen of that size in the video.
     pub fn canvas(&self) -> &Canvas {
         &self.canvas
     }
 
-    /// Takes the next picture; `false` when it is the same as the last. A key picture stands by itself; the first always does.
+    /// Starts the next picture; `false` if it equals the last one. A key picture needs no other; the first one always
+    /// is a key picture.
     pub fn start_frame(&mut self, frame: &Frame, key: bool) -> bool {
         let picture = self.canvas.take(frame);
         let places = (0..picture.across * picture.down)
@@ -107,7 +108,7 @@ impl Encoder {
         true
     }
 
-    /// Encodes some rows of the picture that was begun; gives it once it is complete.
+    /// Encodes some rows of the current picture; returns it when complete.
     pub fn encode_some(&mut self) -> Option<EncodedFrame> {
         let mut work = self.at_work.take()?;
         for _ in 0..ROWS {
@@ -127,7 +128,7 @@ impl Encoder {
         Some(EncodedFrame { key, unit: bits.into_unit(if key { 0x65 } else { 0x61 }) })
     }
 
-    /// Whether a picture has been begun and not given yet.
+    /// Whether a picture is in progress.
     pub fn is_at_work(&self) -> bool {
         self.at_work.is_some()
     }

@@ -1,7 +1,8 @@
 //! Screen recording: which screens were shown when, their pixels, H.264, MP4.
 //!
-//! Begin at [`Recording`]. After every step the phone passes what is shown to each [`FrameQueue`]; nothing else happens
-//! under the phone's lock, and it costs one layout. The recorder draws and encodes on its own, a few rows at a time.
+//! Begin at [`Recording`]. After every step the phone passes what is on the screen to each [`FrameQueue`]; nothing else
+//! happens under the phone's lock, and it costs one layout. The recorder draws and encodes separately, a few rows at a
+//! time.
 //!
 //! ```text
 //!  phone.with ──► Screens ──► Recording ──► render ──► picture.rs ──► h264.rs (macroblock, block, cavlc, bits) ──► mp4.rs ──► bytes
@@ -45,14 +46,14 @@ pub struct Recording {
 pub struct Sample {
     /// A NAL unit.
     pub unit: Vec<u8>,
-    /// Stands by itself.
+    /// Needs no other picture.
     pub key: bool,
-    /// When it is shown, in ticks of 1/90000 s after the first.
+    /// When it is shown, in units of 1/90000 s after the first.
     pub at: u64,
 }
 
 impl Recording {
-    /// A recording that is encoded so.
+    /// A recording with these settings.
     pub fn new(encoder: Encoder) -> Self {
         Self { encoder, renderer: Renderer, first: None, last_key: 0, now: 0 }
     }
@@ -62,7 +63,7 @@ impl Recording {
         &self.encoder
     }
 
-    /// Draws a screen and takes it as the next picture; `false` when it looks like the last.
+    /// Draws a screen and starts it as the next picture; `false` if it looks like the last one.
     pub fn start_frame(&mut self, seen: &ScreenFrame) -> bool {
         let frame = match &seen.scene {
             Some(scene) => self.renderer.frame(scene),
@@ -80,14 +81,14 @@ impl Recording {
         true
     }
 
-    /// Encodes some rows of it; gives the picture once it is complete.
+    /// Encodes some rows of the current picture; returns it when complete.
     pub fn encode_some(&mut self) -> Option<Sample> {
         let coded = self.encoder.encode_some()?;
         let after = self.now - self.first.unwrap_or(self.now);
         Some(Sample { unit: coded.unit, key: coded.key, at: after * u64::from(TICKS) / RATE })
     }
 
-    /// Encodes the rest of the picture that is at work, if there is one.
+    /// Encodes the rest of the current picture, if there is one.
     pub fn finish(&mut self) -> Option<Sample> {
         while self.encoder.is_at_work() {
             if let Some(sample) = self.encode_some() {

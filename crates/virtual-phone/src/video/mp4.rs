@@ -5,7 +5,7 @@
 //! `moov`, and no player opens it. Boxes are those of ISO/IEC 14496-12 and -15. One video track; Android 12 and later
 //! add two metadata tracks for window traces, which are not here.
 
-/// Ticks a second of the pictures' times, as Android's writer has them.
+/// Ticks per second of presentation times, as in Android's writer.
 pub(super) const TICKS: u32 = 90_000;
 
 /// Milliseconds: the file's own unit.
@@ -31,19 +31,19 @@ pub struct TrackInfo {
     pub width: usize,
     /// Pixels down.
     pub height: usize,
-    /// Players turn it a quarter to the right.
+    /// Players rotate it a quarter turn to the right.
     pub turned: bool,
-    /// The parameter sets of sequence and pictures.
+    /// The sequence and picture parameter sets.
     pub parameters: [Vec<u8>; 2],
     /// `major_brand`: `mp42`, or `3gp4`.
     pub brand: [u8; 4],
 }
 
 impl Muxer {
-    /// Where the eight bytes of the size of `mdat` stand.
+    /// The offset of the eight bytes with the size of `mdat`.
     pub const SIZE_AT: u64 = OPENING as u64 - 8;
 
-    /// A file, and its first bytes.
+    /// A new file, and its first bytes.
     pub fn new(shape: TrackInfo) -> (Self, Vec<u8>) {
         let mut opening = boxed(b"ftyp", |out| {
             out.extend(shape.brand);
@@ -57,7 +57,7 @@ impl Muxer {
         (Self { shape, bytes: 0, sizes: Vec::new(), times: Vec::new(), keys: Vec::new() }, opening)
     }
 
-    /// The bytes of a picture that is shown `at` ticks after the first.
+    /// The bytes for a picture shown `at` ticks after the first.
     pub fn sample(&mut self, unit: &[u8], key: bool, at: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(unit.len() + 4);
         bytes.extend((unit.len() as u32).to_be_bytes());
@@ -71,7 +71,7 @@ impl Muxer {
         bytes
     }
 
-    /// The last bytes, and those of [`Muxer::SIZE_AT`].
+    /// The last bytes, and those for [`Muxer::SIZE_AT`].
     pub fn finish(&self) -> (Vec<u8>, [u8; 8]) {
         (self.movie(), (self.bytes + 16).to_be_bytes())
     }

@@ -12,7 +12,7 @@ pub struct Canvas {
     pub width: usize,
     /// Pixels down; even.
     pub height: usize,
-    /// The screen lies a quarter turn to the left in it; players turn it back.
+    /// The screen is rotated a quarter turn to the left in it; players rotate it back.
     pub turned: bool,
 }
 
@@ -43,8 +43,8 @@ pub struct Area {
 }
 
 impl Canvas {
-    /// Where a screen of that size lies in the upright video: as large as fits in its own proportions, in the middle. The arithmetic is
-    /// that of `setDisplayProjection` in AOSP's `screenrecord.cpp`.
+    /// The position of a screen of that size in the upright video: as large as fits with its aspect ratio, centred. The
+    /// arithmetic is that of `setDisplayProjection` in AOSP's `screenrecord.cpp`.
     pub fn content(&self, screen: (usize, usize)) -> Area {
         let (width, height) = self.upright();
         let aspect = screen.1.max(1) as f32 / screen.0.max(1) as f32;

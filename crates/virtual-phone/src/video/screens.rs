@@ -7,7 +7,7 @@ use crate::world::World;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Refreshes of the screen a second.
+/// Screen refreshes per second.
 pub const RATE: u64 = 60;
 
 /// Maximum queued screens. A recorder that falls further behind loses intermediate ones, never the last.
@@ -26,16 +26,16 @@ pub struct FrameQueue {
 /// The screen at the end of a refresh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScreenFrame {
-    /// Refreshes of the screen since the phone was switched on.
+    /// The refresh number since the first boot.
     pub refresh: u64,
-    /// What is to be seen; nothing while the screen is off.
+    /// The windows; none while the screen is off.
     pub scene: Option<Scene>,
     /// Width and height in pixels.
     pub size: (i32, i32),
 }
 
 impl FrameQueue {
-    /// Notes what is shown now, if it is not what was shown before.
+    /// Adds the current screen if it differs from the last one.
     pub fn capture(&mut self, world: &mut World) {
         self.now = refresh(world.uptime());
         let size = (world.display().width, world.display().height);
@@ -55,7 +55,7 @@ impl FrameQueue {
         self.last = Some(seen);
     }
 
-    /// The oldest screen whose refresh is over, or with `all` any.
+    /// The oldest screen whose refresh is over; with `all` any.
     pub fn take(&mut self, all: bool) -> Option<ScreenFrame> {
         let over = self.waiting.front().is_some_and(|seen| all || seen.refresh < self.now);
         if over { self.waiting.pop_front() } else { None }

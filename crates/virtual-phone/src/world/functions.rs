@@ -1,4 +1,4 @@
-//! Functions that apps offer to the system: which there are, which are on, and calling one.
+//! App functions: lists, enables and calls them.
 
 use crate::functions::{AppFunction, FunctionArgs, FunctionError, ListedFunction};
 use crate::services::ServiceName;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 impl World {
-    /// The packages that offer functions, with those.
+    /// The packages that offer functions, with their functions.
     pub fn app_functions(&self) -> Vec<(&str, Vec<ListedFunction>)> {
         let offering = self.apps.iter().filter(|app| !app.app.functions().is_empty());
         offering
@@ -20,7 +20,7 @@ impl World {
             .collect()
     }
 
-    /// Switches a function on or off, or back to how its app has it. `false` when there is no such function.
+    /// Enables or disables a function, or restores its default. `false` if there is no such function.
     pub fn switch_app_function(&mut self, package: &str, id: &str, on: Option<bool>) -> bool {
         if self.app_function(package, id).is_none() {
             return false;
@@ -32,7 +32,7 @@ impl World {
     /// Calls a function. Returns its result and how long it takes. Starts the app's process if needed.
     ///
     /// # Errors
-    /// [`NotCalled::Thrown`] with what is told, [`NotCalled::Silent`] of an app that hangs.
+    /// [`NotCalled::Thrown`] with the message, [`NotCalled::Silent`] if the app hangs.
     pub fn call_app_function(
         &mut self,
         package: &str,

@@ -38,7 +38,7 @@ impl World {
         std::iter::once(LATIN).chain(added).collect()
     }
 
-    /// The ids of those that may be selected.
+    /// The ids of the enabled input methods.
     pub fn enabled_input_methods(&self) -> Vec<&'static str> {
         let enabled = self.setting("secure", ENABLED).unwrap_or_default();
         // An entry may list its subtypes after semicolons.
@@ -47,17 +47,17 @@ impl World {
         self.input_methods().into_iter().filter(|id| enabled.contains(id)).collect()
     }
 
-    /// The id of the one that types now.
+    /// The id of the selected input method.
     pub fn input_method(&self) -> &str {
         self.setting("secure", SELECTED).unwrap_or_default()
     }
 
-    /// Whether the selected method holds a connection to a field.
+    /// Whether the selected method is bound to a field.
     pub fn input_method_bound(&self) -> bool {
         self.focused_text().is_some() && self.input.methods().is_bound(self.uptime())
     }
 
-    /// Lets an input method be selected, or not any more; says how it was before. `None` for one that is not installed.
+    /// Enables or disables an input method; returns whether it was enabled. `None` if it is not installed.
     pub fn enable_input_method(&mut self, id: &str, enabled: bool) -> Option<bool> {
         let id = self.input_methods().into_iter().find(|known| *known == id)?;
         let mut now = self.enabled_input_methods();
@@ -82,7 +82,7 @@ impl World {
         known
     }
 
-    /// Back to the methods that the phone came with.
+    /// Resets to the preinstalled methods.
     pub fn reset_input_methods(&mut self) {
         self.put_setting("secure", ENABLED, LATIN);
         self.select(LATIN);
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// Gives a broadcast to whoever listens for it; `package` alone may get it where it is named.
+    /// Delivers a broadcast to its receivers; only to `package` if it is named.
     pub fn broadcast(&mut self, intent: &Intent, package: Option<&str>) -> BroadcastResult {
         let listening = self.input.methods().added().iter().copied().find(|keyboard| {
             keyboard.id() == self.input_method()

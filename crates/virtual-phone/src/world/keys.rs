@@ -29,7 +29,7 @@ impl World {
             KeyCode::SLEEP => self.light(false),
             KeyCode::HOME => self.press_home(),
             KeyCode::APP_SWITCH => self.switch_to_last(),
-            // `KeyGestureController` of Android 16; what releases before it do is not known here.
+            // `KeyGestureController` of Android 16; the behaviour of earlier releases is unknown.
             KeyCode::NOTIFICATION if self.device.android() >= 16 => match self.shade_shown() {
                 true => self.close_shade(),
                 false => self.open_shade(false),
@@ -114,7 +114,7 @@ impl World {
         let known = self.input.take_focus().filter(|focus| focus.address == node.address);
         let text = match (known, node.flags.password) {
             (Some(focus), _) => focus.text,
-            // A secret's node shows dots; the field itself knows better.
+            // A password's node shows dots; the field has the real text.
             (None, true) => {
                 self.screen.find_field(id).map(|field| field.text.clone()).unwrap_or_default()
             }

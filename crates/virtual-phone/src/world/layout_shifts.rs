@@ -12,7 +12,7 @@ impl World {
         self.rebuild();
     }
 
-    /// Whether a banner would move what has the focus: it stands in the app itself, not in a dialog or a window before it.
+    /// Whether a banner would move the focus owner: only if that is the app itself, not a dialog or an overlay.
     pub fn moves_for_banner(&self) -> bool {
         self.front_overlay().is_none() && self.draw_app().1.is_none()
     }

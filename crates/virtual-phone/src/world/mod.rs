@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!  touch.rs, keys.rs ──► tasks.rs (which app) ──► App::on ──► App::view ──► layout.rs ──► Scene ──► render.rs
-//!      │      wakes.rs ──────┘                       apps/     view.rs      stage.rs (windows)
+//!      │      wakeups.rs──────┘                       apps/     view.rs      windows.rs
 //!      └──► overlays/ (system windows over the app) ────────────────────────┘
 //! ```
 //!
@@ -54,7 +54,7 @@ use crate::storage::SharedStorage;
 use crate::tasks::Tasks;
 use std::time::Duration;
 
-/// What a phone is made from.
+/// The configuration of a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
     /// Seed for everything that looks random.
@@ -71,11 +71,11 @@ impl Default for Setup {
     }
 }
 
-/// The setting that holds the media volume, and its highest value.
+/// The setting with the media volume, and its maximum.
 const VOLUME: &str = "volume_music_speaker";
 const LOUDEST: i64 = 15;
 
-/// The phone's inside. The module docs say how to begin.
+/// The phone; the module docs say where to begin.
 pub struct World {
     device: Device,
     clock: PhoneClock,
@@ -90,7 +90,7 @@ pub struct World {
     functions: EnabledStates,
     notices: Notices,
     storage: SharedStorage,
-    /// What the system puts before the app in front.
+    /// The overlays in front of the app.
     overlays: Overlays,
 }
 
@@ -206,7 +206,7 @@ impl World {
         self.rebuild();
     }
 
-    /// Whether the windows of a package are FLAG_SECURE: its app says so, or somebody marked them.
+    /// Whether a package's windows are FLAG_SECURE: its app says so, or they were marked.
     pub fn is_secure(&self, package: &str) -> bool {
         let marked = self.screen.is_marked_secure(package);
         marked || self.apps.get(package).is_some_and(|app| app.app.is_secure())
@@ -246,17 +246,17 @@ impl World {
         self.settings.number("system", VOLUME, 0).clamp(0, LOUDEST) as u8
     }
 
-    /// What the log shall tell of the start of an app.
+    /// Sets the cold start time that the log reports.
     pub fn set_cold_start(&mut self, time: Duration) {
         self.tasks.set_cold_start(time);
     }
 
-    /// How long a service takes to answer: of an app that runs, and of one that has to be started first.
+    /// Sets how long a service takes to reply: of a running app, and of one that has to be started first.
     pub fn set_service_times(&mut self, warm: Duration, cold: Duration) {
         self.services.set_times(warm, cold);
     }
 
-    /// What the phone says of itself on its page "About phone".
+    /// Sets what the page "About phone" shows.
     pub fn set_about(&mut self, about: About) {
         self.device.set_about(about);
         self.rebuild();

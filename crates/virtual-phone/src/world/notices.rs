@@ -1,4 +1,4 @@
-//! Posting notifications, taking them away and opening them.
+//! Posts, removes and opens notifications.
 
 use crate::graphics::icons::Icon;
 use crate::notices::{Notification, SHELL, SIGNS};
@@ -7,7 +7,7 @@ use crate::permissions::POST_NOTIFICATIONS;
 use crate::world::World;
 
 impl World {
-    /// Posts a notification in an app's name. `false` when no such package is installed, or when it may not post.
+    /// Posts a notification for an app. `false` if no such package is installed, or if it may not post.
     pub fn notify(&mut self, package: &str, title: &str, text: &str) -> bool {
         self.post(package, "", title, text, None)
     }
@@ -17,12 +17,12 @@ impl World {
         self.notices.notifications()
     }
 
-    /// Posts one in the shell's name, as `cmd notification post` does.
+    /// Posts a notification for the shell, as `cmd notification post` does.
     pub fn post_from_shell(&mut self, tag: &str, title: &str, text: &str) {
         self.post(SHELL, tag, title, text, None);
     }
 
-    /// Posts one with a tag, and with the address that its tap opens.
+    /// Posts a notification with a tag, and the URI that a tap opens.
     pub(crate) fn post(
         &mut self,
         package: &str,
@@ -46,7 +46,7 @@ impl World {
         true
     }
 
-    /// Takes an app's notification with that tag away.
+    /// Removes an app's notification with that tag.
     pub(crate) fn dismiss(&mut self, package: &str, tag: &str) {
         if self.notices.dismiss(package, tag) {
             let (uid, number) = (self.apps.uid_of(package), Notification::NUMBER);
@@ -56,7 +56,7 @@ impl World {
         }
     }
 
-    /// Takes all away.
+    /// Removes all notifications.
     pub(crate) fn dismiss_all(&mut self) {
         for one in self.notices.take(|_| true) {
             let key = one.key(self.apps.uid_of(&one.package));
@@ -65,7 +65,8 @@ impl World {
         self.rebuild();
     }
 
-    /// Takes all of a package away, because that was stopped or goes: `NotificationListenerService.REASON_PACKAGE_CHANGED`.
+    /// Removes a package's notifications because it was stopped or uninstalled
+    /// (`NotificationListenerService.REASON_PACKAGE_CHANGED`).
     pub(crate) fn cancel_of(&mut self, package: &str) {
         let gone = self.notices.take(|one| one.package == package);
         for one in &gone {
@@ -77,7 +78,7 @@ impl World {
         }
     }
 
-    /// What a tap on a notification does: it goes away, and its app comes to the front.
+    /// Handles a tap on a notification: removes it, and brings its app to the front.
     pub(crate) fn open_notification(
         &mut self,
         package: &str,
@@ -90,7 +91,7 @@ impl World {
         self.start_with(package, None, &Intent { data, ..Intent::default() })
     }
 
-    /// The small pictures of those who have posted, newest first, with words for each; three at most.
+    /// The status bar icons of apps with notifications, newest first, with their descriptions; up to three.
     pub(crate) fn notification_signs(&self) -> Vec<(Icon, String)> {
         let mut seen: Vec<&str> = Vec::new();
         let mut signs = Vec::new();
@@ -104,7 +105,7 @@ impl World {
         signs
     }
 
-    /// The Linux user of a package; that of the shell for whatever is not installed.
+    /// The uid of a package; the shell's if it is not installed.
     pub fn uid_of(&self, package: &str) -> u32 {
         self.apps.uid_of(package)
     }

@@ -1,4 +1,4 @@
-//! Windows that the system puts before the app: putting them there, telling them what happened, taking them away.
+//! Adds and removes overlays, and sends them events.
 
 use crate::app::Event;
 use crate::overlays::{
@@ -8,14 +8,14 @@ use crate::packages::Component;
 use crate::world::World;
 
 impl World {
-    /// Puts a window before all others but the shade.
+    /// Adds a window in front of all others except the shade.
     pub(crate) fn push_overlay(&mut self, overlay: impl Overlay + 'static) {
         if self.overlays.push(Box::new(overlay)) {
             self.turn_focus();
         }
     }
 
-    /// Tells an overlay that something happened to it, and does what it asks for.
+    /// Sends an event to an overlay, and performs its requests.
     pub(crate) fn send_to_overlay(&mut self, id: u32, event: Event) {
         let Some((at, mut told)) = self.overlays.take(id) else { return };
         let android = self.android();
@@ -32,13 +32,13 @@ impl World {
         self.turn_focus();
     }
 
-    /// Does what an overlay asks; `true` where the overlay goes away for it.
+    /// Performs a request of an overlay; `true` if the overlay closes.
     fn handle_overlay_request(&mut self, request: OverlayRequest) -> bool {
         match request {
             OverlayRequest::Setting(table, name, value) => self.change_setting(table, name, &value),
             OverlayRequest::Dismiss(package, tag) => self.dismiss(&package, &tag),
             OverlayRequest::DismissAll => self.dismiss_all(),
-            // The shell's have no app to open: they stay.
+            // Notifications of the shell have no app to open: they stay.
             OverlayRequest::Open(package, tag) => {
                 return self.open_notification(&package, &tag).is_ok();
             }
@@ -51,7 +51,7 @@ impl World {
         false
     }
 
-    /// What overlays can know while they draw.
+    /// What overlays can read while they draw.
     pub(crate) fn overlay_context(&self) -> OverlayContext<'_> {
         OverlayContext {
             android: self.android(),
@@ -63,14 +63,14 @@ impl World {
         }
     }
 
-    /// Takes those away that `goes` is true of.
+    /// Removes those for which `goes` is true.
     pub(crate) fn remove_overlays(&mut self, goes: impl Fn(&dyn Overlay) -> bool) {
         if self.overlays.remove(goes) {
             self.turn_focus();
         }
     }
 
-    /// The overlays that are seen now, from the back to the front.
+    /// The visible overlays, back to front.
     pub(crate) fn shown_overlays(&self) -> impl DoubleEndedIterator<Item = &OverlayEntry> {
         self.overlays.shown(self.foreground().package)
     }
@@ -80,13 +80,13 @@ impl World {
         self.shown_overlays().next_back()
     }
 
-    /// The activity on top of the task in front: an app's, or the system's that asks something on its behalf.
+    /// The top activity of the task in front: an app's, or the system's that prompts for it.
     pub fn top_activity(&self) -> Component {
         let mut asking = self.shown_overlays().filter_map(|standing| standing.overlay.activity());
         asking.next_back().unwrap_or_else(|| self.foreground())
     }
 
-    /// Lays the app's focus aside while there is an overlay, and gives it back after the last.
+    /// Suspends the app's focus while there is an overlay, and restores it after the last one.
     fn turn_focus(&mut self) {
         if self.front_overlay().is_none() {
             self.input.give_back();

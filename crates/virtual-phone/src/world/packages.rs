@@ -1,4 +1,4 @@
-//! Apps that come as package files, and go: the icon, the tasks, the log.
+//! Installs and uninstalls apps: icon, tasks, log.
 
 use crate::app::{InstalledApp, Preferences};
 use crate::apps;
@@ -9,14 +9,14 @@ use crate::tasks::HOME;
 use crate::world::World;
 
 impl World {
-    /// Hands in the package file behind an app that came with the phone: what it declares and what it offers. Nothing happens where there is
-    /// no such app.
+    /// Sets the package file of a preinstalled app: its manifest and what it offers. Does nothing if there is no such
+    /// app.
     pub fn set_built_in(&mut self, package: BuiltInPackage) {
         self.apps.set_built_in(package);
     }
 
-    /// Puts an app that came as an APK onto the phone, in place of the one of that package: what that stored, and its user, stay. `uid` is
-    /// the user of an app that left its data behind.
+    /// Installs an app from an APK and replaces the one of that package, whose stored values and uid are kept. `uid` is
+    /// that of an uninstalled app that left its data.
     pub fn install(&mut self, mut manifest: Manifest, uid: Option<u32>) {
         self.apps.admit(&mut manifest, uid);
         self.stop_for(&manifest.package, "installPackageLI");
@@ -27,7 +27,7 @@ impl World {
         self.rebuild();
     }
 
-    /// Takes an app away; its files are the phone's business. `None` where there is none such, or where it came with the phone.
+    /// Uninstalls an app; the caller deletes its files. `None` if it is not installed or preinstalled.
     pub fn uninstall(&mut self, package: &str) -> Option<Manifest> {
         let at = self.apps.position(package).filter(|at| !self.apps[*at].manifest.system)?;
         self.stop_for(package, "deletePackageX");
@@ -42,7 +42,7 @@ impl World {
         Some(gone)
     }
 
-    /// As in logs of Android 14; older releases log it differently, if at all.
+    /// As in logs of Android 14; older releases log it differently or not at all.
     fn write_installed(&mut self, manifest: &Manifest) {
         let path = manifest.installation.as_ref().and_then(|it| it.files.first());
         let folder = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);

@@ -1,4 +1,4 @@
-//! Asking for permissions, granting them and taking them away.
+//! Requests, grants and revokes permissions.
 
 use crate::app::Event;
 use crate::log::SYSTEM_PID;
@@ -90,12 +90,12 @@ impl World {
         listed.collect()
     }
 
-    /// Forgets what was decided for an app.
+    /// Forgets all decisions of an app.
     pub fn forget_permissions(&mut self, package: &str) {
         self.permissions.forget(package);
     }
 
-    /// An app asks for a permission. It hears the answer at once where there is nothing to ask, and where the person's refusal is
+    /// Handles an app's request. The result is sent at once if there is nothing to ask, or if the user's denial is
     /// final.
     pub(crate) fn ask_permission(&mut self, package: &str, permission: &'static str) {
         let granted = self.granted(package, permission);
@@ -128,7 +128,7 @@ impl World {
         });
     }
 
-    /// The person answered a prompt: all that the app wants of the group is decided.
+    /// Applies the user's answer to every permission of the group that the app requests.
     pub(crate) fn answer(&mut self, prompt: &PermissionQuestion, said: PermissionAnswer) {
         let package = prompt.package.as_str();
         let Some(at) = self.apps.position(package) else { return };
@@ -151,7 +151,7 @@ impl World {
                     by_person: true,
                     ..PermissionState::default()
                 },
-                // Only the approximate location.
+                // Only approximate location.
                 PermissionAnswer::Allow | PermissionAnswer::Once
                     if prompt.precise == Some(false) && name == FINE_LOCATION =>
                 {

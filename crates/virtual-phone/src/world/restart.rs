@@ -8,8 +8,8 @@ use crate::world::World;
 use std::time::Duration;
 
 impl World {
-    /// Goes down and comes up again with its home screen: all apps have ended, and with them notifications, dialogs, the clipboard and the
-    /// log. Settings, permissions and what apps keep are as they were.
+    /// Restarts and shows the home screen: all apps have ended, and notifications, dialogs, clipboard and log are gone.
+    /// Settings, permissions and stored values are kept.
     pub fn restart(&mut self) {
         self.remove_overlays(|_| true);
         self.input.drop_suspended();
@@ -30,7 +30,7 @@ impl World {
         self.rebuild();
     }
 
-    /// Time since the phone came up last.
+    /// Time since the last boot.
     pub fn since_restart(&self) -> Duration {
         self.clock.since_restart()
     }

@@ -1,4 +1,4 @@
-//! The size of the screen, and which way up it is.
+//! The screen's size and rotation.
 
 use crate::geometry::Display;
 use crate::world::World;

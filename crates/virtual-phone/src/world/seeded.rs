@@ -1,4 +1,4 @@
-//! What the seed decided and no app keeps.
+//! Data that depends on the seed and is stored by no app.
 
 use crate::apps::{self, SeededArticle, SeededPlace};
 use crate::world::World;

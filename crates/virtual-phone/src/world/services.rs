@@ -1,4 +1,4 @@
-//! Starting services of apps: who may, what the app does with it, and what it sends back.
+//! Starts services of apps: who may, what the app does, and what it replies.
 
 use crate::log::SYSTEM_PID;
 use crate::packages::{ComponentKind, DeclaredComponent};
@@ -68,7 +68,7 @@ impl World {
         self.temp_allowlist(package, Duration::MAX)
     }
 
-    /// The services that run, of all apps.
+    /// The running services of all apps.
     pub fn running_services(&self) -> impl Iterator<Item = (&ServiceName, &RunningService)> {
         self.services.running()
     }

@@ -1,4 +1,4 @@
-//! Changing a setting, and what follows from that.
+//! Changes settings and applies their effects.
 
 use crate::settings::Settings;
 use crate::world::World;
@@ -32,7 +32,7 @@ impl World {
         self.put_setting(table, name, value);
     }
 
-    /// Forgets a setting; `false` when there was none.
+    /// Deletes a setting; `false` if there is none.
     pub fn remove_setting(&mut self, table: &str, name: &str) -> bool {
         let gone = self.settings.remove(table, name);
         self.rebuild();
@@ -51,7 +51,7 @@ mod tests {
     use crate::world::Setup;
 
     #[test]
-    fn a_held_screen_turns_with_its_setting_and_a_free_one_does_not() {
+    fn only_a_locked_screen_rotates_with_its_setting() {
         let mut world = World::new(Setup::default());
         world.put_setting("system", "user_rotation", "1");
         assert_eq!(world.display().rotation, 0);

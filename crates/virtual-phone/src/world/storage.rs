@@ -1,10 +1,10 @@
-//! Shared storage, handed in and out.
+//! Passes the listing of shared storage in and requested changes out.
 
 use crate::storage::{StorageEntry, StorageRequest};
 use crate::world::World;
 
 impl World {
-    /// Hands in what lies in shared storage; what goes beyond 2,000 entries is left out.
+    /// Sets the listing of shared storage, truncated to 2,000 entries.
     pub fn set_storage(&mut self, entries: Vec<StorageEntry>) {
         if self.storage.set_entries(entries) {
             self.rebuild();

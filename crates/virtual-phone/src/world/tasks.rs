@@ -1,4 +1,4 @@
-//! Which app is in front: starting and stopping, and doing what apps ask for.
+//! Which app is in front: starts and stops apps, and performs their requests.
 
 use crate::app::{App, AppContext, Event, InstalledApp, Request};
 use crate::log::SYSTEM_PID;
@@ -214,7 +214,7 @@ impl World {
         self.rebuild();
     }
 
-    /// Tells an app that something happened, and does what it asks for. One that hangs hears nothing.
+    /// Sends an event to an app and performs its requests. A hanging app does not receive it.
     pub(crate) fn send_event(&mut self, package: &str, event: Event) {
         let Some(at) = self.apps.position(package).filter(|_| self.responds(package)) else {
             return;
@@ -222,7 +222,7 @@ impl World {
         self.with_app(at, |app, reach| app.handle(event, reach));
     }
 
-    /// Lets an app do something, and then does what it asks for.
+    /// Lets an app do something, then performs its requests.
     pub(crate) fn with_app<T>(
         &mut self,
         at: usize,
@@ -274,7 +274,7 @@ impl World {
         }
     }
 
-    /// Ends the activity on top; see [`Tasks::finish`](crate::tasks::Tasks::finish).
+    /// Finishes the top activity; see [`Tasks::finish`](crate::tasks::Tasks::finish).
     fn finish(&mut self, package: &str) {
         if self.tasks.finish(package) {
             self.leave_screen();

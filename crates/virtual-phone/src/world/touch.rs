@@ -276,14 +276,14 @@ impl World {
         }
     }
 
-    /// Lets what a finger scrolled go on, if it left fast enough.
+    /// Continues a finger's scroll as a fling, if it was fast enough.
     fn start_fling(&mut self, key: (String, String), reach: (Axis, i32), track: &VelocityTracker) {
         let Some(from) = self.screen.scrolls().get(&key).copied() else { return };
         let at = (self.clock.now(), self.screen.display().density);
         self.input.set_fling(Fling::start(key, reach, track, from, at));
     }
 
-    /// Moves what goes on by itself to where it is now.
+    /// Moves the fling to its current offset.
     pub(crate) fn step(&mut self) {
         let Some(fling) = self.input.fling() else { return };
         let (offset, rests) = fling.at(self.clock.now());

@@ -1,4 +1,4 @@
-//! Puts the windows together: the app in front, keyboard, overlays, status bar, gesture bar, toast.
+//! Assembles the windows: the app in front, keyboard, overlays, status bar, gesture bar, toast.
 //!
 //! [`World::rebuild`] asks the app for its view after every change and updates the focus; [`World::lay_out`] turns the
 //! view into a scene, only when it is needed.
@@ -83,7 +83,7 @@ impl World {
         let packages: Vec<&Manifest> = self.packages();
         let owner = self.scroll_owner();
         let Some(at) = self.apps.position(&front.package) else { return (frame([]), None) };
-        // One that hangs draws nothing anew.
+        // A hanging app does not draw again.
         let now = self.tasks.frozen_since(&front.package).unwrap_or(self.clock.now());
         let env = DrawContext {
             size: (bounds.width() as f32 / scale, bounds.height() as f32 / scale),
@@ -180,7 +180,7 @@ impl World {
         if let Some(dialog) = dialog {
             let placed =
                 self.screen.place(&dialog, bounds, (&front.package, &owner), mark_of(true));
-            // The window is as large as the card; what lies around it dims what lies behind.
+            // The window is as large as the card; the area around it dims what is behind.
             if let Some(card) = self.dimming(placed) {
                 windows.push(window(WindowKind::Application, &title, &front.package, card));
             }

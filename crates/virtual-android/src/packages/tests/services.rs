@@ -166,7 +166,7 @@ fn forbidden_service_start_gets_androids_error() {
 }
 
 #[test]
-fn an_app_in_the_background_may_not_start_services_since_android_8() {
+fn background_app_may_not_start_services_since_android_8() {
     for (android, held) in [(4, false), (9, true), (14, true)] {
         let mut world = with(android, "attendance");
         let to = service(ATTENDANCE, "ToolService");
@@ -301,7 +301,7 @@ fn given(response: &serde_json::Value, name: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_note_that_is_added_by_the_tool_is_on_the_screen_that_is_open() {
+fn note_added_by_the_tool_shows_on_the_open_screen() {
     let mut world = app(NOTES);
     assert!(!shows(&mut world, "Buy flour"));
     let added = ask(&mut world, NOTES, "add_note", r#"{"title":"Buy flour","text":"two\nbags"}"#);
@@ -317,7 +317,7 @@ fn a_note_that_is_added_by_the_tool_is_on_the_screen_that_is_open() {
 }
 
 #[test]
-fn what_the_tool_puts_into_the_cart_is_in_the_cart_of_the_screen() {
+fn items_added_by_the_tool_show_in_the_cart() {
     let mut world = app(SHOP);
     let found = ask(&mut world, SHOP, "search_products", r#"{"words":"vintage kettle"}"#);
     let products = given(&found, "products");
@@ -349,7 +349,7 @@ fn what_the_tool_puts_into_the_cart_is_in_the_cart_of_the_screen() {
 }
 
 #[test]
-fn a_tool_of_the_phone_answers_in_the_dialect_that_it_is_asked_in() {
+fn built_in_tool_replies_in_the_format_of_the_request() {
     let mut world = app(NOTES);
     let extras = sample("9", "find_notes", r#"{"words":"tomatoes"}"#);
     let to = service(NOTES, "ToolService");

@@ -1,8 +1,8 @@
 //! `am` as a Java program: `Am.java` of Android 4.4, and the captures `113` to `148`.
 
 use super::{Invocation, NEW_TASK, ParsedIntent, intent, launch, services};
+use crate::io::Status;
 use crate::latency::Work;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::{StartError, StartResult};
 
 /// What `am` prints before an error.
@@ -88,7 +88,7 @@ fn parse(args: &[String]) -> Result<ParsedIntent, String> {
 }
 
 /// Returns what is wrong with the arguments, if anything.
-async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, crate::sh::io::Abort> {
+async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, crate::io::Abort> {
     let (mut wait, mut stop_first) = (false, false);
     let mut rest = Vec::new();
     let mut args = args.iter();

@@ -7,8 +7,8 @@
 
 use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};
+use crate::io::Abort;
 use crate::phone::State;
-use crate::sh::io::Abort;
 use thumbwire_virtual_phone::{Caller, ComponentKind, ServiceName, StartServiceResult};
 
 /// The user id of adbd's shells.

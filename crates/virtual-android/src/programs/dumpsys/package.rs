@@ -2,9 +2,10 @@
 //! and `106` for Android 4.4.
 
 use super::super::clock::DateTime;
-use super::super::pm;
 use super::fingerprint;
+use crate::packages::base_path;
 use crate::phone::State;
+use crate::release::sdk;
 use crate::release::{Release, ToolKind};
 use std::collections::BTreeMap;
 use thumbwire_virtual_phone::{
@@ -113,15 +114,15 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
     let old = manners.form == ToolKind::Java;
     let Manifest { package, uid, version_code, version_name, .. } = manifest;
     let address = format!("{:07x}", fingerprint(package) & 0xfff_ffff);
-    let file = pm::apk(manifest, manners);
+    let file = base_path(manifest, manners);
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let flags =
         format!("{}HAS_CODE ALLOW_CLEAR_USER_DATA", if manifest.system { "SYSTEM " } else { "" });
     let day = if manifest.system { IMAGE } else { now - now % 86_400 };
     let since = DateTime::new(day).dated();
-    let held = pm::permissions::listed(held, manners.major);
+    let held = permissions(held, manners.major);
     let installed = manifest.installation.as_deref();
-    let level = super::super::sdk(manners.major);
+    let level = sdk(manners.major);
     let (min, target) = manifest
         .declared()
         .map_or((level.min(24), level), |declared| (declared.min_sdk, declared.target_sdk));
@@ -164,4 +165,17 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
     format!(
         "  Package [{package}] ({address}):\n    appId={uid}\n    userId={uid}\n    pkg=Package{{{address} {package}}}\n    codePath={folder}\n    resourcePath={folder}\n    primaryCpuAbi={abi}\n    versionCode={version_code} minSdk={min} targetSdk={target}\n    versionName={version_name}\n{splits}    flags=[ {flags} ]\n    dataDir=/data/user/0/{package}\n    timeStamp={last}\n    firstInstallTime={first}\n    lastUpdateTime={last}\n{installer}    pkgFlags=[ {flags} ]\n{requested}    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=false notLaunched=false enabled=0 instant=false virtual=false\n      gids=[]\n      runtime permissions:\n{held}"
     )
+}
+
+/// The lines below `runtime permissions:`.
+fn permissions(held: &[RuntimePermission], android: u32) -> String {
+    let line = |held: &RuntimePermission| {
+        let flags = if android < 10 {
+            format!("[ {} ]", held.flags.join(" "))
+        } else {
+            format!("[ {}]", held.flags.join("|"))
+        };
+        format!("        {}: granted={}, flags={flags}\n", held.name, held.granted)
+    };
+    held.iter().map(line).collect()
 }

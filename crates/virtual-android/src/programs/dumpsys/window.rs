@@ -4,19 +4,20 @@
 //! and activities in auto-mobile's tests, Apache-2.0, and `shell/window/aad_windows_android11.txt`,
 //! `talos_window-displays.txt`); for 16 `emulator_android16_windows.txt` and the part repeated in
 //! `pixel-emulator_android16_activities.txt`. Omitted is what this phone lacks: rounded corners, insets, surfaces.
-//! Android 4.4 is in `old_window`.
+//! Android 4.4 is in `old`.
 
 mod displays;
+mod old;
 mod windows;
 
-use super::{fingerprint, old_window, task, task_in_token};
+use super::{fingerprint, task, task_in_token};
 use crate::phone::State;
 use crate::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{Window, WindowKind};
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let parts: [fn(&mut State) -> String; 3] = match phone.release().shape {
-        DumpsysFormat::Android4 => [old_window::policy, old_window::displays, old_window::windows],
+        DumpsysFormat::Android4 => [old::policy, old::displays, old::windows],
         _ => [policy, displays::report, windows::report],
     };
     let [policy, displays, windows] = parts;

@@ -23,8 +23,9 @@ mod wire;
 pub(crate) use jar::{PATH, install};
 
 use super::Invocation;
+use crate::io::{Abort, Input, Status};
 use crate::phone::VirtualPhone;
-use crate::sh::io::{Abort, Input, Status};
+use crate::release::sdk;
 use courier::{HelperError, SHELL, answer};
 use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -56,19 +57,21 @@ const OPS: [&str; 4] = ["courier", "tools", "cancel", "bye"];
 /// 128 + `SIGABRT`
 const ABORTED: i32 = 134;
 
-/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`, with the token on standard input.
-pub(super) async fn start(call: Invocation) -> Status {
-    match jar::start(&call).await {
-        Ok(()) => {}
-        Err(jar::JavaStartError::NoClass) => {
-            return super::app_process::no_class(&call, CLASS).await;
-        }
+/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`, with the token on standard input. `None` if the
+/// class path has no such class.
+pub(super) async fn start(call: &Invocation) -> Option<Status> {
+    match jar::start(call).await {
+        Ok(()) => Some(run(call).await),
+        Err(jar::JavaStartError::NoClass) => None,
         Err(jar::JavaStartError::Aborted(why)) => {
             let pid = call.running.pid;
             call.phone.with(|phone| phone.world.write_log('F', "libc", pid, &why));
-            return Ok(ABORTED);
+            Some(Ok(ABORTED))
         }
     }
+}
+
+async fn run(call: &Invocation) -> Status {
     let Some(name) = call.arg(0) else {
         call.err("usage: Main NAME\n").await;
         return Ok(2);
@@ -285,7 +288,7 @@ impl Connection {
             return Err(Abort::Closed);
         }
         self.known = true;
-        let sdk = super::sdk(self.helper.phone.setup().android);
+        let sdk = sdk(self.helper.phone.setup().android);
         let hello = json!({ "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "ops": OPS });
         self.answer(id, Ok(hello)).await
     }

@@ -3,7 +3,7 @@
 //!
 //! Begin at [`Frames::next`]. A bad frame ends the connection; it is never skipped.
 
-use super::super::super::sh::io::Abort;
+use crate::io::Abort;
 use serde_json::{Map, Value};
 use thumbwire_adb::daemon::sockets::Pipe;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};

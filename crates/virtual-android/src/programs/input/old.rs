@@ -3,8 +3,8 @@
 //! It checks the number of arguments first, has no displays, and always exits with status 0.
 
 use super::{Invocation, LONG_PRESS_MS, keycodes, press, press_char, swipe, tap, unescape};
+use crate::io::Status;
 use crate::latency::Work;
-use crate::sh::io::Status;
 use std::time::Duration;
 use thumbwire_virtual_phone::Point;
 

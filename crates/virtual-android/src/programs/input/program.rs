@@ -5,7 +5,7 @@
 //! 0; any other exception ends it with 1.
 
 use super::{Args, InputError, Invocation, perform};
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// `input [SOURCE] [-d DISPLAY] COMMAND ARG…`
 pub(super) async fn input(call: &Invocation) -> Status {

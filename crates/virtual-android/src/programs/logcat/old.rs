@@ -3,7 +3,7 @@
 //! [`super`] does what both have in common; here are its texts, and the options that it lacks.
 
 use super::super::Invocation;
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// What it prints after an error.
 const USAGE: &str = include_str!("../words/android-4.4/logcat.txt");

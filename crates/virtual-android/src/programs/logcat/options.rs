@@ -223,7 +223,7 @@ impl LogcatOptions {
                     })?);
             }
             'e' => {
-                // The library's error message differs by phone: it throws, and the program aborts.
+                // The library's error message differs between phones: it throws, and the program aborts.
                 let pattern = Matcher::new(given, false, true, false);
                 self.pattern = Some(pattern.ok_or_else(|| {
                     format!("the virtual phone does not support the expression '{given}'")

@@ -4,10 +4,11 @@
 //! The checks of an APK, and every `Failure […]`, are in `crate::packages`.
 
 use super::super::Invocation;
+use crate::io::{Abort, Status};
 use crate::latency::Work;
 use crate::packages::{Apk, InstallError, InstallOptions};
 use crate::phone::VirtualPhone;
-use crate::sh::io::{Abort, Status};
+use crate::release::sdk;
 
 /// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.
 pub(super) async fn install(call: &Invocation, command: &str) -> Status {
@@ -66,7 +67,7 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
         }
     }
     call.phone.run_work(Work::Install).await;
-    match call.phone.with(|phone| phone.commit(session.id)) {
+    match call.phone.with(|phone| phone.installer().commit(session.id)) {
         Ok(()) => call.out("Success\n").await.map(|()| 0),
         Err(refusal) => failed(call, &refusal).await,
     }
@@ -96,7 +97,7 @@ pub(super) async fn uninstall(call: &Invocation) -> Status {
     let one_user = user.is_some_and(|user| user != "all");
     let gone = call.phone.with(|phone| {
         let known = phone.world.packages().iter().any(|it| it.package == package);
-        (known || !one_user).then(|| phone.uninstall(package, keep))
+        (known || !one_user).then(|| phone.installer().uninstall(package, keep))
     });
     call.phone.run_work(Work::Install).await;
     match gone {
@@ -214,14 +215,14 @@ pub(super) struct SessionGuard {
 
 impl SessionGuard {
     pub(super) fn new(phone: &VirtualPhone, how: InstallOptions) -> Option<Self> {
-        let id = phone.with(|phone| phone.open_session(how))?;
+        let id = phone.with(|phone| phone.installer().open_session(how))?;
         Some(Self { phone: phone.clone(), id })
     }
 }
 
 impl Drop for SessionGuard {
     fn drop(&mut self) {
-        self.phone.with(|phone| phone.abandon(self.id));
+        self.phone.with(|phone| phone.installer().abandon(self.id));
     }
 }
 
@@ -234,7 +235,7 @@ pub(super) async fn write(
     path: &str,
     size: Option<u64>,
 ) -> Result<bool, Abort> {
-    let begun = call.phone.with(|phone| phone.stage(id, name));
+    let begun = call.phone.with(|phone| phone.installer().stage(id, name));
     let file = match begun {
         Ok(file) => file,
         Err(why) => {
@@ -253,7 +254,7 @@ pub(super) async fn write(
     Ok(whole)
 }
 
-/// Passes this many bytes of standard input on, or all there are, until `hand` refuses a piece; `false` then.
+/// Passes this many bytes of standard input on, or all of it, until `hand` refuses a piece; then returns `false`.
 async fn take(call: &Invocation, size: u64, mut hand: impl FnMut(&[u8]) -> bool) -> bool {
     let (mut left, mut good) = (size, true);
     while left > 0 {
@@ -319,7 +320,7 @@ impl crate::phone::State {
     /// details.
     fn check_header(&self, bytes: &[u8]) -> Result<(), String> {
         let ways = self.release().packages;
-        let level = super::super::sdk(self.world.android());
+        let level = sdk(self.world.android());
         let reason = match Apk::read(bytes, ways.schemes) {
             Err(fault) => ways.short(&fault.reason),
             Ok(apk) if ways.plain_sdk_words && apk.declared.min_sdk > level => format!(

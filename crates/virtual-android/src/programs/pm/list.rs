@@ -1,9 +1,9 @@
 //! `pm list`. Source: `PackageManagerShellCommand.java` of Android 14, captures `092` to `095`, and `shell/pmlist`.
 
 use super::super::Invocation;
-use super::apk;
+use crate::io::Status;
+use crate::packages::base_path;
 use crate::release::ToolKind;
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::Manifest;
 
 /// `pm list packages|users|features|…`
@@ -73,7 +73,8 @@ pub(super) fn listed<'a>(call: &Invocation, args: &[&'a str]) -> Result<String, 
                 && (!third || !manifest.system)
         });
         let line = |manifest: &Manifest| {
-            let path = if file { format!("{}=", apk(manifest, manners)) } else { String::new() };
+            let path =
+                if file { format!("{}=", base_path(manifest, manners)) } else { String::new() };
             let version = if version {
                 format!(" versionCode:{}", manifest.version_code)
             } else {

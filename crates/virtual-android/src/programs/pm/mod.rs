@@ -10,9 +10,9 @@ mod sessions;
 
 use super::Invocation;
 use super::dumpsys::package::dumped;
-use crate::packages::built_in;
+use crate::io::Status;
+use crate::packages::base_path;
 use crate::release::{Release, ToolKind};
-use crate::sh::io::Status;
 use thumbwire_virtual_phone::{Manifest, World};
 
 /// `pm COMMAND …`, also `cmd package COMMAND …`.
@@ -96,32 +96,13 @@ fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
     world.packages().into_iter().find(|manifest| Some(manifest.package.as_str()) == name)
 }
 
-/// The path of a package's APK: in the system image, or where it was installed.
-pub(crate) fn apk(manifest: &Manifest, manners: &Release) -> String {
-    if let Some(installation) = &manifest.installation {
-        return installation.files.first().cloned().unwrap_or_default();
-    }
-    let short = manifest.label.split(' ').collect::<String>();
-    match manifest.system {
-        true => manners.packages.built_in(&short),
-        // One of our apps that plays a downloaded one.
-        false => manners.packages.place(&manifest.package, 0, None),
-    }
-}
-
-/// The paths and bytes of preinstalled apps' APKs, for those that have one.
-pub(crate) fn apks_of_built_ins(world: &World, manners: &Release) -> Vec<(String, &'static [u8])> {
-    let packages = world.packages().into_iter();
-    packages.filter_map(|it| Some((apk(it, manners), built_in::of(&it.package)?.bytes))).collect()
-}
-
 /// Every file of a package, as `pm path` prints them.
 fn paths(manifest: &Manifest, manners: &Release) -> String {
     match &manifest.installation {
         Some(installation) => {
             installation.files.iter().map(|file| format!("package:{file}\n")).collect()
         }
-        None => format!("package:{}\n", apk(manifest, manners)),
+        None => format!("package:{}\n", base_path(manifest, manners)),
     }
 }
 

@@ -4,9 +4,9 @@
 use super::install::SessionGuard;
 use super::list::listed;
 use super::{Invocation, dumped, installed, paths};
+use crate::io::{Abort, Status};
 use crate::latency::Work;
 use crate::packages::InstallOptions;
-use crate::sh::io::{Abort, Status};
 
 /// What `pm` prints without arguments, and after most errors.
 const USAGE: &str = include_str!("../words/android-4.4/pm.txt");
@@ -61,7 +61,10 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         },
         Some("uninstall") => {
             let keep = rest.contains(&"-k");
-            match call.phone.with(|phone| phone.uninstall(name.unwrap_or_default(), keep)) {
+            match call
+                .phone
+                .with(|phone| phone.installer().uninstall(name.unwrap_or_default(), keep))
+            {
                 true => "Success\n".to_owned(),
                 false => "Failure\n".to_owned(),
             }
@@ -126,14 +129,14 @@ async fn install(call: &Invocation) -> Result<String, Abort> {
     let Some(session) = SessionGuard::new(&call.phone, how) else {
         return Ok(format!("{named}Failure [INSTALL_FAILED_INTERNAL_ERROR]\n"));
     };
-    let staged = call.phone.with(|phone| phone.stage(session.id, "base.apk"));
+    let staged = call.phone.with(|phone| phone.installer().stage(session.id, "base.apk"));
     let written =
         staged.and_then(|file| call.phone.files(|files| files.append(file, bytes.as_ref())));
     if written.is_err() {
         return Ok(format!("{named}Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n"));
     }
     call.phone.run_work(Work::Install).await;
-    Ok(match call.phone.with(|phone| phone.commit(session.id)) {
+    Ok(match call.phone.with(|phone| phone.installer().commit(session.id)) {
         Ok(()) => format!("{named}Success\n"),
         Err(refusal) => format!("{named}Failure [{}]\n", refusal.code),
     })

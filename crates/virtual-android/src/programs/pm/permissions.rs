@@ -1,11 +1,11 @@
-//! `pm grant`, `pm revoke`, `pm reset-permissions`, and the runtime permissions in `dumpsys package`.
+//! `pm grant`, `pm revoke`, `pm reset-permissions`.
 //!
 //! Texts: `PackageManagerShellCommand.java` and `PermissionManagerServiceImpl.java` of Android 13; the listing as in
 //! the captures `shell/package/mvt_dumpsys_packages.txt` and, before Android 10, `google-play-services_android7.txt`.
 
+use crate::io::Status;
 use crate::programs::Invocation;
-use crate::sh::io::Status;
-use thumbwire_virtual_phone::{PermissionError, RuntimePermission};
+use thumbwire_virtual_phone::PermissionError;
 
 /// `pm grant|revoke [--user USER] PACKAGE PERMISSION`
 pub(super) async fn grant_or_revoke(call: &Invocation, command: &str, rest: &[&str]) -> Status {
@@ -49,17 +49,4 @@ pub(super) async fn grant_or_revoke(call: &Invocation, command: &str, rest: &[&s
 pub(super) fn reset(call: &Invocation) -> Status {
     call.phone.with(|phone| phone.world.reset_permissions());
     Ok(0)
-}
-
-/// The lines below `runtime permissions:`.
-pub(in crate::programs) fn listed(held: &[RuntimePermission], android: u32) -> String {
-    let line = |held: &RuntimePermission| {
-        let flags = if android < 10 {
-            format!("[ {} ]", held.flags.join(" "))
-        } else {
-            format!("[ {}]", held.flags.join("|"))
-        };
-        format!("        {}: granted={}, flags={flags}\n", held.name, held.granted)
-    };
-    held.iter().map(line).collect()
 }

@@ -5,7 +5,7 @@
 use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};
 use super::short;
-use crate::sh::io::Status;
+use crate::io::Status;
 use thumbwire_virtual_phone::{ComponentKind, Intent, Manifest};
 
 const MAIN: &str = "android.intent.action.MAIN";

@@ -3,8 +3,8 @@
 
 use super::super::Invocation;
 use super::install::{TOO_MANY, failed, length, number, opened, options, unable, write};
+use crate::io::Status;
 use crate::latency::Work;
-use crate::sh::io::Status;
 
 /// `pm install-create [OPTION…]`
 pub(super) async fn create(call: &Invocation) -> Status {
@@ -12,7 +12,7 @@ pub(super) async fn create(call: &Invocation) -> Status {
         Ok((how, _)) => how,
         Err(what) => return call.exception("install-create", &what).await,
     };
-    match call.phone.with(|phone| phone.open_session(how)) {
+    match call.phone.with(|phone| phone.installer().open_session(how)) {
         Some(id) => {
             call.out(format!("Success: created install session [{id}]\n")).await.map(|()| 0)
         }
@@ -68,7 +68,7 @@ pub(super) async fn commit(call: &Invocation) -> Status {
         Err(what) => return call.exception("install-commit", &what).await,
     };
     call.phone.run_work(Work::Install).await;
-    match call.phone.with(|phone| phone.commit(id)) {
+    match call.phone.with(|phone| phone.installer().commit(id)) {
         Ok(()) => call.out("Success\n").await.map(|()| 0),
         Err(refusal) => failed(call, &refusal).await,
     }
@@ -78,7 +78,7 @@ pub(super) async fn commit(call: &Invocation) -> Status {
 pub(super) async fn abandon(call: &Invocation) -> Status {
     match session_of(call) {
         Ok(id) => {
-            call.phone.with(|phone| phone.abandon(id));
+            call.phone.with(|phone| phone.installer().abandon(id));
             call.out("Success\n").await.map(|()| 0)
         }
         Err(what) => call.exception("install-abandon", &what).await,
@@ -94,6 +94,6 @@ fn session_of(call: &Invocation) -> Result<u32, String> {
 
 /// The exception for a session that does not exist.
 fn stranger(call: &Invocation, id: u32) -> Option<String> {
-    let known = call.phone.with(|phone| phone.has_session(id));
+    let known = call.phone.with(|phone| phone.installer().has_session(id));
     (!known).then(|| format!("java.lang.SecurityException: Caller has no access to session {id}"))
 }

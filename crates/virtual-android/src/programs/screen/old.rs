@@ -1,7 +1,7 @@
 //! `wm` as a Java program: `Wm.java` of Android 4.4, and the captures `032`, `034`, `200`, `205`, `206`.
 
 use super::{Invocation, natural};
-use crate::sh::io::Status;
+use crate::io::Status;
 
 /// What `wm` prints before an error.
 const USAGE: &str = include_str!("../words/android-4.4/wm.txt");

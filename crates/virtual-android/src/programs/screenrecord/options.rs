@@ -3,9 +3,9 @@
 //! Begin at [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14, and of 5 for the time limit, which could not be
 //! raised or removed before 14 (the help of Android 11, in a public recorder's tests, still says so).
 
+use crate::io::Abort;
 use crate::programs::Invocation;
 use crate::release::formats::DumpsysFormat;
-use crate::sh::io::Abort;
 
 /// The accepted bit rates per second.
 const BIT_RATES: std::ops::RangeInclusive<u32> = 100_000..=200_000_000;

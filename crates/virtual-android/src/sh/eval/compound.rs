@@ -4,10 +4,10 @@
 //! iteration takes some of the phone's time and yields to others ([`Shell::step`]), also when time is virtual or paused
 //! by a test.
 
+use super::expand::name_matches;
 use super::{Shell, WEIGHT};
+use crate::io::Io;
 use crate::sh::ast::{Arm, CaseTerminator, Command, Script, Stage, Word};
-use crate::sh::expand::name_matches;
-use crate::sh::io::Io;
 use futures::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 use std::time::Duration;

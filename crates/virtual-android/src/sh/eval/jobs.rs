@@ -6,62 +6,21 @@
 //! ends the remaining ones.
 
 use super::{CommandError, Shell};
-use crate::phone::VirtualPhone;
-use crate::processes::{Processes, Signal};
+use crate::io::{Input, Io};
+use crate::processes::Signal;
+use crate::processes::jobs::JobList;
 use crate::sh::ast::{Command, Item, Stage};
-use crate::sh::io::{Input, Io};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 
 /// Jobs that a shell remembers; older ones cannot be waited for by number.
 const REMEMBERED: usize = 256;
-
-/// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone has no limit.
-const LEFT: usize = 32;
 
 /// A background command, as its shell knows it.
 #[derive(Clone)]
 pub(crate) struct Job {
     pid: u32,
     ended: watch::Receiver<Option<i32>>,
-}
-
-/// The background commands of one service, until [`JobList::end`].
-#[derive(Debug, Default)]
-pub(crate) struct JobList(Mutex<VecDeque<AbortHandle>>);
-
-impl JobList {
-    /// Ends them all, because their host disconnected.
-    pub(crate) fn end(&self) {
-        self.lock().drain(..).for_each(|job| job.abort());
-    }
-
-    /// Detaches them from their host, up to the phone's limit.
-    pub(crate) fn detach(&self, phone: &VirtualPhone) {
-        let jobs: Vec<_> = self.lock().drain(..).filter(|job| !job.is_finished()).collect();
-        phone.with(|phone| {
-            for job in jobs {
-                phone.left.keep(job, LEFT);
-            }
-        });
-    }
-
-    fn keep(&self, job: AbortHandle, max: usize) {
-        let mut jobs = self.lock();
-        jobs.retain(|job| !job.is_finished());
-        while jobs.len() >= max {
-            if let Some(oldest) = jobs.pop_front() {
-                oldest.abort();
-            }
-        }
-        jobs.push_back(job);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<AbortHandle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Shell {
@@ -74,7 +33,7 @@ impl Shell {
     pub(super) fn background(&mut self, item: &Item, io: &Io) -> Result<(), CommandError> {
         let mut shell = self.subshell()?;
         let pid = self.phone.with(|phone| phone.next_pid());
-        let process = Processes::start(&self.phone, pid, self.pid, &["/system/bin/sh".to_owned()]);
+        let process = self.phone.start_process(pid, self.pid, &["/system/bin/sh".to_owned()]);
         process.running().ignore(&[Signal::INT, Signal::QUIT]);
         let stages = item.first.stages.as_slice();
         if item.rest.is_empty()

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_five_searches_are_remembered_once_each() {
+    fn last_five_distinct_searches_are_stored() {
         let mut store = Preferences::default();
         for query in ["a", "b", "c", "a", "d", "e", "f"] {
             remember(&mut store, query);

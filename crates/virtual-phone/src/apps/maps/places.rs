@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_finds_its_category_and_a_kind_finds_its_places() {
+    fn search_finds_categories_and_kinds_of_places() {
         let places = city(1);
         assert!(search(&places, "Restaurants ").len() >= 12);
         assert_eq!(search(&places, "sushi").len(), 1);
@@ -234,14 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_lists_another_order() {
+    fn order_depends_on_the_seed() {
         let order = |seed| city(seed).iter().map(|place| place.id).collect::<Vec<_>>();
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
     }
 
     #[test]
-    fn hours_are_told_as_people_say_them() {
+    fn hours_are_written_as_on_a_12_hour_clock() {
         assert_eq!(
             ["12 AM", "9 AM", "12 PM", "11 PM"].map(String::from),
             [0, 9, 12, 23].map(o_clock)

@@ -3,11 +3,10 @@
 //! Begin at [`BUILTINS`], the table. A built-in is one function and one line there. Programs in `/system/bin` are in
 //! `programs/`.
 
-use super::eval::Shell;
-use super::io::{Io, Status};
-use super::parse::escape;
+use super::Shell;
 use crate::files::{FileType, absolute};
-use crate::programs;
+use crate::io::{Io, Status};
+use crate::sh::parse::escape;
 use futures::future::{BoxFuture, FutureExt};
 use std::time::Duration;
 
@@ -446,7 +445,7 @@ async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
         [option, name, ..] if option == "-v" => {
             let found = if shell.has_function(name) || find(name).is_some() {
                 name.clone()
-            } else if programs::find(name, shell.phone.release()).is_some() {
+            } else if shell.programs.find(name, shell.phone.release()).is_some() {
                 format!("/system/bin/{name}")
             } else {
                 return Ok(1);
@@ -469,7 +468,7 @@ async fn r#type(shell: &mut Shell, args: &[String], io: &Io) -> Status {
             "is a function".to_owned()
         } else if find(name).is_some() {
             "is a shell builtin".to_owned()
-        } else if programs::find(name, shell.phone.release()).is_some() {
+        } else if shell.programs.find(name, shell.phone.release()).is_some() {
             format!("is /system/bin/{name}")
         } else {
             status = 1;
@@ -523,7 +522,7 @@ async fn read(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(i32::from(!ended))
 }
 
-/// Sleeps in phone time; see `VirtualPhone::take`.
+/// Sleeps in phone time; see `VirtualPhone::sleep`.
 async fn sleep(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let mut total = Duration::ZERO;
     for arg in args {
@@ -623,7 +622,7 @@ fn holds(shell: &Shell, args: &[String]) -> Option<bool> {
         [left, operator, right] => {
             let number = |text: &str| {
                 let variable = |name: &str| shell.parameter(name).unwrap_or_default();
-                super::arithmetic::evaluate(text, &variable).ok()
+                crate::sh::arithmetic::evaluate(text, &variable).ok()
             };
             let (left, right) = (number(left)?, number(right)?);
             match *operator {

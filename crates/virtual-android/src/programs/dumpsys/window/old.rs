@@ -1,8 +1,7 @@
 //! `dumpsys window` of Android 4.4, which has other sections, and the focus among the windows. Captures `037`, `038`,
 //! `064`, `119`, `436`.
 
-use super::task;
-use super::window::{appop, name as window_name};
+use super::{appop, name as window_name, task};
 use crate::phone::State;
 use thumbwire_virtual_phone::WindowKind;
 

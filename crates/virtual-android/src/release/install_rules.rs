@@ -1,10 +1,10 @@
-//! Differences between releases in package handling; `release` maps releases to them.
+//! Differences between releases in package handling.
 //!
 //! Sources: messages come from reports that name the release, and from `InstallPackageHelper` and
 //! `PackageManagerService` where the release's source was available; for some the first release is unknown
 //! (`docs/sharp-edges.md`).
 
-use crate::programs::fingerprint;
+use crate::fingerprint::fingerprint;
 
 /// The naming style of package folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The phone's end of a host's connection: limits it to the cable's speed, and cuts or corrupts it if a rule says so.
 
-use super::corrupt::changed;
-use super::{Fault, TriggeredFault};
+use crate::faults::{Fault, TriggeredFault, changed};
 use crate::phone::VirtualPhone;
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -27,8 +26,8 @@ impl<S> FaultyStream<S> {
     /// Wraps a new connection.
     pub(crate) fn new(phone: &VirtualPhone, io: S) -> Self {
         let (cut, spoil) = (
-            phone.chosen(Fault::Disconnect, "connect"),
-            phone.chosen(Fault::CorruptPackets, "connect"),
+            phone.draw_fault(Fault::Disconnect, "connect"),
+            phone.draw_fault(Fault::CorruptPackets, "connect"),
         );
         let rate = phone.bytes_per_second();
         let (up, down) = (RateLimiter::new(rate), RateLimiter::new(rate));
@@ -53,7 +52,7 @@ impl<S> FaultyStream<S> {
         if !self.is_cut && self.room(1) == 0 {
             self.is_cut = true;
             if let Some(hit) = &self.cut {
-                self.phone.note(hit);
+                self.phone.record_injection(hit);
             }
         }
         match self.is_cut {
@@ -83,7 +82,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FaultyStream<S> {
                 if written > place
                     && let Some(hit) = self.spoil.take()
                 {
-                    self.phone.note(&hit);
+                    self.phone.record_injection(&hit);
                 }
                 written
             }

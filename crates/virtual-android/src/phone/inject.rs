@@ -3,29 +3,11 @@
 //! Begin at [`VirtualPhone::inject_before`], which every command calls before it does anything, and
 //! [`VirtualPhone::inject_after`], which it calls at the end.
 
-use super::table::{Fault, InjectionPoint, TABLE};
-use super::{ByteCorrupter, TriggeredFault};
-use crate::phone::{State, VirtualPhone};
-use crate::sh::io::Output;
+use super::{State, VirtualPhone};
+use crate::faults::{ByteCorrupter, Fault, InjectionPoint, TriggeredFault};
 
 /// The exception that the crashing app throws.
 const CRASH: &str = "java.lang.IllegalStateException: injected fault";
-
-/// Maximum bytes of a command line that rules match against.
-const LONGEST: usize = 4_096;
-
-/// A command line as rules match it.
-pub(crate) fn command_text(name: &str, args: &[String]) -> String {
-    let mut text = name.to_owned();
-    for arg in args {
-        if text.len() > LONGEST {
-            break;
-        }
-        text.push(' ');
-        text.push_str(arg);
-    }
-    text
-}
 
 /// Whether a fault would have an effect now; only then does its rule draw.
 pub(super) fn has_effect(fault: Fault, phone: &mut State) -> bool {
@@ -85,12 +67,10 @@ impl VirtualPhone {
         }
     }
 
-    /// The output for a command, corrupted if a rule says so.
-    pub(crate) fn output_of(&self, met: &str, output: Output) -> Output {
-        match self.trigger(Fault::CorruptOutput, met) {
-            Some(hit) => Output::corrupted(output, ByteCorrupter::new(hit.every(), hit.seed)),
-            None => output,
-        }
+    /// What corrupts the output of a command, if a rule says so.
+    pub(crate) fn corrupter_for(&self, met: &str) -> Option<ByteCorrupter> {
+        let hit = self.trigger(Fault::CorruptOutput, met)?;
+        Some(ByteCorrupter::new(hit.every(), hit.seed))
     }
 
     /// The faults triggered at this point. Each is drawn after the previous one took effect.
@@ -99,8 +79,7 @@ impl VirtualPhone {
         point: InjectionPoint,
         met: &'a str,
     ) -> impl Iterator<Item = TriggeredFault> + 'a {
-        let rows = TABLE.iter().filter(move |row| row.point == point);
-        rows.filter_map(move |row| self.trigger(row.fault, met))
+        Fault::all_at(point).filter_map(move |fault| self.trigger(fault, met))
     }
 }
 

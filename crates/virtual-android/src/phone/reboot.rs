@@ -1,8 +1,8 @@
 //! `reboot`, by a host or a program: memory is lost, and the phone disappears until it is plugged in.
 
-use crate::phone::VirtualPhone;
+use super::VirtualPhone;
 use crate::processes::Signal;
-use crate::programs::Properties;
+use crate::properties::Properties;
 
 impl VirtualPhone {
     /// Ends everything that runs and disconnects, as [`VirtualPhone::unplug`] does. The phone has restarted when it is

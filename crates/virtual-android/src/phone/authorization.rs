@@ -4,11 +4,9 @@
 //! with authorization required, a host has to present a key, as on a retail phone. The dialog is not drawn on the
 //! screen: read it with [`VirtualPhone::key_shown`] and answer it.
 
+use super::VirtualPhone;
 use crate::faults::Fault;
-use crate::phone::VirtualPhone;
-use futures::future::{BoxFuture, FutureExt};
 use thumbwire_adb::PublicKey;
-use thumbwire_adb::daemon::HostAuthorizer;
 use tokio::sync::watch;
 
 /// Keys that are remembered; the oldest is dropped first.
@@ -77,6 +75,24 @@ impl VirtualPhone {
         shown.ok().and_then(|door| door.shown.clone()).unwrap_or_default()
     }
 
+    /// Whether a remembered key signed the token.
+    pub(crate) fn has_signed(&self, token: &[u8], signature: &[u8]) -> bool {
+        self.door().borrow().known.iter().any(|key| key.signed(token, signature))
+    }
+
+    /// Shows the dialog for a key, as a line of `adbkey.pub`, and waits for the answer.
+    pub(crate) async fn request_consent(&self, line: String) -> bool {
+        // Phones show no dialog for text that is not a key.
+        let Ok(key) = PublicKey::read(&line) else { return false };
+        let question = AuthorizationDialog::ask(self.door(), &line);
+        let answered = |door: &HostAuthorization| door.shown.as_ref() != Some(&line);
+        let mut seen = self.door().subscribe();
+        // The channel is open: its sender lives in the phone.
+        let allowed = seen.wait_for(answered).await.is_ok_and(|door| door.known.contains(&key));
+        drop(question);
+        allowed
+    }
+
     /// Answers the dialog: `true` lets the host in and remembers its key. Does nothing if no dialog is shown.
     pub fn answer_key(&self, allow: bool) {
         self.door().send_modify(|door| {
@@ -85,31 +101,6 @@ impl VirtualPhone {
                 door.remember(key);
             }
         });
-    }
-}
-
-/// The adapter through which adbd asks the owner.
-pub(crate) struct OwnerAuthorizer(pub(crate) VirtualPhone);
-
-impl HostAuthorizer for OwnerAuthorizer {
-    fn is_authorized(&self, token: &[u8], signature: &[u8]) -> bool {
-        self.0.door().borrow().known.iter().any(|key| key.signed(token, signature))
-    }
-
-    fn request_consent(&self, line: String) -> BoxFuture<'static, bool> {
-        let phone = self.0.clone();
-        async move {
-            // Phones show no dialog for text that is not a key.
-            let Ok(key) = PublicKey::read(&line) else { return false };
-            let question = AuthorizationDialog::ask(phone.door(), &line);
-            let answered = |door: &HostAuthorization| door.shown.as_ref() != Some(&line);
-            let mut seen = phone.door().subscribe();
-            // The channel is open: its sender lives in the phone.
-            let allowed = seen.wait_for(answered).await.is_ok_and(|door| door.known.contains(&key));
-            drop(question);
-            allowed
-        }
-        .boxed()
     }
 }
 

@@ -4,11 +4,11 @@
 //! results are split at whitespace, then unquoted `*`, `?` and `[…]` are matched against the phone's files. Quoted text
 //! is never split or matched.
 
-use super::arithmetic;
-use super::ast::{ParameterOp, Piece, Script, Word};
-use super::eval::{CommandError, Shell};
-use super::io::{Input, Io, Output};
+use super::{CommandError, Shell};
 use crate::files::{FileType, Files, absolute};
+use crate::io::{Input, Io, Output};
+use crate::sh::arithmetic;
+use crate::sh::ast::{ParameterOp, Piece, Script, Word};
 use futures::future::{BoxFuture, FutureExt};
 
 /// Maximum arguments of a command; Linux limits the size, to about as many.

@@ -1,0 +1,77 @@
+//! Serves hosts, in memory or over TCP.
+//!
+//! Begin at [`VirtualPhone::listen`]. `faces/adbd` handles what is sent over a connection, `faulty_stream` its speed and
+//! its faults; `phone/cable` cuts it.
+
+mod faulty_stream;
+
+use crate::faces::adbd;
+use crate::phone::VirtualPhone;
+use crate::programs::PROGRAMS;
+use faulty_stream::FaultyStream;
+use std::pin::pin;
+use tokio::io::DuplexStream;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+/// Bytes in flight on an in-memory connection, in each direction; about what a USB or TCP stack buffers.
+const IN_FLIGHT: usize = 256 * 1024;
+
+impl VirtualPhone {
+    /// The host's end of a connection to this phone's adbd. Must be called inside a tokio runtime. While the phone is
+    /// unplugged, the connection is closed from the start.
+    pub fn in_memory(&self) -> DuplexStream {
+        let (host, phone) = tokio::io::duplex(IN_FLIGHT);
+        let served = self.clone();
+        tokio::spawn(async move { served.serve(phone).await });
+        host
+    }
+
+    /// Serves adbd to every client that connects, until the returned future is dropped. Connections made while the
+    /// phone is unplugged are closed at once.
+    ///
+    /// # Errors
+    /// When the listener fails permanently.
+    pub async fn listen(&self, listener: TcpListener) -> std::io::Result<()> {
+        // Dropping the set ends the connections with it.
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => {
+                    let (stream, _) = accepted?;
+                    // Packets are small and go back and forth; without the option it still works.
+                    let _ = stream.set_nodelay(true);
+                    let phone = self.clone();
+                    connections.spawn(async move { phone.serve(stream).await });
+                },
+                Some(_) = connections.join_next() => {},
+            }
+        }
+    }
+
+    async fn serve<S>(&self, io: S)
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    {
+        let mut cable = self.cable().subscribe();
+        let plugged = *cable.borrow_and_update();
+        if plugged.unplugged {
+            return;
+        }
+        let io = FaultyStream::new(self, io);
+        let mut serving = pin!(adbd::serve(self.clone(), &PROGRAMS, io));
+        loop {
+            let now = *cable.borrow_and_update();
+            if now.cuts != plugged.cuts {
+                return;
+            }
+            let silent = now.silence.lasts();
+            // The sender lives in `self`, so only a change can arrive.
+            tokio::select! {
+                () = &mut serving, if !silent => return,
+                () = now.silence.silence_ended(), if silent => {},
+                _ = cable.changed() => {},
+            }
+        }
+    }
+}
