@@ -5,12 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::descriptor::{MOST_CAPABILITIES, MOST_PARAMETERS, ParsedDescriptor};
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, truncate};
 use super::{
-    Capability, Descriptor, Element, Finding, Mode, Param, ParamType, Rule, SourcePosition,
-    VERSION, Value,
+    Capability, Descriptor, MOST_CAPABILITIES, MOST_PARAMETERS, Param, ParamType, ParsedDescriptor,
 };
+use crate::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, truncate};
+use crate::{Element, Finding, Mode, Rule, SourcePosition, VERSION, Value};
 
 /// Limit on reported findings of each kind: fatal to lint, and not.
 const MOST_FINDINGS: usize = 128;
@@ -229,7 +228,7 @@ fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
 
 /// An app's text, made fit for a finding.
 fn short(text: &str) -> String {
-    super::sanitize::sanitize(text, 60)
+    crate::sanitize::sanitize(text, 60)
 }
 
 #[derive(Default)]
