@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::functions::FunctionProvider;
+use super::json_line::{to_json_line, truncate};
 use super::knowledge::Index;
 use super::observation::Function;
-use super::prompt::{to_json_line, truncate};
 use thumbwire_core::action::{Action, AppToolReply, AppToolResult, Call, Cause, Outcome, Perform};
 use thumbwire_core::toolset::app_tools::{Offer, answered, offers, sanitize};
 use thumbwire_core::toolset::{Reply, mobile};

@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::decision::FunctionCall;
 use super::observation::Function;
-use super::reply::FunctionCall;
 use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::toolset::dispatch::{
     Command, CommandResult, Dispatch as _, Dispatcher, ResultStatus, Server, ToolType,

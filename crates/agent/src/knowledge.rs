@@ -6,7 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::prompt::{Document, truncate};
+use serde::Serialize;
+
+use super::json_line::truncate;
 
 /// The longest passage, in characters; longer paragraphs are split.
 const LONGEST_PASSAGE: usize = 800;
@@ -22,6 +24,15 @@ const MOST_KEPT: usize = 10_000;
 pub struct Knowledge {
     passages: Vec<Passage>,
     index: Index,
+}
+
+/// A passage that may help, with its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Document<'a> {
+    /// The file's name.
+    pub source: &'a str,
+    /// The passage.
+    pub text: &'a str,
 }
 
 #[derive(Debug, Clone)]

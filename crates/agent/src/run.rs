@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::app_functions::AppFunctions;
 use super::confirm::{AskUserFunctions, ConfirmMode};
 use super::context::Context;
+use super::decision::AgentStatus;
 use super::event::{AgentEvent, StepContext};
 use super::functions::{FunctionExecutor, FunctionProvider};
 use super::log_sink::{LogSink, name};
@@ -27,7 +28,6 @@ use super::model::Usage;
 use super::options::{AgentOptions, RunResult, StopReason};
 use super::phases::{self, Pipeline, StrategyError};
 use super::policy::Policy;
-use super::reply::AgentStatus;
 use super::secrets::Vault;
 use super::step::{CapturedScreen, CarryOver, StepInProgress};
 use super::trace_writer::TraceWriter;
@@ -60,17 +60,7 @@ impl Agent {
         let watch = EventSinks::default().with(LogSink::default());
         let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
         let suppliers = Vec::new();
-        Self {
-            policy,
-            perform,
-            options,
-            writer,
-            watch,
-            suppliers,
-            vault,
-            confirm,
-            apps: None,
-        }
+        Self { policy, perform, options, writer, watch, suppliers, vault, confirm, apps: None }
     }
 
     /// Writes a trace to this recorder, which must be a sink of the

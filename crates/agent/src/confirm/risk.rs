@@ -7,8 +7,8 @@
 use serde_json::Value;
 use thumbwire_device::Node;
 
-use super::super::prompt::truncate;
-use super::super::reply::FunctionCall;
+use super::super::decision::FunctionCall;
+use super::super::json_line::truncate;
 use super::super::screen_state::ScreenState;
 use thumbwire_core::toolset::app_tools::is_app_tool;
 

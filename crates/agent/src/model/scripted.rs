@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::prompt::ContentPart;
+use super::ContentPart;
 use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
 use thumbwire_core::action::Call;
 
@@ -215,7 +215,7 @@ fn prompt_text(prompt: &Prompt) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::super::prompt::{Message, Role};
+    use super::super::{Message, Role};
     use super::*;
 
     fn prompt(text: &str) -> Prompt {

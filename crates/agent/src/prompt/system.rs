@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::examples::Example;
 use super::super::observation::Function;
-use super::json_line::{to_json_line, truncate};
+use crate::json_line::{self, to_json_line, truncate};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 
 /// Writes the system part.
@@ -30,10 +30,7 @@ pub(super) fn part(functions: &[Function], examples: &[&Example]) -> String {
         text.push_str("\n# Examples\n");
     }
     for example in examples {
-        text.push_str(&format!(
-            "[User Request]: {}\n",
-            super::json_line::request(&example.request)
-        ));
+        text.push_str(&format!("[User Request]: {}\n", json_line::request(&example.request)));
         for shown in &example.shown {
             text.push_str(&format!("{shown}\n"));
         }

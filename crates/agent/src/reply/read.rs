@@ -6,8 +6,10 @@
 
 use serde_json::{Map, Value};
 
+use super::arguments;
 use super::lenient_json::{self, ParsedValue};
-use super::{AgentStatus, Decision, FunctionCall, arguments};
+use crate::decision::{AgentStatus, Decision, FunctionCall};
+use crate::json_line::truncate;
 use crate::observation::Function;
 
 /// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes thousands.
@@ -367,11 +369,11 @@ fn line(value: &Value) -> String {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    crate::prompt::truncate(&text, LONGEST_TEXT)
+    truncate(&text, LONGEST_TEXT)
 }
 
 fn short(value: &Value) -> String {
-    crate::prompt::truncate(&value.to_string(), 80)
+    truncate(&value.to_string(), 80)
 }
 
 #[cfg(test)]
